@@ -1,0 +1,73 @@
+
+ThisBuild / organization := "io.github.iceberg-lite"
+ThisBuild / version := IO.read((ThisBuild / baseDirectory).value / "VERSION").trim
+ThisBuild / scalaVersion := "2.12.18"
+ThisBuild / versionScheme := Some("semver-spec")
+
+val bundle = taskKey[Seq[File]]("Puts the connector's jar and its drivers where the Python package takes them from")
+
+val compilerOptions = Seq(
+  "-release",
+  "11",
+  "-encoding",
+  "UTF-8",
+  "-Xfatal-warnings",
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-Ywarn-unused",
+  "-Ywarn-dead-code",
+  "-Xlint:adapted-args,infer-any,missing-interpolator,private-shadow,type-parameter-shadow,inaccessible,nullary-unit,stars-align,constant"
+)
+
+val common = Seq(
+  Compile / scalacOptions ++= compilerOptions,
+  Test / scalacOptions ++= compilerOptions,
+  Compile / console / scalacOptions := Nil,
+  libraryDependencies ++= Dependencies.testing,
+  Test / fork := true,
+  Test / parallelExecution := false,
+  Test / baseDirectory := (ThisBuild / baseDirectory).value,
+  Test / javaOptions ++= Seq("-Xmx3g", "-Dfile.encoding=UTF-8") ++ Dependencies.openModules,
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF")
+)
+
+lazy val root = (project in file("."))
+  .aggregate(spec, core, spark)
+  .settings(publish / skip := true, name := "iceberg-lite")
+
+/** The rules of the Iceberg specification: no Spark, no Hadoop, no I/O. */
+lazy val spec = (project in file("connector/spec"))
+  .settings(common, name := "iceberg-lite-spec", libraryDependencies ++= Dependencies.jackson)
+
+/** Every byte format, tables, commits and catalogs: no Spark. */
+lazy val core = (project in file("connector/core"))
+  .dependsOn(spec % "compile->compile;test->test")
+  .settings(common, name := "iceberg-lite-core", libraryDependencies ++= Dependencies.formats)
+
+/** The DataSource V2 connector and the assembly that users take. */
+lazy val spark = (project in file("connector/spark"))
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(
+    common,
+    name := "iceberg-lite-spark-3.5",
+    libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.peers,
+    assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
+    // Spark brings Scala and every library we use; what a later dependency adds must not meet Spark's own copy.
+    assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
+    assembly / assemblyShadeRules := Dependencies.shaded,
+    assembly / assemblyMergeStrategy := {
+      case path if path.startsWith("META-INF/services/") => MergeStrategy.concat
+      case path if path.startsWith("META-INF/") => MergeStrategy.discard
+      case _ => MergeStrategy.deduplicate
+    },
+    assembly / test := {},
+    bundle := {
+      val jars = (ThisBuild / baseDirectory).value / "pyspark_iceberg" / "jars"
+      val drivers = (Test / update).value.select(module = moduleFilter("org.xerial", "sqlite-jdbc"))
+      val wanted = assembly.value +: drivers
+      IO.delete((jars * "*.jar").get)
+      wanted.foreach(jar => IO.copyFile(jar, jars / jar.getName))
+      wanted.map(jar => jars / jar.getName)
+    }
+  )
