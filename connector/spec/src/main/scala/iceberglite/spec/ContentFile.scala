@@ -1,0 +1,166 @@
+package iceberglite.spec
+
+import java.nio.ByteBuffer
+
+/** What the rows of a file are (field 134 of a manifest). */
+sealed abstract class Content(val code: Int, val name: String)
+object Content {
+  case object Data extends Content(0, "data")
+  case object PositionDeletes extends Content(1, "position_deletes")
+  case object EqualityDeletes extends Content(2, "equality_deletes")
+  val all: Seq[Content] = Seq(Data, PositionDeletes, EqualityDeletes)
+}
+
+/** The status of a manifest entry (field 0 of a manifest). */
+sealed abstract class EntryStatus(val code: Int)
+object EntryStatus {
+  case object Existing extends EntryStatus(0)
+  case object Added extends EntryStatus(1)
+  case object Deleted extends EntryStatus(2)
+  val all: Seq[EntryStatus] = Seq(Existing, Added, Deleted)
+}
+
+/** What a manifest lists (field 517 of a manifest list, key `content` of a manifest). */
+sealed abstract class ManifestContent(val code: Int, val name: String)
+object ManifestContent {
+  case object Data extends ManifestContent(0, "data")
+  case object Deletes extends ManifestContent(1, "deletes")
+  val all: Seq[ManifestContent] = Seq(Data, Deletes)
+}
+
+/** The format of a file's rows; compared without case when read. */
+sealed abstract class FileFormat(val name: String) {
+  def extension: String = "." + name
+}
+object FileFormat {
+  case object Parquet extends FileFormat("parquet")
+  case object Orc extends FileFormat("orc")
+  case object Avro extends FileFormat("avro")
+  case object Puffin extends FileFormat("puffin")
+  val all: Seq[FileFormat] = Seq(Parquet, Orc, Avro, Puffin)
+  def parse(name: String): Option[FileFormat] = all.find(_.name.equalsIgnoreCase(name))
+}
+
+/**
+ * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). Lookups by one id are cheap; the
+ * maps decode everything. Bounds are serialized by Appendix D, of the type that the column had when the file was written.
+ */
+trait Metrics extends Serializable {
+  def columnSize(id: Int): Option[Long]
+  def valueCount(id: Int): Option[Long]
+  def nullValueCount(id: Int): Option[Long]
+  def nanValueCount(id: Int): Option[Long]
+  def lowerBound(id: Int): Option[ByteBuffer]
+  def upperBound(id: Int): Option[ByteBuffer]
+
+  /** `None` where the file's entry leaves the map out. */
+  def columnSizes: Option[Map[Int, Long]]
+  def valueCounts: Option[Map[Int, Long]]
+  def nullValueCounts: Option[Map[Int, Long]]
+  def nanValueCounts: Option[Map[Int, Long]]
+  def lowerBounds: Option[Map[Int, ByteBuffer]]
+  def upperBounds: Option[Map[Int, ByteBuffer]]
+}
+
+/** Metrics that are at hand as maps: what a writer has collected. */
+final case class MetricMaps(
+    columnSizes: Option[Map[Int, Long]] = None,
+    valueCounts: Option[Map[Int, Long]] = None,
+    nullValueCounts: Option[Map[Int, Long]] = None,
+    nanValueCounts: Option[Map[Int, Long]] = None,
+    lowerBounds: Option[Map[Int, ByteBuffer]] = None,
+    upperBounds: Option[Map[Int, ByteBuffer]] = None
+) extends Metrics {
+  override def columnSize(id: Int): Option[Long] = columnSizes.flatMap(_.get(id))
+  override def valueCount(id: Int): Option[Long] = valueCounts.flatMap(_.get(id))
+  override def nullValueCount(id: Int): Option[Long] = nullValueCounts.flatMap(_.get(id))
+  override def nanValueCount(id: Int): Option[Long] = nanValueCounts.flatMap(_.get(id))
+  override def lowerBound(id: Int): Option[ByteBuffer] = lowerBounds.flatMap(_.get(id))
+  override def upperBound(id: Int): Option[ByteBuffer] = upperBounds.flatMap(_.get(id))
+}
+
+object Metrics {
+  val Empty: Metrics = MetricMaps()
+}
+
+/**
+ * A data file or a delete file of a table (spec: `data_file`).
+ *
+ * @param partition the tuple, in the order of spec `specId`
+ * @param firstRowId version 3: the row id of the first row; `None` until a commit assigned it
+ * @param referencedDataFile of position deletes: the only data file they speak of
+ */
+final case class ContentFile(
+    content: Content,
+    path: String,
+    format: FileFormat,
+    specId: Int,
+    partition: PartitionTuple,
+    recordCount: Long,
+    fileSizeInBytes: Long,
+    metrics: Metrics,
+    keyMetadata: Option[ByteBuffer] = None,
+    splitOffsets: Vector[Long] = Vector.empty,
+    equalityIds: Vector[Int] = Vector.empty,
+    sortOrderId: Option[Int] = None,
+    firstRowId: Option[Long] = None,
+    referencedDataFile: Option[String] = None,
+    contentOffset: Option[Long] = None,
+    contentSizeInBytes: Option[Long] = None
+)
+
+/**
+ * A row of a manifest (spec: `manifest_entry`). As written, ids and numbers may be absent, to be inherited; as read, they
+ * are all there.
+ *
+ * @param snapshotId the snapshot that added the file or, if it is deleted, deleted it
+ * @param sequenceNumber the data sequence number
+ */
+final case class ManifestEntry(
+    status: EntryStatus,
+    snapshotId: Option[Long],
+    sequenceNumber: Option[Long],
+    fileSequenceNumber: Option[Long],
+    file: ContentFile
+) {
+  def isLive: Boolean = status != EntryStatus.Deleted
+}
+
+/** The values of one partition field over a manifest (spec: `field_summary`); bounds by Appendix D. */
+final case class FieldSummary(
+    containsNull: Boolean,
+    containsNan: Option[Boolean],
+    lowerBound: Option[ByteBuffer],
+    upperBound: Option[ByteBuffer]
+)
+
+/**
+ * A row of a manifest list (spec: `manifest_file`). An absent count means "not zero" (version 1 lists may leave them out).
+ *
+ * @param sequenceNumber when the manifest was added; 0 in version 1
+ * @param partitions one summary a partition field; absent means nothing is known
+ * @param firstRowId version 3: the row id of the first row of the first file that has none of its own
+ */
+final case class ManifestFile(
+    path: String,
+    length: Long,
+    partitionSpecId: Int,
+    content: ManifestContent,
+    sequenceNumber: Long,
+    minSequenceNumber: Long,
+    addedSnapshotId: Long,
+    addedFilesCount: Option[Int],
+    existingFilesCount: Option[Int],
+    deletedFilesCount: Option[Int],
+    addedRowsCount: Option[Long],
+    existingRowsCount: Option[Long],
+    deletedRowsCount: Option[Long],
+    partitions: Option[Vector[FieldSummary]],
+    keyMetadata: Option[ByteBuffer] = None,
+    firstRowId: Option[Long] = None
+) {
+  def hasAddedFiles: Boolean = !addedFilesCount.contains(0)
+  def hasExistingFiles: Boolean = !existingFilesCount.contains(0)
+  def hasDeletedFiles: Boolean = !deletedFilesCount.contains(0)
+  def hasLiveFiles: Boolean = hasAddedFiles || hasExistingFiles
+}

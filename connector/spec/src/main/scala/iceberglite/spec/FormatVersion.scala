@@ -1,0 +1,27 @@
+package iceberglite.spec
+
+import iceberglite.spec.IcebergError.Unsupported
+
+/** A version of the table format (spec: "Format Versioning"). */
+sealed abstract class FormatVersion(val number: Int) extends Ordered[FormatVersion] {
+  override def compare(that: FormatVersion): Int = number.compare(that.number)
+  override def toString: String = number.toString
+}
+
+object FormatVersion {
+  case object V1 extends FormatVersion(1)
+  case object V2 extends FormatVersion(2)
+  case object V3 extends FormatVersion(3)
+
+  val all: Seq[FormatVersion] = Seq(V1, V2, V3)
+
+  /** What a table gets that is created without the property `format-version`. */
+  val Default: FormatVersion = V2
+
+  def of(number: Int): FormatVersion = all.find(_.number == number).getOrElse(
+    throw Unsupported(
+      s"table format version $number",
+      s"This release handles versions ${all.map(_.number).mkString(", ")}; use a newer one for this table"
+    )
+  )
+}

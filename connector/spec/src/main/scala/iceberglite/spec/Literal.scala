@@ -1,0 +1,122 @@
+package iceberglite.spec
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import iceberglite.spec.Type._
+
+/**
+ * A single non-null value of a primitive type: in a predicate, a partition tuple, a default or a bound. Null is the
+ * absence of a literal, `None`.
+ */
+sealed trait Literal extends Product with Serializable {
+
+  /** The type of the value; of a decimal, the narrowest that holds it. */
+  def dataType: PrimitiveType
+}
+
+object Literal {
+  final case class BooleanLiteral(value: Boolean) extends Literal { def dataType: PrimitiveType = BooleanType }
+  final case class IntLiteral(value: Int) extends Literal { def dataType: PrimitiveType = IntType }
+  final case class LongLiteral(value: Long) extends Literal { def dataType: PrimitiveType = LongType }
+
+  /** Equal by bit layout with all NaNs equal and -0.0 before 0.0, as the spec compares partition values. */
+  final case class FloatLiteral(value: Float) extends Literal {
+    def dataType: PrimitiveType = FloatType
+    override def equals(that: Any): Boolean = that match {
+      case FloatLiteral(other) => java.lang.Float.compare(value, other) == 0
+      case _ => false
+    }
+    override def hashCode: Int = java.lang.Float.hashCode(value)
+  }
+
+  /** Equal as [[FloatLiteral]] is. */
+  final case class DoubleLiteral(value: Double) extends Literal {
+    def dataType: PrimitiveType = DoubleType
+    override def equals(that: Any): Boolean = that match {
+      case DoubleLiteral(other) => java.lang.Double.compare(value, other) == 0
+      case _ => false
+    }
+    override def hashCode: Int = java.lang.Double.hashCode(value)
+  }
+  final case class DecimalLiteral(value: BigDecimal) extends Literal {
+    def dataType: PrimitiveType = DecimalType(math.max(value.precision, value.scale), value.scale)
+  }
+
+  /** Days since 1970-01-01. */
+  final case class DateLiteral(days: Int) extends Literal { def dataType: PrimitiveType = DateType }
+
+  /** Microseconds since midnight. */
+  final case class TimeLiteral(micros: Long) extends Literal { def dataType: PrimitiveType = TimeType }
+
+  /** Microseconds since 1970-01-01 00:00 of a local date and time. */
+  final case class TimestampLiteral(micros: Long) extends Literal { def dataType: PrimitiveType = TimestampType }
+
+  /** Microseconds since 1970-01-01 00:00 UTC. */
+  final case class TimestampTzLiteral(micros: Long) extends Literal { def dataType: PrimitiveType = TimestampTzType }
+  final case class TimestampNsLiteral(nanos: Long) extends Literal { def dataType: PrimitiveType = TimestampNsType }
+  final case class TimestampTzNsLiteral(nanos: Long) extends Literal {
+    def dataType: PrimitiveType = TimestampTzNsType
+  }
+  final case class StringLiteral(value: String) extends Literal { def dataType: PrimitiveType = StringType }
+  final case class UuidLiteral(value: UUID) extends Literal { def dataType: PrimitiveType = UuidType }
+
+  /** The bytes from position to limit; nobody writes to them. */
+  final case class FixedLiteral(bytes: ByteBuffer) extends Literal {
+    def dataType: PrimitiveType = FixedType(bytes.remaining)
+  }
+
+  /** The bytes from position to limit; nobody writes to them. */
+  final case class BinaryLiteral(bytes: ByteBuffer) extends Literal { def dataType: PrimitiveType = BinaryType }
+
+  /**
+   * The order of two values of one type: numbers by value (NaN last, -0.0 before 0.0), strings by code point (the order
+   * of their UTF-8 bytes), UUIDs and bytes unsigned.
+   */
+  val ordering: Ordering[Literal] = new Ordering[Literal] {
+    override def compare(x: Literal, y: Literal): Int = (x, y) match {
+      case (BooleanLiteral(a), BooleanLiteral(b)) => java.lang.Boolean.compare(a, b)
+      case (IntLiteral(a), IntLiteral(b)) => Integer.compare(a, b)
+      case (LongLiteral(a), LongLiteral(b)) => java.lang.Long.compare(a, b)
+      case (FloatLiteral(a), FloatLiteral(b)) => java.lang.Float.compare(a, b)
+      case (DoubleLiteral(a), DoubleLiteral(b)) => java.lang.Double.compare(a, b)
+      case (DecimalLiteral(a), DecimalLiteral(b)) => a.compareTo(b)
+      case (DateLiteral(a), DateLiteral(b)) => Integer.compare(a, b)
+      case (TimeLiteral(a), TimeLiteral(b)) => java.lang.Long.compare(a, b)
+      case (TimestampLiteral(a), TimestampLiteral(b)) => java.lang.Long.compare(a, b)
+      case (TimestampTzLiteral(a), TimestampTzLiteral(b)) => java.lang.Long.compare(a, b)
+      case (TimestampNsLiteral(a), TimestampNsLiteral(b)) => java.lang.Long.compare(a, b)
+      case (TimestampTzNsLiteral(a), TimestampTzNsLiteral(b)) => java.lang.Long.compare(a, b)
+      case (StringLiteral(a), StringLiteral(b)) => compareCodePoints(a, b)
+      case (UuidLiteral(a), UuidLiteral(b)) =>
+        val high = java.lang.Long.compareUnsigned(a.getMostSignificantBits, b.getMostSignificantBits)
+        if (high != 0) high else java.lang.Long.compareUnsigned(a.getLeastSignificantBits, b.getLeastSignificantBits)
+      case (FixedLiteral(a), FixedLiteral(b)) => compareUnsigned(a, b)
+      case (BinaryLiteral(a), BinaryLiteral(b)) => compareUnsigned(a, b)
+      case _ =>
+        throw IcebergError.InvalidArgument("comparison", s"$x with $y", "Values of two types have no order")
+    }
+  }
+
+  /** Compares as UTF-8 bytes would: surrogates, which stand for code points above U+FFFF, sort after all else. */
+  private def compareCodePoints(a: String, b: String): Int = {
+    val shared = math.min(a.length, b.length)
+    var i = 0
+    while (i < shared && a.charAt(i) == b.charAt(i)) i += 1
+    if (i == shared) Integer.compare(a.length, b.length)
+    else {
+      val (x, y) = (a.charAt(i), b.charAt(i))
+      if (Character.isSurrogate(x) != Character.isSurrogate(y)) { if (Character.isSurrogate(x)) 1 else -1 }
+      else Character.compare(x, y)
+    }
+  }
+
+  private def compareUnsigned(a: ByteBuffer, b: ByteBuffer): Int = {
+    val shared = math.min(a.remaining, b.remaining)
+    var i = 0
+    while (i < shared && a.get(a.position() + i) == b.get(b.position() + i)) i += 1
+    if (i == shared) Integer.compare(a.remaining, b.remaining)
+    else Integer.compare(a.get(a.position() + i) & 0xff, b.get(b.position() + i) & 0xff)
+  }
+}

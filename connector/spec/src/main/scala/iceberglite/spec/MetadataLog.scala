@@ -1,0 +1,19 @@
+package iceberglite.spec
+
+/** The log of a table's earlier metadata files (spec: "Table Metadata Fields", `metadata-log`). */
+object MetadataLog {
+
+  /**
+   * The log of the version after `base`, which stands in `file`.
+   *
+   * @param max how many entries are kept, at least one: `write.metadata.previous-versions-max`
+   */
+  def append(base: TableMetadata, file: String, max: Int): Vector[MetadataLogEntry] =
+    (base.metadataLog :+ MetadataLogEntry(base.lastUpdatedMs, file)).takeRight(math.max(max, 1))
+
+  /** The files that fell out of the log, for `write.metadata.delete-after-commit.enabled`. */
+  def dropped(base: TableMetadata, next: TableMetadata): Vector[String] = {
+    val kept = next.metadataLog.map(_.metadataFile).toSet
+    base.metadataLog.map(_.metadataFile).filterNot(kept)
+  }
+}

@@ -1,0 +1,254 @@
+package iceberglite.spec
+
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.MetadataUpdate.{AddSchema, LastAdded, SetCurrentSchema}
+import iceberglite.spec.Type._
+
+/**
+ * Changes of a table's columns (spec: "Schema Evolution"), one after the other: each sees what the ones before it did,
+ * so that a column that is dropped and added again is a new one. A value: every change gives another.
+ *
+ * Columns are named by paths, see [[ColumnPath]].
+ *
+ * @param schema the columns as changed so far, with the id of the schema they come from
+ * @param lastColumnId the highest field id given out; no id is ever used again
+ */
+final class SchemaUpdate private (
+    val schema: Schema,
+    val lastColumnId: Int,
+    version: FormatVersion,
+    caseSensitive: Boolean,
+    use: ColumnUse,
+    added: Set[Int]
+) {
+
+  /**
+   * Adds a column at the end of the table, or of the struct at `parent`, or the structs that a list or map there holds.
+   *
+   * @param fieldType its parts get new ids
+   * @param default what the rows that are there and later writes hold; from version 3 on
+   */
+  def addColumn(
+      parent: Vector[String],
+      name: String,
+      fieldType: Type,
+      doc: Option[String] = None,
+      required: Boolean = false,
+      default: Option[Literal] = None
+  ): SchemaUpdate = {
+    val way = if (parent.isEmpty) Vector.empty else structAt(parent, name)
+    val fullName = (parent :+ name).mkString(".")
+    if (required && default.isEmpty) {
+      throw ValidationFailed(
+        s"Cannot add required column $fullName: the rows that are there have no value for it. Add it as an optional " +
+          "column, or give it a default (format version 3)"
+      )
+    }
+    SchemaCheck.fieldType(fullName, fieldType, version)
+    var last = lastColumnId
+    val numbered = Schema.withFreshIds(
+      Vector(NestedField(0, name, fieldType, required, doc, default, default)),
+      () => { last += 1; last }
+    )
+    edited(way) { siblings =>
+      checkFree(siblings, name, fullName)
+      siblings ++ numbered
+    }.next(lastId = last, newlyAdded = added ++ numbered.map(_.id))
+  }
+
+  /** Drops a column. Its id is never used again. */
+  def dropColumn(path: Vector[String]): SchemaUpdate = {
+    val way = member(path, "drop")
+    val gone = (way.last +: Schema.fieldsOf(way.last.fieldType)).map(_.id).toSet
+    use.checkDroppable(path.mkString("."), gone)
+    schema.identifierFieldIds.find(gone).foreach { id =>
+      throw ValidationFailed(
+        s"Cannot drop column ${path.mkString(".")}: ${schema.names(id)} is an identifier field. Set others first"
+      )
+    }
+    edited(way.init)(_.filterNot(_.id == way.last.id))
+  }
+
+  def renameColumn(path: Vector[String], newName: String): SchemaUpdate = {
+    val way = member(path, "rename")
+    val id = way.last.id
+    edited(way.init) { siblings =>
+      checkFree(siblings.filterNot(_.id == id), newName, (path.init :+ newName).mkString("."))
+      siblings.map(f => if (f.id == id) f.copy(name = newName) else f)
+    }
+  }
+
+  /** Promotes a column to a wider type. */
+  def updateType(path: Vector[String], fieldType: Type): SchemaUpdate = {
+    val way = changeable(path, "change the type of")
+    val (field, name) = (way.last, path.mkString("."))
+    if (field.fieldType == fieldType) this
+    else {
+      SchemaCheck.fieldType(name, fieldType, version)
+      if (!canPromote(field.fieldType, fieldType, version)) {
+        throw ValidationFailed(s"Cannot change column $name from ${field.fieldType} to $fieldType: $promotions")
+      }
+      use.checkPromotable(name, field.id, field.fieldType, fieldType)
+      def promoted(value: Literal): Literal = FieldEdit.promoted(name, value, fieldType)
+      replaced(way)(f =>
+        f.copy(
+          fieldType = fieldType,
+          initialDefault = f.initialDefault.map(promoted),
+          writeDefault = f.writeDefault.map(promoted)
+        )
+      )
+    }
+  }
+
+  def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
+    replaced(member(path, "comment on"))(_.copy(doc = doc))
+
+  /** Changes what later writes hold that do not supply the column. */
+  def updateDefault(path: Vector[String], default: Option[Literal]): SchemaUpdate =
+    replaced(member(path, "set a default for"))(_.copy(writeDefault = default))
+
+  def makeOptional(path: Vector[String]): SchemaUpdate =
+    replaced(changeable(path, "make optional"))(_.copy(required = false))
+
+  /** Nothing for a column that is required; one that these changes added with a default becomes so. */
+  def requireColumn(path: Vector[String]): SchemaUpdate = {
+    val way = changeable(path, "require")
+    val field = way.last
+    if (field.required) this
+    else if (added(field.id) && field.initialDefault.isDefined) replaced(way)(_.copy(required = true))
+    else {
+      throw ValidationFailed(
+        s"Cannot make column ${path.mkString(".")} required: the rows that are there may hold null. " +
+          "Copy the data into a new table whose column is NOT NULL"
+      )
+    }
+  }
+
+  def moveFirst(path: Vector[String]): SchemaUpdate = move(path)((field, others) => field +: others)
+
+  /** @param sibling the name of a column in the same struct */
+  def moveAfter(path: Vector[String], sibling: String): SchemaUpdate =
+    move(path) { (field, others) =>
+      val (before, after) = others.splitAt(position(path, others, sibling) + 1)
+      (before :+ field) ++ after
+    }
+
+  /** @param sibling the name of a column in the same struct */
+  def moveBefore(path: Vector[String], sibling: String): SchemaUpdate =
+    move(path) { (field, others) =>
+      val (before, after) = others.splitAt(position(path, others, sibling))
+      (before :+ field) ++ after
+    }
+
+  /** The columns that tell rows apart, in place of those there were. */
+  def setIdentifierFields(paths: Seq[Vector[String]]): SchemaUpdate = {
+    val ids = paths.map(ColumnPath.require(schema, _, caseSensitive).last.id).toSet
+    next(schema = schema.copy(identifierFieldIds = ids))
+  }
+
+  /**
+   * The new columns and the highest field id given out.
+   *
+   * @throws IcebergError where the columns break a rule of [[SchemaCheck]]
+   */
+  def result: (Schema, Int) = {
+    SchemaCheck(schema, version)
+    (schema, lastColumnId)
+  }
+
+  /** The changes as what a commit does. */
+  def updates: Vector[MetadataUpdate] = {
+    val (changed, last) = result
+    Vector(AddSchema(changed, last), SetCurrentSchema(LastAdded))
+  }
+
+  private def move(path: Vector[String])(place: (NestedField, Vector[NestedField]) => Vector[NestedField]) = {
+    val way = member(path, "move")
+    edited(way.init)(siblings => place(way.last, siblings.filterNot(_.id == way.last.id)))
+  }
+
+  private def position(path: Vector[String], others: Vector[NestedField], sibling: String): Int =
+    ColumnPath.child(others, sibling, caseSensitive).fold {
+      throw NotFound(
+        "column",
+        sibling,
+        s"Column ${path.mkString(".")} can only move within its struct, beside ${others.map(_.name).mkString(", ")}"
+      )
+    }(others.indexOf(_))
+
+  private def checkFree(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
+    if (name.isEmpty) throw InvalidArgument("column", s"'$fullName'", "A column needs a name")
+    val taken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
+    if (taken) throw AlreadyExists("column", fullName, "Choose another name, or drop or rename that column first")
+  }
+
+  /** The way to a struct; a list or map of structs stands for these. */
+  private def structAt(path: Vector[String], newColumn: String): Vector[NestedField] = {
+    val way = changeable(path, "add fields to")
+    way.last.fieldType match {
+      case _: StructType => way
+      case ListType(_, _: StructType, _) => way :+ way.last.fieldType.asInstanceOf[ListType].elementField
+      case MapType(_, _, _, _: StructType, _) => way :+ way.last.fieldType.asInstanceOf[MapType].valueField
+      case other =>
+        throw InvalidArgument(
+          s"parent of column $newColumn",
+          path.mkString("."),
+          s"It is a $other; only structs have fields"
+        )
+    }
+  }
+
+  /** The way to a field of a struct. */
+  private def member(path: Vector[String], verb: String): Vector[NestedField] = {
+    val way = changeable(path, verb)
+    way.init.lastOption.filterNot(_.fieldType.isInstanceOf[StructType]).foreach { parent =>
+      throw ValidationFailed(
+        s"Cannot $verb ${path.mkString(".")}: it is a part of ${schema.names(parent.id)}, a ${parent.fieldType}"
+      )
+    }
+    way
+  }
+
+  /** The way to a field that is not a map's key, nor inside of one: equality of keys must not change. */
+  private def changeable(path: Vector[String], verb: String): Vector[NestedField] = {
+    val way = ColumnPath.require(schema, path, caseSensitive)
+    val keys = way.map(_.fieldType).collect { case m: MapType => m.keyId }
+    way.find(f => keys.contains(f.id)).foreach { key =>
+      throw ValidationFailed(
+        s"Cannot $verb ${path.mkString(".")}: ${schema.names(key.id)} is a map's key, which cannot change"
+      )
+    }
+    way
+  }
+
+  private def replaced(way: Vector[NestedField])(edit: NestedField => NestedField): SchemaUpdate =
+    edited(way.init)(_.map(f => if (f.id == way.last.id) edit(f) else f))
+
+  /** Edits the parts of what a way leads to; the empty way leads to the table. */
+  private def edited(way: Vector[NestedField])(edit: Vector[NestedField] => Vector[NestedField]): SchemaUpdate =
+    next(schema = schema.copy(fields = FieldEdit(schema.fields, way.map(_.id).toList, edit)))
+
+  private def promotions: String = {
+    val known = "only int to long, float to double and a wider decimal of the same scale keep old files readable"
+    if (version < FormatVersion.V3) known else s"$known, and date to timestamp or timestamp_ns and unknown to any type"
+  }
+
+  private def next(
+      schema: Schema = schema,
+      lastId: Int = lastColumnId,
+      newlyAdded: Set[Int] = added
+  ): SchemaUpdate = new SchemaUpdate(schema, lastId, version, caseSensitive, use, newlyAdded)
+}
+
+object SchemaUpdate {
+
+  /** @param caseSensitive whether names must match exactly; if not, no two columns may differ in case alone */
+  def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SchemaUpdate = new SchemaUpdate(
+    metadata.schema,
+    metadata.lastColumnId,
+    metadata.formatVersion,
+    caseSensitive,
+    ColumnUse.of(metadata),
+    Set.empty
+  )
+}

@@ -1,0 +1,76 @@
+package iceberglite.spec
+
+import java.util.UUID
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+
+/**
+ * All that is known of a table (spec: "Table Metadata Fields"): a value. It changes only by a fold of [[MetadataUpdate]]s.
+ *
+ * @param uuid absent only in version 1 tables that never had one
+ * @param lastSequenceNumber 0 in version 1
+ * @param refs always with `main` when there is a current snapshot
+ * @param nextRowId version 3: the first row id nobody has; 0 before
+ */
+final case class TableMetadata(
+    formatVersion: FormatVersion,
+    uuid: Option[UUID],
+    location: String,
+    lastSequenceNumber: Long,
+    lastUpdatedMs: Long,
+    lastColumnId: Int,
+    schemas: Vector[Schema],
+    currentSchemaId: Int,
+    specs: Vector[PartitionSpec],
+    defaultSpecId: Int,
+    lastPartitionId: Int,
+    sortOrders: Vector[SortOrder],
+    defaultSortOrderId: Int,
+    properties: Map[String, String],
+    currentSnapshotId: Option[Long],
+    snapshots: Vector[Snapshot],
+    snapshotLog: Vector[SnapshotLogEntry],
+    metadataLog: Vector[MetadataLogEntry],
+    refs: Map[String, SnapshotRef],
+    statistics: Vector[StatisticsFile] = Vector.empty,
+    partitionStatistics: Vector[PartitionStatisticsFile] = Vector.empty,
+    nextRowId: Long = 0L,
+    encryptionKeys: Vector[EncryptionKey] = Vector.empty
+) {
+  lazy val snapshotsById: Map[Long, Snapshot] = snapshots.map(s => s.snapshotId -> s).toMap
+  lazy val specsById: Map[Int, PartitionSpec] = specs.map(s => s.specId -> s).toMap
+  lazy val schemasById: Map[Int, Schema] = schemas.map(s => s.schemaId -> s).toMap
+
+  def schema: Schema = schemasById(currentSchemaId)
+  def spec: PartitionSpec = specsById(defaultSpecId)
+  def sortOrder: SortOrder = sortOrders.find(_.orderId == defaultSortOrderId).getOrElse(SortOrder.Unsorted)
+  def currentSnapshot: Option[Snapshot] = currentSnapshotId.flatMap(snapshotsById.get)
+
+  def snapshot(id: Long): Snapshot = snapshotsById.getOrElse(
+    id,
+    throw NotFound("snapshot", id.toString, "The metadata table `snapshots` lists those there are")
+  )
+
+  /** The snapshot at the head of a branch or under a tag. */
+  def snapshotOf(ref: String): Option[Snapshot] =
+    if (ref == SnapshotRef.Main) currentSnapshot else refs.get(ref).map(r => snapshot(r.snapshotId))
+
+  /** The snapshot that was current at a time, by the snapshot log. */
+  def snapshotAsOf(timestampMs: Long): Snapshot = snapshotLog.filter(_.timestampMs <= timestampMs).lastOption
+    .map(e => snapshot(e.snapshotId))
+    .getOrElse(throw InvalidArgument(
+      "timestamp",
+      java.time.Instant.ofEpochMilli(timestampMs).toString,
+      snapshotLog.headOption.fold("The table has no snapshots")(e =>
+        s"The table's history starts at ${java.time.Instant.ofEpochMilli(e.timestampMs)}"
+      )
+    ))
+
+  /** The schema a snapshot was written with; of one that does not say, the current. */
+  def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
+
+  /** A snapshot and what it was built on, newest first, as far as they are still known. */
+  def ancestors(snapshot: Snapshot): Iterator[Snapshot] =
+    Iterator.iterate(Option(snapshot))(_.flatMap(_.parentSnapshotId).flatMap(snapshotsById.get))
+      .takeWhile(_.isDefined).flatten
+}

@@ -1,0 +1,294 @@
+package iceberglite.spec
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * A property of a table that this release acts on. What a table has besides is kept and left alone.
+ *
+ * @param key as users and other engines know it; a prefix, where one property stands for each column
+ * @param defaultText the value that holds where the table has none; absent where nothing is the default
+ * @param expected what a value must be, for messages and documentation
+ * @param parse `None` for a value that cannot be
+ */
+final class TableProperty[A] private (
+    val key: String,
+    val defaultText: Option[String],
+    val expected: String,
+    val doc: String,
+    parse: String => Option[A],
+    absent: => A
+) {
+  lazy val default: A = absent
+
+  /** @throws InvalidArgument that names the property */
+  def read(text: String): A = parse(text.trim).getOrElse(throw InvalidArgument(s"table property $key", text, expected))
+
+  override def toString: String = key
+}
+
+object TableProperty {
+
+  /** The value for a table with these properties. @throws InvalidArgument that names the property */
+  def of[A](property: TableProperty[A], properties: Map[String, String]): A =
+    properties.get(property.key).fold(property.default)(property.read)
+
+  /** Refuses values that no write or read could use. @throws InvalidArgument that names the property */
+  def check(properties: Map[String, String]): Unit = {
+    all.foreach(p => properties.get(p.key).foreach(p.read))
+    properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
+  }
+
+  /** Keys that stand for other parts of the metadata: never kept among the properties. */
+  val Reserved: Set[String] = Set(
+    "format-version",
+    "uuid",
+    "snapshot-count",
+    "current-snapshot-id",
+    "current-snapshot-summary",
+    "current-snapshot-timestamp-ms",
+    "current-schema",
+    "default-partition-spec",
+    "default-sort-order"
+  )
+
+  val Version: TableProperty[FormatVersion] = property(
+    "format-version",
+    FormatVersion.Default.number.toString,
+    s"It must be one of ${FormatVersion.all.mkString(", ")}",
+    "Version of the table format; a table can be moved up, never down",
+    text => FormatVersion.all.find(_.number.toString == text)
+  )
+  val Comment: TableProperty[Option[String]] = optional("comment", "Any text", "What the table is for", Some(_))
+
+  val WriteFormat: TableProperty[FileFormat] = property(
+    "write.format.default",
+    FileFormat.Parquet.name,
+    "It must be parquet, orc or avro",
+    "Format of new data files",
+    text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
+  )
+  val ParquetRowGroupSize: TableProperty[Long] =
+    size("write.parquet.row-group-size-bytes", 128L << 20, "Size of a Parquet row group")
+  val ParquetPageSize: TableProperty[Int] =
+    positiveInt("write.parquet.page-size-bytes", 1 << 20, "Size of a Parquet page")
+  val ParquetPageRowLimit: TableProperty[Int] =
+    positiveInt("write.parquet.page-row-limit", 20000, "Most rows in a Parquet page")
+  val ParquetDictionarySize: TableProperty[Int] =
+    positiveInt("write.parquet.dict-size-bytes", 2 << 20, "Size at which a Parquet dictionary is given up")
+
+  /** What a new table gets as its property; one without the property was made by an old release, and stays at gzip. */
+  val ParquetCodecOfNewTables = "zstd"
+  val ParquetCodec: TableProperty[String] = oneOf(
+    "write.parquet.compression-codec",
+    "gzip",
+    "Compression of Parquet files; a new table gets zstd",
+    "uncompressed",
+    "none",
+    "snappy",
+    "gzip",
+    "lzo",
+    "brotli",
+    "lz4",
+    "lz4_raw",
+    "zstd"
+  )
+  val ParquetCompressionLevel: TableProperty[Option[Int]] =
+    optional("write.parquet.compression-level", "It must be a number", "Level for the Parquet codec", int)
+
+  val TargetFileSize: TableProperty[Long] =
+    size("write.target-file-size-bytes", 512L << 20, "Size at which a data file is finished")
+  val Distribution: TableProperty[Option[DistributionMode]] = optional(
+    "write.distribution-mode",
+    s"It must be one of ${DistributionMode.all.mkString(", ")}",
+    "How rows are spread over tasks before a write; hash for a partitioned table, range for a sorted one, else none",
+    DistributionMode.parse
+  )
+  val Fanout: TableProperty[Boolean] =
+    flag("write.spark.fanout.enabled", default = false, "Keep a file open for each partition instead of sorting rows")
+  val DataPath: TableProperty[Option[String]] = optional(
+    "write.data.path",
+    "A directory's URI",
+    "Where data files go; the directory data under the table's location by default",
+    text => Some(text.stripSuffix("/"))
+  )
+  val MetadataPath: TableProperty[Option[String]] = optional(
+    "write.metadata.path",
+    "A directory's URI",
+    "Where metadata files go; the directory metadata under the table's location by default",
+    text => Some(text.stripSuffix("/"))
+  )
+  val SummaryPartitionLimit: TableProperty[Int] =
+    count("write.summary.partition-limit", 0, "Most changed partitions that a snapshot's summary lists one by one")
+
+  val MetadataCodec: TableProperty[String] =
+    oneOf("write.metadata.compression-codec", "none", "Compression of the metadata file", "none", "gzip")
+  val PreviousVersionsMax: TableProperty[Int] =
+    positiveInt("write.metadata.previous-versions-max", 100, "How many earlier metadata files the log lists")
+  val DeleteAfterCommit: TableProperty[Boolean] = flag(
+    "write.metadata.delete-after-commit.enabled",
+    default = false,
+    "Delete the metadata files that fall out of the log"
+  )
+  val MetricsDefault: TableProperty[MetricsMode] = metricsMode("write.metadata.metrics.default")
+
+  /** Followed by a column's full name. */
+  val MetricsColumnPrefix = "write.metadata.metrics.column."
+  val MetricsMaxInferredColumns: TableProperty[Int] = count(
+    "write.metadata.metrics.max-inferred-column-defaults",
+    100,
+    "How many columns get metrics where the table does not set write.metadata.metrics.default"
+  )
+  val ManifestCodec: TableProperty[String] = oneOf(
+    "write.manifest.compression-codec",
+    "gzip",
+    "Compression of manifests and manifest lists",
+    "uncompressed",
+    "snappy",
+    "gzip",
+    "zstd"
+  )
+  val ManifestCompressionLevel: TableProperty[Option[Int]] =
+    optional("write.manifest.compression-level", "It must be a number", "Level for the manifests' codec", int)
+
+  val CommitRetries: TableProperty[Int] = count("commit.retry.num-retries", 4, "How often a commit is tried again")
+  val CommitMinWait: TableProperty[Long] = millis("commit.retry.min-wait-ms", 100, "First wait between two tries")
+  val CommitMaxWait: TableProperty[Long] = millis("commit.retry.max-wait-ms", 60000, "Longest wait between two tries")
+  val CommitTotalTimeout: TableProperty[Long] =
+    millis("commit.retry.total-timeout-ms", 1800000, "When no more tries are made")
+  val StatusCheckRetries: TableProperty[Int] =
+    count("commit.status-check.num-retries", 3, "How often the outcome of a broken commit is looked for")
+  val StatusCheckMinWait: TableProperty[Long] =
+    millis("commit.status-check.min-wait-ms", 1000, "First wait between two looks")
+  val StatusCheckMaxWait: TableProperty[Long] =
+    millis("commit.status-check.max-wait-ms", 60000, "Longest wait between two looks")
+  val StatusCheckTotalTimeout: TableProperty[Long] =
+    millis("commit.status-check.total-timeout-ms", 1800000, "When the outcome counts as unknown")
+  val ManifestMerge: TableProperty[Boolean] =
+    flag("commit.manifest-merge.enabled", default = true, "Merge small manifests during commits")
+  val ManifestTargetSize: TableProperty[Long] =
+    size("commit.manifest.target-size-bytes", 8L << 20, "Size of a merged manifest")
+  val ManifestMinCountToMerge: TableProperty[Int] =
+    positiveInt("commit.manifest.min-count-to-merge", 100, "How many manifests there are before any are merged")
+
+  val SplitSize: TableProperty[Long] = size("read.split.target-size", 128L << 20, "Bytes that one task reads")
+  val SplitLookback: TableProperty[Int] =
+    positiveInt("read.split.planning-lookback", 10, "How many open bins a split is tried in")
+  val SplitOpenFileCost: TableProperty[Long] = property(
+    "read.split.open-file-cost",
+    (4L << 20).toString,
+    "It must be 0 or more, in bytes",
+    "What opening a file counts for, so that a task does not get too many small ones",
+    long(_).filter(_ >= 0)
+  )
+  val NameMappingDefault: TableProperty[Option[String]] = optional(
+    "schema.name-mapping.default",
+    "JSON by the spec, Name Mapping Serialization",
+    "Field ids for data files that hold none",
+    Some(_)
+  )
+
+  val Gc: TableProperty[Boolean] =
+    flag("gc.enabled", default = true, "Whether files that are no longer needed may be deleted")
+  val MaxSnapshotAge: TableProperty[Long] =
+    millis("history.expire.max-snapshot-age-ms", 432000000L, "Age at which snapshots expire")
+  val MinSnapshotsToKeep: TableProperty[Int] =
+    positiveInt("history.expire.min-snapshots-to-keep", 1, "How many snapshots of a branch never expire")
+  val MaxRefAge: TableProperty[Long] =
+    millis("history.expire.max-ref-age-ms", Long.MaxValue, "Age at which branches and tags expire, but for main")
+
+  /** All of them but [[MetricsColumnPrefix]], in the order of the documentation. */
+  val all: Seq[TableProperty[_]] = Seq(
+    Version,
+    Comment,
+    WriteFormat,
+    ParquetRowGroupSize,
+    ParquetPageSize,
+    ParquetPageRowLimit,
+    ParquetDictionarySize,
+    ParquetCodec,
+    ParquetCompressionLevel,
+    TargetFileSize,
+    Distribution,
+    Fanout,
+    DataPath,
+    MetadataPath,
+    SummaryPartitionLimit,
+    MetadataCodec,
+    PreviousVersionsMax,
+    DeleteAfterCommit,
+    MetricsDefault,
+    MetricsMaxInferredColumns,
+    ManifestCodec,
+    ManifestCompressionLevel,
+    CommitRetries,
+    CommitMinWait,
+    CommitMaxWait,
+    CommitTotalTimeout,
+    StatusCheckRetries,
+    StatusCheckMinWait,
+    StatusCheckMaxWait,
+    StatusCheckTotalTimeout,
+    ManifestMerge,
+    ManifestTargetSize,
+    ManifestMinCountToMerge,
+    SplitSize,
+    SplitLookback,
+    SplitOpenFileCost,
+    NameMappingDefault,
+    Gc,
+    MaxSnapshotAge,
+    MinSnapshotsToKeep,
+    MaxRefAge
+  )
+
+  /** The metrics mode that a table sets for a column by its full name. @throws InvalidArgument */
+  def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
+    val key = MetricsColumnPrefix + column
+    properties.get(key).map(metricsMode(key).read)
+  }
+
+  private def property[A](key: String, default: String, expected: String, doc: String, parse: String => Option[A]) = {
+    lazy val read: TableProperty[A] = new TableProperty[A](key, Some(default), expected, doc, parse, read.read(default))
+    read
+  }
+
+  private def optional[A](key: String, expected: String, doc: String, parse: String => Option[A]) =
+    new TableProperty[Option[A]](key, None, expected, doc, text => parse(text).map(Some(_)), None)
+
+  private def metricsMode(key: String) = property(
+    key,
+    "truncate(16)",
+    "It must be none, counts, truncate(<length>) or full",
+    "What is kept of a column's values: counts, and bounds of which strings and binaries are cut to a length",
+    MetricsMode.parse
+  )
+
+  private def oneOf(key: String, default: String, doc: String, values: String*) = property(
+    key,
+    default,
+    s"It must be one of ${values.mkString(", ")}",
+    doc,
+    text => values.find(_.equalsIgnoreCase(text))
+  )
+
+  private def flag(key: String, default: Boolean, doc: String) =
+    property(key, default.toString, "It must be true or false", doc, text => Try(text.toBoolean).toOption)
+
+  private def size(key: String, default: Long, doc: String) =
+    property(key, default.toString, "It must be a positive number of bytes", doc, long(_).filter(_ > 0))
+
+  private def millis(key: String, default: Long, doc: String) =
+    property(key, default.toString, "It must be 0 or more milliseconds", doc, long(_).filter(_ >= 0))
+
+  private def count(key: String, default: Int, doc: String) =
+    property(key, default.toString, "It must be 0 or more", doc, int(_).filter(_ >= 0))
+
+  private def positiveInt(key: String, default: Int, doc: String) =
+    property(key, default.toString, s"It must be 1 to ${Int.MaxValue}", doc, int(_).filter(_ > 0))
+
+  private def int(text: String): Option[Int] = Try(text.toInt).toOption
+
+  private def long(text: String): Option[Long] = Try(text.toLong).toOption
+}

@@ -1,0 +1,90 @@
+package iceberglite.spec
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.transform.{Day, Hour, Identity, Month, UnknownTransform, Year}
+
+/**
+ * A partition field as a user gives it, by the path of its column.
+ *
+ * @param name absent for the name that the transform gives
+ */
+final case class UnboundPartitionField(source: Vector[String], transform: Transform, name: Option[String] = None)
+
+/** A sort field as a user gives it, by the path of its column. */
+final case class UnboundSortField(
+    source: Vector[String],
+    transform: Transform = Identity,
+    direction: SortDirection = SortDirection.Ascending,
+    nullOrder: NullOrder = NullOrder.NullsFirst
+)
+
+object UnboundField {
+
+  /**
+   * The column that partition or sort values are made from.
+   *
+   * @throws IcebergError where there is none, or the transform cannot take it (spec: "Partitioning")
+   */
+  def source(schema: Schema, path: Vector[String], transform: Transform, caseSensitive: Boolean): NestedField = {
+    val way = ColumnPath.require(schema, path, caseSensitive)
+    val name = path.mkString(".")
+    way.init.find(!_.fieldType.isInstanceOf[Type.StructType]).foreach { parent =>
+      throw InvalidArgument(s"source of $transform", name, s"It is inside of a ${parent.fieldType}, so a row has many")
+    }
+    if (transform.isInstanceOf[UnknownTransform]) {
+      throw Unsupported(s"the transform $transform of $name", s"The transforms are ${familyNames.mkString(", ")}")
+    }
+    if (!transform.canTransform(way.last.fieldType)) {
+      throw InvalidArgument(s"source of $transform", name, s"A ${way.last.fieldType} does not have this transform")
+    }
+    way.last
+  }
+
+  /** The partition fields of a new spec, numbered from 1000. */
+  def partitionSpec(schema: Schema, fields: Vector[UnboundPartitionField], caseSensitive: Boolean): PartitionSpec = {
+    val bound = fields.zipWithIndex.map { case (f, i) =>
+      val column = source(schema, f.source, f.transform, caseSensitive)
+      val name = f.name.getOrElse(f.transform.defaultFieldName(schema.names(column.id)))
+      checkName(schema, name, column.id, f.transform)
+      PartitionField(column.id, PartitionSpec.FirstFieldId + i, name, f.transform)
+    }
+    bound.foreach(f => bound.takeWhile(_ ne f).foreach(checkNotRedundant(_, f)))
+    bound.find(f => bound.exists(g => (g ne f) && g.name == f.name)).foreach { f =>
+      throw InvalidArgument("partition field", f.name, "Two fields have this name; add the second with ALTER TABLE")
+    }
+    PartitionSpec(0, bound)
+  }
+
+  def sortOrder(schema: Schema, fields: Vector[UnboundSortField], caseSensitive: Boolean): SortOrder = {
+    val bound = fields.map { f =>
+      val column = source(schema, f.source, f.transform, caseSensitive)
+      SortField(Vector(column.id), f.transform, f.direction, f.nullOrder)
+    }
+    if (bound.isEmpty) SortOrder.Unsorted else SortOrder(1, bound)
+  }
+
+  /** A partition field may be called as a column only if it holds that column's values. */
+  private[spec] def checkName(schema: Schema, name: String, sourceId: Int, transform: Transform): Unit = {
+    if (name.isEmpty) throw InvalidArgument("partition field", "''", "It needs a name")
+    schema.find(name).filterNot(f => f.id == sourceId && transform == Identity).foreach { column =>
+      throw InvalidArgument("partition field", name, s"The column ${column.name} has this name; give another with AS")
+    }
+  }
+
+  /** Two fields that tell the same, or one of which follows from the other. */
+  private[spec] def checkNotRedundant(first: PartitionField, second: PartitionField): Unit = {
+    if (first.sameValues(second)) {
+      throw ValidationFailed(s"Cannot add partition field ${second.name}: ${first.name} has the same values")
+    }
+    if (first.sourceIds == second.sourceIds && Times.contains(first.transform) && Times.contains(second.transform)) {
+      throw ValidationFailed(
+        s"Cannot add redundant partition field ${second.name} (${second.transform}): ${first.name} " +
+          s"(${first.transform}) is of the same column. Keep the finer of the two; it serves filters on both"
+      )
+    }
+  }
+
+  private val Times: Seq[Transform] = Seq(Year, Month, Day, Hour)
+
+  private def familyNames: Seq[String] = Transforms.all.map(_.name)
+}

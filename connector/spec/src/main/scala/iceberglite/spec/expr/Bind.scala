@@ -1,0 +1,183 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.{Conversion, Literal, LiteralConversion, NestedField, NestedType, PrimitiveType, Schema, Type}
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.Evaluate.isNan
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.transform.{Identity, UnknownTransform, Void}
+
+/**
+ * Replaces the names in an expression by fields of a schema and the literals by values of the fields' types. What comes
+ * out holds no `Not`, no NaN literal and no literal out of range: such a test has become one that says the same.
+ *
+ * A bound expression may be bound again; it stays as it is.
+ */
+object Bind {
+
+  /**
+   * @throws IcebergError.NotFound for a name that the schema does not hold
+   * @throws IcebergError.InvalidArgument for a test that makes no sense on its column, such as a prefix of an int
+   */
+  def apply(e: Expression, schema: Schema, caseSensitive: Boolean): Expression =
+    new Bind(schema, caseSensitive).expression(withoutNot(e))
+}
+
+final private class Bind(schema: Schema, caseSensitive: Boolean) {
+
+  def expression(e: Expression): Expression = e match {
+    case AlwaysTrue | AlwaysFalse => e
+    case And(l, r) => and(expression(l), expression(r))
+    case Or(l, r) => or(expression(l), expression(r))
+    case Not(child) => expression(negate(child))
+    case p: Predicate => predicate(p)
+  }
+
+  private def predicate(p: Predicate): Expression = {
+    val term = bound(p.term)
+    if (isAlwaysNull(term)) onNull(p) else onValues(p, term)
+  }
+
+  private def bound(term: Term): Term = term match {
+    case Term.Named(name) =>
+      val field = schema.require(name, caseSensitive)
+      inRows(field)
+      Term.Bound(field, schema.names(field.id))
+    case _: Term.Bound => term
+    case Term.Transformed(Identity, of) => bound(of)
+    case Term.Transformed(unknown: UnknownTransform, of) =>
+      throw Unsupported(s"a filter on $unknown($of)", "Filter on the column itself")
+    case Term.Transformed(transform, of) =>
+      val source = bound(of)
+      val sourceType = valueType(source)
+      if (!sourceType.exists(transform.canTransform)) {
+        throw InvalidArgument("filter", term.toString, s"$transform does not take ${typeName(source)}")
+      }
+      Term.Transformed(transform, source)
+  }
+
+  /** A row has one value of a column only outside lists and maps. */
+  private def inRows(field: NestedField): Unit =
+    ancestors(field.id).find(a => !a.fieldType.isInstanceOf[StructType]).foreach { a =>
+      throw InvalidArgument(
+        "filter column",
+        schema.names(field.id),
+        s"It lies in ${schema.names(a.id)}, a list or map. Filter on a column outside of it"
+      )
+    }
+
+  private def ancestors(id: Int): Vector[NestedField] =
+    schema.parents.get(id).fold(Vector.empty[NestedField])(p => schema.byId(p) +: ancestors(p))
+
+  private def isAlwaysNull(term: Term): Boolean = term match {
+    case Term.Transformed(transform, of) => transform == Void || isAlwaysNull(of)
+    case Term.Bound(field, _) => (field.fieldType: Type) == UnknownType
+    case _: Term.Named => false
+  }
+
+  private def onNull(p: Predicate): Expression = p match {
+    case _: IsNull | _: NotNan => AlwaysTrue
+    case _ => AlwaysFalse
+  }
+
+  private def onValues(p: Predicate, term: Term): Expression = p match {
+    case IsNull(_) => if (isRequired(column(term))) AlwaysFalse else IsNull(column(term))
+    case NotNull(_) => notNull(term)
+    case IsNan(_) => if (isFloating(term)) IsNan(term) else AlwaysFalse
+    case NotNan(_) => if (isFloating(term)) NotNan(term) else AlwaysTrue
+    case LessThan(_, v) => less(p, term, v, orEqual = false)
+    case LessThanOrEqual(_, v) => less(p, term, v, orEqual = true)
+    case GreaterThan(_, v) => greater(p, term, v, orEqual = false)
+    case GreaterThanOrEqual(_, v) => greater(p, term, v, orEqual = true)
+    case Equal(_, v) => among(p, term, Set(v))
+    case In(_, vs) => among(p, term, vs)
+    case NotEqual(_, v) => notAmong(p, term, Set(v))
+    case NotIn(_, vs) => notAmong(p, term, vs)
+    case StartsWith(_, prefix) =>
+      mustBeText(p, term)
+      if (prefix.isEmpty) notNull(term) else StartsWith(term, prefix)
+    case NotStartsWith(_, prefix) =>
+      mustBeText(p, term)
+      if (prefix.isEmpty) AlwaysFalse else NotStartsWith(term, prefix)
+  }
+
+  private def less(p: Predicate, term: Term, value: Literal, orEqual: Boolean): Expression =
+    place(p, term, value) match {
+      case Conversion.Exact(v) if isNan(v) => if (orEqual) notNull(term) else and(notNull(term), NotNan(term))
+      case Conversion.Exact(v) => if (orEqual) LessThanOrEqual(term, v) else LessThan(term, v)
+      case Conversion.JustAbove(v) => LessThanOrEqual(term, v)
+      case Conversion.JustBelow(v) => LessThan(term, v)
+      case Conversion.AboveAll => notNull(term)
+      case Conversion.BelowAll => AlwaysFalse
+    }
+
+  private def greater(p: Predicate, term: Term, value: Literal, orEqual: Boolean): Expression =
+    place(p, term, value) match {
+      case Conversion.Exact(v) if isNan(v) => if (orEqual) IsNan(term) else AlwaysFalse
+      case Conversion.Exact(v) => if (orEqual) GreaterThanOrEqual(term, v) else GreaterThan(term, v)
+      case Conversion.JustAbove(v) => GreaterThan(term, v)
+      case Conversion.JustBelow(v) => GreaterThanOrEqual(term, v)
+      case Conversion.AboveAll => AlwaysFalse
+      case Conversion.BelowAll => notNull(term)
+    }
+
+  /** A value that the type does not have equals none. */
+  private def among(p: Predicate, term: Term, values: Set[Literal]): Expression = {
+    val (nan, rest) = exact(p, term, values).partition(isNan)
+    val equal = if (rest.isEmpty) AlwaysFalse else if (rest.size == 1) Equal(term, rest.head) else In(term, rest)
+    if (nan.isEmpty) equal else or(IsNan(term), equal)
+  }
+
+  private def notAmong(p: Predicate, term: Term, values: Set[Literal]): Expression = {
+    val (nan, rest) = exact(p, term, values).partition(isNan)
+    val other =
+      if (rest.isEmpty) notNull(term) else if (rest.size == 1) NotEqual(term, rest.head) else NotIn(term, rest)
+    if (nan.isEmpty) other else and(NotNan(term), other)
+  }
+
+  private def exact(p: Predicate, term: Term, values: Set[Literal]): Set[Literal] =
+    values.map(place(p, term, _)).collect { case Conversion.Exact(v) => v }
+
+  private def place(p: Predicate, term: Term, value: Literal): Conversion =
+    valueType(term).flatMap(LiteralConversion.place(value, _)).getOrElse(
+      throw InvalidArgument("filter", p.toString, s"$term is of type ${typeName(term)}, the value of ${value.dataType}")
+    )
+
+  private def notNull(term: Term): Expression =
+    if (isRequired(column(term))) AlwaysTrue else NotNull(column(term))
+
+  /** A transform gives null for null only. */
+  private def column(term: Term): Term = term match {
+    case Term.Transformed(_, of) => column(of)
+    case _: Term.Bound | _: Term.Named => term
+  }
+
+  /** Required, in structs that are all required: never null. */
+  private def isRequired(term: Term): Boolean = term match {
+    case Term.Bound(field, _) =>
+      schema.byId.contains(field.id) && field.required && ancestors(field.id).forall(_.required)
+    case _: Term.Named | _: Term.Transformed => false
+  }
+
+  private def valueType(term: Term): Option[PrimitiveType] = term match {
+    case Term.Bound(field, _) =>
+      field.fieldType match {
+        case p: PrimitiveType => Some(p)
+        case _: NestedType => None
+      }
+    case Term.Transformed(transform, of) => valueType(of).map(transform.resultType)
+    case _: Term.Named => None
+  }
+
+  private def typeName(term: Term): String = term match {
+    case Term.Bound(field, _) => field.fieldType.toString
+    case _ => valueType(term).fold("no type")(_.toString)
+  }
+
+  private def isFloating(term: Term): Boolean = valueType(term).exists(t => t == FloatType || t == DoubleType)
+
+  private def mustBeText(p: Predicate, term: Term): Unit =
+    if (!valueType(term).contains(StringType)) {
+      throw InvalidArgument("filter", p.toString, s"$term is of type ${typeName(term)}, and only strings have a prefix")
+    }
+}

@@ -1,0 +1,80 @@
+package iceberglite.spec.expr
+
+import java.nio.ByteBuffer
+
+import iceberglite.spec.{Literal, PrimitiveType, SingleValue, Transform}
+import iceberglite.spec.Type.{FloatType, DoubleType, GeographyType, GeometryType, UnknownType, UuidType, VariantType}
+
+/** What is known of the values of one term over a set of rows `S`: where nothing is known, everything may be. */
+private[expr] trait ColumnRange[-S] {
+  def mayBeNull(rows: S): Boolean
+
+  def mayBeNan(rows: S): Boolean
+
+  /** Whether there may be values other than null and NaN. */
+  def mayBeOrdinary(rows: S): Boolean
+
+  /** At most the least of the ordinary values. */
+  def lower(rows: S): Option[Literal]
+
+  /** At least the greatest of the ordinary values. */
+  def upper(rows: S): Option[Literal]
+
+  final def mayBePresent(rows: S): Boolean = mayBeOrdinary(rows) || mayBeNan(rows)
+}
+
+/** Reads the bounds of a column of one type; those that cannot be trusted are left out. */
+final private[expr] class Bounds(t: PrimitiveType) {
+  val isFloating: Boolean = t == FloatType || t == DoubleType
+
+  def lower(lower: Option[ByteBuffer], upper: => Option[ByteBuffer]): Option[Literal] =
+    if (t == UuidType) ordered(lower, upper).map(_._1) else read(lower)
+
+  def upper(lower: => Option[ByteBuffer], upper: Option[ByteBuffer]): Option[Literal] =
+    if (t == UuidType) ordered(lower, upper).map(_._2) else read(upper)
+
+  /** NaN is no bound (spec: `data_file`, note 2), but there are writers that wrote it. */
+  private def read(bytes: Option[ByteBuffer]): Option[Literal] =
+    bytes.flatMap(SingleValue.decodeValid(t, _)).filterNot(Evaluate.isNan)
+
+  /** Java compares UUIDs as signed numbers, and so did writers: then the least looks greater than the greatest. */
+  private def ordered(lower: Option[ByteBuffer], upper: Option[ByteBuffer]): Option[(Literal, Literal)] =
+    for (low <- read(lower); high <- read(upper); if Literal.ordering.lteq(low, high)) yield (low, high)
+}
+
+private[expr] object Bounds {
+
+  /** The order of these types' bounds is not that of their values. */
+  def of(t: PrimitiveType): Option[Bounds] = t match {
+    case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
+    case _ => Some(new Bounds(t))
+  }
+}
+
+/** The range of a transform that keeps the order: the transforms of the bounds. */
+final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRange[S]) extends ColumnRange[S] {
+  override def mayBeNull(rows: S): Boolean = of.mayBeNull(rows)
+  override def mayBeNan(rows: S): Boolean = of.mayBeNan(rows)
+  override def mayBeOrdinary(rows: S): Boolean = of.mayBeOrdinary(rows)
+  override def lower(rows: S): Option[Literal] = bounds(rows).map(_._1)
+  override def upper(rows: S): Option[Literal] = bounds(rows).map(_._2)
+
+  /** At the ends of their range some transforms wrap around (see `Truncate`, `Hour`): the order does not hold there. */
+  private def bounds(rows: S): Option[(Literal, Literal)] =
+    for {
+      low <- of.lower(rows)
+      lower <- transform(low) if lower.getClass != low.getClass || Literal.ordering.lteq(lower, low)
+      upper <- of.upper(rows).flatMap(transform(_)).filter(Literal.ordering.gteq(_, lower))
+    } yield (lower, upper)
+}
+
+private[expr] object ColumnRange {
+
+  /** The range of a term, given those of columns; `None` if nothing is known of it. */
+  def of[S](term: Term, column: Term.Bound => Option[ColumnRange[S]]): Option[ColumnRange[S]] = term match {
+    case bound: Term.Bound => column(bound)
+    case Term.Transformed(transform, inner) if transform.preservesOrder =>
+      of(inner, column).map(new TransformedRange(transform, _))
+    case _: Term.Transformed | _: Term.Named => None
+  }
+}

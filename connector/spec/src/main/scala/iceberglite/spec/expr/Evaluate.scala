@@ -1,0 +1,141 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.{Literal, PartitionSpec, PartitionTuple}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal._
+import iceberglite.spec.expr.Expression._
+
+/** The value of bound expressions, with the meaning that Spark gives them: see [[Evaluate.ordering]]. */
+object Evaluate {
+
+  /** The order of comparisons in a query: as [[Literal.ordering]] (NaN equals NaN and is last), but -0.0 equals 0.0. */
+  val ordering: Ordering[Literal] = new Ordering[Literal] {
+    override def compare(x: Literal, y: Literal): Int = x match {
+      case FloatLiteral(a) if isSame(a.toDouble, y) => 0
+      case DoubleLiteral(a) if isSame(a, y) => 0
+      case _ => Literal.ordering.compare(x, y)
+    }
+
+    private def isSame(a: Double, y: Literal): Boolean = y match {
+      case FloatLiteral(b) => a == b.toDouble
+      case DoubleLiteral(b) => a == b
+      case _ => false
+    }
+  }
+
+  /** A test of partition tuples, by an expression on the fields of the spec. */
+  def tuple(bound: Expression, spec: PartitionSpec): PartitionTuple => Boolean = {
+    val positions = spec.fields.map(_.fieldId).zipWithIndex.toMap
+    rows[PartitionTuple](
+      bound,
+      id => {
+        val known = spec.fields.map(_.fieldId).mkString(", ")
+        val position = positions.getOrElse(
+          id,
+          throw InvalidArgument("partition field id", id.toString, s"The partition spec has the fields $known")
+        )
+        _.values(position)
+      }
+    )
+  }
+
+  /**
+   * A test of rows of any kind.
+   *
+   * @param column reads the value of the field with this id; called once for each predicate, not for each row
+   */
+  def rows[R](bound: Expression, column: Int => R => Option[Literal]): R => Boolean = bound match {
+    case AlwaysTrue => _ => true
+    case AlwaysFalse => _ => false
+    case And(l, r) =>
+      val (left, right) = (rows(l, column), rows(r, column))
+      row => left(row) && right(row)
+    case Or(l, r) =>
+      val (left, right) = (rows(l, column), rows(r, column))
+      row => left(row) || right(row)
+    case Not(child) => rows(negate(child), column)
+    case p: Predicate =>
+      val read = column(fieldId(p.term))
+      val holds = test(p)
+      row => holds(read(row))
+  }
+
+  /** Whether a row matches whose column has this value; a transform in the predicate's term is applied to it. */
+  def predicateOn(value: Option[Literal], predicate: Predicate): Boolean = test(predicate)(value)
+
+  private def fieldId(term: Term): Int = term match {
+    case Term.Bound(field, _) => field.id
+    case Term.Transformed(_, of) => fieldId(of)
+    case Term.Named(name) => throw InvalidArgument("column", name, "Bind the expression before it is evaluated")
+  }
+
+  private def test(p: Predicate): Option[Literal] => Boolean = {
+    val holds = onTerm(p)
+    transformOf(p.term).fold(holds)(transformed => value => holds(value.flatMap(transformed)))
+  }
+
+  private def transformOf(term: Term): Option[Literal => Option[Literal]] = term match {
+    case Term.Transformed(transform, of) =>
+      val outer: Literal => Option[Literal] = transform(_)
+      Some(transformOf(of).fold(outer)(inner => value => inner(value).flatMap(outer)))
+    case _: Term.Bound | _: Term.Named => None
+  }
+
+  private def onTerm(p: Predicate): Option[Literal] => Boolean = p match {
+    case IsNull(_) => _.isEmpty
+    case NotNull(_) => _.isDefined
+    case IsNan(_) => _.exists(isNan)
+    case NotNan(_) => !_.exists(isNan)
+    case LessThan(_, v) => _.exists(ordering.lt(_, v))
+    case LessThanOrEqual(_, v) => _.exists(ordering.lteq(_, v))
+    case GreaterThan(_, v) => _.exists(ordering.gt(_, v))
+    case GreaterThanOrEqual(_, v) => _.exists(ordering.gteq(_, v))
+    case Equal(_, v) => _.exists(ordering.equiv(_, v))
+    case NotEqual(_, v) => _.exists(!ordering.equiv(_, v))
+    case StartsWith(_, prefix) => _.exists(hasPrefix(_, prefix))
+    case NotStartsWith(_, prefix) => _.exists(!hasPrefix(_, prefix))
+    case In(_, vs) =>
+      val values = new SortedValues(vs)
+      _.exists(values.contains)
+    case NotIn(_, vs) =>
+      val values = new SortedValues(vs)
+      _.exists(!values.contains(_))
+  }
+
+  private[expr] def isNan(value: Literal): Boolean = value match {
+    case FloatLiteral(v) => v.isNaN
+    case DoubleLiteral(v) => v.isNaN
+    case _ => false
+  }
+
+  private[expr] def hasPrefix(value: Literal, prefix: String): Boolean = value match {
+    case StringLiteral(text) => text.startsWith(prefix)
+    case _ => false
+  }
+}
+
+/** The values of an IN list, which may be thousands, in the order of queries. */
+final private[expr] class SortedValues(values: Set[Literal]) {
+  private val sorted: Array[Literal] = values.toArray.sorted(Evaluate.ordering)
+
+  def contains(value: Literal): Boolean = {
+    val at = firstFrom(value)
+    at < sorted.length && Evaluate.ordering.equiv(sorted(at), value)
+  }
+
+  /** Whether one lies between the two, ends included; no end means no limit. */
+  def meets(lower: Option[Literal], upper: Option[Literal]): Boolean = {
+    val at = lower.fold(0)(firstFrom)
+    at < sorted.length && upper.forall(Evaluate.ordering.lteq(sorted(at), _))
+  }
+
+  private def firstFrom(value: Literal): Int = {
+    var from = 0
+    var until = sorted.length
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      if (Evaluate.ordering.lt(sorted(middle), value)) from = middle + 1 else until = middle
+    }
+    from
+  }
+}

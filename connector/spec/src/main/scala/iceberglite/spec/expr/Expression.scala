@@ -1,0 +1,148 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.{Literal, NestedField, Transform}
+
+/**
+ * A condition on the rows of a table, or on the partitions of a spec. An expression is unbound while its terms name
+ * columns, and bound when [[Bind]] has replaced the names by fields.
+ *
+ * Null gives false for every comparison, as in a WHERE clause; `Not` is pushed inward before an expression is evaluated,
+ * so that this stays right under negation.
+ */
+sealed trait Expression extends Product with Serializable
+
+/** A leaf: a test of one term. */
+sealed trait Predicate extends Expression {
+  def term: Term
+}
+
+/** What a predicate tests. */
+sealed trait Term extends Product with Serializable
+
+object Term {
+
+  /** A column by its full name. */
+  final case class Named(name: String) extends Term {
+    override def toString: String = name
+  }
+
+  /** A column, or a partition field, by its id. */
+  final case class Bound(field: NestedField, name: String) extends Term {
+    override def toString: String = name
+  }
+
+  /** The transform of a column: `days(ts)`. */
+  final case class Transformed(transform: Transform, of: Term) extends Term {
+    override def toString: String = s"$transform($of)"
+  }
+}
+
+object Expression {
+  case object AlwaysTrue extends Expression { override def toString = "true" }
+  case object AlwaysFalse extends Expression { override def toString = "false" }
+  final case class And(left: Expression, right: Expression) extends Expression {
+    override def toString = s"($left AND $right)"
+  }
+  final case class Or(left: Expression, right: Expression) extends Expression {
+    override def toString = s"($left OR $right)"
+  }
+  final case class Not(child: Expression) extends Expression { override def toString = s"NOT $child" }
+
+  final case class IsNull(term: Term) extends Predicate { override def toString = s"$term IS NULL" }
+  final case class NotNull(term: Term) extends Predicate { override def toString = s"$term IS NOT NULL" }
+  final case class IsNan(term: Term) extends Predicate { override def toString = s"$term IS NAN" }
+  final case class NotNan(term: Term) extends Predicate { override def toString = s"$term IS NOT NAN" }
+
+  final case class LessThan(term: Term, value: Literal) extends Predicate {
+    override def toString = s"$term < ${show(value)}"
+  }
+  final case class LessThanOrEqual(term: Term, value: Literal) extends Predicate {
+    override def toString = s"$term <= ${show(value)}"
+  }
+  final case class GreaterThan(term: Term, value: Literal) extends Predicate {
+    override def toString = s"$term > ${show(value)}"
+  }
+  final case class GreaterThanOrEqual(term: Term, value: Literal) extends Predicate {
+    override def toString = s"$term >= ${show(value)}"
+  }
+  final case class Equal(term: Term, value: Literal) extends Predicate {
+    override def toString = s"$term = ${show(value)}"
+  }
+  final case class NotEqual(term: Term, value: Literal) extends Predicate {
+    override def toString = s"$term <> ${show(value)}"
+  }
+  final case class StartsWith(term: Term, prefix: String) extends Predicate {
+    override def toString = s"$term LIKE '$prefix%'"
+  }
+  final case class NotStartsWith(term: Term, prefix: String) extends Predicate {
+    override def toString = s"$term NOT LIKE '$prefix%'"
+  }
+  final case class In(term: Term, values: Set[Literal]) extends Predicate {
+    override def toString = s"$term IN ${showAll(values)}"
+  }
+  final case class NotIn(term: Term, values: Set[Literal]) extends Predicate {
+    override def toString = s"$term NOT IN ${showAll(values)}"
+  }
+
+  /** Conjunction without needless constants. */
+  def and(left: Expression, right: Expression): Expression = (left, right) match {
+    case (AlwaysFalse, _) | (_, AlwaysFalse) => AlwaysFalse
+    case (AlwaysTrue, e) => e
+    case (e, AlwaysTrue) => e
+    case _ => And(left, right)
+  }
+
+  /** Disjunction without needless constants. */
+  def or(left: Expression, right: Expression): Expression = (left, right) match {
+    case (AlwaysTrue, _) | (_, AlwaysTrue) => AlwaysTrue
+    case (AlwaysFalse, e) => e
+    case (e, AlwaysFalse) => e
+    case _ => Or(left, right)
+  }
+
+  /** The negation, with no `Not` in it: pushed inward to the predicates. */
+  def negate(e: Expression): Expression = e match {
+    case AlwaysTrue => AlwaysFalse
+    case AlwaysFalse => AlwaysTrue
+    case And(l, r) => or(negate(l), negate(r))
+    case Or(l, r) => and(negate(l), negate(r))
+    case Not(child) => withoutNot(child)
+    case IsNull(t) => NotNull(t)
+    case NotNull(t) => IsNull(t)
+    case IsNan(t) => NotNan(t)
+    case NotNan(t) => IsNan(t)
+    case LessThan(t, v) => GreaterThanOrEqual(t, v)
+    case LessThanOrEqual(t, v) => GreaterThan(t, v)
+    case GreaterThan(t, v) => LessThanOrEqual(t, v)
+    case GreaterThanOrEqual(t, v) => LessThan(t, v)
+    case Equal(t, v) => NotEqual(t, v)
+    case NotEqual(t, v) => Equal(t, v)
+    case StartsWith(t, p) => NotStartsWith(t, p)
+    case NotStartsWith(t, p) => StartsWith(t, p)
+    case In(t, vs) => NotIn(t, vs)
+    case NotIn(t, vs) => In(t, vs)
+  }
+
+  /** The same expression with no `Not` in it. */
+  def withoutNot(e: Expression): Expression = e match {
+    case Not(child) => negate(child)
+    case And(l, r) => and(withoutNot(l), withoutNot(r))
+    case Or(l, r) => or(withoutNot(l), withoutNot(r))
+    case leaf => leaf
+  }
+
+  /** The parts that must all hold. */
+  def conjuncts(e: Expression): Vector[Expression] = e match {
+    case And(l, r) => conjuncts(l) ++ conjuncts(r)
+    case AlwaysTrue => Vector.empty
+    case other => Vector(other)
+  }
+
+  private def show(value: Literal): String = LiteralText.of(value)
+
+  /** At most ten values: an IN list may hold thousands. */
+  private def showAll(values: Set[Literal]): String = {
+    val shown = values.toVector.sorted(Literal.ordering).take(10).map(show)
+    shown.mkString("(", ", ", if (values.size > 10) s", ... ${values.size - 10} more)" else ")")
+  }
+}

@@ -1,0 +1,47 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.{FieldSummary, Literal, ManifestFile, NestedType, PartitionSpec, PrimitiveType}
+import iceberglite.spec.Type.StructType
+
+/**
+ * Whether a manifest may list files of matching partitions, by the summaries in the manifest list (spec: "Scan
+ * Planning"). File counts are not looked at.
+ *
+ * @param projected a condition on the partitions of `spec`, as [[Project.inclusive]] gives it
+ */
+final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partitionType: StructType) {
+  private val test: Vector[FieldSummary] => Boolean = RangeTest.mightMatch(projected, column)
+
+  /** False only if no file of the manifest can match. A manifest of another spec must not be asked for. */
+  def mightMatch(m: ManifestFile): Boolean = m.partitions match {
+    case Some(summaries) if summaries.size == spec.fields.size => test(summaries)
+    case _ => true
+  }
+
+  private def column(term: Term.Bound): Option[ColumnRange[Vector[FieldSummary]]] = {
+    val position = spec.fields.indexWhere(_.fieldId == term.field.id)
+    partitionType.byId.get(term.field.id).map(_.fieldType).flatMap {
+      case t: PrimitiveType if position >= 0 => Bounds.of(t).map(new SummaryRange(position, _))
+      case _: PrimitiveType | _: NestedType => None
+    }
+  }
+}
+
+/** One partition field over a manifest. Bounds are absent if all values are null or NaN (spec: `field_summary`). */
+final private class SummaryRange(position: Int, bounds: Bounds) extends ColumnRange[Vector[FieldSummary]] {
+  override def mayBeNull(rows: Vector[FieldSummary]): Boolean = rows(position).containsNull
+
+  override def mayBeNan(rows: Vector[FieldSummary]): Boolean =
+    bounds.isFloating && !rows(position).containsNan.contains(false)
+
+  override def mayBeOrdinary(rows: Vector[FieldSummary]): Boolean = {
+    val summary = rows(position)
+    summary.lowerBound.isDefined || summary.upperBound.isDefined || !(mayBeNull(rows) || mayBeNan(rows))
+  }
+
+  override def lower(rows: Vector[FieldSummary]): Option[Literal] =
+    bounds.lower(rows(position).lowerBound, rows(position).upperBound)
+
+  override def upper(rows: Vector[FieldSummary]): Option[Literal] =
+    bounds.upper(rows(position).lowerBound, rows(position).upperBound)
+}

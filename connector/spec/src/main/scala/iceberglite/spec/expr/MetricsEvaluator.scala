@@ -1,0 +1,60 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.{ContentFile, Literal, NestedType, PrimitiveType}
+
+/** Whether a file may hold a matching row, by its counts and bounds. Compiled once, asked for every file. */
+final class InclusiveMetrics(bound: Expression) {
+  private val test: ContentFile => Boolean = RangeTest.mightMatch(bound, FileRange.of)
+
+  /** False only if no row of the file can match. A negative record count is an unknown one. */
+  def mightMatch(f: ContentFile): Boolean = f.recordCount != 0 && test(f)
+}
+
+/** Whether all rows of a file match for certain, by its counts and bounds. Compiled once, asked for every file. */
+final class StrictMetrics(bound: Expression) {
+  private val test: ContentFile => Boolean = RangeTest.allMatch(bound, FileRange.of)
+
+  /** True only if every row of the file matches; so it is of a file without rows. */
+  def allMatch(f: ContentFile): Boolean = f.recordCount == 0 || test(f)
+}
+
+/**
+ * One column over a file. The counts of a column within structs count a null struct as a null; columns within lists and
+ * maps cannot be bound.
+ */
+final private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[ContentFile] {
+  private val Unknown = -1L
+
+  override def mayBeNull(rows: ContentFile): Boolean = !rows.metrics.nullValueCount(id).contains(0L)
+
+  override def mayBeNan(rows: ContentFile): Boolean =
+    bounds.isFloating && !rows.metrics.nanValueCount(id).contains(0L) && present(rows) != 0
+
+  override def mayBeOrdinary(rows: ContentFile): Boolean = {
+    val count = present(rows)
+    count == Unknown || count > 0 && (!bounds.isFloating || rows.metrics.nanValueCount(id).forall(_ < count))
+  }
+
+  override def lower(rows: ContentFile): Option[Literal] =
+    bounds.lower(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
+
+  override def upper(rows: ContentFile): Option[Literal] =
+    bounds.upper(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
+
+  /** How many values are not null. */
+  private def present(rows: ContentFile): Long = {
+    val metrics = rows.metrics
+    (metrics.valueCount(id), metrics.nullValueCount(id)) match {
+      // No values in a file with rows: the column was not counted.
+      case (Some(values), Some(nulls)) if values > 0 => math.max(0L, values - nulls)
+      case _ => Unknown
+    }
+  }
+}
+
+private object FileRange {
+  def of(term: Term.Bound): Option[ColumnRange[ContentFile]] = term.field.fieldType match {
+    case t: PrimitiveType => Bounds.of(t).map(new FileRange(term.field.id, _))
+    case _: NestedType => None
+  }
+}

@@ -1,0 +1,65 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.{NestedField, PartitionField, PartitionSpec, Schema}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.transform.Identity
+
+/**
+ * Turns a condition on rows into one on the partitions of a spec (spec: "Scan Planning"). The terms of the result are
+ * bound to the partition fields, by their ids.
+ */
+object Project {
+
+  /** True for the partition of every row that `bound` is true for. */
+  def inclusive(bound: Expression, spec: PartitionSpec, schema: Schema): Expression =
+    new Projection(spec, schema).inclusive(withoutNot(bound))
+
+  /** True only for partitions that hold no row that `bound` is not true for. */
+  def strict(bound: Expression, spec: PartitionSpec, schema: Schema): Expression =
+    new Projection(spec, schema).strict(withoutNot(bound))
+}
+
+/** Both projections on the fields of one spec. */
+final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
+  private val fields: Vector[(PartitionField, NestedField)] = spec.fields.zip(spec.partitionType(schema).fields)
+
+  def inclusive(e: Expression): Expression = e match {
+    case And(l, r) => and(inclusive(l), inclusive(r))
+    case Or(l, r) => or(inclusive(l), inclusive(r))
+    case p: Predicate =>
+      fields
+        .flatMap { case (field, target) =>
+          projected(field, target, p)((source, q) => source.transform.project(target, q))
+        }
+        .foldLeft[Expression](AlwaysTrue)(and)
+    case AlwaysTrue | AlwaysFalse => e
+    case Not(child) => inclusive(negate(child))
+  }
+
+  def strict(e: Expression): Expression = e match {
+    case And(l, r) => and(strict(l), strict(r))
+    case Or(l, r) => or(strict(l), strict(r))
+    case p: Predicate =>
+      fields
+        .flatMap { case (field, target) =>
+          projected(field, target, p)((source, q) => source.transform.projectStrict(target, q))
+        }
+        .foldLeft[Expression](AlwaysFalse)(or)
+    case AlwaysTrue | AlwaysFalse => e
+    case Not(child) => strict(negate(child))
+  }
+
+  /** A predicate on a transformed column is one on the partition field with that transform, and tells of no other. */
+  private def projected(field: PartitionField, target: NestedField, p: Predicate)(
+      byTransform: (PartitionField, Predicate) => Option[Expression]
+  ): Option[Expression] =
+    if (field.sourceIds.size != 1) None
+    else
+      p.term match {
+        case Term.Bound(column, _) if column.id == field.sourceId => byTransform(field, p)
+        case Term.Transformed(transform, Term.Bound(column, _))
+            if column.id == field.sourceId && transform == field.transform =>
+          Some(Identity.onto(target, p))
+        case _: Term.Bound | _: Term.Transformed | _: Term.Named => None
+      }
+}

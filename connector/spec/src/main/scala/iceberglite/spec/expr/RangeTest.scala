@@ -1,0 +1,125 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.Literal
+import iceberglite.spec.Literal.StringLiteral
+import iceberglite.spec.expr.Evaluate.{hasPrefix, isNan, ordering}
+import iceberglite.spec.expr.Expression._
+
+/**
+ * Compiles an expression to a test of the ranges of its columns, once for many sets of rows.
+ *
+ * In Spark NaN is equal to NaN and greater than all else, and the bounds do not tell of it: `>`, `<>` and NOT IN hold
+ * for NaN.
+ */
+private[expr] object RangeTest {
+  type Columns[S] = Term.Bound => Option[ColumnRange[S]]
+
+  /** False only if no row can match. */
+  def mightMatch[S](e: Expression, columns: Columns[S]): S => Boolean = e match {
+    case AlwaysTrue => _ => true
+    case AlwaysFalse => _ => false
+    case And(l, r) =>
+      val (left, right) = (mightMatch(l, columns), mightMatch(r, columns))
+      rows => left(rows) && right(rows)
+    case Or(l, r) =>
+      val (left, right) = (mightMatch(l, columns), mightMatch(r, columns))
+      rows => left(rows) || right(rows)
+    case Not(child) => mightMatch(negate(child), columns)
+    case p: Predicate if hasNan(p) => _ => true
+    case p: Predicate => ColumnRange.of(p.term, columns).fold[S => Boolean](_ => true)(inclusive(p, _))
+  }
+
+  /** True only if every row matches. */
+  def allMatch[S](e: Expression, columns: Columns[S]): S => Boolean = e match {
+    case AlwaysTrue => _ => true
+    case AlwaysFalse => _ => false
+    case And(l, r) =>
+      val (left, right) = (allMatch(l, columns), allMatch(r, columns))
+      rows => left(rows) && right(rows)
+    case Or(l, r) =>
+      val (left, right) = (allMatch(l, columns), allMatch(r, columns))
+      rows => left(rows) || right(rows)
+    case Not(child) => allMatch(negate(child), columns)
+    case p: Predicate if hasNan(p) => _ => false
+    case p: Predicate => ColumnRange.of(p.term, columns).fold[S => Boolean](_ => false)(strict(p, _))
+  }
+
+  private def inclusive[S](p: Predicate, c: ColumnRange[S]): S => Boolean = p match {
+    case IsNull(_) => c.mayBeNull
+    case NotNull(_) => c.mayBePresent
+    case IsNan(_) => c.mayBeNan
+    case NotNan(_) => rows => c.mayBeNull(rows) || c.mayBeOrdinary(rows)
+    case LessThan(_, v) => rows => c.mayBeOrdinary(rows) && c.lower(rows).forall(ordering.lt(_, v))
+    case LessThanOrEqual(_, v) => rows => c.mayBeOrdinary(rows) && c.lower(rows).forall(ordering.lteq(_, v))
+    case GreaterThan(_, v) =>
+      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && c.upper(rows).forall(ordering.gt(_, v))
+    case GreaterThanOrEqual(_, v) =>
+      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && c.upper(rows).forall(ordering.gteq(_, v))
+    case Equal(_, v) =>
+      rows =>
+        c.mayBeOrdinary(rows) && c.lower(rows).forall(ordering.lteq(_, v)) && c.upper(rows).forall(ordering.gteq(_, v))
+    case In(_, vs) =>
+      val values = new SortedValues(vs)
+      rows => c.mayBeOrdinary(rows) && values.meets(c.lower(rows), c.upper(rows))
+    case NotEqual(_, v) =>
+      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !only(c, rows).exists(ordering.equiv(_, v))
+    case NotIn(_, vs) =>
+      val values = new SortedValues(vs)
+      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !only(c, rows).exists(values.contains)
+    case StartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !isBeside(prefix, c, rows)
+    case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !isWithin(prefix, c, rows)
+  }
+
+  private def strict[S](p: Predicate, c: ColumnRange[S]): S => Boolean = p match {
+    case IsNull(_) => rows => !c.mayBePresent(rows)
+    case NotNull(_) => rows => !c.mayBeNull(rows)
+    case IsNan(_) => rows => !c.mayBeNull(rows) && !c.mayBeOrdinary(rows)
+    case NotNan(_) => rows => !c.mayBeNan(rows)
+    case LessThan(_, v) => rows => isOrdinary(c, rows) && c.upper(rows).exists(ordering.lt(_, v))
+    case LessThanOrEqual(_, v) => rows => isOrdinary(c, rows) && c.upper(rows).exists(ordering.lteq(_, v))
+    case GreaterThan(_, v) => rows => isOrdinary(c, rows) && c.lower(rows).exists(ordering.gt(_, v))
+    case GreaterThanOrEqual(_, v) => rows => isOrdinary(c, rows) && c.lower(rows).exists(ordering.gteq(_, v))
+    case Equal(_, v) => rows => isOrdinary(c, rows) && only(c, rows).exists(ordering.equiv(_, v))
+    case In(_, vs) =>
+      val values = new SortedValues(vs)
+      rows => isOrdinary(c, rows) && only(c, rows).exists(values.contains)
+    case NotEqual(_, v) =>
+      rows =>
+        isOrdinary(c, rows) && (c.lower(rows).exists(ordering.gt(_, v)) || c.upper(rows).exists(ordering.lt(_, v)))
+    case NotIn(_, vs) =>
+      val values = new SortedValues(vs)
+      rows => isOrdinary(c, rows) && !values.meets(c.lower(rows), c.upper(rows))
+    case StartsWith(_, prefix) => rows => isOrdinary(c, rows) && isWithin(prefix, c, rows)
+    case NotStartsWith(_, prefix) => rows => isOrdinary(c, rows) && isBeside(prefix, c, rows)
+  }
+
+  private def isOrdinary[S](c: ColumnRange[S], rows: S): Boolean = !c.mayBeNull(rows) && !c.mayBeNan(rows)
+
+  /** The one ordinary value there is: bounds hold all of them between them, cut or not. */
+  private def only[S](c: ColumnRange[S], rows: S): Option[Literal] =
+    c.lower(rows).filter(low => c.upper(rows).exists(ordering.equiv(low, _)))
+
+  /** Whether the bounds leave no room for a value with the prefix: all before it, or all after. */
+  private def isBeside[S](prefix: String, c: ColumnRange[S], rows: S): Boolean = {
+    val first = StringLiteral(prefix)
+    c.upper(rows).exists(ordering.lt(_, first)) ||
+    c.lower(rows).exists(low => ordering.gt(low, first) && !hasPrefix(low, prefix))
+  }
+
+  /** Whether every value between the bounds has the prefix. */
+  private def isWithin[S](prefix: String, c: ColumnRange[S], rows: S): Boolean =
+    c.lower(rows).exists(hasPrefix(_, prefix)) && c.upper(rows).exists(hasPrefix(_, prefix))
+
+  /** [[Bind]] leaves no NaN in a predicate; one that was made by hand is not judged. */
+  private def hasNan(p: Predicate): Boolean = p match {
+    case LessThan(_, v) => isNan(v)
+    case LessThanOrEqual(_, v) => isNan(v)
+    case GreaterThan(_, v) => isNan(v)
+    case GreaterThanOrEqual(_, v) => isNan(v)
+    case Equal(_, v) => isNan(v)
+    case NotEqual(_, v) => isNan(v)
+    case In(_, vs) => vs.exists(isNan)
+    case NotIn(_, vs) => vs.exists(isNan)
+    case _: IsNull | _: NotNull | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => false
+  }
+}

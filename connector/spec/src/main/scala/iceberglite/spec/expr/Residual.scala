@@ -1,0 +1,42 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.{PartitionSpec, PartitionTuple, Schema}
+import iceberglite.spec.expr.Expression._
+
+/**
+ * What is left of a filter for the rows of one partition (spec: "Scan Planning", note 1): predicates that the partition
+ * decides, one way or the other, are gone.
+ *
+ * @param bound a condition on rows
+ * @param spec the spec of the partitions
+ * @param schema the schema that `bound` is bound to
+ */
+final class Residual(bound: Expression, spec: PartitionSpec, schema: Schema) {
+  private val projection = new Projection(spec, schema)
+  private val residual: PartitionTuple => Expression = compile(withoutNot(bound))
+
+  /** Matches the same rows of this partition as the whole filter does. */
+  def of(partition: PartitionTuple): Expression = residual(partition)
+
+  private def compile(e: Expression): PartitionTuple => Expression = e match {
+    case And(l, r) =>
+      val (left, right) = (compile(l), compile(r))
+      partition => and(left(partition), right(partition))
+    case Or(l, r) =>
+      val (left, right) = (compile(l), compile(r))
+      partition => or(left(partition), right(partition))
+    case p: Predicate => leaf(p)
+    case AlwaysTrue | AlwaysFalse => _ => e
+    case Not(child) => compile(negate(child))
+  }
+
+  private def leaf(p: Predicate): PartitionTuple => Expression = {
+    val (inclusive, strict) = (projection.inclusive(p), projection.strict(p))
+    if (inclusive == AlwaysTrue && strict == AlwaysFalse) { _ => p }
+    else {
+      val mightMatch = Evaluate.tuple(inclusive, spec)
+      val allMatch = Evaluate.tuple(strict, spec)
+      partition => if (!mightMatch(partition)) AlwaysFalse else if (allMatch(partition)) AlwaysTrue else p
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package iceberglite.spec.fold
+
+import iceberglite.spec.{Schema, SchemaCheck, TableMetadata}
+import iceberglite.spec.IcebergError.NotFound
+
+private[fold] object Schemas {
+
+  /** The metadata with the schema, and the id the schema has in it: that of an equal one, or a new one. */
+  def add(m: TableMetadata, schema: Schema, lastColumnId: Int): (TableMetadata, Int) = {
+    SchemaCheck(schema, m.formatVersion)
+    val next = m.copy(lastColumnId = Seq(m.lastColumnId, lastColumnId, schema.highestFieldId).max)
+    m.schemas.find(_.sameColumns(schema)) match {
+      case Some(same) => (next, same.schemaId)
+      case None =>
+        val id = m.schemas.map(_.schemaId).foldLeft(-1)(_ max _) + 1
+        (next.copy(schemas = m.schemas :+ schema.copy(schemaId = id)), id)
+    }
+  }
+
+  def setCurrent(m: TableMetadata, id: Int): TableMetadata = {
+    if (!m.schemasById.contains(id)) throw NotFound("schema", id.toString, "Add it before it becomes the current one")
+    m.copy(currentSchemaId = id)
+  }
+}

@@ -1,0 +1,39 @@
+package iceberglite.spec.fold
+
+import java.util.UUID
+
+import iceberglite.spec.{EncryptionKey, FormatVersion, TableMetadata}
+import iceberglite.spec.IcebergError.ValidationFailed
+
+/** What changes a table as a whole. */
+private[fold] object Tables {
+
+  def assignUuid(m: TableMetadata, uuid: UUID): TableMetadata = m.uuid match {
+    case Some(other) if other != uuid =>
+      throw ValidationFailed(s"Cannot give table ${m.location} the UUID $uuid: it has $other, which never changes")
+    case _ => m.copy(uuid = Some(uuid))
+  }
+
+  def upgrade(m: TableMetadata, version: FormatVersion): TableMetadata = {
+    if (version < m.formatVersion) {
+      throw ValidationFailed(
+        s"Cannot move table ${m.location} from format version ${m.formatVersion} down to $version: versions only go up"
+      )
+    }
+    // Spec: "Version 2 - Writing v2 metadata", table-uuid is required.
+    if (version > FormatVersion.V1 && m.uuid.isEmpty) {
+      throw ValidationFailed(s"Cannot move table ${m.location} to format version $version: it has no UUID, assign one")
+    }
+    m.copy(formatVersion = version)
+  }
+
+  def addKey(m: TableMetadata, key: EncryptionKey): TableMetadata = {
+    if (m.formatVersion < FormatVersion.V3) {
+      throw ValidationFailed(s"Cannot add an encryption key: the format version is ${m.formatVersion}, and must be 3")
+    }
+    m.copy(encryptionKeys = m.encryptionKeys.filterNot(_.keyId == key.keyId) :+ key)
+  }
+
+  def removeKey(m: TableMetadata, keyId: String): TableMetadata =
+    m.copy(encryptionKeys = m.encryptionKeys.filterNot(_.keyId == keyId))
+}

@@ -1,0 +1,29 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.EncryptionKey
+
+/** Version 3, `encryption-keys`. */
+object EncryptionKeyJson extends JsonFormat[EncryptionKey] {
+  private val KeyId = "key-id"
+  private val EncryptedKeyMetadata = "encrypted-key-metadata"
+  private val EncryptedById = "encrypted-by-id"
+  private val Properties = "properties"
+
+  override def read(json: JsonValue): EncryptionKey = EncryptionKey(
+    json(KeyId).string,
+    json(EncryptedKeyMetadata).string,
+    json.optional(EncryptedById).map(_.string),
+    json.stringsOf(Properties)
+  )
+
+  override def write(key: EncryptionKey, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    out.writeStringField(KeyId, key.keyId)
+    out.writeStringField(EncryptedKeyMetadata, key.encryptedKeyMetadata)
+    key.encryptedById.foreach(out.writeStringField(EncryptedById, _))
+    if (key.properties.nonEmpty) JsonFormat.strings(out, Properties, key.properties)
+    out.writeEndObject()
+  }
+}

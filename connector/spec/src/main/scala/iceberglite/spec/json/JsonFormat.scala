@@ -1,0 +1,57 @@
+package iceberglite.spec.json
+
+import java.io.{ByteArrayOutputStream, StringWriter}
+
+import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator}
+
+/** How a part of the metadata stands in JSON (spec: "Appendix C"). */
+trait JsonFormat[A] {
+
+  /** @throws iceberglite.spec.IcebergError.InvalidMetadata and nothing else where the JSON is not as the spec has it */
+  def read(json: JsonValue): A
+
+  def write(value: A, out: JsonGenerator): Unit
+
+  /** @param file what the document is called in messages */
+  def parse(file: String, json: String): A = read(JsonValue.parse(file, json))
+
+  def parse(file: String, json: Array[Byte]): A = read(JsonValue.parse(file, json))
+
+  def toJson(value: A): String = JsonFormat.text(write(value, _))
+
+  def toBytes(value: A): Array[Byte] = JsonFormat.bytes(write(value, _))
+}
+
+private[json] object JsonFormat {
+  private val factory = new JsonFactory
+
+  def text(write: JsonGenerator => Unit): String = {
+    val target = new StringWriter
+    val out = factory.createGenerator(target)
+    write(out)
+    out.close()
+    target.toString
+  }
+
+  def bytes(write: JsonGenerator => Unit): Array[Byte] = {
+    val target = new ByteArrayOutputStream
+    val out = factory.createGenerator(target)
+    write(out)
+    out.close()
+    target.toByteArray
+  }
+
+  /** An array under a key. */
+  def array[A](out: JsonGenerator, key: String, values: Iterable[A])(write: A => Unit): Unit = {
+    out.writeArrayFieldStart(key)
+    values.foreach(write)
+    out.writeEndArray()
+  }
+
+  /** An object of strings under a key, in the order of its keys so that equal metadata gives equal files. */
+  def strings(out: JsonGenerator, key: String, values: Map[String, String]): Unit = {
+    out.writeObjectFieldStart(key)
+    values.toVector.sortBy(_._1).foreach { case (k, v) => out.writeStringField(k, v) }
+    out.writeEndObject()
+  }
+}

@@ -1,0 +1,54 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.{PartitionField, PartitionSpec}
+
+/** Spec, "Appendix C - Partition Specs". */
+object PartitionSpecJson extends JsonFormat[PartitionSpec] {
+  private val SpecId = "spec-id"
+  private val Fields = "fields"
+  private val FieldId = "field-id"
+  private val Name = "name"
+
+  override def read(json: JsonValue): PartitionSpec = PartitionSpec(json(SpecId).int, readFields(json(Fields)))
+
+  override def write(spec: PartitionSpec, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    out.writeNumberField(SpecId, spec.specId)
+    out.writeFieldName(Fields)
+    writeFields(spec, out)
+    out.writeEndObject()
+  }
+
+  /** The list form, as in version 1's `partition-spec`. Fields without ids are counted from 1000. */
+  private[json] def readFields(json: JsonValue): Vector[PartitionField] =
+    json.elements.zipWithIndex.map { case (field, i) =>
+      PartitionField(
+        SourceJson.ids(field),
+        field.optional(FieldId).fold(PartitionSpec.FirstFieldId + i)(_.int),
+        field(Name).string,
+        SourceJson.transform(field)
+      )
+    }
+
+  private[json] def writeFields(spec: PartitionSpec, out: JsonGenerator): Unit = {
+    out.writeStartArray()
+    spec.fields.foreach { f =>
+      out.writeStartObject()
+      SourceJson.writeIds(f.sourceIds, out)
+      out.writeNumberField(FieldId, f.fieldId)
+      out.writeStringField(Name, f.name)
+      SourceJson.writeTransform(f.transform, out)
+      out.writeEndObject()
+    }
+    out.writeEndArray()
+  }
+
+  /** The fields in the list form that manifests carry as `partition-spec`. */
+  def fieldsToJson(spec: PartitionSpec): String = JsonFormat.text(writeFields(spec, _))
+
+  /** @param file what the document is called in messages */
+  def parseFields(file: String, specId: Int, json: String): PartitionSpec =
+    PartitionSpec(specId, readFields(JsonValue.parse(file, json)))
+}

@@ -1,0 +1,92 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.{Literal, NestedField, NestedType, PrimitiveType, Schema, Type}
+import iceberglite.spec.IcebergError.Unsupported
+
+/** Spec, "Appendix C - Schemas". */
+object SchemaJson extends JsonFormat[Schema] {
+  private val SchemaId = "schema-id"
+  private val IdentifierFieldIds = "identifier-field-ids"
+  private val Fields = "fields"
+  private val Id = "id"
+  private val Name = "name"
+  private val Required = "required"
+  private val FieldType = "type"
+  private val Doc = "doc"
+  private val InitialDefault = "initial-default"
+  private val WriteDefault = "write-default"
+
+  /** The id of a version 1 schema that stands alone. */
+  private val FirstId = 0
+
+  override def read(json: JsonValue): Schema = {
+    val schema = Schema(
+      json.optional(SchemaId).fold(FirstId)(_.int),
+      fields(json),
+      json.elementsOf(IdentifierFieldIds).map(_.int).toSet
+    )
+    val ids = Schema.fieldsOf(schema.asStruct).map(_.id)
+    ids.diff(ids.distinct).headOption.foreach(id => json.fail(s"Two fields have the id $id"))
+    schema
+  }
+
+  override def write(schema: Schema, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    out.writeStringField(FieldType, "struct")
+    out.writeNumberField(SchemaId, schema.schemaId)
+    if (schema.identifierFieldIds.nonEmpty) {
+      JsonFormat.array(out, IdentifierFieldIds, schema.identifierFieldIds.toVector.sorted)(id => out.writeNumber(id))
+    }
+    writeFields(schema.fields, out)
+    out.writeEndObject()
+  }
+
+  private[json] def fields(struct: JsonValue): Vector[NestedField] = struct(Fields).elements.map(field)
+
+  private[json] def writeFields(fields: Vector[NestedField], out: JsonGenerator): Unit =
+    JsonFormat.array(out, Fields, fields)(writeField(_, out))
+
+  private def field(json: JsonValue): NestedField = {
+    val id = json(Id).int
+    if (id > Schema.MaxFieldId) json(Id).fail(s"$id is reserved, the highest is ${Schema.MaxFieldId}")
+    val fieldType = TypeJson.read(json(FieldType))
+    NestedField(
+      id,
+      json(Name).string,
+      fieldType,
+      json(Required).boolean,
+      json.optional(Doc).map(_.string),
+      json.optional(InitialDefault).map(default(_, fieldType)),
+      json.optional(WriteDefault).map(default(_, fieldType))
+    )
+  }
+
+  private def default(json: JsonValue, fieldType: Type): Literal = fieldType match {
+    case primitive: PrimitiveType => SingleValueJson.read(json, primitive)
+    case nested: NestedType =>
+      throw Unsupported(
+        s"a default for a field of type $nested in ${json.source}",
+        "Drop the default with the engine that set it"
+      )
+  }
+
+  private def writeField(field: NestedField, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    out.writeNumberField(Id, field.id)
+    out.writeStringField(Name, field.name)
+    out.writeBooleanField(Required, field.required)
+    out.writeFieldName(FieldType)
+    TypeJson.write(field.fieldType, out)
+    field.doc.foreach(out.writeStringField(Doc, _))
+    writeDefault(InitialDefault, field.initialDefault, out)
+    writeDefault(WriteDefault, field.writeDefault, out)
+    out.writeEndObject()
+  }
+
+  private def writeDefault(key: String, value: Option[Literal], out: JsonGenerator): Unit = value.foreach { v =>
+    out.writeFieldName(key)
+    SingleValueJson.write(v, out)
+  }
+}

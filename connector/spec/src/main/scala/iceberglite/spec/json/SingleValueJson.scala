@@ -1,0 +1,100 @@
+package iceberglite.spec.json
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import scala.util.Try
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.{DateTime, Literal, PrimitiveType}
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+
+/** Spec, "Appendix D - JSON single-value serialization", for primitive types. */
+object SingleValueJson {
+
+  /** @throws iceberglite.spec.IcebergError.InvalidMetadata where the JSON is no value of the type */
+  def read(json: JsonValue, valueType: PrimitiveType): Literal = {
+    def parsed[A](what: String, value: Option[A]): A = value.getOrElse(json.fail(s"Not a $what: ${json.string}"))
+    valueType match {
+      case BooleanType => BooleanLiteral(json.boolean)
+      case IntType => IntLiteral(json.int)
+      case LongType => LongLiteral(json.long)
+      case FloatType => FloatLiteral(floating(json).toFloat)
+      case DoubleType => DoubleLiteral(floating(json))
+      case decimal: DecimalType => DecimalLiteral(parsed(decimal.toString, decimalOf(json.string, decimal)))
+      case DateType => DateLiteral(parsed("date", DateTime.parseDate(json.string)))
+      case TimeType => TimeLiteral(parsed("time", DateTime.parseTime(json.string)))
+      case TimestampType => TimestampLiteral(parsed("timestamp", DateTime.parseTimestamp(json.string)))
+      case TimestampTzType =>
+        TimestampTzLiteral(parsed("timestamp with zone", DateTime.parseTimestampTz(json.string)))
+      case TimestampNsType => TimestampNsLiteral(parsed("timestamp", DateTime.parseTimestampNs(json.string)))
+      case TimestampTzNsType =>
+        TimestampTzNsLiteral(parsed("timestamp with zone", DateTime.parseTimestampTzNs(json.string)))
+      case StringType => StringLiteral(json.string)
+      case UuidType => UuidLiteral(parsed("UUID", uuid(json.string)))
+      case FixedType(length) =>
+        FixedLiteral(parsed(s"hexadecimal string of $length bytes", bytes(json.string).filter(_.remaining == length)))
+      case BinaryType => BinaryLiteral(parsed("hexadecimal string", bytes(json.string)))
+      case UnknownType | VariantType | _: GeometryType | _: GeographyType =>
+        json.fail(s"The only default of type $valueType is null")
+    }
+  }
+
+  def write(value: Literal, out: JsonGenerator): Unit = value match {
+    case BooleanLiteral(v) => out.writeBoolean(v)
+    case IntLiteral(v) => out.writeNumber(v)
+    case LongLiteral(v) => out.writeNumber(v)
+    case FloatLiteral(v) => out.writeNumber(v)
+    case DoubleLiteral(v) => out.writeNumber(v)
+    case DecimalLiteral(v) => out.writeString(decimalText(v))
+    case DateLiteral(days) => out.writeString(DateTime.formatDate(days))
+    case TimeLiteral(micros) => out.writeString(DateTime.formatTime(micros))
+    case TimestampLiteral(micros) => out.writeString(DateTime.formatTimestamp(micros))
+    case TimestampTzLiteral(micros) => out.writeString(DateTime.formatTimestampTz(micros))
+    case TimestampNsLiteral(nanos) => out.writeString(DateTime.formatTimestampNs(nanos))
+    case TimestampTzNsLiteral(nanos) => out.writeString(DateTime.formatTimestampTzNs(nanos))
+    case StringLiteral(v) => out.writeString(v)
+    case UuidLiteral(v) => out.writeString(v.toString)
+    case FixedLiteral(v) => out.writeString(hex(v))
+    case BinaryLiteral(v) => out.writeString(hex(v))
+  }
+
+  /** A UUID in its canonical form; `UUID.fromString` alone takes shorter ones. */
+  private[json] def uuid(text: String): Option[UUID] =
+    Try(UUID.fromString(text)).toOption.filter(_.toString.equalsIgnoreCase(text))
+
+  /** NaN and the infinities, for which JSON has no number, stand as strings. */
+  private def floating(json: JsonValue): Double =
+    if (!json.isText) json.double
+    else json.string match {
+      case "NaN" => Double.NaN
+      case "Infinity" => Double.PositiveInfinity
+      case "-Infinity" => Double.NegativeInfinity
+      case other => json.fail(s"Not a number: $other")
+    }
+
+  private def decimalOf(text: String, expected: DecimalType): Option[BigDecimal] =
+    Try(new BigDecimal(text)).toOption.filter(v => v.scale == expected.scale && v.precision <= expected.precision)
+
+  /** The exponent of a negative scale is the scale, so the digits before it are the unscaled value. */
+  private def decimalText(value: BigDecimal): String =
+    if (value.scale >= 0) value.toPlainString else s"${value.unscaledValue}E+${-value.scale}"
+
+  private def hex(bytes: ByteBuffer): String = {
+    val text = new StringBuilder(bytes.remaining * 2)
+    (bytes.position() until bytes.limit()).foreach { i =>
+      val b = bytes.get(i)
+      text.append(Character.forDigit((b >> 4) & 0xf, 16)).append(Character.forDigit(b & 0xf, 16))
+    }
+    text.toString
+  }
+
+  private def bytes(hex: String): Option[ByteBuffer] = {
+    val digits = hex.map(Character.digit(_, 16))
+    if (digits.size % 2 != 0 || digits.exists(_ < 0)) None
+    else Some(ByteBuffer.wrap(digits.grouped(2).map(pair => (pair(0) << 4 | pair(1)).toByte).toArray))
+  }
+}

@@ -1,0 +1,61 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.Snapshot
+
+/** Spec, "Appendix C - Table Metadata and Snapshots"; the row lineage by version 3. */
+object SnapshotJson extends JsonFormat[Snapshot] {
+  private val SnapshotId = "snapshot-id"
+  private val ParentId = "parent-snapshot-id"
+  private val SequenceNumber = "sequence-number"
+  private val TimestampMs = "timestamp-ms"
+  private val Summary = "summary"
+  private val ManifestList = "manifest-list"
+  private val Manifests = "manifests"
+  private val SchemaId = "schema-id"
+  private val FirstRowId = "first-row-id"
+  private val AddedRows = "added-rows"
+  private val KeyId = "key-id"
+
+  /** What version 1 has instead of sequence numbers. */
+  private val NoSequenceNumber = 0L
+
+  override def read(json: JsonValue): Snapshot = {
+    val manifestList = json.optional(ManifestList).map(_.string)
+    if (manifestList.isEmpty && !json.has(Manifests)) json.fail(s"It has neither $ManifestList nor $Manifests")
+    Snapshot(
+      json(SnapshotId).long,
+      json.optional(ParentId).map(_.long),
+      json.optional(SequenceNumber).fold(NoSequenceNumber)(_.long),
+      json(TimestampMs).long,
+      manifestList,
+      // Spec, "Snapshots": `manifests` must be omitted if `manifest-list` is present.
+      if (manifestList.isDefined) Vector.empty else json.elementsOf(Manifests).map(_.string),
+      json.stringsOf(Summary),
+      json.optional(SchemaId).map(_.int),
+      json.optional(FirstRowId).map(_.long),
+      json.optional(AddedRows).map(_.long),
+      json.optional(KeyId).map(_.string)
+    )
+  }
+
+  override def write(s: Snapshot, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    // Not in version 1, where it is 0. Snapshots from before an upgrade keep 0, which is what its absence means too.
+    if (s.sequenceNumber > NoSequenceNumber) out.writeNumberField(SequenceNumber, s.sequenceNumber)
+    out.writeNumberField(SnapshotId, s.snapshotId)
+    s.parentSnapshotId.foreach(out.writeNumberField(ParentId, _))
+    out.writeNumberField(TimestampMs, s.timestampMs)
+    if (s.summary.nonEmpty) JsonFormat.strings(out, Summary, s.summary)
+    s.manifestList match {
+      case Some(list) => out.writeStringField(ManifestList, list)
+      case None => JsonFormat.array(out, Manifests, s.manifests)(m => out.writeString(m))
+    }
+    s.schemaId.foreach(out.writeNumberField(SchemaId, _))
+    s.firstRowId.foreach(out.writeNumberField(FirstRowId, _))
+    s.addedRows.foreach(out.writeNumberField(AddedRows, _))
+    s.keyId.foreach(out.writeStringField(KeyId, _))
+    out.writeEndObject()
+  }
+}

@@ -1,0 +1,43 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.SnapshotRef
+import iceberglite.spec.SnapshotRef.{Branch, Tag}
+
+/** Spec, "Snapshot Reference" and "Appendix C". */
+object SnapshotRefJson extends JsonFormat[SnapshotRef] {
+  private val SnapshotId = "snapshot-id"
+  private val Kind = "type"
+  private val MinSnapshotsToKeep = "min-snapshots-to-keep"
+  private val MaxSnapshotAgeMs = "max-snapshot-age-ms"
+  private val MaxRefAgeMs = "max-ref-age-ms"
+  private val BranchKind = "branch"
+  private val TagKind = "tag"
+
+  override def read(json: JsonValue): SnapshotRef = {
+    val id = json(SnapshotId).long
+    val maxRefAgeMs = json.optional(MaxRefAgeMs).map(_.long)
+    json(Kind).string.toLowerCase(java.util.Locale.ROOT) match {
+      case BranchKind =>
+        val minSnapshotsToKeep = json.optional(MinSnapshotsToKeep).map(_.int)
+        Branch(id, minSnapshotsToKeep, json.optional(MaxSnapshotAgeMs).map(_.long), maxRefAgeMs)
+      case TagKind => Tag(id, maxRefAgeMs)
+      case other => json(Kind).fail(s"Must be $BranchKind or $TagKind, found $other")
+    }
+  }
+
+  override def write(ref: SnapshotRef, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    out.writeNumberField(SnapshotId, ref.snapshotId)
+    out.writeStringField(Kind, ref.kind)
+    ref match {
+      case branch: Branch =>
+        branch.minSnapshotsToKeep.foreach(out.writeNumberField(MinSnapshotsToKeep, _))
+        branch.maxSnapshotAgeMs.foreach(out.writeNumberField(MaxSnapshotAgeMs, _))
+      case _: Tag => ()
+    }
+    ref.maxRefAgeMs.foreach(out.writeNumberField(MaxRefAgeMs, _))
+    out.writeEndObject()
+  }
+}

@@ -1,0 +1,35 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.{IcebergError, Transform, Transforms}
+
+/** What partition and sort fields share: the columns they come from, and the transform. */
+private[json] object SourceJson {
+  private val SourceId = "source-id"
+  private val SourceIds = "source-ids"
+  private val TransformName = "transform"
+
+  /** Either form is read. */
+  def ids(field: JsonValue): Vector[Int] = field.optional(SourceIds) match {
+    case Some(list) =>
+      val ids = list.elements.map(_.int)
+      if (ids.isEmpty) list.fail("A transform needs a source column")
+      ids
+    case None => Vector(field(SourceId).int)
+  }
+
+  /** Version 3 as adopted: one argument is a `source-id`, several are `source-ids`. */
+  def writeIds(ids: Vector[Int], out: JsonGenerator): Unit =
+    if (ids.size == 1) out.writeNumberField(SourceId, ids.head)
+    else JsonFormat.array(out, SourceIds, ids)(id => out.writeNumber(id))
+
+  def transform(field: JsonValue): Transform = {
+    val name = field(TransformName)
+    try Transforms.parse(name.string)
+    catch { case e: IcebergError.InvalidArgument => name.fail(e.getMessage) }
+  }
+
+  def writeTransform(transform: Transform, out: JsonGenerator): Unit =
+    out.writeStringField(TransformName, transform.name)
+}

@@ -1,0 +1,148 @@
+package iceberglite.spec.json
+
+import java.util.UUID
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.json.{TableMetadataKey => Key}
+
+/** Reads what any release of any engine wrote, also where version 1 leaves out what later versions require. */
+private[json] object TableMetadataReader {
+  private val OnlySpecId = 0
+
+  def read(json: JsonValue): TableMetadata = {
+    val version = formatVersion(json)
+    val (schemas, currentSchemaId) = readSchemas(json, version)
+    val (specs, defaultSpecId) = readSpecs(json, version)
+    val (orders, defaultOrderId) = readOrders(json, version)
+    val snapshots = json.elementsOf(Key.Snapshots).map(SnapshotJson.read)
+    val current = json.optional(Key.CurrentSnapshotId).map(_.long).filterNot(_ == Key.NoSnapshot)
+    TableMetadata(
+      formatVersion = version,
+      uuid = readUuid(json, version),
+      location = json(Key.Location).string,
+      lastSequenceNumber = if (version == FormatVersion.V1) 0L else json(Key.LastSequenceNumber).long,
+      lastUpdatedMs = json(Key.LastUpdatedMs).long,
+      // The highest of the schemas is a floor: ids that were given out twice would mix up two columns.
+      lastColumnId = math.max(json(Key.LastColumnId).int, schemas.map(_.highestFieldId).max),
+      schemas = schemas,
+      currentSchemaId = currentSchemaId,
+      specs = specs,
+      defaultSpecId = defaultSpecId,
+      lastPartitionId = lastPartitionId(json, specs, version),
+      sortOrders = orders,
+      defaultSortOrderId = defaultOrderId,
+      properties = json.stringsOf(Key.Properties),
+      currentSnapshotId = current,
+      snapshots = snapshots,
+      snapshotLog = json.elementsOf(Key.SnapshotLog)
+        .map(e => SnapshotLogEntry(e(Key.TimestampMs).long, e(Key.SnapshotId).long)),
+      metadataLog = json.elementsOf(Key.MetadataLog)
+        .map(e => MetadataLogEntry(e(Key.TimestampMs).long, e(Key.MetadataFile).string)),
+      refs = readRefs(json, snapshots, current),
+      statistics = json.elementsOf(Key.Statistics).map(StatisticsJson.read),
+      partitionStatistics = json.elementsOf(Key.PartitionStatistics).map(PartitionStatisticsJson.read),
+      nextRowId = if (version < FormatVersion.V3) 0L else nextRowId(json, snapshots),
+      encryptionKeys = json.elementsOf(Key.EncryptionKeys).map(EncryptionKeyJson.read)
+    )
+  }
+
+  private def formatVersion(json: JsonValue): FormatVersion = {
+    val number = json(Key.Version).int
+    if (number < FormatVersion.all.head.number) json(Key.Version).fail(s"There is no version $number")
+    FormatVersion.all.find(_.number == number).getOrElse(throw Unsupported(
+      s"table format version $number in ${json.source}",
+      s"This release handles versions ${FormatVersion.all.mkString(", ")}; use a newer one for this table"
+    ))
+  }
+
+  private def readUuid(json: JsonValue, version: FormatVersion): Option[UUID] = {
+    val uuid = json.optional(Key.Uuid).map { text =>
+      SingleValueJson.uuid(text.string).getOrElse(text.fail(s"Not a UUID: ${text.string}"))
+    }
+    if (uuid.isEmpty && version > FormatVersion.V1) json(Key.Uuid)
+    uuid
+  }
+
+  private def readSchemas(json: JsonValue, version: FormatVersion): (Vector[Schema], Int) = {
+    val only = if (version == FormatVersion.V1) json.optional(Key.OnlySchema).map(SchemaJson.read) else None
+    val listed = json.elementsOf(Key.Schemas).map(SchemaJson.read)
+    val schemas = if (listed.isEmpty) only.toVector else listed
+    if (schemas.isEmpty) json(Key.Schemas).fail("A table has at least one schema")
+    val current = (json.optional(Key.CurrentSchemaId).map(_.int), only) match {
+      case (Some(id), _) => id
+      case (None, Some(schema)) => schema.schemaId
+      case (None, None) => json(Key.CurrentSchemaId).int
+    }
+    (schemas, known(json, Key.CurrentSchemaId, current, schemas.map(_.schemaId)))
+  }
+
+  private def readSpecs(json: JsonValue, version: FormatVersion): (Vector[PartitionSpec], Int) = {
+    val listed = json.elementsOf(Key.Specs).map(PartitionSpecJson.read)
+    if (listed.isEmpty && version == FormatVersion.V1) {
+      (Vector(PartitionSpec(OnlySpecId, PartitionSpecJson.readFields(json(Key.OnlySpec)))), OnlySpecId)
+    } else {
+      if (listed.isEmpty) json(Key.Specs).fail("A table has at least one partition spec")
+      (listed, known(json, Key.DefaultSpecId, json(Key.DefaultSpecId).int, listed.map(_.specId)))
+    }
+  }
+
+  private def readOrders(json: JsonValue, version: FormatVersion): (Vector[SortOrder], Int) = {
+    if (version > FormatVersion.V1) json(Key.SortOrders)
+    val listed = json.elementsOf(Key.SortOrders).map(SortOrderJson.read)
+    val orders = if (listed.isEmpty) Vector(SortOrder.Unsorted) else listed
+    val default = json.optional(Key.DefaultSortOrderId) match {
+      case None if version == FormatVersion.V1 => SortOrder.Unsorted.orderId
+      case _ => json(Key.DefaultSortOrderId).int
+    }
+    // Order 0 means unsorted whether it is listed or not.
+    val complete = if (orders.exists(_.orderId == default) || default != SortOrder.Unsorted.orderId) orders
+    else SortOrder.Unsorted +: orders
+    (complete, known(json, Key.DefaultSortOrderId, default, complete.map(_.orderId)))
+  }
+
+  private def lastPartitionId(json: JsonValue, specs: Vector[PartitionSpec], version: FormatVersion): Int = {
+    val used = specs.flatMap(_.fields).map(_.fieldId).foldLeft(PartitionSpec.FirstFieldId - 1)(_ max _)
+    json.optional(Key.LastPartitionId) match {
+      case None if version == FormatVersion.V1 => used
+      case _ => math.max(used, json(Key.LastPartitionId).int)
+    }
+  }
+
+  /** Spec, `refs`: there is always a branch main at the current snapshot, also where nothing says so. */
+  private def readRefs(
+      json: JsonValue,
+      snapshots: Vector[Snapshot],
+      current: Option[Long]
+  ): Map[String, SnapshotRef] = {
+    val ids = snapshots.map(_.snapshotId).toSet
+    current.filterNot(ids).foreach(id => json(Key.CurrentSnapshotId).fail(s"No snapshot has the id $id"))
+    val refs = json.optional(Key.Refs).fold(Vector.empty[(String, JsonValue)])(_.entries).map { case (name, ref) =>
+      val read = SnapshotRefJson.read(ref)
+      if (!ids(read.snapshotId)) ref.fail(s"No snapshot has the id ${read.snapshotId}")
+      name -> read
+    }.toMap
+    (refs.get(SnapshotRef.Main), current) match {
+      case (Some(main), _) if !current.contains(main.snapshotId) =>
+        json(Key.Refs).fail(
+          s"main is at snapshot ${main.snapshotId}, but ${Key.CurrentSnapshotId} is " +
+            current.fold("absent")(_.toString)
+        )
+      case (None, Some(id)) => refs.updated(SnapshotRef.Main, SnapshotRef.Branch(id))
+      case _ => refs
+    }
+  }
+
+  /** Required, but some writers leave it out; then the snapshots tell which ids are taken. */
+  private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long =
+    json.optional(Key.NextRowId).fold {
+      snapshots.flatMap(s => s.firstRowId.map(_ + s.addedRows.getOrElse(0L))).foldLeft(0L)(_ max _)
+    }(_.long)
+
+  private def known(json: JsonValue, key: String, id: Int, ids: Vector[Int]): Int = {
+    if (!ids.contains(id)) {
+      json.optional(key).getOrElse(json).fail(s"$key is $id, but there are only ${ids.mkString(", ")}")
+    }
+    id
+  }
+}

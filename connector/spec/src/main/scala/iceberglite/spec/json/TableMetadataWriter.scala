@@ -1,0 +1,92 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.{FormatVersion, TableMetadata}
+import iceberglite.spec.json.{TableMetadataKey => Key}
+
+/** Writes what the version of the table requires, in the order in which Apache Iceberg does. */
+private[json] object TableMetadataWriter {
+
+  def write(m: TableMetadata, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    table(m, out)
+    schemas(m, out)
+    specs(m, out)
+    out.writeNumberField(Key.DefaultSortOrderId, m.defaultSortOrderId)
+    JsonFormat.array(out, Key.SortOrders, m.sortOrders)(SortOrderJson.write(_, out))
+    JsonFormat.strings(out, Key.Properties, m.properties)
+    currentSnapshot(m, out)
+    if (m.formatVersion >= FormatVersion.V3) {
+      out.writeNumberField(Key.NextRowId, m.nextRowId)
+      if (m.encryptionKeys.nonEmpty) {
+        JsonFormat.array(out, Key.EncryptionKeys, m.encryptionKeys)(EncryptionKeyJson.write(_, out))
+      }
+    }
+    refs(m, out)
+    JsonFormat.array(out, Key.Snapshots, m.snapshots)(SnapshotJson.write(_, out))
+    JsonFormat.array(out, Key.Statistics, m.statistics)(StatisticsJson.write(_, out))
+    JsonFormat.array(out, Key.PartitionStatistics, m.partitionStatistics)(PartitionStatisticsJson.write(_, out))
+    logs(m, out)
+    out.writeEndObject()
+  }
+
+  private def table(m: TableMetadata, out: JsonGenerator): Unit = {
+    out.writeNumberField(Key.Version, m.formatVersion.number)
+    m.uuid.foreach(uuid => out.writeStringField(Key.Uuid, uuid.toString))
+    out.writeStringField(Key.Location, m.location)
+    if (m.formatVersion > FormatVersion.V1) out.writeNumberField(Key.LastSequenceNumber, m.lastSequenceNumber)
+    out.writeNumberField(Key.LastUpdatedMs, m.lastUpdatedMs)
+    out.writeNumberField(Key.LastColumnId, m.lastColumnId)
+  }
+
+  private def schemas(m: TableMetadata, out: JsonGenerator): Unit = {
+    if (m.formatVersion == FormatVersion.V1) {
+      out.writeFieldName(Key.OnlySchema)
+      SchemaJson.write(m.schema, out)
+    }
+    out.writeNumberField(Key.CurrentSchemaId, m.currentSchemaId)
+    JsonFormat.array(out, Key.Schemas, m.schemas)(SchemaJson.write(_, out))
+  }
+
+  private def specs(m: TableMetadata, out: JsonGenerator): Unit = {
+    if (m.formatVersion == FormatVersion.V1) {
+      out.writeFieldName(Key.OnlySpec)
+      PartitionSpecJson.writeFields(m.spec, out)
+    }
+    out.writeNumberField(Key.DefaultSpecId, m.defaultSpecId)
+    JsonFormat.array(out, Key.Specs, m.specs)(PartitionSpecJson.write(_, out))
+    out.writeNumberField(Key.LastPartitionId, m.lastPartitionId)
+  }
+
+  /** Older readers of versions 1 and 2 want -1 where there is none. */
+  private def currentSnapshot(m: TableMetadata, out: JsonGenerator): Unit = m.currentSnapshotId match {
+    case Some(id) => out.writeNumberField(Key.CurrentSnapshotId, id)
+    case None if m.formatVersion < FormatVersion.V3 => out.writeNumberField(Key.CurrentSnapshotId, Key.NoSnapshot)
+    case None => ()
+  }
+
+  private def refs(m: TableMetadata, out: JsonGenerator): Unit = {
+    out.writeObjectFieldStart(Key.Refs)
+    m.refs.toVector.sortBy(_._1).foreach { case (name, ref) =>
+      out.writeFieldName(name)
+      SnapshotRefJson.write(ref, out)
+    }
+    out.writeEndObject()
+  }
+
+  private def logs(m: TableMetadata, out: JsonGenerator): Unit = {
+    JsonFormat.array(out, Key.SnapshotLog, m.snapshotLog) { e =>
+      out.writeStartObject()
+      out.writeNumberField(Key.TimestampMs, e.timestampMs)
+      out.writeNumberField(Key.SnapshotId, e.snapshotId)
+      out.writeEndObject()
+    }
+    JsonFormat.array(out, Key.MetadataLog, m.metadataLog) { e =>
+      out.writeStartObject()
+      out.writeNumberField(Key.TimestampMs, e.timestampMs)
+      out.writeStringField(Key.MetadataFile, e.metadataFile)
+      out.writeEndObject()
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package iceberglite.spec.transform
+
+import iceberglite.spec.{DateTime, Literal, NestedField, Type}
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type.DateType
+import iceberglite.spec.expr.{Expression, Predicate, Term}
+import iceberglite.spec.expr.Expression._
+
+/**
+ * Hours since 1970-01-01 00:00.
+ *
+ * Those of moments after the year 246953, such as the greatest timestamp that stands for infinity, are more than an int
+ * holds. They wrap around, as in Apache Iceberg, and the projections allow for it.
+ */
+object Hour extends TimeTransform("hour") {
+  private val HoursPerDay = 24
+
+  /** An hour from here on, or as far below zero, may be one that wrapped around: this is 2^32 less the last hour. */
+  private val Ambiguous: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
+
+  override def canTransform(source: Type): Boolean = source != DateType && super.canTransform(source)
+
+  override protected def units(value: Literal): Int = DateTime.hoursFromMicros(micros(value))
+
+  override def project(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    limit(predicate) match {
+      case Some(v) if isAmbiguous(v) => Some(NotNull(field))
+      case Some(_) => super.project(target, predicate).map(or(_, negate(unambiguous(field))))
+      case None => super.project(target, predicate)
+    }
+  }
+
+  override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
+    limit(predicate) match {
+      case Some(v) if isAmbiguous(v) => None
+      case Some(_) =>
+        super.projectStrict(target, predicate).map(and(_, unambiguous(Term.Bound(target, target.name))))
+      case None => super.projectStrict(target, predicate)
+    }
+
+  override def toHuman(value: Literal): String = {
+    val hours = unitsOf(value)
+    f"${DateTime.formatDate(Math.floorDiv(hours, HoursPerDay))}-${Math.floorMod(hours, HoursPerDay)}%02d"
+  }
+
+  /** The limit of a range; nanoseconds end in 2262, too early to wrap. */
+  private def limit(predicate: Predicate): Option[Literal] = (predicate match {
+    case LessThan(_, v) => Some(v)
+    case LessThanOrEqual(_, v) => Some(v)
+    case GreaterThan(_, v) => Some(v)
+    case GreaterThanOrEqual(_, v) => Some(v)
+    case _ => None
+  }).collect { case v @ (_: TimestampLiteral | _: TimestampTzLiteral) => v }
+
+  private def isAmbiguous(limit: Literal): Boolean =
+    math.abs(Math.floorDiv(micros(limit), DateTime.MicrosPerHour)) >= Ambiguous - 1
+
+  private def unambiguous(field: Term): Expression =
+    And(GreaterThan(field, literal(-Ambiguous)), LessThan(field, literal(Ambiguous)))
+}

@@ -1,0 +1,151 @@
+package iceberglite.spec.transform
+
+import java.math.{BigDecimal, BigInteger}
+import java.nio.ByteBuffer
+
+import iceberglite.spec.{Literal, NestedField, PrimitiveType, Transform, TransformFamily, Transforms, Type}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.{Expression, Predicate, Term}
+import iceberglite.spec.expr.Expression._
+
+/**
+ * The value cut to a width (spec: "Truncate Transform Details"): numbers rounded down to a multiple of it, strings to
+ * so many code points, bytes to so many.
+ *
+ * Numbers within a width of the smallest of their type leave the range and come out at its top, as in Apache Iceberg.
+ * The order is kept but for that one partition, and the projections allow for it.
+ */
+final case class Truncate(width: Int) extends Transform {
+  override val name: String = s"truncate[$width]"
+  private val wideWidth: BigInteger = BigInteger.valueOf(width.toLong)
+
+  override def canTransform(source: Type): Boolean = source match {
+    case IntType | LongType | _: DecimalType | StringType | BinaryType => true
+    case _ => false
+  }
+
+  override def resultType(source: PrimitiveType): PrimitiveType = source
+
+  def ofInt(v: Int): Int = v - Math.floorMod(v, width)
+
+  def ofLong(v: Long): Long = v - Math.floorMod(v, width.toLong)
+
+  /** The unscaled value of a decimal: the width is in units of its last digit. */
+  def ofUnscaled(v: BigInteger): BigInteger = v.subtract(v.mod(wideWidth))
+
+  /** The first code points; never half of a surrogate pair. */
+  def ofString(v: String): String =
+    if (v.length <= width || v.codePointCount(0, v.length) <= width) v
+    else v.substring(0, v.offsetByCodePoints(0, width))
+
+  /** The first bytes, shared with `v`. */
+  def ofBytes(v: ByteBuffer): ByteBuffer =
+    if (v.remaining <= width) v
+    else {
+      val cut = v.duplicate()
+      cut.limit(v.position() + width)
+      cut
+    }
+
+  override def apply(value: Literal): Option[Literal] = Some(of(value))
+
+  override def preservesOrder: Boolean = true
+
+  override def project(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    predicate match {
+      case IsNull(_) => Some(IsNull(field))
+      case NotNull(_) => Some(NotNull(field))
+      case LessThan(_, v) => Some(atMost(field, Adjacent.below(v)))
+      case LessThanOrEqual(_, v) => Some(atMost(field, v))
+      case GreaterThan(_, v) => Some(atLeast(field, Adjacent.above(v)))
+      case GreaterThanOrEqual(_, v) => Some(atLeast(field, v))
+      case Equal(_, v) => Some(Equal(field, of(v)))
+      case In(_, vs) => Some(In(field, vs.map(of)))
+      case NotEqual(_, v) => if (isWhole(v)) Some(NotEqual(field, v)) else None
+      case NotIn(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(NotIn(field, _))
+      case StartsWith(_, prefix) =>
+        Some(if (codePoints(prefix) < width) StartsWith(field, prefix) else Equal(field, cut(prefix)))
+      case NotStartsWith(_, prefix) => if (codePoints(prefix) > width) None else Some(notPrefix(field, prefix))
+      case _: IsNan | _: NotNan => None
+    }
+  }
+
+  override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    predicate match {
+      case IsNull(_) => Some(IsNull(field))
+      case NotNull(_) => Some(NotNull(field))
+      case LessThan(_, v) => below(field, v)
+      case LessThanOrEqual(_, v) => below(field, Adjacent.above(v))
+      // The partition value is the least that its rows may hold.
+      case GreaterThan(_, v) => Some(butOutOfRange(field, v, GreaterThan(field, v)))
+      case GreaterThanOrEqual(_, v) => Some(butOutOfRange(field, v, GreaterThanOrEqual(field, v)))
+      case Equal(_, v) => if (isWhole(v)) Some(Equal(field, v)) else None
+      case In(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(In(field, _))
+      case NotEqual(_, v) => Some(NotEqual(field, of(v)))
+      case NotIn(_, vs) => Some(NotIn(field, vs.map(of)))
+      case StartsWith(_, prefix) =>
+        val length = codePoints(prefix)
+        if (length < width) Some(StartsWith(field, prefix))
+        else if (length == width) Some(Equal(field, StringLiteral(prefix)))
+        else None
+      case NotStartsWith(_, prefix) => Some(notPrefix(field, prefix))
+      case _: IsNan | _: NotNan => None
+    }
+  }
+
+  override def toHuman(value: Literal): String = Identity.toHuman(value)
+
+  override def defaultFieldName(source: String): String = s"${source}_trunc"
+
+  private def of(value: Literal): Literal = value match {
+    case IntLiteral(v) => IntLiteral(ofInt(v))
+    case LongLiteral(v) => LongLiteral(ofLong(v))
+    case DecimalLiteral(v) => DecimalLiteral(new BigDecimal(ofUnscaled(v.unscaledValue), v.scale))
+    case StringLiteral(v) => cut(v)
+    case BinaryLiteral(v) => BinaryLiteral(ofBytes(v))
+    case other => throw InvalidArgument("truncate source", other.toString, s"The type ${other.dataType} has no width")
+  }
+
+  private def atMost(field: Term, v: Literal): Expression =
+    outOfRange(v).map(Equal(field, _)).foldLeft[Expression](LessThanOrEqual(field, of(v)))(or)
+
+  private def atLeast(field: Term, v: Literal): Expression =
+    if (outOfRange(v).contains(of(v))) NotNull(field) else GreaterThanOrEqual(field, of(v))
+
+  private def below(field: Term, v: Literal): Option[Expression] =
+    if (outOfRange(v).contains(of(v))) None else Some(LessThan(field, of(v)))
+
+  private def butOutOfRange(field: Term, v: Literal, test: Expression): Expression =
+    outOfRange(v).map(NotEqual(field, _)).foldLeft(test)(and)
+
+  private def notPrefix(field: Term, prefix: String): Expression =
+    if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, cut(prefix))
+
+  /** The partition value of the smallest numbers of a type, if it is not below them. */
+  private def outOfRange(v: Literal): Option[Literal] = v match {
+    case _: IntLiteral => Some(ofInt(Int.MinValue)).filter(_ != Int.MinValue).map(IntLiteral)
+    case _: LongLiteral => Some(ofLong(Long.MinValue)).filter(_ != Long.MinValue).map(LongLiteral)
+    case _ => None
+  }
+
+  /** Whether a partition value that equals `v` comes from `v` alone. */
+  private def isWhole(v: Literal): Boolean = v match {
+    case StringLiteral(text) => codePoints(text) < width
+    case BinaryLiteral(bytes) => bytes.remaining < width
+    case _ => false
+  }
+
+  private def cut(text: String): Literal = StringLiteral(ofString(text))
+
+  private def codePoints(text: String): Int = text.codePointCount(0, text.length)
+}
+
+object Truncate extends TransformFamily {
+  override val name = "truncate"
+
+  override def parse(json: String): Option[Transform] = Transforms.parameter(name, json).map(Truncate(_))
+}

@@ -1,0 +1,33 @@
+package iceberglite.spec.expr
+
+import org.scalacheck.Gen
+
+import iceberglite.spec._
+import iceberglite.spec.expr.ExpressionGenerators.Row
+import iceberglite.spec.transform.UnknownTransform
+
+/** Specs on some columns, and the tuples of rows in them. */
+object PartitionSpecs {
+  def random(columns: Vector[NestedField]): Gen[PartitionSpec] = {
+    val field = for {
+      column <- Gen.oneOf(columns)
+      transform <- Gen.oneOf(ExpressionGenerators.transforms(column.fieldType.asInstanceOf[PrimitiveType]))
+    } yield (column.id, transform)
+    Gen.choose(0, 4).flatMap(Gen.listOfN(_, field)).map { fields =>
+      PartitionSpec(
+        0,
+        fields.zipWithIndex.map { case ((id, transform), i) =>
+          PartitionField(id, PartitionSpec.FirstFieldId + i, s"p$i", transform)
+        }.toVector
+      )
+    }
+  }
+
+  /** An unknown transform gives any value. */
+  def tuple(spec: PartitionSpec, row: Row): PartitionTuple = PartitionTuple(spec.fields.map { f =>
+    f.transform match {
+      case _: UnknownTransform => Some(Literal.StringLiteral("?"))
+      case transform => row(f.sourceId).flatMap(transform(_))
+    }
+  })
+}

@@ -1,0 +1,203 @@
+package iceberglite.spec.json
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
+import iceberglite.spec.SnapshotRef.{Branch, Main}
+import iceberglite.spec.Type._
+import iceberglite.spec.transform._
+
+class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val File = "file:/warehouse/db/t/metadata/v1.metadata.json"
+
+  private def read(json: String): TableMetadata = TableMetadataJson.read(File, json)
+
+  private def text(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
+
+  private def invalid(json: String): InvalidMetadata = {
+    val error = intercept[InvalidMetadata](read(json))
+    assert(error.file == File)
+    error
+  }
+
+  /** As the first releases wrote it: one schema without id, partition fields without ids, snapshots with manifests. */
+  private val oldest = """{
+    "format-version": 1,
+    "location": "s3://b/t",
+    "last-updated-ms": 1602638573874,
+    "last-column-id": 3,
+    "schema": {"type": "struct", "fields": [
+      {"id": 1, "name": "x", "required": true, "type": "long"},
+      {"id": 2, "name": "y", "required": true, "type": "long", "doc": "comment"},
+      {"id": 3, "name": "z", "required": true, "type": "timestamp"}]},
+    "partition-spec": [
+      {"name": "x", "transform": "identity", "source-id": 1},
+      {"name": "z_day", "transform": "day", "source-id": 3}],
+    "properties": {"owner": "me"},
+    "current-snapshot-id": 7,
+    "snapshots": [{"snapshot-id": 7, "timestamp-ms": 1602638573000, "manifests": ["s3://b/m1.avro"]}],
+    "something-new": {"a": [1, 2]}
+  }"""
+
+  private val v2 = text(SampleTables.withHistory(V2))
+
+  test("any metadata is read as it was written") {
+    forAll(MetadataGenerators.table)(m => assert(TableMetadataJson.read(File, TableMetadataJson.write(m)) == m))
+  }
+
+  test("the oldest layout of version 1 is read with what came later filled in") {
+    val m = read(oldest)
+    assert(m.formatVersion == V1 && m.uuid.isEmpty && m.lastSequenceNumber == 0)
+    assert(m.schema.schemaId == 0 && m.schema.require("z").fieldType == TimestampType)
+    assert(m.spec.specId == 0)
+    assert(m.spec.fields == Vector(PartitionField(1, 1000, "x", Identity), PartitionField(3, 1001, "z_day", Day)))
+    assert(m.lastPartitionId == 1001)
+    assert(m.sortOrders == Vector(SortOrder.Unsorted) && m.defaultSortOrderId == 0)
+    assert(m.currentSnapshot.map(_.manifests) == Some(Vector("s3://b/m1.avro")))
+    assert(m.refs == Map(Main -> Branch(7)))
+    assert(m.snapshotLog.isEmpty && m.metadataLog.isEmpty)
+  }
+
+  test("the oldest layout is written with both the old and the new keys, and read again the same") {
+    val m = read(oldest)
+    val written = text(m)
+    assert(read(written) == m)
+    Seq("schema", "schemas", "partition-spec", "partition-specs", "sort-orders", "refs").foreach { key =>
+      assert(written.contains(s""""$key":"""))
+    }
+    Seq("table-uuid", "sequence-number", "next-row-id").foreach(key => assert(!written.contains(key)))
+  }
+
+  test("an unpartitioned table of version 1 without properties or snapshots is read") {
+    val m = read("""{"format-version":1,"location":"l","last-updated-ms":1,"last-column-id":1,"partition-spec":[],
+      "schema":{"type":"struct","fields":[{"id":1,"name":"x","required":false,"type":"int"}]},
+      "current-snapshot-id":-1}""")
+    assert(!m.spec.isPartitioned && m.lastPartitionId == 999)
+    assert(m.currentSnapshotId.isEmpty && m.refs.isEmpty && m.properties.isEmpty)
+  }
+
+  test("version 1 with lists of schemas, specs and orders is read by these") {
+    val m = SampleTables.withHistory(V1)
+    assert(read(text(m)) == m)
+    assert(text(m).contains("\"schema\":{"))
+  }
+
+  test("version 2 is written without the keys of version 1, and version 3 with the row ids") {
+    assert(!v2.contains("\"schema\":") && !v2.contains("\"partition-spec\":") && !v2.contains("next-row-id"))
+    assert(v2.contains("\"last-sequence-number\":3"))
+    val v3 = text(SampleTables.withHistory(V3))
+    assert(v3.contains("\"next-row-id\":30") && v3.contains("\"first-row-id\":20") && v3.contains("\"added-rows\":10"))
+    assert(read(v3) == SampleTables.withHistory(V3))
+  }
+
+  test("no current snapshot is -1 up to version 2 and absent in version 3") {
+    Seq(V1, V2).foreach(v => assert(text(SampleTables.empty(v)).contains("\"current-snapshot-id\":-1")))
+    assert(!text(SampleTables.empty(V3)).contains("current-snapshot-id"))
+    FormatVersion.all.foreach(v => assert(read(text(SampleTables.empty(v))).currentSnapshotId.isEmpty))
+    val nulled = text(SampleTables.empty(V3)).replaceFirst("\\{", "{\"current-snapshot-id\":null,")
+    assert(read(nulled).currentSnapshotId.isEmpty)
+  }
+
+  test("metadata without refs has main at the current snapshot") {
+    val json = v2.replaceAll(""""refs":\{[^}]*\}\},""", "")
+    assert(!json.contains("refs"))
+    assert(read(json).refs == Map(Main -> Branch(3)))
+  }
+
+  test("version 3 without next-row-id goes on after the rows of its snapshots") {
+    val json = text(SampleTables.withHistory(V3)).replace("\"next-row-id\":30,", "")
+    assert(read(json).nextRowId == 30)
+  }
+
+  test("ids that were given out too low are raised to those in use") {
+    val json = v2.replace("\"last-column-id\":14", "\"last-column-id\":3")
+      .replace("\"last-partition-id\":1001", "\"last-partition-id\":999")
+    assert(read(json).lastColumnId == 14)
+    assert(read(json).lastPartitionId == 1001)
+  }
+
+  test("a version above 3 is unsupported, and the message names it and the file") {
+    val error = intercept[Unsupported](read(v2.replace("\"format-version\":2", "\"format-version\":4")))
+    assert(error.getMessage.contains("version 4") && error.getMessage.contains(File))
+    assert(invalid(v2.replace("\"format-version\":2", "\"format-version\":0")).path == "$.format-version")
+  }
+
+  test("what version 2 requires must be there") {
+    Seq(
+      "format-version",
+      "table-uuid",
+      "location",
+      "last-sequence-number",
+      "last-updated-ms",
+      "last-column-id",
+      "current-schema-id",
+      "schemas",
+      "default-spec-id",
+      "partition-specs",
+      "last-partition-id",
+      "default-sort-order-id",
+      "sort-orders"
+    ).foreach { key =>
+      assert(invalid(v2.replaceFirst(s""""$key":""", s""""x$key":""")).reason == s"The key $key is missing")
+    }
+  }
+
+  test("a cut-short file, an empty one, and one that is no JSON are named") {
+    assert(invalid(v2.take(v2.length / 2)).reason.contains("cut short"))
+    assert(invalid("").reason == "It is empty")
+    assert(invalid("<html>").reason.contains("not JSON"))
+    assert(invalid(v2 + "}").reason.contains("not JSON"))
+    assert(invalid("null").path == "$")
+    val binary = Array[Byte](0x1f, 0x8b.toByte, 8, 0, 1, 2, 3)
+    intercept[InvalidMetadata](TableMetadataJson.read(File, binary))
+  }
+
+  test("wrong values are named with their place") {
+    Seq(
+      ("\"last-column-id\":14", "\"last-column-id\":\"14\"", "$.last-column-id"),
+      ("\"last-updated-ms\":1", "\"last-updated-ms\":1.5e3,\"x\":1", "$.last-updated-ms"),
+      ("\"type\":\"date\"", "\"type\":\"dat\"", "$.schemas[0].fields[2].type"),
+      ("\"transform\":\"day\"", "\"transform\":5", "$.partition-specs[0].fields[0].transform"),
+      ("\"snapshot-id\":2,", "\"snapshot-id\":9223372036854775808,", "$.snapshots[1].snapshot-id"),
+      ("\"table-uuid\":\"fb", "\"table-uuid\":\"xfb", "$.table-uuid"),
+      ("\"current-schema-id\":0", "\"current-schema-id\":5", "$.current-schema-id"),
+      ("\"default-spec-id\":0", "\"default-spec-id\":5", "$.default-spec-id"),
+      ("\"default-sort-order-id\":0", "\"default-sort-order-id\":5", "$.default-sort-order-id"),
+      ("\"current-snapshot-id\":3", "\"current-snapshot-id\":99", "$.current-snapshot-id"),
+      ("\"current-snapshot-id\":3", "\"current-snapshot-id\":2", "$.refs"),
+      ("\"main\":{\"snapshot-id\":3", "\"main\":{\"snapshot-id\":33", "$.refs.main")
+    ).foreach { case (from, to, path) =>
+      assert(v2.contains(from), from)
+      assert(invalid(v2.replace(from, to)).path == path)
+    }
+  }
+
+  test("lists that must not be empty are refused when they are") {
+    def emptied(key: String): String = v2.replace(s""""$key":[""", s""""$key":[],"x":[""")
+    assert(invalid(emptied("schemas")).path == "$.schemas")
+    assert(invalid(emptied("partition-specs")).path == "$.partition-specs")
+    val unsorted = read(emptied("sort-orders"))
+    assert(unsorted.sortOrders == Vector(SortOrder.Unsorted))
+  }
+
+  test("equal metadata gives equal bytes whatever the order of its maps") {
+    val m = SampleTables.empty(V2)
+    val pairs = (1 to 20).map(i => s"k$i" -> s"v$i")
+    val (a, b) = (m.copy(properties = pairs.toMap), m.copy(properties = pairs.reverse.toMap))
+    assert(text(a) == text(b))
+  }
+
+  test("ten thousand snapshots are written and read within a few seconds") {
+    val base = SampleTables.withHistory(V2)
+    val many = (1 to 10000).map(i => base.snapshots.head.copy(snapshotId = i.toLong)).toVector
+    val m = base.copy(snapshots = many, snapshotLog = many.map(s => SnapshotLogEntry(s.timestampMs, s.snapshotId)))
+    val start = System.nanoTime()
+    assert(TableMetadataJson.read(File, TableMetadataJson.write(m)) == m)
+    assert((System.nanoTime() - start) / 1000000 < 5000)
+  }
+}
