@@ -1,0 +1,175 @@
+package iceberglite.catalog
+
+import iceberglite.io.FileIO
+import iceberglite.maintenance.PurgeTable
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.table._
+
+/**
+ * Tables in directories below a warehouse: a namespace is a directory, a table a directory with `metadata/` in it.
+ * Nothing but the file system is needed, as long as it can create a file exclusively.
+ *
+ * @param warehouse without a slash at the end
+ */
+final class HadoopCatalog(
+    val name: String,
+    val properties: Map[String, String],
+    warehouse: String,
+    val io: FileIO,
+    protected val environment: Environment = Environment.system
+) extends Catalog {
+
+  override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] = {
+    requireNamespace(parent)
+    directories(parent).filterNot(d => isTable(d._2)).map(d => parent :+ d._1)
+  }
+
+  override def namespaceExists(namespace: Vector[String]): Boolean = {
+    val directory = directoryOf(namespace)
+    io.info(directory).exists(_.isDirectory) && !isTable(directory)
+  }
+
+  override def loadNamespace(namespace: Vector[String]): Map[String, String] = {
+    requireNamespace(namespace)
+    Map("location" -> directoryOf(namespace))
+  }
+
+  override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
+    // Engines say who creates a namespace, without being asked.
+    val wanted = properties - "owner"
+    if (wanted.nonEmpty) throw noProperties(namespace, wanted.keySet)
+    val directory = directoryOf(namespace)
+    if (io.exists(directory)) {
+      throw AlreadyExists("namespace", fullName(namespace), "Use it as it is, or choose another name")
+    }
+    Warehouse.using(warehouse)(io.makeDirectory(directory))
+  }
+
+  override def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit = {
+    requireNamespace(namespace)
+    throw noProperties(namespace, set.keySet ++ remove)
+  }
+
+  override def dropNamespace(namespace: Vector[String]): Boolean =
+    if (namespace.isEmpty || !namespaceExists(namespace)) false
+    else {
+      val inside = directories(namespace).map(_._1)
+      if (inside.nonEmpty) {
+        throw ValidationFailed(
+          s"Cannot drop namespace ${fullName(namespace)}: it is not empty. It holds ${inside.sorted.mkString(", ")}"
+        )
+      }
+      io.deleteDirectory(directoryOf(namespace))
+      true
+    }
+
+  override def listTables(namespace: Vector[String]): Vector[TableIdentifier] = {
+    requireNamespace(namespace)
+    directories(namespace).filter(d => isTable(d._2)).map(d => TableIdentifier(namespace, d._1))
+  }
+
+  override def tableExists(id: TableIdentifier): Boolean = isTable(defaultLocation(id))
+
+  override def load(id: TableIdentifier): TableVersion =
+    loadIfExists(id).getOrElse(throw NotFound("table", fullName(id), s"There is no metadata in ${defaultLocation(id)}"))
+
+  override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] =
+    Warehouse.using(warehouse)(versions(id).newest())
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    val next = NextVersion.of(fullName(id), base, change, environment.nowMs())
+    refuseToMove(id, base.map(_.metadata), next.metadata)
+    if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
+  }
+
+  /** Deletes the table's directory in any case: it is all that tells that there is a table. */
+  override def drop(id: TableIdentifier, purge: Boolean): Boolean = loadForDrop(id, purge) match {
+    case None => false
+    case Some(version) =>
+      version.foreach(v => PurgeTable(io, fullName(id), v))
+      // First what makes it a table: nobody shall find one without its data.
+      io.deleteDirectory(TableLocations.inside(defaultLocation(id), "metadata"))
+      io.deleteDirectory(defaultLocation(id))
+      true
+  }
+
+  /** The inner option: what is to be purged. A broken table can be dropped all the same. */
+  private def loadForDrop(id: TableIdentifier, purge: Boolean): Option[Option[TableVersion]] =
+    if (purge) loadIfExists(id).map(Some(_)) else if (tableExists(id)) Some(None) else None
+
+  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
+    s"renaming ${fullName(from)} to $to",
+    "In a file-system catalog the directory is the name; create the new table from the old one, or use a JDBC catalog"
+  )
+
+  override def register(id: TableIdentifier, metadataFile: String): Table = throw Unsupported(
+    s"registering $metadataFile as ${fullName(id)}",
+    "In a file-system catalog a table is where its directory is; open it by its path, or use a JDBC catalog"
+  )
+
+  override def defaultLocation(id: TableIdentifier): String =
+    TableLocations.inside(directoryOf(id.namespace), checked("table name", id.name))
+
+  /** A table elsewhere could not be found again. */
+  private def refuseToMove(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
+    val expected = base.fold(defaultLocation(id))(_.location)
+    if (next.location != expected) throw Unsupported(
+      s"the location ${next.location} for ${fullName(id)}",
+      s"In a file-system catalog it can only be $expected; leave LOCATION out, or use a JDBC catalog"
+    )
+    next.properties.get(TableProperty.MetadataPath.key).foreach { path =>
+      throw Unsupported(
+        s"${TableProperty.MetadataPath.key}=$path for ${fullName(id)}",
+        "In a file-system catalog metadata stays below the table's location"
+      )
+    }
+  }
+
+  private def versions(id: TableIdentifier): VersionedTable =
+    new VersionedTable(io, defaultLocation(id), fullName(id))
+
+  private def isTable(directory: String): Boolean = new VersionedTable(io, directory, directory).isThere
+
+  /** The directories in a namespace, by name; hidden ones are nobody's. */
+  private def directories(namespace: Vector[String]): Vector[(String, String)] = {
+    val directory = directoryOf(namespace)
+    val names = io.list(directory).filter(_.isDirectory).map(_.path.stripSuffix("/").split('/').last)
+    names.filterNot(_.startsWith(".")).sorted.map(n => n -> TableLocations.inside(directory, n))
+  }
+
+  private def directoryOf(namespace: Vector[String]): String =
+    namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checked("namespace", level)))
+
+  private def checked(kind: String, part: String): String =
+    if (part.isEmpty || part.contains("/") || part == "." || part == "..") {
+      throw InvalidArgument(kind, s"'$part'", "In a file-system catalog it names a directory: no slash, not empty")
+    } else part
+
+  private def requireNamespace(namespace: Vector[String]): Unit =
+    if (namespace.nonEmpty && !namespaceExists(namespace)) {
+      throw NotFound("namespace", fullName(namespace), s"There is no directory ${directoryOf(namespace)}")
+    }
+
+  private def noProperties(namespace: Vector[String], keys: Set[String]): Unsupported = Unsupported(
+    s"Set namespace properties ${keys.toVector.sorted.mkString(", ")} of ${fullName(namespace)}: a file-system " +
+      "catalog keeps no namespace properties, so this is not supported",
+    "Leave them out, or use a JDBC catalog"
+  )
+
+  private def fullName(namespace: Vector[String]): String = (name +: namespace).mkString(".")
+}
+
+object HadoopCatalog extends CatalogFamily {
+  override val catalogType: String = "hadoop"
+
+  override def open(
+      name: String,
+      properties: Map[String, String],
+      io: FileIO,
+      environment: Environment
+  ): Catalog = {
+    val warehouse = CatalogProperty.Warehouse.require(name, properties, "file:///tmp/warehouse")
+    new HadoopCatalog(name, properties, Warehouse.of(warehouse), io, environment)
+  }
+}

@@ -1,0 +1,103 @@
+package iceberglite.catalog
+
+import iceberglite.io.{FileIO, MetadataFiles}
+import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.table._
+
+/**
+ * Tables by their path: a directory with `metadata/` in it or, to read only, one metadata file. The identifier of such
+ * a table has the path as its name and no namespace.
+ */
+final class PathTables(io: FileIO, environment: Environment = Environment.system) extends Committer {
+
+  /** @throws NotFound nothing of a table is there */
+  def table(path: String): Table = {
+    val id = PathTables.identifier(path)
+    new Table(id, id.name, load(id), io, this)
+  }
+
+  def exists(path: String): Boolean = loadIfExists(PathTables.identifier(path).name).isDefined
+
+  def create(path: String, creation: TableCreation): Table = stage(path, creation, StageMode.Create).commit()
+
+  /** Begins to create or replace a table at a path; see [[Catalog.stage]]. */
+  def stage(path: String, creation: TableCreation, mode: StageMode): StagedTable = {
+    val id = PathTables.identifier(path)
+    refuseFile(id)
+    val location = creation.location.getOrElse(id.name)
+    if (location != id.name) {
+      throw Unsupported(s"the location $location for the table at ${id.name}", "The path is its location; leave it out")
+    }
+    StagedTable.begin(
+      CommitTarget(id, id.name, io, this),
+      new TableStart.Creation(creation.copy(location = None), mode, id.name, environment.uuid()),
+      loadIfExists(id.name),
+      environment
+    )
+  }
+
+  /** Removes the table's directory. @return false where there is no table */
+  def drop(path: String): Boolean = {
+    val id = PathTables.identifier(path)
+    refuseFile(id)
+    val there = new VersionedTable(io, id.name, id.name).isThere
+    if (there) {
+      io.deleteDirectory(TableLocations.inside(id.name, "metadata"))
+      io.deleteDirectory(id.name)
+    }
+    there
+  }
+
+  override def load(id: TableIdentifier): TableVersion = loadIfExists(id.name).getOrElse(
+    throw NotFound("table", id.name, "There is no metadata directory with *.metadata.json files at this path")
+  )
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    refuseFile(id)
+    val next = NextVersion.of(id.name, base, change, environment.nowMs())
+    refuseToMove(id, base.map(_.metadata), next.metadata)
+    new VersionedTable(io, id.name, id.name).commit(base, next)
+  }
+
+  private def loadIfExists(path: String): Option[TableVersion] =
+    if (MetadataFiles.version(path).isDefined) {
+      if (io.exists(path)) Some(TableVersion(MetadataFiles.read(io, path), path)) else None
+    } else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
+
+  /** Of a table that some catalog keeps the pointer of: its newest file, which is likely what the pointer says. */
+  private def newestOfCatalog(path: String): Option[TableVersion] = {
+    val files = io.list(TableLocations.inside(path, "metadata"))
+      .flatMap(f => MetadataFiles.version(f.path).map(v => (v, f.modifiedMs, f.path)))
+    if (files.isEmpty) None
+    else {
+      val newest = TableLocations.inside(TableLocations.inside(path, "metadata"), files.max._3.split('/').last)
+      Some(TableVersion(MetadataFiles.read(io, newest), newest))
+    }
+  }
+
+  private def refuseFile(id: TableIdentifier): Unit = if (MetadataFiles.version(id.name).isDefined) {
+    throw Unsupported(
+      s"changing a table by its metadata file ${id.name}",
+      "A metadata file is one version, to be read; open the table's directory or its name in a catalog"
+    )
+  }
+
+  private def refuseToMove(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
+    if (base.exists(_.location != next.location)) {
+      throw Unsupported(s"the location ${next.location} for the table at ${id.name}", "A table by path cannot move")
+    }
+    next.properties.get(TableProperty.MetadataPath.key).foreach { path =>
+      throw Unsupported(
+        s"${TableProperty.MetadataPath.key}=$path for the table at ${id.name}",
+        "Metadata of a table by path stays below it"
+      )
+    }
+  }
+}
+
+object PathTables {
+
+  /** The identifier of the table at a path. */
+  def identifier(path: String): TableIdentifier = TableIdentifier(Vector.empty, Warehouse.of(path))
+}

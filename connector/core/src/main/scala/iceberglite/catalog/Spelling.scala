@@ -1,0 +1,31 @@
+package iceberglite.catalog
+
+/** Finds the word that a misspelt one was meant to be. */
+object Spelling {
+
+  /**
+   * The nearest of the known words: one or two letters off, or one where words are short.
+   *
+   * @return absent for a word that is known, and for one that is like none
+   */
+  def closest(word: String, known: Iterable[String]): Option[String] = {
+    val lower = word.toLowerCase
+    val near = known.map(k => k -> distance(lower, k.toLowerCase)).filter { case (k, d) => d <= tolerance(k, word) }
+    if (known.exists(_ == word) || near.isEmpty) None else Some(near.minBy(_.swap)._1)
+  }
+
+  /** In a word of four letters, two changed ones make another word. */
+  private def tolerance(a: String, b: String): Int = if (math.min(a.length, b.length) <= 4) 1 else 2
+
+  /** How many letters must be put in, taken out, changed, or swapped with their neighbour. */
+  private def distance(a: String, b: String): Int = {
+    val d = Array.tabulate(a.length + 1, b.length + 1)((i, j) => if (i == 0) j else if (j == 0) i else 0)
+    for (i <- 1 to a.length; j <- 1 to b.length) {
+      val change = if (a(i - 1) == b(j - 1)) 0 else 1
+      d(i)(j) = math.min(math.min(d(i - 1)(j), d(i)(j - 1)) + 1, d(i - 1)(j - 1) + change)
+      val swapped = i > 1 && j > 1 && a(i - 1) == b(j - 2) && a(i - 2) == b(j - 1)
+      if (swapped) d(i)(j) = math.min(d(i)(j), d(i - 2)(j - 2) + 1)
+    }
+    d(a.length)(b.length)
+  }
+}

@@ -1,0 +1,94 @@
+package iceberglite.catalog
+
+import scala.annotation.tailrec
+import scala.util.Try
+
+import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.table.{TableLocations, TableVersion}
+
+/**
+ * The metadata files of a file-system table, `metadata/v<V>.metadata.json`, and the hint which of them is the newest.
+ */
+final private[catalog] class VersionFiles(io: FileIO, location: String) {
+  val directory: String = TableLocations.inside(location, "metadata")
+  private val hintFile = TableLocations.inside(directory, "version-hint.text")
+
+  /** Whether anything of a table is here, whatever the names of its metadata files. */
+  def isThere: Boolean = io.exists(hintFile) || names().nonEmpty
+
+  /** The names of all metadata files, those too that a catalog with pointers has written. */
+  def names(): Vector[String] = io.list(directory).map(f => f.path.substring(f.path.lastIndexOf('/') + 1))
+    .filter(name => name.endsWith(".metadata.json") || name.endsWith(".metadata.json.gz"))
+
+  /** The newest version: from the hint on forward, and by listing where the hint leads nowhere. */
+  def newest(): Option[TableVersion] = hint().flatMap(n => read(n).map(n -> _)) match {
+    case Some((number, hinted)) => forward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(readIfThere)
+    case None => listed()
+  }
+
+  /** The newest version, whatever the hint says. */
+  def listed(): Option[TableVersion] = listed(VersionFiles.Listings)
+
+  def pathOf(number: Int, codec: MetadataCodec): String =
+    TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
+
+  /** The version in a file's name; names with a UUID are of catalogs that keep a pointer. */
+  def numberIn(path: String): Option[Int] =
+    if (path.substring(path.lastIndexOf('/') + 1).startsWith("v")) MetadataFiles.version(path) else None
+
+  /** What the hint says: a number or, from other engines, a metadata file's name with or without its ending. */
+  def hint(): Option[Int] = {
+    val text =
+      try Some(new String(io.read(hintFile), "UTF-8").trim)
+      catch { case _: UnreadableFile => None }
+    text.flatMap(t => Try(t.stripPrefix("v").toInt).toOption.orElse(MetadataFiles.version(t)).filter(_ > 0))
+  }
+
+  def writeHint(number: Int): Unit = io.replace(hintFile, number.toString.getBytes("UTF-8"))
+
+  def readIfThere(path: String): Option[TableVersion] = ifThere(path)(TableVersion(MetadataFiles.read(io, path), path))
+
+  /** What is read from a file; `None` only where the file is not there. */
+  def ifThere[A](path: String)(read: => A): Option[A] =
+    try Some(read)
+    catch { case _: UnreadableFile if !io.exists(path) => None }
+
+  /** By the names that new files have; the last is that of the first releases of Apache Iceberg. */
+  private def read(number: Int): Option[TableVersion] = {
+    val names = MetadataCodec.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCodec.Plain) + ".gz")
+    names.iterator.map(readIfThere).collectFirst { case Some(version) => version }
+  }
+
+  /** The newest file after a version; a long way is not walked. */
+  @tailrec
+  private def forward(number: Int, found: Option[String], steps: Int): Option[String] =
+    MetadataCodec.all.map(pathOf(number + 1, _)).find(io.exists) match {
+      case None => found
+      // Far behind: a listing is quicker, and sees over a gap that deleted files have left.
+      case Some(_) if steps == 0 => newestListed()
+      case newer => forward(number + 1, newer, steps - 1)
+    }
+
+  def newestListed(): Option[String] = {
+    val versions = names().flatMap(name => numberIn(name).map(_ -> name))
+    if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
+  }
+
+  /** What was listed may be old and gone when it is read, where others commit and delete: then another look helps. */
+  @tailrec
+  private def listed(looks: Int): Option[TableVersion] = newestListed() match {
+    case None => None
+    case Some(path) =>
+      val version = readIfThere(path)
+      if (version.isDefined || looks == 0) version else listed(looks - 1)
+  }
+}
+
+private[catalog] object VersionFiles {
+
+  /** How many versions are tried one by one before the directory is listed. */
+  private val MaxSteps = 16
+
+  private val Listings = 3
+}

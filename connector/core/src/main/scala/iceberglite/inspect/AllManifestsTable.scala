@@ -1,0 +1,29 @@
+package iceberglite.inspect
+
+import iceberglite.spec.{NestedField, Schema, Snapshot}
+import iceberglite.spec.Type.{BinaryType, LongType}
+import iceberglite.table.Table
+import iceberglite.tree.MetadataTree
+
+/** The manifests of all snapshots, a row for each snapshot that a manifest is part of. */
+object AllManifestsTable extends MetadataTable {
+  override val name = "all_manifests"
+  override val isOfSnapshot = false
+
+  private val columns = Schema(
+    0,
+    ManifestColumns.fields ++ Vector(
+      NestedField.required(18, "reference_snapshot_id", LongType),
+      NestedField.optional(19, "key_metadata", BinaryType)
+    )
+  )
+
+  override def schema(table: Table): Schema = columns
+
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
+    val tree = MetadataTree.of(table.io, table.metadata)
+    val values = new ManifestValues(table.metadata)
+    for (s <- table.metadata.snapshots.iterator; m <- tree.manifests(s).iterator)
+      yield MetadataRow(values.of(m) ++ Vector(s.snapshotId, m.keyMetadata))
+  }
+}

@@ -1,0 +1,44 @@
+package iceberglite.inspect
+
+import iceberglite.spec.{ManifestContent, NestedField, Schema, Snapshot}
+import iceberglite.spec.Type.{IntType, LongType, StructType}
+import iceberglite.table.Table
+
+/** The rows of a snapshot's manifests as they are (spec: `manifest_entry`), those of deleted files too. */
+final class EntriesTable private (override val name: String, scope: ManifestScope) extends MetadataTable {
+  override def isOfSnapshot: Boolean = scope == ManifestScope.OfSnapshot
+
+  override def schema(table: Table): Schema = {
+    val file = new FileColumns(new UnionPartition(table.metadata)).fields
+    val fields = Vector(
+      NestedField.required(0, "status", IntType, "0: existing, 1: added, 2: deleted"),
+      NestedField.optional(1, "snapshot_id", LongType, "The snapshot that added or deleted the file"),
+      NestedField.optional(3, "sequence_number", LongType, "Data sequence number"),
+      NestedField.optional(4, "file_sequence_number", LongType, "File sequence number"),
+      NestedField.required(2, "data_file", StructType(file))
+    )
+    Schema(0, fields :+ new ReadableMetrics(table.schema).field(FileColumns.idsAbove(fields)))
+  }
+
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
+    val columns = new FileColumns(new UnionPartition(table.metadata))
+    val readable = new ReadableMetrics(table.schema)
+    scope.entries(table, snapshot, ManifestContent.all).map { e =>
+      MetadataRow.of(
+        e.status.code,
+        e.snapshotId,
+        e.sequenceNumber,
+        e.fileSequenceNumber,
+        MetadataRow(columns.values(e.file)),
+        readable.value(e.file)
+      )
+    }
+  }
+}
+
+object EntriesTable {
+  val all: Seq[EntriesTable] = Seq(
+    new EntriesTable("entries", ManifestScope.OfSnapshot),
+    new EntriesTable("all_entries", ManifestScope.OfHistory)
+  )
+}

@@ -1,0 +1,40 @@
+package iceberglite.inspect
+
+import iceberglite.spec.{MetadataLogEntry, NestedField, Schema, Snapshot}
+import iceberglite.spec.Type.{IntType, LongType, StringType, TimestampTzType}
+import iceberglite.table.Table
+
+/** The metadata files of the table, the current one last, and the snapshot that was current in each. */
+object MetadataLogEntriesTable extends MetadataTable {
+  override val name = "metadata_log_entries"
+  override val isOfSnapshot = false
+
+  private val columns = Schema(
+    0,
+    Vector(
+      NestedField.required(1, "timestamp", TimestampTzType),
+      NestedField.required(2, "file", StringType),
+      NestedField.optional(3, "latest_snapshot_id", LongType),
+      NestedField.optional(4, "latest_schema_id", IntType),
+      NestedField.optional(5, "latest_sequence_number", LongType)
+    )
+  )
+
+  override def schema(table: Table): Schema = columns
+
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
+    val metadata = table.metadata
+    val current = MetadataLogEntry(metadata.lastUpdatedMs, table.metadataLocation)
+    (metadata.metadataLog :+ current).iterator.map { e =>
+      val latest = metadata.snapshotLog.filter(_.timestampMs <= e.timestampMs).lastOption.map(_.snapshotId)
+      val known = latest.flatMap(metadata.snapshotsById.get)
+      MetadataRow.of(
+        Micros.ofMillis(e.timestampMs),
+        e.metadataFile,
+        latest,
+        known.flatMap(_.schemaId),
+        known.map(_.sequenceNumber)
+      )
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package iceberglite.inspect
+
+import scala.collection.mutable
+
+import iceberglite.spec.{Content, ContentFile, ManifestContent, ManifestEntry, NestedField, Schema, Snapshot}
+import iceberglite.spec.Type.{IntType, LongType, TimestampTzType}
+import iceberglite.table.Table
+
+/** What each partition of a snapshot holds; of an unpartitioned table, the whole of it in one row. */
+object PartitionsTable extends MetadataTable {
+  override val name = "partitions"
+  override val isOfSnapshot = true
+
+  private val measures: Vector[NestedField] = Vector(
+    NestedField.required(2, "record_count", LongType, "Rows in data files"),
+    NestedField.required(3, "file_count", IntType, "Data files"),
+    NestedField.required(11, "total_data_file_size_in_bytes", LongType, "Bytes of data files"),
+    NestedField.required(5, "position_delete_record_count", LongType, "Positions in delete files"),
+    NestedField.required(6, "position_delete_file_count", IntType, "Position delete files"),
+    NestedField.required(7, "equality_delete_record_count", LongType, "Rows in equality delete files"),
+    NestedField.required(8, "equality_delete_file_count", IntType, "Equality delete files"),
+    NestedField.optional(9, "last_updated_at", TimestampTzType, "When a file of it was last added"),
+    NestedField.optional(10, "last_updated_snapshot_id", LongType, "The snapshot that did")
+  )
+
+  override def schema(table: Table): Schema = {
+    val partition = new UnionPartition(table.metadata)
+    val key = Vector(
+      NestedField.required(1, "partition", partition.structType),
+      NestedField.required(4, "spec_id", IntType, "Partition spec of the newest file")
+    )
+    Schema(0, if (partition.isEmpty) measures else key ++ measures)
+  }
+
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
+    val partition = new UnionPartition(table.metadata)
+    val sums = mutable.LinkedHashMap.empty[MetadataRow, PartitionSums]
+    ManifestScope.OfSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
+      val row = partition.row(e.file.specId, e.file.partition)
+      sums.getOrElseUpdate(row, new PartitionSums).add(e, table.metadata.snapshotsById.get)
+    }
+    sums.iterator.map { case (row, sum) =>
+      MetadataRow(if (partition.isEmpty) sum.values else Vector(row, sum.specId) ++ sum.values)
+    }
+  }
+}
+
+/** Sums over the files of a partition. */
+final private class PartitionSums {
+  private val files = Content.all.map(_ -> new Array[Long](2)).toMap
+  private var dataBytes = 0L
+  private var newestSpecId = -1
+  private var updated: Option[Snapshot] = None
+
+  def specId: Int = newestSpecId
+
+  def add(e: ManifestEntry, snapshotOf: Long => Option[Snapshot]): Unit = {
+    val ofContent = files(e.file.content)
+    ofContent(0) += e.file.recordCount
+    ofContent(1) += 1
+    if (e.file.content == Content.Data) dataBytes += e.file.fileSizeInBytes
+    if (newestSpecId < 0) newestSpecId = e.file.specId
+    e.snapshotId.flatMap(snapshotOf).foreach(touched(e.file, _))
+  }
+
+  private def touched(file: ContentFile, by: Snapshot): Unit =
+    if (updated.forall(_.timestampMs < by.timestampMs)) {
+      updated = Some(by)
+      newestSpecId = file.specId
+    }
+
+  def values: Vector[Any] = {
+    val Seq(data, positions, equality) = Content.all.map(files)
+    Vector(
+      data(0),
+      data(1).toInt,
+      dataBytes,
+      positions(0),
+      positions(1).toInt,
+      equality(0),
+      equality(1).toInt,
+      updated.map(s => Micros.ofMillis(s.timestampMs)),
+      updated.map(_.snapshotId)
+    )
+  }
+}

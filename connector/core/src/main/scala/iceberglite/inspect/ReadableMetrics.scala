@@ -1,0 +1,43 @@
+package iceberglite.inspect
+
+import iceberglite.spec.{ContentFile, NestedField, NestedType, PrimitiveType, Schema}
+import iceberglite.spec.Type.{LongType, StructType}
+
+/** The column `readable_metrics`: counts and bounds of a file, a struct for each primitive column, by full name. */
+final private[inspect] class ReadableMetrics(table: Schema) {
+  private val columns: Vector[(String, NestedField, PrimitiveType)] = table.byId.values.toVector.flatMap { f =>
+    f.fieldType match {
+      case p: PrimitiveType => Vector((table.names(f.id), f, p))
+      case _: NestedType => Vector.empty
+    }
+  }.sortBy { case (name, field, _) => (name, field.id) }
+
+  /** @param nextId gives ids that the rest of the metadata table does not have */
+  def field(nextId: () => Int): NestedField = {
+    val structs = columns.map { case (name, _, columnType) =>
+      NestedField.optional(nextId(), name, StructType(parts(columnType, nextId)), s"Metrics of column $name")
+    }
+    NestedField.optional(nextId(), "readable_metrics", StructType(structs), "Column metrics in readable form")
+  }
+
+  private def parts(columnType: PrimitiveType, nextId: () => Int): Vector[NestedField] = Vector(
+    NestedField.optional(nextId(), "column_size", LongType, "Bytes on disk"),
+    NestedField.optional(nextId(), "value_count", LongType, "Values, null and NaN included"),
+    NestedField.optional(nextId(), "null_value_count", LongType, "Null values"),
+    NestedField.optional(nextId(), "nan_value_count", LongType, "NaN values"),
+    NestedField.optional(nextId(), "lower_bound", PlainValue.boundType(columnType), "Lower bound"),
+    NestedField.optional(nextId(), "upper_bound", PlainValue.boundType(columnType), "Upper bound")
+  )
+
+  def value(file: ContentFile): Option[MetadataRow] = Some(MetadataRow(columns.map { case (_, field, columnType) =>
+    val (metrics, id) = (file.metrics, field.id)
+    Some(MetadataRow.of(
+      metrics.columnSize(id),
+      metrics.valueCount(id),
+      metrics.nullValueCount(id),
+      metrics.nanValueCount(id),
+      metrics.lowerBound(id).flatMap(PlainValue.ofBound(columnType, _)),
+      metrics.upperBound(id).flatMap(PlainValue.ofBound(columnType, _))
+    ))
+  }))
+}

@@ -1,0 +1,41 @@
+package iceberglite.inspect
+
+import iceberglite.spec.{NestedField, Schema, Snapshot}
+import iceberglite.spec.Type.{LongType, MapType, StringType, TimestampTzType}
+import iceberglite.table.Table
+
+/** The snapshots that the table still knows, in the order of its metadata. */
+object SnapshotsTable extends MetadataTable {
+  override val name = "snapshots"
+  override val isOfSnapshot = false
+
+  private val columns = Schema(
+    0,
+    Vector(
+      NestedField.required(1, "committed_at", TimestampTzType),
+      NestedField.required(2, "snapshot_id", LongType),
+      NestedField.optional(3, "parent_id", LongType),
+      NestedField.optional(4, "operation", StringType),
+      NestedField.optional(5, "manifest_list", StringType),
+      NestedField.optional(6, "summary", MapType(7, StringType, 8, StringType, valueRequired = true))
+    )
+  )
+
+  override def schema(table: Table): Schema = columns
+
+  override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] =
+    table.metadata.snapshots.iterator.map { s =>
+      MetadataRow.of(
+        Micros.ofMillis(s.timestampMs),
+        s.snapshotId,
+        s.parentSnapshotId,
+        s.operation,
+        s.manifestList,
+        Some(s.summary - Snapshot.OperationKey)
+      )
+    }
+}
+
+private[inspect] object Micros {
+  def ofMillis(millis: Long): Long = Math.multiplyExact(millis, 1000L)
+}

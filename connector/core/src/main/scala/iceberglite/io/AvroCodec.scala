@@ -1,0 +1,159 @@
+package iceberglite.io
+
+import java.io.{ByteArrayInputStream, InputStream}
+import java.util.Arrays
+import java.util.zip.{CRC32, Deflater, Inflater}
+
+import com.github.luben.zstd.{Zstd, ZstdInputStream}
+import org.xerial.snappy.Snappy
+
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.TableProperty
+
+/**
+ * How the blocks of an Avro file are compressed.
+ *
+ * @param name as in the header of the file
+ */
+sealed abstract class AvroCodec private[io] (val name: String) {
+  private[io] def compress(bytes: Array[Byte], length: Int): Array[Byte]
+}
+
+object AvroCodec {
+  case object Plain extends AvroCodec("null") {
+    override private[io] def compress(bytes: Array[Byte], length: Int): Array[Byte] = Arrays.copyOf(bytes, length)
+  }
+
+  final case class Deflate(level: Int) extends AvroCodec("deflate") {
+    override private[io] def compress(bytes: Array[Byte], length: Int): Array[Byte] = {
+      val deflater = new Deflater(level, true)
+      try {
+        deflater.setInput(bytes, 0, length)
+        deflater.finish()
+        val out = new AvroOutput(math.max(64, length / 4))
+        val part = new Array[Byte](1 << 13)
+        while (!deflater.finished) out.writeRaw(part, 0, deflater.deflate(part))
+        out.toBytes
+      } finally deflater.end()
+    }
+  }
+
+  /** A Snappy block and the CRC of what is in it. */
+  case object Snap extends AvroCodec("snappy") {
+    override private[io] def compress(bytes: Array[Byte], length: Int): Array[Byte] = {
+      val out = new Array[Byte](Snappy.maxCompressedLength(length) + Integer.BYTES)
+      val size = Snappy.compress(bytes, 0, length, out, 0)
+      val crc = new CRC32
+      crc.update(bytes, 0, length)
+      java.nio.ByteBuffer.wrap(out, size, Integer.BYTES).putInt(crc.getValue.toInt)
+      Arrays.copyOf(out, size + Integer.BYTES)
+    }
+  }
+
+  final case class Zstandard(level: Int) extends AvroCodec("zstandard") {
+    override private[io] def compress(bytes: Array[Byte], length: Int): Array[Byte] =
+      Zstd.compress(Arrays.copyOf(bytes, length), level)
+  }
+
+  val Default: AvroCodec = Deflate(Deflater.DEFAULT_COMPRESSION)
+
+  /** What a table wants for its manifests and manifest lists. */
+  def of(properties: Map[String, String]): AvroCodec = {
+    val level = TableProperty.of(TableProperty.ManifestCompressionLevel, properties)
+    TableProperty.of(TableProperty.ManifestCodec, properties) match {
+      case "uncompressed" => Plain
+      case "snappy" => Snap
+      case "zstd" => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
+      case _ => Deflate(level.filter(l => l >= 0 && l <= 9).getOrElse(Deflater.DEFAULT_COMPRESSION))
+    }
+  }
+
+  /**
+   * What unpacks the blocks of one file; not for several threads.
+   *
+   * @throws Unsupported the file names a codec that is not known here
+   */
+  private[io] def decompressor(name: String): Decompressor = name match {
+    case "null" => PlainBlocks
+    case "deflate" => new DeflatedBlocks
+    case "snappy" => SnappyBlocks
+    case "zstandard" => ZstandardBlocks
+    case other =>
+      throw Unsupported(
+        s"the Avro codec $other",
+        "Manifests are read with the codecs null, deflate, snappy and zstandard; rewrite this one with Apache Iceberg"
+      )
+  }
+
+  /** A block as it was before compression: the bytes of `bytes` from `start` to `end`. */
+  final private[io] case class Block(bytes: Array[Byte], start: Int, end: Int)
+
+  sealed private[io] trait Decompressor extends AutoCloseable {
+    def block(bytes: Array[Byte], offset: Int, length: Int): Block
+    override def close(): Unit = ()
+  }
+
+  /** A longer block is a damaged file or a bomb: writers end a block after about 64 kB. */
+  private val MaxBlockBytes = 1 << 30
+
+  private object PlainBlocks extends Decompressor {
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = Block(bytes, offset, offset + length)
+  }
+
+  final private class DeflatedBlocks extends Decompressor {
+    private val inflater = new Inflater(true)
+    private var scratch = new Array[Byte](1 << 17)
+
+    /** Unpacks into an array that is used again, and copies: the block is kept, and should be no longer than it is. */
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+      inflater.reset()
+      inflater.setInput(bytes, offset, length)
+      var size = 0
+      while (!inflater.finished) {
+        if (size == scratch.length) scratch = grown(scratch, size)
+        val more = inflater.inflate(scratch, size, scratch.length - size)
+        if (more == 0 && !inflater.finished && (inflater.needsInput || inflater.needsDictionary)) {
+          throw AvroFault("A compressed block is not whole")
+        }
+        size += more
+      }
+      Block(Arrays.copyOf(scratch, size), 0, size)
+    }
+
+    override def close(): Unit = inflater.end()
+  }
+
+  private object SnappyBlocks extends Decompressor {
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+      val compressed = length - Integer.BYTES
+      if (compressed < 1) throw AvroFault("A compressed block is not whole")
+      val size = Snappy.uncompressedLength(bytes, offset, compressed)
+      // A Snappy element of three bytes makes 64 at most: what claims more is damaged, and gets no memory.
+      if (size < 0 || size > compressed.toLong * 64) throw AvroFault(s"A compressed block claims $size bytes")
+      val out = new Array[Byte](size)
+      Block(out, 0, Snappy.uncompress(bytes, offset, compressed, out, 0))
+    }
+  }
+
+  private object ZstandardBlocks extends Decompressor {
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+      val in: InputStream = new ZstdInputStream(new ByteArrayInputStream(bytes, offset, length))
+      try {
+        var out = new Array[Byte](math.max(1 << 12, math.min(length.toLong * 4, MaxBlockBytes.toLong).toInt))
+        var size = 0
+        var more = in.read(out, 0, out.length)
+        while (more >= 0) {
+          size += more
+          if (size == out.length) out = grown(out, size)
+          more = in.read(out, size, out.length - size)
+        }
+        Block(out, 0, size)
+      } finally in.close()
+    }
+  }
+
+  private def grown(bytes: Array[Byte], size: Int): Array[Byte] = {
+    if (size >= MaxBlockBytes) throw AvroFault(s"A block unpacks to more than $MaxBlockBytes bytes")
+    Arrays.copyOf(bytes, math.min(bytes.length.toLong * 2, MaxBlockBytes.toLong).toInt)
+  }
+}

@@ -1,0 +1,87 @@
+package iceberglite.io
+
+/**
+ * One record of a struct as read: a place for each column of its table, numbers without boxes. It is filled again for
+ * each record, so nobody keeps it.
+ *
+ * @param size at most 64
+ */
+final private[io] class AvroRow(size: Int) {
+  private val numbers = new Array[Long](size)
+  private val objects = new Array[AnyRef](size)
+  private var present = 0L
+
+  def clear(): Unit = present = 0L
+
+  def setNumber(slot: Int, value: Long): Unit = {
+    numbers(slot) = value
+    present |= 1L << slot
+  }
+
+  def setObject(slot: Int, value: AnyRef): Unit = {
+    objects(slot) = value
+    present |= 1L << slot
+  }
+
+  def has(column: StructColumn[_, _]): Boolean = (present & (1L << column.slot)) != 0
+
+  def long(column: StructColumn[_, Long]): Long = {
+    need(column)
+    numbers(column.slot)
+  }
+
+  def int(column: StructColumn[_, Int]): Int = {
+    need(column)
+    numbers(column.slot).toInt
+  }
+
+  def boolean(column: StructColumn[_, Boolean]): Boolean = {
+    need(column)
+    numbers(column.slot) != 0
+  }
+
+  def longOption(column: StructColumn[_, Long]): Option[Long] = if (has(column)) Some(numbers(column.slot)) else None
+
+  def intOption(column: StructColumn[_, Int]): Option[Int] = if (has(column)) Some(numbers(column.slot).toInt) else None
+
+  /** Safe: only the decoder of the column's own type puts objects into its place. */
+  def value[V <: AnyRef](column: StructColumn[_, V]): V = {
+    need(column)
+    objects(column.slot).asInstanceOf[V]
+  }
+
+  def option[V <: AnyRef](column: StructColumn[_, V]): Option[V] = if (has(column)) Some(value(column)) else None
+
+  /** The row of a nested struct. */
+  def struct(column: StructColumn[_, _]): AvroRow = {
+    need(column)
+    objects(column.slot).asInstanceOf[AvroRow]
+  }
+
+  /** Where a value stands that was passed over: `start << 32 | end` in its block. */
+  def range(column: StructColumn[_, _]): Long = numbers(column.slot)
+
+  /** What can decode the value at [[range]]. */
+  def passedOver(column: StructColumn[_, _]): AnyRef = {
+    need(column)
+    objects(column.slot)
+  }
+
+  def setPassedOver(slot: Int, start: Int, end: Int, decoder: AnyRef): Unit = {
+    setObject(slot, decoder)
+    numbers(slot) = start.toLong << 32 | end
+  }
+
+  /** The row of a nested struct, to be filled anew. */
+  def nested(slot: Int, size: Int): AvroRow = {
+    val row = objects(slot) match {
+      case former: AvroRow => former
+      case _ => new AvroRow(size)
+    }
+    setObject(slot, row)
+    row
+  }
+
+  private def need(column: StructColumn[_, _]): Unit =
+    if (!has(column)) throw AvroFault(s"A record has no ${column.name} (field ${column.id}), which is required")
+}

@@ -1,0 +1,81 @@
+package iceberglite.io
+
+import java.nio.ByteBuffer
+
+import iceberglite.spec.{Literal, MetricsMode}
+import iceberglite.spec.Literal._
+import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+
+/** The bounds of a column's values as metadata keeps them (spec: `data_file`, notes 1 and 2). */
+object ColumnBounds {
+
+  /** A value that is at most `least`; `None` where the mode keeps none. */
+  def lower(least: Literal, mode: MetricsMode): Option[Literal] = (mode, least) match {
+    case (NoMetrics | Counts, _) => None
+    case (Truncate(length), StringLiteral(v)) => Some(StringLiteral(prefix(v, length)))
+    case (Truncate(length), BinaryLiteral(v)) => Some(BinaryLiteral(prefix(v, length)))
+    case (Truncate(length), FixedLiteral(v)) => Some(BinaryLiteral(prefix(v, length)))
+    // The sign of a zero is not kept by every format, and -0.0 comes first.
+    case (_, FloatLiteral(v)) if v == 0.0f => Some(FloatLiteral(-0.0f))
+    case (_, DoubleLiteral(v)) if v == 0.0 => Some(DoubleLiteral(-0.0))
+    case (Truncate(_) | Full, other) => Some(other)
+  }
+
+  /** A value that is at least `greatest`; `None` where the mode keeps none, or none is short enough. */
+  def upper(greatest: Literal, mode: MetricsMode): Option[Literal] = (mode, greatest) match {
+    case (NoMetrics | Counts, _) => None
+    case (Truncate(length), StringLiteral(v)) => above(v, length).map(StringLiteral(_))
+    case (Truncate(length), BinaryLiteral(v)) => above(v, length).map(BinaryLiteral(_))
+    case (Truncate(length), FixedLiteral(v)) => above(v, length).map(BinaryLiteral(_))
+    case (_, FloatLiteral(v)) if v == 0.0f => Some(FloatLiteral(0.0f))
+    case (_, DoubleLiteral(v)) if v == 0.0 => Some(DoubleLiteral(0.0))
+    case (Truncate(_) | Full, other) => Some(other)
+  }
+
+  /** NaNs are no bounds. */
+  def isNan(value: Literal): Boolean = value match {
+    case FloatLiteral(v) => v.isNaN
+    case DoubleLiteral(v) => v.isNaN
+    case _ => false
+  }
+
+  /** The first `length` code points. */
+  private def prefix(text: String, length: Int): String =
+    if (text.length <= length || text.codePointCount(0, text.length) <= length) text
+    else text.substring(0, text.offsetByCodePoints(0, length))
+
+  private def prefix(bytes: ByteBuffer, length: Int): ByteBuffer =
+    if (bytes.remaining <= length) bytes
+    else {
+      val cut = new Array[Byte](length)
+      bytes.duplicate().get(cut)
+      ByteBuffer.wrap(cut)
+    }
+
+  /** The prefix with its last code point raised; where that is the highest, the one before it. */
+  private def above(text: String, length: Int): Option[String] = {
+    val cut = prefix(text, length)
+    if (cut.length == text.length) Some(text)
+    else {
+      val points = cut.codePoints.toArray
+      points.lastIndexWhere(_ < Character.MAX_CODE_POINT) match {
+        case -1 => None
+        case at => Some(new String(points.updated(at, next(points(at))), 0, at + 1))
+      }
+    }
+  }
+
+  /** Surrogates are no characters of their own. */
+  private def next(codePoint: Int): Int =
+    if (codePoint == Character.MIN_SURROGATE - 1) Character.MAX_SURROGATE + 1 else codePoint + 1
+
+  private def above(bytes: ByteBuffer, length: Int): Option[ByteBuffer] =
+    if (bytes.remaining <= length) Some(bytes)
+    else {
+      val cut = prefix(bytes, length).array
+      cut.lastIndexWhere(_ != -1) match {
+        case -1 => None
+        case at => Some(ByteBuffer.wrap(cut.updated(at, (cut(at) + 1).toByte), 0, at + 1).slice())
+      }
+    }
+}

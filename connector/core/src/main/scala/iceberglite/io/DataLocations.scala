@@ -1,0 +1,101 @@
+package iceberglite.io
+
+import java.net.URLEncoder
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Locale
+
+import iceberglite.spec.{Murmur3, PartitionSpec, PartitionTuple, TableProperty}
+import iceberglite.spec.IcebergError.Unsupported
+
+/**
+ * Where new data files of a table go. Serializable, for tasks.
+ *
+ * @param directory of data files
+ * @param spread absent: a directory for each partition
+ */
+final case class DataLocations private (directory: String, spread: Option[DataLocations.Spread]) {
+
+  /** The path of a file of a partition. */
+  def path(spec: PartitionSpec, partition: PartitionTuple, fileName: String): String = {
+    val inPartition = Seq(DataLocations.partitionPath(spec, partition), fileName).filter(_.nonEmpty).mkString("/")
+    spread match {
+      case None => s"$directory/$inPartition"
+      case Some(s) if s.withPartition => s"$directory/${s.directories(inPartition)}"
+      case Some(s) => s"$directory/${s.directories(fileName)}"
+    }
+  }
+}
+
+object DataLocations {
+  private val ObjectStorage = "write.object-storage.enabled"
+  private val PartitionedPaths = "write.object-storage.partitioned-paths"
+  private val Replaced = Seq("write.folder-storage.path", "write.object-storage.path")
+  private val Provider = "write.location-provider.impl"
+
+  /** @throws Unsupported the table names places in a way that is not known here */
+  def of(tableLocation: String, properties: Map[String, String]): DataLocations = {
+    Replaced.filter(properties.contains).foreach { key =>
+      throw Unsupported(s"the old table property $key", s"Set ${TableProperty.DataPath.key} instead of it")
+    }
+    properties.get(Provider).foreach { name =>
+      throw Unsupported(s"the location provider $name", s"Remove $Provider from the table's properties")
+    }
+    val location = withoutSlash(tableLocation)
+    val directory = TableProperty.of(TableProperty.DataPath, properties).fold(s"$location/data")(withoutSlash)
+    val spread =
+      if (properties.get(ObjectStorage).exists(_.equalsIgnoreCase("true"))) {
+        val context = if (directory.startsWith(location)) None else Some(location.split('/').takeRight(2).mkString("/"))
+        Some(Spread(context, !properties.get(PartitionedPaths).exists(_.equalsIgnoreCase("false"))))
+      } else None
+    DataLocations(directory, spread)
+  }
+
+  /** `day=2024-01-01/region=a%2Fb`; empty for a spec without fields. A null shows as `null`, as in Apache Iceberg. */
+  def partitionPath(spec: PartitionSpec, partition: PartitionTuple): String =
+    spec.fields.zip(partition.values).map { case (field, value) =>
+      s"${encoded(field.name)}=${encoded(value.fold("null")(field.transform.toHuman))}"
+    }.mkString("/")
+
+  private def encoded(text: String): String = URLEncoder.encode(text, UTF_8)
+
+  private def withoutSlash(path: String): String =
+    if (path.endsWith("/") && !path.endsWith("://")) withoutSlash(path.dropRight(1)) else path
+
+  /**
+   * Directories by the hash of a file's name, so that requests to an object store spread over its partitions.
+   *
+   * @param context the last two names of the table's location, where the data directory is shared with other tables
+   * @param withPartition whether the partition stays in the path
+   */
+  final case class Spread(context: Option[String], withPartition: Boolean) {
+    private[io] def directories(name: String): String = {
+      val bytes = name.getBytes(UTF_8)
+      val hash = Murmur3.hashBytes(bytes, 0, bytes.length)
+      // Twenty bits, with the leading zeros: 0101/1001/1010/01101110.
+      val bits = Integer.toBinaryString(hash | Int.MinValue).takeRight(20)
+      val parts = Seq(bits.take(4), bits.slice(4, 8), bits.slice(8, 12), bits.drop(12)).mkString("/")
+      context match {
+        case Some(own) => s"$parts/$own/$name"
+        case None if withPartition => s"$parts/$name"
+        case None => s"$parts-$name"
+      }
+    }
+  }
+}
+
+/**
+ * Names for the files of one task, which no other task, attempt or job makes too.
+ *
+ * @param partitionId Spark's partition
+ * @param taskId of the attempt
+ * @param operationId of the write, by which all of its files are found
+ */
+final class DataFileNames(partitionId: Int, taskId: Long, operationId: String, extension: String) {
+  private var count = 0
+
+  /** `00003-17-<operation>-00001.parquet`, then `…-00002.parquet`. */
+  def next(): String = {
+    count += 1
+    "%05d-%d-%s-%05d%s".formatLocal(Locale.ROOT, partitionId, taskId, operationId, count, extension)
+  }
+}

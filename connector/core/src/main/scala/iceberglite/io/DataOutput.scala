@@ -1,0 +1,97 @@
+package iceberglite.io
+
+import java.io.{BufferedOutputStream, ByteArrayOutputStream, OutputStream}
+import java.nio.file.{Files, NoSuchFileException, Path => LocalPath}
+import java.nio.file.StandardOpenOption.{CREATE_NEW, WRITE}
+
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.util.HadoopOutputFile
+import org.apache.parquet.io.{OutputFile, PositionOutputStream}
+
+import iceberglite.io.StorageErrors.changing
+
+/**
+ * New data files, written bit by bit. On this machine they go past Hadoop's local file system where [[HadoopFileIO]] does:
+ * it forks a `chmod` and writes a checksum file for each of them.
+ */
+object DataOutput {
+
+  /** The file is there, with its directories, once its stream is created, and whole once that is closed. */
+  def of(io: FileIO, path: String): OutputFile = io match {
+    case hadoop: HadoopFileIO =>
+      hadoop.local(path).fold[OutputFile](new HadoopOutput(hadoop, path))(new LocalOutput(path, _))
+    case other => new WholeOutput(other, path)
+  }
+
+  /** A file that is made once and never overwritten. */
+  abstract private class NewFile(path: String) extends OutputFile {
+    protected def open(blockSizeHint: Long): PositionOutputStream
+
+    final override def create(blockSizeHint: Long): PositionOutputStream = changing("create", path)(open(blockSizeHint))
+    final override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream = create(blockSizeHint)
+    override def supportsBlockSize: Boolean = false
+    override def defaultBlockSize: Long = 0
+    override def getPath: String = path
+  }
+
+  final private class HadoopOutput(io: HadoopFileIO, path: String) extends NewFile(path) {
+    private lazy val file = HadoopOutputFile.fromPath(new Path(path), io.configuration)
+
+    override def supportsBlockSize: Boolean = file.supportsBlockSize
+    override def defaultBlockSize: Long = file.defaultBlockSize
+    override protected def open(blockSizeHint: Long): PositionOutputStream = file.create(blockSizeHint)
+  }
+
+  final private class LocalOutput(path: String, local: LocalPath) extends NewFile(path) {
+    override protected def open(blockSizeHint: Long): PositionOutputStream =
+      new CountedStream(new BufferedOutputStream(openNew(), LocalOutput.BufferSize))
+
+    /** The directory is there nearly always. */
+    private def openNew(): OutputStream =
+      try Files.newOutputStream(local, CREATE_NEW, WRITE)
+      catch {
+        case _: NoSuchFileException =>
+          Files.createDirectories(local.toAbsolutePath.getParent)
+          Files.newOutputStream(local, CREATE_NEW, WRITE)
+      }
+  }
+
+  private object LocalOutput {
+    val BufferSize: Int = 64 << 10
+  }
+
+  /** For storages that take a file as a whole. */
+  final private class WholeOutput(io: FileIO, path: String) extends NewFile(path) {
+    override protected def open(blockSizeHint: Long): PositionOutputStream = {
+      val bytes = new ByteArrayOutputStream
+      new CountedStream(bytes) {
+        private var written = false
+
+        override def close(): Unit = if (!written) {
+          written = true
+          io.write(path, bytes.toByteArray)
+        }
+      }
+    }
+  }
+
+  private class CountedStream(out: OutputStream) extends PositionOutputStream {
+    private var position = 0L
+
+    override def getPos: Long = position
+
+    override def write(b: Int): Unit = {
+      out.write(b)
+      position += 1
+    }
+
+    override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = {
+      out.write(bytes, offset, length)
+      position += length
+    }
+
+    override def flush(): Unit = out.flush()
+
+    override def close(): Unit = out.close()
+  }
+}

@@ -1,0 +1,150 @@
+package iceberglite.io
+
+import java.nio.ByteBuffer
+
+import iceberglite.spec.{MetricMaps, Metrics}
+
+/** One of the maps of a file's metrics; `index` is its place in [[EncodedMetrics]]. */
+sealed abstract private[io] class MetricsMap(val index: Int) {
+  def isIn(metrics: Metrics): Boolean
+}
+
+private[io] object MetricsMap {
+  sealed abstract class Counts(index: Int) extends MetricsMap(index) {
+    def of(metrics: Metrics): Option[Map[Int, Long]]
+    override def isIn(metrics: Metrics): Boolean = of(metrics).isDefined
+  }
+  sealed abstract class Bounds(index: Int) extends MetricsMap(index) {
+    def of(metrics: Metrics): Option[Map[Int, ByteBuffer]]
+    override def isIn(metrics: Metrics): Boolean = of(metrics).isDefined
+  }
+  case object ColumnSizes extends Counts(0) {
+    override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.columnSizes
+  }
+  case object ValueCounts extends Counts(1) {
+    override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.valueCounts
+  }
+  case object NullValueCounts extends Counts(2) {
+    override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.nullValueCounts
+  }
+  case object NanValueCounts extends Counts(3) {
+    override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.nanValueCounts
+  }
+  case object LowerBounds extends Bounds(4) {
+    override def of(metrics: Metrics): Option[Map[Int, ByteBuffer]] = metrics.lowerBounds
+  }
+  case object UpperBounds extends Bounds(5) {
+    override def of(metrics: Metrics): Option[Map[Int, ByteBuffer]] = metrics.upperBounds
+  }
+  val Size = 6
+}
+
+/**
+ * The metrics of a file as they stand in a block of a manifest: a lookup walks over one map, and nothing else is
+ * decoded. Most plans ask for none, or for few ids. The block lives as long as one of its metrics; a serialized one
+ * takes along no more than its own bytes.
+ *
+ * @param bytes nobody writes to them
+ * @param ranges start and end of each map, by [[MetricsMap.index]]; -1 where the entry leaves the map out. The maps
+ *   have been walked over once, so that a later walk stays inside of them
+ */
+final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) extends Metrics {
+  import EncodedMetrics._
+  import MetricsMap._
+
+  def has(map: MetricsMap): Boolean = ranges(map.index * 2) >= 0
+
+  override def columnSize(id: Int): Option[Long] = count(ColumnSizes, id)
+  override def valueCount(id: Int): Option[Long] = count(ValueCounts, id)
+  override def nullValueCount(id: Int): Option[Long] = count(NullValueCounts, id)
+  override def nanValueCount(id: Int): Option[Long] = count(NanValueCounts, id)
+  override def lowerBound(id: Int): Option[ByteBuffer] = bound(LowerBounds, id)
+  override def upperBound(id: Int): Option[ByteBuffer] = bound(UpperBounds, id)
+
+  override def columnSizes: Option[Map[Int, Long]] = counts(ColumnSizes)
+  override def valueCounts: Option[Map[Int, Long]] = counts(ValueCounts)
+  override def nullValueCounts: Option[Map[Int, Long]] = counts(NullValueCounts)
+  override def nanValueCounts: Option[Map[Int, Long]] = counts(NanValueCounts)
+  override def lowerBounds: Option[Map[Int, ByteBuffer]] = bounds(LowerBounds)
+  override def upperBounds: Option[Map[Int, ByteBuffer]] = bounds(UpperBounds)
+
+  /** Writes a map as it stands, without decoding it. */
+  def copyTo(out: AvroOutput, map: MetricsMap): Unit = {
+    val start = ranges(map.index * 2)
+    out.writeRaw(bytes, start, ranges(map.index * 2 + 1) - start)
+  }
+
+  private def input(map: MetricsMap): AvroInput =
+    new AvroInput(bytes, ranges(map.index * 2), ranges(map.index * 2 + 1))
+
+  private def count(map: Counts, id: Int): Option[Long] =
+    if (!has(map)) None
+    else {
+      val in = input(map)
+      if (findKey(in, id)(_.skipNumbers(1))) Some(in.readLong()) else None
+    }
+
+  private def bound(map: Bounds, id: Int): Option[ByteBuffer] =
+    if (!has(map)) None
+    else {
+      val in = input(map)
+      if (findKey(in, id)(_.skipBytes())) Some(view(in)) else None
+    }
+
+  private def counts(map: Counts): Option[Map[Int, Long]] = if (has(map)) Some(all(input(map))(_.readLong())) else None
+
+  private def bounds(map: Bounds): Option[Map[Int, ByteBuffer]] = if (has(map)) Some(all(input(map))(view)) else None
+
+  private def view(in: AvroInput): ByteBuffer = {
+    val length = in.readLength()
+    in.skip(length)
+    ByteBuffer.wrap(bytes, in.position - length, length).slice()
+  }
+
+  /** Java's serialization: without the rest of the block. */
+  private def writeReplace(): AnyRef = {
+    val starts = (0 until MetricsMap.Size).map(i => ranges(i * 2))
+    val lengths = (0 until MetricsMap.Size).map(i => ranges(i * 2 + 1) - ranges(i * 2))
+    if (lengths.sum == bytes.length) this
+    else {
+      val out = new AvroOutput(lengths.sum)
+      val moved = starts.zip(lengths).flatMap { case (start, length) =>
+        val at = out.size
+        if (start >= 0) out.writeRaw(bytes, start, length)
+        if (start >= 0) Seq(at, at + length) else Seq(Missing, Missing)
+      }
+      new EncodedMetrics(out.toBytes, moved.toArray)
+    }
+  }
+
+  override def toString: String =
+    MetricMaps(columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds).toString
+}
+
+private[io] object EncodedMetrics {
+  val Missing: Int = -1
+
+  /** Stops behind the key, if it is there. */
+  private def findKey(in: AvroInput, id: Int)(skipValue: AvroInput => Unit): Boolean = {
+    var count = in.readBlockCount()
+    while (count > 0) {
+      while (count > 0) {
+        if (in.readInt() == id) return true
+        skipValue(in)
+        count -= 1
+      }
+      count = in.readBlockCount()
+    }
+    false
+  }
+
+  /** Keys and values of a whole map. */
+  private def all[V](in: AvroInput)(value: AvroInput => V): Map[Int, V] = {
+    val entries = Map.newBuilder[Int, V]
+    FieldDecoder.items(in) {
+      val id = in.readInt()
+      entries += id -> value(in)
+    }
+    entries.result()
+  }
+}

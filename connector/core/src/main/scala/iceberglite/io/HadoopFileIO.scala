@@ -1,0 +1,98 @@
+package iceberglite.io
+
+import java.io.InputStream
+import java.nio.file.{Files, Path => LocalPath, Paths}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileSystem
+
+import iceberglite.io.StorageErrors.{changing, reading}
+
+/**
+ * Files by Hadoop's file systems, and those of this machine past them, as long as the configured class for `file` is
+ * Hadoop's own. Under any other class every call goes through that class.
+ *
+ * Paths are taken as they stand in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory,
+ * and nothing in them is decoded.
+ */
+final class HadoopFileIO(conf: SerializableConfiguration) extends FileIO {
+
+  def this(configuration: Configuration) = this(new SerializableConfiguration(configuration))
+
+  /** For readers and writers of data files. */
+  def configuration: Configuration = conf.value
+
+  @transient private lazy val hadoop = new HadoopFiles(configuration)
+
+  /** Whether `java.nio` may stand in for the file system of the scheme `file`. */
+  @transient private lazy val direct: Boolean =
+    Option(configuration.get("fs.file.impl")).forall(_ == "org.apache.hadoop.fs.LocalFileSystem")
+
+  @transient private lazy val defaultIsLocal: Boolean = FileSystem.getDefaultUri(configuration).getScheme == "file"
+
+  override def open(path: String): InputStream =
+    reading(path)(local(path).fold[InputStream](hadoop.open(path))(Files.newInputStream(_)))
+
+  override def read(path: String): Array[Byte] =
+    reading(path)(local(path).fold(hadoop.read(path))(Files.readAllBytes(_)))
+
+  override def exists(path: String): Boolean = info(path).isDefined
+
+  override def info(path: String): Option[FileInfo] =
+    changing("look at", path)(local(path).fold(hadoop.info(path))(LocalFiles.info))
+
+  override def write(path: String, contents: Array[Byte]): Unit =
+    changing("write", path)(local(path).fold(hadoop.write(path, contents))(LocalFiles.write(_, contents)))
+
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean = changing("create", path) {
+    local(path).fold(hadoop.createExclusively(path, contents))(LocalFiles.createExclusively(_, contents))
+  }
+
+  override def replace(path: String, contents: Array[Byte]): Unit =
+    changing("replace", path)(local(path).fold(hadoop.replace(path, contents))(LocalFiles.replace(_, contents)))
+
+  override def delete(path: String): Unit =
+    changing("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
+
+  override def list(directory: String): Vector[FileInfo] =
+    changing("list", directory)(local(directory).fold(hadoop.list(directory))(LocalFiles.list))
+
+  override def makeDirectory(path: String): Unit = changing("make the directory", path) {
+    local(path).fold(hadoop.makeDirectory(path)) { p =>
+      Files.createDirectories(p)
+      ()
+    }
+  }
+
+  override def deleteDirectory(path: String): Unit = changing("delete the directory", path) {
+    local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory)
+  }
+
+  override def renameDirectory(from: String, to: String): Unit = changing("move the directory", from) {
+    (local(from), local(to)) match {
+      case (Some(source), Some(target)) => LocalFiles.renameDirectory(source, target)
+      case _ => hadoop.renameDirectory(from, to)
+    }
+  }
+
+  /** The path on this machine; `None` where Hadoop must be asked. */
+  private[io] def local(path: String): Option[LocalPath] =
+    if (!direct) None
+    else if (path.startsWith(HadoopFileIO.LocalScheme)) {
+      val rest = path.substring(HadoopFileIO.LocalScheme.length)
+      val name = if (rest.startsWith("///")) rest.substring(2) else rest
+      if (name.startsWith("/") && !name.startsWith("//")) Some(Paths.get(name)) else None
+    } else if (defaultIsLocal && path.nonEmpty && !HadoopFileIO.hasScheme(path)) Some(Paths.get(path))
+    else None
+}
+
+object HadoopFileIO {
+  private val LocalScheme = "file:"
+
+  /** Whether a colon comes before the first slash, as Hadoop's paths are parsed. */
+  private def hasScheme(path: String): Boolean = {
+    val colon = path.indexOf(':')
+    val slash = path.indexOf('/')
+    colon >= 0 && (slash < 0 || colon < slash)
+  }
+}

@@ -1,0 +1,209 @@
+package iceberglite.io
+
+import java.io.{FileNotFoundException, InputStream}
+import java.nio.file.{Files, Path => LocalPath, Paths}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, Options, Path, UnsupportedFileSystemException}
+
+import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, Unsupported}
+
+/** The operations of [[FileIO]] by whatever class Hadoop's configuration names for a path's scheme. */
+private[io] final class HadoopFiles(configuration: Configuration) {
+  import HadoopFiles._
+
+  def open(path: String): InputStream = {
+    val file = new Path(path)
+    system(file).open(file)
+  }
+
+  /** Reads to the end without asking for the length, which would be one more round trip. */
+  def read(path: String): Array[Byte] = {
+    val in = open(path)
+    try in.readAllBytes()
+    finally in.close()
+  }
+
+  def info(path: String): Option[FileInfo] = {
+    val file = new Path(path)
+    try Some(info(system(file).getFileStatus(file)))
+    catch { case NonFatal(e) if StorageErrors.isMissing(e) => None }
+  }
+
+  def write(path: String, contents: Array[Byte]): Unit = {
+    val file = new Path(path)
+    write(system(file), file, contents)
+  }
+
+  def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+    val file = new Path(path)
+    val fs = system(file)
+    schemeOf(fs) match {
+      case LocalScheme => linkWritten(fs, file, contents)
+      case scheme if ExclusiveRename(scheme) => renameWritten(fs, file, contents)
+      case scheme =>
+        throw Unsupported(
+          s"committing to $path: no file is created exclusively on $scheme, so that commits could be lost",
+          s"Use a JDBC or REST catalog for tables on $scheme"
+        )
+    }
+  }
+
+  /** For files where losing the race between two writers does no harm. */
+  def replace(path: String, contents: Array[Byte]): Unit = {
+    val file = new Path(path)
+    val fs = system(file)
+    schemeOf(fs) match {
+      case LocalScheme => LocalFiles.moveOver(localOf(writeTemporary(fs, file, contents)), localOf(file))
+      case scheme if ExclusiveRename(scheme) =>
+        val temporary = writeTemporary(fs, file, contents)
+        orDelete(fs, temporary)(rename(fs, temporary, file))
+      // Object stores show a file when it is closed, and the old one until then.
+      case _ => write(fs, file, contents, overwrite = true)
+    }
+  }
+
+  def delete(path: String): Unit = {
+    val file = new Path(path)
+    system(file).delete(file, false)
+    ()
+  }
+
+  def list(directory: String): Vector[FileInfo] = {
+    val path = new Path(directory)
+    try system(path).listStatus(path).iterator.map(info).toVector
+    catch { case _: FileNotFoundException => Vector.empty }
+  }
+
+  def makeDirectory(path: String): Unit = {
+    val directory = new Path(path)
+    if (!system(directory).mkdirs(directory)) throw StorageFailed("make the directory", path, "The storage refused it")
+  }
+
+  def deleteDirectory(path: String): Unit = {
+    val directory = new Path(path)
+    system(directory).delete(directory, true)
+    ()
+  }
+
+  /** Hadoop moves a directory INTO an existing one of the target's name: that is looked for before. */
+  def renameDirectory(from: String, to: String): Unit = {
+    val (source, target) = (new Path(from), new Path(to))
+    val fs = system(source)
+    if (info(to).isDefined) throw StorageFailed("move the directory", from, s"$to exists already")
+    Option(target.getParent).foreach(parent => fs.mkdirs(parent))
+    if (!fs.rename(source, target)) {
+      throw StorageFailed("move the directory", from, s"The storage refused to name it $to")
+    }
+  }
+
+  private def system(path: Path): FileSystem = path.getFileSystem(configuration)
+
+  private def info(status: FileStatus): FileInfo =
+    FileInfo(status.getPath.toString, status.getLen, status.getModificationTime, status.isDirectory)
+
+  private def write(fs: FileSystem, file: Path, contents: Array[Byte], overwrite: Boolean = false): Unit = {
+    val out = fs.create(file, overwrite)
+    try {
+      out.write(contents)
+      out.close()
+    } catch {
+      case e: Throwable =>
+        quietly(out.close())
+        quietly(fs.delete(file, false))
+        throw e
+    }
+  }
+
+  private def writeTemporary(fs: FileSystem, file: Path, contents: Array[Byte]): Path = {
+    val temporary = new Path(file.getParent, LocalFiles.temporaryName(file.getName))
+    write(fs, temporary, contents)
+    temporary
+  }
+
+  /** A class for `file` that is not Hadoop's own writes; the exclusive step is still the local file system's. */
+  private def linkWritten(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
+    val temporary = writeTemporary(fs, file, contents)
+    val written = localOf(temporary)
+    if (!Files.exists(written)) {
+      quietly(fs.delete(temporary, false))
+      throw Unsupported(
+        s"committing to $file: ${fs.getClass.getName} keeps its files elsewhere than at their paths on this machine",
+        "Use a JDBC or REST catalog with it"
+      )
+    }
+    try LocalFiles.link(written, localOf(file))
+    finally quietly(LocalFiles.delete(written))
+  }
+
+  private def renameWritten(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
+    val temporary = writeTemporary(fs, file, contents)
+    val renamed =
+      try fs.rename(temporary, file)
+      catch { case NonFatal(e) => wasRenamed(fs, temporary, file, e) }
+    if (renamed) true
+    else {
+      // Only a name that is taken is a lost race; every other refusal is a failure of the storage.
+      val taken = orDelete(fs, temporary)(fs.exists(file))
+      quietly(fs.delete(temporary, false))
+      if (!taken) throw StorageFailed("create", file.toString, s"The storage refused to rename $temporary to it")
+      false
+    }
+  }
+
+  /**
+   * After a rename of unknown outcome: who can still delete the temporary file knows that it was not renamed, and
+   * that it will not be; where it is gone, only this very rename can have taken it.
+   */
+  private def wasRenamed(fs: FileSystem, temporary: Path, file: Path, failure: Throwable): Boolean = {
+    val deleted =
+      try fs.delete(temporary, false)
+      catch {
+        case NonFatal(e) =>
+          failure.addSuppressed(e)
+          val reason = s"renaming $temporary to it failed (${failure.getMessage})"
+          throw CommitStateUnknown(file.toString, file.toString, reason, Some(failure))
+      }
+    if (deleted) throw StorageErrors.failed("create", file.toString, failure)
+    true
+  }
+
+  /** By a file context, whose rename replaces; where a scheme has none, by a plain overwrite. */
+  private def rename(fs: FileSystem, temporary: Path, file: Path): Unit =
+    try FileContext.getFileContext(fs.getUri, configuration).rename(temporary, file, Options.Rename.OVERWRITE)
+    catch {
+      case _: UnsupportedFileSystemException =>
+        fs.delete(file, false)
+        if (!fs.rename(temporary, file)) throw StorageFailed("replace", file.toString, "The storage refused the rename")
+    }
+
+  private def orDelete[A](fs: FileSystem, temporary: Path)(body: => A): A =
+    try body
+    catch {
+      case NonFatal(e) =>
+        quietly(fs.delete(temporary, false))
+        throw e
+    }
+}
+
+private[io] object HadoopFiles {
+  private val LocalScheme = "file"
+
+  /**
+   * Schemes whose rename of a file is atomic and fails where the target is there: name nodes, and stores with real
+   * directories. Not in it: `s3a`, `gs`, `wasb`, `oss`, whose rename is a copy and a delete.
+   */
+  private val ExclusiveRename = Set("hdfs", "webhdfs", "swebhdfs", "viewfs", "ofs", "abfs", "abfss")
+
+  private def schemeOf(fs: FileSystem): String = Option(fs.getUri.getScheme).getOrElse(LocalScheme)
+
+  private def localOf(path: Path): LocalPath = Paths.get(path.toUri.getPath)
+
+  private def quietly(tidying: => Any): Unit =
+    try {
+      tidying
+      ()
+    } catch { case NonFatal(_) => () }
+}

@@ -1,0 +1,172 @@
+package iceberglite.io
+
+import java.nio.ByteBuffer
+import java.nio.channels.FileChannel
+import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
+import java.nio.file.StandardOpenOption.{CREATE_NEW, READ, WRITE}
+import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.{FileAlreadyExistsException, FileVisitResult, Files, NoSuchFileException, Path, SimpleFileVisitor}
+import java.util.UUID
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import iceberglite.spec.IcebergError.Unsupported
+
+/**
+ * Files of this machine by `java.nio`: Hadoop's local file system forks a `chmod` and writes a checksum file for each
+ * file, and neither its create nor its rename is exclusive.
+ */
+private[io] object LocalFiles {
+
+  /** As Hadoop names the file system's root in a listing. */
+  def uri(path: Path): String = "file:" + path.toAbsolutePath.normalize
+
+  def info(path: Path): Option[FileInfo] =
+    try Some(info(path, Files.readAttributes(path, classOf[BasicFileAttributes])))
+    catch { case NonFatal(e) if StorageErrors.isMissing(e) => None }
+
+  private def info(path: Path, attributes: BasicFileAttributes): FileInfo =
+    FileInfo(uri(path), attributes.size, attributes.lastModifiedTime.toMillis, attributes.isDirectory)
+
+  /** Writes a new file and waits until the device has it; what a failure leaves of it is removed. */
+  def write(path: Path, contents: Array[Byte]): Unit = writeNew(path, contents, force = true)
+
+  /**
+   * A hard link fails where the name is taken, which a rename does not; the contents are on the device before they have
+   * the name.
+   */
+  def createExclusively(path: Path, contents: Array[Byte]): Boolean = {
+    val temporary = temporaryBeside(path)
+    writeNew(temporary, contents, force = true)
+    try link(temporary, path)
+    finally quietly(Files.deleteIfExists(temporary))
+  }
+
+  /** Gives a written file a second name. @return false where the name is taken */
+  def link(written: Path, path: Path): Boolean =
+    try {
+      Files.createLink(path, written)
+      // A checksum file that an older file of this name has left would make the new one look damaged.
+      quietly(Files.deleteIfExists(checksumOf(path)))
+      quietly(forceDirectory(path))
+      true
+    } catch {
+      case _: FileAlreadyExistsException => false
+      case _: UnsupportedOperationException =>
+        throw Unsupported(
+          s"committing to $path, whose file system has no hard links",
+          "Move the warehouse to one that has them, or use a JDBC catalog"
+        )
+    }
+
+  /** Readers see the old or the new contents, never none. */
+  def replace(path: Path, contents: Array[Byte]): Unit = {
+    val temporary = temporaryBeside(path)
+    writeNew(temporary, contents, force = false)
+    moveOver(temporary, path)
+  }
+
+  /** Renames a written file to a name that may be taken. */
+  def moveOver(written: Path, path: Path): Unit =
+    try {
+      // First the checksums: between the two calls readers of Hadoop's kind see the old contents unchecked.
+      Files.deleteIfExists(checksumOf(path))
+      Files.move(written, path, ATOMIC_MOVE, REPLACE_EXISTING)
+      quietly(Files.deleteIfExists(checksumOf(written)))
+    } catch {
+      case NonFatal(e) =>
+        quietly(delete(written))
+        throw e
+    }
+
+  def delete(path: Path): Unit = {
+    Files.deleteIfExists(path)
+    quietly(Files.deleteIfExists(checksumOf(path)))
+  }
+
+  /** Without Hadoop's checksum files, which its own listings leave out too. */
+  def list(directory: Path): Vector[FileInfo] =
+    try {
+      val children = Files.newDirectoryStream(directory)
+      // A child may go between the listing and the look at it.
+      try children.asScala.filterNot(isChecksum).flatMap(child => info(child)).toVector
+      finally children.close()
+    } catch { case NonFatal(e) if StorageErrors.isMissing(e) => Vector.empty }
+
+  def deleteDirectory(directory: Path): Unit =
+    try Files.walkFileTree(directory, Deletion)
+    catch { case _: NoSuchFileException => () }
+
+  /** Without the option to replace, the move fails where the target is there. */
+  def renameDirectory(from: Path, to: Path): Unit = {
+    parentOf(to).foreach(parent => Files.createDirectories(parent))
+    Files.move(from, to)
+  }
+
+  /** Hidden, and with a name that no pattern of a metadata file matches. */
+  def temporaryName(name: String): String = s".$name.${UUID.randomUUID}.tmp"
+
+  def checksumOf(path: Path): Path = path.resolveSibling(s".${path.getFileName}.crc")
+
+  private def temporaryBeside(path: Path): Path = path.resolveSibling(temporaryName(path.getFileName.toString))
+
+  private def isChecksum(path: Path): Boolean = {
+    val name = path.getFileName.toString
+    name.startsWith(".") && name.endsWith(".crc")
+  }
+
+  private def parentOf(path: Path): Option[Path] = Option(path.toAbsolutePath.getParent)
+
+  private def writeNew(path: Path, contents: Array[Byte], force: Boolean): Unit = {
+    val channel = openNew(path)
+    try {
+      val buffer = ByteBuffer.wrap(contents)
+      while (buffer.hasRemaining) channel.write(buffer)
+      if (force) channel.force(false)
+      channel.close()
+    } catch {
+      case e: Throwable =>
+        quietly(channel.close())
+        quietly(Files.deleteIfExists(path))
+        throw e
+    }
+  }
+
+  /** The directory is there nearly always: it is made when the open fails, and not looked for before. */
+  private def openNew(path: Path): FileChannel =
+    try FileChannel.open(path, CREATE_NEW, WRITE)
+    catch {
+      case _: NoSuchFileException =>
+        parentOf(path).foreach(parent => Files.createDirectories(parent))
+        FileChannel.open(path, CREATE_NEW, WRITE)
+    }
+
+  /** A name is durable when its directory is; systems that cannot open a directory keep it anyway, or not. */
+  private def forceDirectory(path: Path): Unit = parentOf(path).foreach { parent =>
+    val channel = FileChannel.open(parent, READ)
+    try channel.force(true)
+    finally channel.close()
+  }
+
+  private def quietly(tidying: => Any): Unit =
+    try {
+      tidying
+      ()
+    } catch { case NonFatal(_) => () }
+
+  private object Deletion extends SimpleFileVisitor[Path] {
+    override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
+      Files.deleteIfExists(file)
+      FileVisitResult.CONTINUE
+    }
+
+    override def postVisitDirectory(directory: Path, e: java.io.IOException): FileVisitResult =
+      Option(e) match {
+        case Some(failure) => throw failure
+        case None =>
+          Files.deleteIfExists(directory)
+          FileVisitResult.CONTINUE
+      }
+  }
+}

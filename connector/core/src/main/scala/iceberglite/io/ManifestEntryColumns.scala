@@ -1,0 +1,55 @@
+package iceberglite.io
+
+import iceberglite.io.ColumnType.{Int32, Int64, Struct}
+import iceberglite.io.Presence.{Absent, Optional, Required}
+import iceberglite.spec.{EntryStatus, ManifestEntry}
+
+/**
+ * The struct `manifest_entry` (spec: "Manifests").
+ *
+ * @param partition the partition struct, which depends on the spec of the manifest
+ */
+final private[io] class ManifestEntryColumns(partition: PartitionCodec)
+    extends StructColumns[ManifestEntry]("manifest_entry") {
+  private val files = new DataFileColumns(partition)
+
+  private val Status =
+    column(0, "status", Int32, Required, Required, Required, "0 EXISTING, 1 ADDED, 2 DELETED")(e => Some(e.status.code))
+  private val SnapshotId =
+    column(1, "snapshot_id", Int64, Required, Optional, Optional, "Snapshot that added the file, or deleted it")(
+      _.snapshotId
+    )
+  val SequenceNumber: StructColumn[ManifestEntry, Long] =
+    column(3, "sequence_number", Int64, Absent, Optional, Optional, "Data sequence number of the file")(
+      _.sequenceNumber
+    )
+  private val FileSequenceNumber = column(
+    4,
+    "file_sequence_number",
+    Int64,
+    Absent,
+    Optional,
+    Optional,
+    "Sequence number of the snapshot that added the file"
+  )(_.fileSequenceNumber)
+  private val DataFile =
+    column(2, "data_file", new Struct(files), Required, Required, Required, "The file")(e => Some(e.file))
+
+  /**
+   * The entry of the row that was just read, with nothing inherited yet.
+   *
+   * @param block the bytes that it was read from
+   * @param tuples the manifest's tuples so far
+   */
+  def fromRow(row: AvroRow, block: Array[Byte], specId: Int, tuples: PartitionTuples): ManifestEntry = ManifestEntry(
+    status(row.int(Status)),
+    row.longOption(SnapshotId),
+    row.longOption(SequenceNumber),
+    row.longOption(FileSequenceNumber),
+    files.fromRow(row.struct(DataFile), block, specId, tuples)
+  )
+
+  private def status(code: Int): EntryStatus = EntryStatus.all.find(_.code == code).getOrElse(
+    throw AvroFault(s"An entry has the unknown status $code")
+  )
+}

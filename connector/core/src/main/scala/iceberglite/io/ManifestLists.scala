@@ -1,0 +1,113 @@
+package iceberglite.io
+
+import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** Manifest lists (spec: "Manifest Lists"). */
+object ManifestLists {
+  private val Role = "manifest list"
+  private val Advice = "If the file cannot be restored, roll the table back to another snapshot"
+
+  /**
+   * The manifests of a snapshot, in the order of the list.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there, not whole or not a manifest list
+   */
+  def read(io: FileIO, path: String): Vector[ManifestFile] = AvroFault.guard(path, Role, Advice) {
+    val file = AvroContainerReader.open(io.read(path))
+    val record = RecordDecoder.of(file.schema, ManifestFileColumns)
+    val row = new AvroRow(ManifestFileColumns.columns.size)
+    file.records { in =>
+      record.read(in, row)
+      ManifestFileColumns.fromRow(row)
+    }.toVector
+  }
+
+  /**
+   * Writes the list of a snapshot. Manifests that are new with it get its sequence number; in version 3, data manifests
+   * without a first row id get one.
+   *
+   * @param sequenceNumber the snapshot's; not used in version 1
+   * @param firstRowId the snapshot's, which version 3 requires
+   * @param manifests from version 2 on with all counts
+   * @return the file's length, and the manifests with what was assigned
+   */
+  def write(
+      io: FileIO,
+      path: String,
+      version: FormatVersion,
+      snapshotId: Long,
+      parentId: Option[Long],
+      sequenceNumber: Long,
+      firstRowId: Option[Long],
+      manifests: Seq[ManifestFile],
+      codec: AvroCodec = AvroCodec.Default
+  ): (Long, Vector[ManifestFile]) = {
+    val numbered = manifests.toVector.map(m => withNumbers(m, version, snapshotId, sequenceNumber))
+    val assigned =
+      if (version < FormatVersion.V3) numbered.map(_.copy(firstRowId = None)) else withRowIds(numbered, firstRowId)
+    val avro = AvroSchemas.of(ManifestFileColumns.struct(version), ManifestFileColumns.name)
+    val metadata = header(version, snapshotId, parentId, sequenceNumber, firstRowId)
+    val writer = new AvroContainerWriter(avro.toString, metadata, codec)
+    assigned.foreach(m => writer.add(ManifestFileColumns.write(m, _, version)))
+    val bytes = writer.finish()
+    io.write(path, bytes)
+    (bytes.length.toLong, assigned)
+  }
+
+  /** The key-value metadata of the file. */
+  private def header(
+      version: FormatVersion,
+      snapshotId: Long,
+      parentId: Option[Long],
+      sequenceNumber: Long,
+      firstRowId: Option[Long]
+  ): Seq[(String, String)] =
+    Seq("snapshot-id" -> snapshotId.toString, "parent-snapshot-id" -> parentId.fold("null")(_.toString)) ++
+      (if (version >= FormatVersion.V2) Seq("sequence-number" -> sequenceNumber.toString) else Seq.empty) ++
+      firstRowId.filter(_ => version >= FormatVersion.V3).map(id => "first-row-id" -> id.toString) ++
+      Seq("format-version" -> version.toString)
+
+  private def withNumbers(
+      manifest: ManifestFile,
+      version: FormatVersion,
+      snapshotId: Long,
+      sequenceNumber: Long
+  ): ManifestFile =
+    if (version == FormatVersion.V1) {
+      if (manifest.content != ManifestContent.Data) {
+        throw InvalidArgument("manifest", manifest.path, "Version 1 has no delete files; upgrade the table to 2")
+      }
+      manifest.copy(sequenceNumber = 0L, minSequenceNumber = 0L)
+    } else {
+      val unassigned = manifest.sequenceNumber == Manifests.Unassigned
+      if (unassigned && manifest.addedSnapshotId != snapshotId) {
+        throw InvalidArgument(
+          "manifest",
+          manifest.path,
+          s"It is of snapshot ${manifest.addedSnapshotId}, but has no sequence number for the list of $snapshotId"
+        )
+      }
+      manifest.copy(
+        sequenceNumber = if (unassigned) sequenceNumber else manifest.sequenceNumber,
+        minSequenceNumber =
+          if (manifest.minSequenceNumber == Manifests.Unassigned) sequenceNumber else manifest.minSequenceNumber
+      )
+    }
+
+  /** Leaves room for existing rows too: files from before version 3 get their row ids only now. */
+  private def withRowIds(manifests: Vector[ManifestFile], first: Option[Long]): Vector[ManifestFile] = {
+    var next = first.getOrElse(
+      throw InvalidArgument("first row id", "none", "Every snapshot of a version 3 table has one")
+    )
+    manifests.map { manifest =>
+      if (manifest.content != ManifestContent.Data) manifest.copy(firstRowId = None)
+      else if (manifest.firstRowId.isDefined) manifest
+      else {
+        val own = next
+        next += manifest.addedRowsCount.getOrElse(0L) + manifest.existingRowsCount.getOrElse(0L)
+        manifest.copy(firstRowId = Some(own))
+      }
+    }
+  }
+}

@@ -1,0 +1,180 @@
+package iceberglite.io
+
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
+import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
+
+/** Manifest files (spec: "Manifests"). */
+object Manifests {
+
+  /** The sequence number of a manifest that is not committed yet; its manifest list assigns one. */
+  val Unassigned: Long = -1L
+
+  private val Role = "manifest"
+  private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
+
+  /**
+   * The entries of a manifest in the order of the file, deleted ones too, with everything inherited; of an
+   * uncommitted manifest, the numbers of added files are absent. Files of one partition share one tuple. Blocks are
+   * read as the iterator comes to them, metrics when somebody asks for them.
+   *
+   * @param schema by which partition values get their types
+   * @throws iceberglite.spec.IcebergError.UnreadableFile here or from the iterator: the file is not there, not whole or
+   *   not a manifest
+   */
+  def read(
+      io: FileIO,
+      manifest: ManifestFile,
+      specs: Map[Int, PartitionSpec],
+      schema: Schema
+  ): Iterator[ManifestEntry] = {
+    val spec = specs.getOrElse(
+      manifest.partitionSpecId,
+      throw InvalidMetadata(manifest.path, "$", s"The table has no partition spec ${manifest.partitionSpecId}")
+    )
+    val entries = guard(manifest.path) {
+      val bytes = io.read(manifest.path)
+      val file = AvroContainerReader.open(bytes)
+      file.metadata.get("content").filter(_ != manifest.content.name).foreach { other =>
+        throw AvroFault(s"It lists $other, but the manifest list says ${manifest.content.name}")
+      }
+      val decoder = ManifestDecoder.of(file.schema, spec.partitionType(schema))
+      val inheritance = new Inheritance(manifest, decoder.hasSequenceNumbers)
+      val all = decoder.entries(file, manifest.partitionSpecId).map(inheritance.apply)
+      if (bytes.length < manifest.length) new CheckedCount(all, manifest, bytes.length) else all
+    }
+    new Iterator[ManifestEntry] {
+      override def hasNext: Boolean = guard(manifest.path)(entries.hasNext)
+      override def next(): ManifestEntry = guard(manifest.path)(entries.next())
+    }
+  }
+
+  /**
+   * A file that is shorter than its manifest list says may have lost blocks at the end, and would then read as a
+   * whole one. The counts tell; some writers only have the length wrong.
+   */
+  final private class CheckedCount(entries: Iterator[ManifestEntry], manifest: ManifestFile, length: Int)
+      extends Iterator[ManifestEntry] {
+    private val listed = Seq(manifest.addedFilesCount, manifest.existingFilesCount, manifest.deletedFilesCount)
+    private var seen = 0L
+
+    override def hasNext: Boolean = {
+      val more = entries.hasNext
+      if (!more && !(listed.forall(_.isDefined) && listed.flatten.map(_.toLong).sum == seen)) {
+        throw AvroFault(s"It ends after $length of ${manifest.length} bytes and $seen entries")
+      }
+      more
+    }
+
+    override def next(): ManifestEntry = {
+      seen += 1
+      entries.next()
+    }
+  }
+
+  /**
+   * Writes a new manifest.
+   *
+   * @param schema the table's, which goes into the file and gives partition values their types
+   * @param snapshotId of the commit; entries that have no snapshot id get it
+   * @param entries existing and deleted ones with their sequence numbers, but in version 1
+   * @return with [[Unassigned]] for what the manifest list assigns
+   */
+  def write(
+      io: FileIO,
+      path: String,
+      version: FormatVersion,
+      content: ManifestContent,
+      schema: Schema,
+      spec: PartitionSpec,
+      snapshotId: Long,
+      entries: Iterator[ManifestEntry],
+      codec: AvroCodec = AvroCodec.Default
+  ): ManifestFile = {
+    val (partitionType, all) = PartitionTypes.ofEntries(spec, schema, entries)
+    val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
+    val avro = AvroSchemas.of(columns.struct(version), columns.name)
+    val writer = new AvroContainerWriter(avro.toString, header(version, content, schema, spec), codec)
+    val summaries = new FieldSummaries(partitionType.fields.size)
+    val counts = new ManifestCounts
+    all.foreach { entry =>
+      check(entry, version, content)
+      val owned = if (entry.snapshotId.isDefined) entry else entry.copy(snapshotId = Some(snapshotId))
+      writer.add(columns.write(owned, _, version))
+      summaries.add(entry.file.partition)
+      counts.add(entry)
+    }
+    val bytes = writer.finish()
+    io.write(path, bytes)
+    counts.manifest(path, bytes.length.toLong, spec.specId, content, snapshotId, summaries.result)
+  }
+
+  /** The key-value metadata of the file. */
+  private def header(version: FormatVersion, content: ManifestContent, schema: Schema, spec: PartitionSpec) = Seq(
+    "schema" -> SchemaJson.toJson(schema),
+    "schema-id" -> schema.schemaId.toString,
+    "partition-spec" -> PartitionSpecJson.fieldsToJson(spec),
+    "partition-spec-id" -> spec.specId.toString,
+    "format-version" -> version.toString,
+    "content" -> content.name
+  )
+
+  private def check(entry: ManifestEntry, version: FormatVersion, content: ManifestContent): Unit = {
+    if ((entry.file.content == Content.Data) != (content == ManifestContent.Data)) {
+      val reason = s"A manifest of ${content.name} lists no ${entry.file.content.name}"
+      throw InvalidArgument("file", entry.file.path, reason)
+    }
+    if (version == FormatVersion.V1 && content != ManifestContent.Data) {
+      throw InvalidArgument("file", entry.file.path, "Version 1 has no delete files; upgrade the table to 2")
+    }
+    if (version > FormatVersion.V1 && entry.status != Added && entry.sequenceNumber.isEmpty) {
+      throw InvalidArgument("sequence number", "none", s"The entry of ${entry.file.path} is not new and must have one")
+    }
+  }
+
+  private def guard[A](path: String)(body: => A): A = AvroFault.guard(path, Role, Advice)(body)
+}
+
+/** Counts the entries of a manifest by status. */
+final private[io] class ManifestCounts {
+  private val files = Array.fill(EntryStatus.all.size)(0)
+  private val rows = Array.fill(EntryStatus.all.size)(0L)
+
+  /** The least of the live files that do not inherit it. */
+  private var minSequenceNumber: Option[Long] = None
+
+  def add(entry: ManifestEntry): Unit = {
+    files(entry.status.code) += 1
+    rows(entry.status.code) += entry.file.recordCount
+    if (entry.isLive && entry.sequenceNumber.exists(n => minSequenceNumber.forall(_ > n))) {
+      minSequenceNumber = entry.sequenceNumber
+    }
+  }
+
+  /** The manifest as it is before its commit. */
+  def manifest(
+      path: String,
+      length: Long,
+      specId: Int,
+      content: ManifestContent,
+      snapshotId: Long,
+      summaries: Vector[FieldSummary]
+  ): ManifestFile = ManifestFile(
+    path,
+    length,
+    specId,
+    content,
+    sequenceNumber = Manifests.Unassigned,
+    // Where every live file inherits its number, the least one is that of the commit too.
+    minSequenceNumber = minSequenceNumber.getOrElse(Manifests.Unassigned),
+    addedSnapshotId = snapshotId,
+    addedFilesCount = Some(files(Added.code)),
+    existingFilesCount = Some(files(Existing.code)),
+    deletedFilesCount = Some(files(Deleted.code)),
+    addedRowsCount = Some(rows(Added.code)),
+    existingRowsCount = Some(rows(Existing.code)),
+    deletedRowsCount = Some(rows(Deleted.code)),
+    partitions = Some(summaries)
+  )
+}

@@ -1,0 +1,95 @@
+package iceberglite.io
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.util.{Locale, UUID}
+import java.util.zip.{GZIPInputStream, GZIPOutputStream}
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec.TableMetadata
+import iceberglite.spec.json.TableMetadataJson
+
+/** How a metadata file is compressed; `name` as in `write.metadata.compression-codec`. */
+sealed abstract class MetadataCodec(val name: String, private[io] val infix: String)
+
+object MetadataCodec {
+  case object Plain extends MetadataCodec("none", "")
+  case object Gzip extends MetadataCodec("gzip", ".gz")
+  val all: Seq[MetadataCodec] = Seq(Plain, Gzip)
+
+  def of(name: String): MetadataCodec = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
+    throw InvalidArgument("metadata codec", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
+  )
+}
+
+/** The files of table metadata: `v3.metadata.json`, `00003-<uuid>.metadata.json`, and both with gzip. */
+object MetadataFiles {
+  private val Suffix = ".metadata.json"
+  private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
+
+  /** A longer file is taken for a compression bomb. */
+  private val MaxBytes = 1 << 30
+
+  /**
+   * The first number of a file's name: `v3` or `00003-<uuid>`; gzip stands before the suffix or, in old files, after.
+   */
+  private val Name = """(?:v(\d{1,9})|(\d{1,9})-[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?""".r
+
+  /**
+   * Reads a table's metadata, gzip or not: the contents tell.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there or is not whole
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata it breaks the spec
+   */
+  def read(io: FileIO, path: String): TableMetadata = TableMetadataJson.read(path, bytes(io, path))
+
+  private def bytes(io: FileIO, path: String): Array[Byte] = {
+    val stored =
+      try io.read(path)
+      catch { case e: UnreadableFile => throw e.copy(role = "table metadata") }
+    if (stored.take(GzipMagic.size).toSeq == GzipMagic) unzipped(path, stored) else stored
+  }
+
+  private def unzipped(path: String, stored: Array[Byte]): Array[Byte] = {
+    val plain =
+      try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(MaxBytes)
+      catch {
+        case NonFatal(e) =>
+          val reason = s"It is not whole gzip (${e.getMessage}). Restore the file, or register an earlier metadata file"
+          throw UnreadableFile(path, "table metadata", reason, Some(e))
+      }
+    if (plain.length == MaxBytes) {
+      throw UnreadableFile(path, "table metadata", s"It unpacks to more than $MaxBytes bytes")
+    }
+    plain
+  }
+
+  /** The contents of a file. */
+  def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] = {
+    val plain = TableMetadataJson.write(metadata)
+    codec match {
+      case MetadataCodec.Plain => plain
+      case MetadataCodec.Gzip =>
+        val out = new ByteArrayOutputStream(plain.length / 4)
+        val zip = new GZIPOutputStream(out)
+        zip.write(plain)
+        zip.close()
+        out.toByteArray
+    }
+  }
+
+  /** As file-system tables name their versions. */
+  def fileName(version: Int, codec: MetadataCodec): String = s"v$version${codec.infix}$Suffix"
+
+  /** As catalogs that keep the location name them: nobody else's file has the same name. */
+  def fileName(version: Int, uuid: UUID, codec: MetadataCodec): String =
+    "%05d-%s%s%s".formatLocal(Locale.ROOT, version, uuid, codec.infix, Suffix)
+
+  /** The version in a file's name, whatever directory it stands in; `None` for other files. */
+  def version(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {
+    case Name(fileSystem, catalog) => Try(Option(fileSystem).getOrElse(catalog).toInt).toOption
+    case _ => None
+  }
+}

@@ -1,0 +1,101 @@
+package iceberglite.io
+
+import java.nio.ByteBuffer
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
+
+import iceberglite.spec.{Literal, MetricMaps, MetricsMode, NestedField, PrimitiveType, Schema, SingleValue}
+import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
+
+/**
+ * What the footer of a Parquet file tells of it.
+ *
+ * @param splitOffsets where its row groups start, ascending
+ */
+final case class ParquetMetrics(recordCount: Long, metrics: MetricMaps, splitOffsets: Vector[Long])
+
+object ParquetMetrics {
+
+  /**
+   * Counts and bounds of the columns by field id (spec: `data_file`); what has no id in the file is left out.
+   *
+   * Inside of lists and maps only sizes are kept: their counts are not of rows, as Apache Iceberg sees it too.
+   *
+   * @param nanCounts how many NaNs the writer has counted in a column; Parquet does not count them
+   */
+  def of(footer: ParquetMetadata, schema: Schema, modes: MetricsModes, nanCounts: Map[Int, Long]): ParquetMetrics = {
+    val blocks = footer.getBlocks.asScala
+    val columns = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath).values.toVector.flatMap { chunks =>
+      val column = new Column(chunks, footer, schema, modes)
+      if (column.mode == NoMetrics) None else Some(column)
+    }
+    val flat = columns.filterNot(_.isRepeated)
+    val maps = MetricMaps(
+      columnSizes = Some(columns.flatMap(c => c.id.map(_ -> c.size)).toMap),
+      valueCounts = Some(byId(flat)(_.valueCount)),
+      nullValueCounts = Some(byId(flat)(_.nullCount)),
+      nanValueCounts = Some(nanCounts.filter { case (id, _) => flat.exists(_.id.contains(id)) }),
+      lowerBounds = Some(byId(flat)(_.lowerBound)),
+      upperBounds = Some(byId(flat)(_.upperBound))
+    )
+    ParquetMetrics(blocks.map(_.getRowCount).sum, maps, blocks.map(_.getStartingPos).toVector.sorted)
+  }
+
+  private def byId[V](columns: Vector[Column])(value: Column => Option[V]): Map[Int, V] =
+    columns.flatMap(c => for (id <- c.id; v <- value(c)) yield id -> v).toMap
+
+  /** A leaf of the file's schema with its chunks in all row groups. */
+  final private class Column(
+      chunks: Seq[ColumnChunkMetaData],
+      footer: ParquetMetadata,
+      schema: Schema,
+      modes: MetricsModes
+  ) {
+    private val description = footer.getFileMetaData.getSchema.getColumnDescription(chunks.head.getPath.toArray)
+    private val leaf: ParquetLeaf = description.getPrimitiveType
+
+    val id: Option[Int] = Option(leaf.getId).map(_.intValue)
+    private val field: Option[NestedField] = id.flatMap(schema.byId.get)
+    private val columnType: Option[PrimitiveType] = field.map(_.fieldType).collect { case p: PrimitiveType => p }
+
+    val mode: MetricsMode = if (columnType.isEmpty) NoMetrics else id.fold[MetricsMode](NoMetrics)(modes.of)
+
+    def isRepeated: Boolean = description.getMaxRepetitionLevel > 0
+
+    def size: Long = chunks.map(_.getTotalSize).sum
+
+    /** Absent as soon as a row group has no statistics: then nothing is known of the file. */
+    private lazy val statistics: Option[Seq[Statistics[_]]] = {
+      val all: Seq[Statistics[_]] = chunks.flatMap(c => Option[Statistics[_]](c.getStatistics))
+      val known = all.size == chunks.size && all.forall(s => !s.isEmpty && s.isNumNullsSet)
+      if (known && leaf.getPrimitiveTypeName != INT96) Some(all) else None
+    }
+
+    def valueCount: Option[Long] = statistics.map(_ => chunks.map(_.getValueCount).sum)
+
+    def nullCount: Option[Long] = statistics.map(_.map(_.getNumNulls).sum)
+
+    def lowerBound: Option[ByteBuffer] =
+      bounds.flatMap { case (lower, _) => ColumnBounds.lower(lower, mode) }.map(SingleValue.encode)
+
+    def upperBound: Option[ByteBuffer] =
+      bounds.flatMap { case (_, upper) => ColumnBounds.upper(upper, mode) }.map(SingleValue.encode)
+
+    /** Least and greatest value of all row groups; a NaN among them, or values without bounds, hide both. */
+    private lazy val bounds: Option[(Literal, Literal)] = for {
+      t <- if (mode == Counts) None else columnType
+      all <- statistics
+      // All null, so there is nothing to bound; or bounds that Parquet gave up, which bounds nothing.
+      withValues = all.zip(chunks).filter { case (s, c) => s.getNumNulls < c.getValueCount }.map(_._1)
+      if withValues.nonEmpty && withValues.forall(_.hasNonNullValue)
+      lowers = withValues.map(s => ParquetValues.literal(s.genericGetMin, leaf, t))
+      uppers = withValues.map(s => ParquetValues.literal(s.genericGetMax, leaf, t))
+      if (lowers ++ uppers).forall(_.exists(v => !ColumnBounds.isNan(v)))
+    } yield (lowers.flatten.min(Literal.ordering), uppers.flatten.max(Literal.ordering))
+  }
+}

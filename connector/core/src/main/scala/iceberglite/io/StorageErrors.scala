@@ -1,0 +1,63 @@
+package iceberglite.io
+
+import java.io.{FileNotFoundException, InterruptedIOException}
+import java.nio.channels.ClosedByInterruptException
+import java.nio.file.{AccessDeniedException, FileAlreadyExistsException, FileSystemException, NoSuchFileException}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.UnsupportedFileSystemException
+import org.apache.hadoop.security.AccessControlException
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+
+/** What storages throw, in the words of [[IcebergError]]. */
+private[io] object StorageErrors {
+
+  /** Runs a read; its failure is an `UnreadableFile`. */
+  def reading[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: IcebergError => throw e
+      case NonFatal(e) => throw UnreadableFile(path, "file", reason(e), Some(e))
+    }
+
+  /** Runs anything else; its failure is a `StorageFailed`. */
+  def changing[A](operation: String, path: String)(body: => A): A =
+    try body
+    catch {
+      case e: IcebergError => throw e
+      case NonFatal(e) => throw failed(operation, path, e)
+    }
+
+  def failed(operation: String, path: String, e: Throwable): StorageFailed =
+    StorageFailed(operation, path, reason(e), Some(e))
+
+  /** Whether a failure says that there is no such file, and not that it may not be looked at. */
+  def isMissing(e: Throwable): Boolean = e match {
+    case _: NoSuchFileException => true
+    case f: FileNotFoundException => !deniedByText(f)
+    // ENOTDIR: a part of the path is a file, so nothing is below it.
+    case f: FileSystemException => Option(f.getReason).contains("Not a directory")
+    case _ => false
+  }
+
+  private def reason(e: Throwable): String = e match {
+    case _: AccessDeniedException | _: AccessControlException => denied
+    case f: FileNotFoundException if deniedByText(f) => denied
+    case _ if isMissing(e) => "It does not exist"
+    case _: FileAlreadyExistsException | _: org.apache.hadoop.fs.FileAlreadyExistsException => "It exists already"
+    case _: ClosedByInterruptException | _: InterruptedIOException => "The thread was interrupted"
+    case _: UnsupportedFileSystemException =>
+      s"${e.getMessage}. Add the jar of that file system to the session, such as hadoop-aws for s3a"
+    case _ => Option(e.getMessage).fold(e.getClass.getName)(m => s"$m (${e.getClass.getSimpleName})")
+  }
+
+  /** `java.io` and Hadoop's local file system call a refusal "not found", with a text. */
+  private def deniedByText(e: FileNotFoundException): Boolean =
+    Option(e.getMessage).exists(_.contains("(Permission denied)"))
+
+  private def denied: String =
+    s"Access was denied to the user ${System.getProperty("user.name")}. Check its permissions and its directory's"
+}

@@ -1,0 +1,43 @@
+package iceberglite.scan
+
+import iceberglite.spec.expr.Expression
+
+/**
+ * What a scan has to read.
+ *
+ * @param tasks one a file, in the order of the manifests and of the files in them
+ * @param filter the scan's filter, bound
+ */
+final case class ScanPlan(tasks: Vector[FileScanTask], filter: Expression, report: ScanReport)
+
+/**
+ * How a plan came about.
+ *
+ * @param totalManifests the data manifests of the snapshot
+ * @param skippedManifests those that were not read: without live files, or ruled out by their partition summaries
+ * @param totalFiles the live data files of the snapshot; absent where a manifest that was not read does not say how
+ *   many it has
+ * @param prunedFiles files of the manifests that were read, ruled out by their partition or their metrics
+ */
+final case class ScanReport(
+    table: String,
+    snapshotId: Option[Long],
+    totalManifests: Int,
+    skippedManifests: Int,
+    totalFiles: Option[Long],
+    prunedFiles: Long,
+    resultFiles: Long,
+    resultRecords: Long,
+    resultBytes: Long
+) {
+  def readManifests: Int = totalManifests - skippedManifests
+
+  /** All files that need not be read. */
+  def skippedFiles: Option[Long] = totalFiles.map(_ - resultFiles)
+
+  /** One line, for EXPLAIN and logs. */
+  override def toString: String = {
+    val files = totalFiles.fold(s"$resultFiles")(total => s"$resultFiles of $total")
+    s"files $files, manifests $readManifests of $totalManifests, records $resultRecords, bytes $resultBytes"
+  }
+}

@@ -1,0 +1,82 @@
+package iceberglite.scan
+
+import java.util.IdentityHashMap
+import java.util.concurrent.ConcurrentHashMap
+
+import iceberglite.spec.{IcebergError, ManifestEntry, ManifestFile, PartitionSpec, PartitionTuple, Schema}
+import iceberglite.spec.expr.{Evaluate, Expression, InclusiveMetrics, ManifestEvaluator, Project, Residual}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+
+/** A scan's filter as it applies to the files of each spec. */
+final private[scan] class SpecFilters(bound: Expression, specs: Map[Int, PartitionSpec], sources: Schema) {
+  private val filters = new ConcurrentHashMap[Int, SpecFilter]
+
+  def of(manifest: ManifestFile): SpecFilter =
+    filters.computeIfAbsent(manifest.partitionSpecId, id => new SpecFilter(bound, spec(id, manifest), sources))
+
+  private def spec(id: Int, manifest: ManifestFile): PartitionSpec = specs.getOrElse(
+    id,
+    throw IcebergError.InvalidMetadata(manifest.path, "$.partition_spec_id", s"The table has no partition spec $id")
+  )
+}
+
+/** The files of a manifest that a scan reads; `pruned` counts its other live files. */
+final private[scan] case class Selected(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
+
+/** A scan's filter as it applies to the files of one spec. Safe to share between threads. */
+final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sources: Schema) {
+  private val projected = Project.inclusive(bound, spec, sources)
+  private val manifests = new ManifestEvaluator(projected, spec, spec.partitionType(sources))
+  private val partitions = Evaluate.tuple(projected, spec)
+  private val residuals = new Residual(bound, spec, sources)
+
+  /** What the partition says of its files: the residual, and whether metrics can rule out more. */
+  final private class Verdict(val residual: Expression) {
+    val matches: Boolean = residual != AlwaysFalse
+    private val metrics: Option[InclusiveMetrics] =
+      if (matches && residual != AlwaysTrue) Some(new InclusiveMetrics(residual)) else None
+
+    def mightMatch(e: ManifestEntry): Boolean = matches && metrics.forall(_.mightMatch(e.file))
+  }
+
+  private val everything = new Verdict(AlwaysTrue)
+
+  def mightMatch(manifest: ManifestFile): Boolean = manifests.mightMatch(manifest)
+
+  def select(entries: Iterator[ManifestEntry]): Selected = {
+    val verdicts = new Verdicts
+    val tasks = Vector.newBuilder[FileScanTask]
+    var pruned = 0
+    var records, bytes = 0L
+    entries.foreach { e =>
+      if (e.isLive) {
+        val verdict = verdicts.of(e.file.partition)
+        if (verdict.mightMatch(e)) {
+          tasks += FileScanTask.whole(e.file, e.sequenceNumber.getOrElse(0L), spec, verdict.residual)
+          records += e.file.recordCount
+          bytes += e.file.fileSizeInBytes
+        } else pruned += 1
+      }
+    }
+    Selected(tasks.result(), pruned, records, bytes)
+  }
+
+  /** Verdicts by reference: files of one manifest and partition share the tuple, and often lie side by side. */
+  final private class Verdicts {
+    private val known = new IdentityHashMap[PartitionTuple, Verdict]
+    private var lastTuple = PartitionTuple.Empty
+    private var last = everything
+
+    def of(tuple: PartitionTuple): Verdict =
+      if (bound == AlwaysTrue) everything
+      else if ((tuple eq lastTuple) && (last ne everything)) last
+      else {
+        lastTuple = tuple
+        last = known.computeIfAbsent(tuple, t => judge(t))
+        last
+      }
+  }
+
+  private def judge(tuple: PartitionTuple): Verdict =
+    new Verdict(if (partitions(tuple)) residuals.of(tuple) else AlwaysFalse)
+}

@@ -1,0 +1,110 @@
+package iceberglite.scan
+
+import scala.collection.mutable.ArrayBuffer
+
+import iceberglite.spec.FileFormat
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** Cuts files into pieces and packs pieces into tasks of about one size, as Apache Iceberg does. */
+object Splits {
+
+  /**
+   * @param tasks files, or pieces of files
+   * @param targetSize how many bytes a group is to have
+   * @param openCost what a piece counts at least, in bytes, so that no group gets very many small files
+   * @param lookback how many groups are kept open to put pieces in
+   * @return groups; pieces of one file that meet in a group are one again
+   */
+  def of(
+      tasks: Vector[FileScanTask],
+      targetSize: Long,
+      openCost: Long,
+      lookback: Int
+  ): Vector[Vector[FileScanTask]] = {
+    if (targetSize <= 0) throw InvalidArgument("split size", targetSize.toString, "It must be positive")
+    if (lookback <= 0) throw InvalidArgument("planning lookback", lookback.toString, "It must be positive")
+    if (openCost < 0) throw InvalidArgument("file open cost", openCost.toString, "It must not be negative")
+    pack(tasks.iterator.flatMap(pieces(_, targetSize)), targetSize, openCost, lookback)
+  }
+
+  /** A task in pieces of at most the target size, but never less than a row group (stripe, block). */
+  private[scan] def pieces(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
+    if (task.length <= targetSize || task.file.format == FileFormat.Puffin) Iterator.single(task)
+    else {
+      val cuts = rowGroups(task).getOrElse(evenly(task, targetSize))
+      val ends = joined(task.start, cuts :+ task.end, targetSize)
+      (task.start +: ends.init).iterator.zip(ends.iterator).map { case (start, end) =>
+        task.copy(start = start, length = end - start)
+      }
+    }
+
+  /** Where row groups begin within the task; offsets that are not in order, or not in the file, are worth nothing. */
+  private def rowGroups(task: FileScanTask): Option[Vector[Long]] = {
+    val offsets = task.file.splitOffsets
+    val ascending = offsets.size < 2 || offsets.iterator.sliding(2).forall(pair => pair.head < pair.last)
+    val inFile = offsets.nonEmpty && offsets.head >= 0 && offsets.last < task.file.fileSizeInBytes
+    // The bytes before the first row group are the file's header: they go with it.
+    if (ascending && inFile) Some(offsets.tail.filter(o => o > task.start && o < task.end)) else None
+  }
+
+  /** Readers find the row groups of any range by their middle. */
+  private def evenly(task: FileScanTask, targetSize: Long): Vector[Long] =
+    Iterator.iterate(task.start + targetSize)(_ + targetSize).takeWhile(_ < task.end).toVector
+
+  /** The ends of runs as long as the target allows. */
+  private def joined(start: Long, cuts: Vector[Long], targetSize: Long): Vector[Long] = {
+    val ends = ArrayBuffer.empty[Long]
+    var from = start
+    cuts.indices.foreach { i =>
+      val isLast = i == cuts.size - 1
+      if (isLast || cuts(i + 1) - from > targetSize) {
+        ends += cuts(i)
+        from = cuts(i)
+      }
+    }
+    ends.toVector
+  }
+
+  final private class Bin {
+    val tasks: ArrayBuffer[FileScanTask] = ArrayBuffer.empty
+    var weight = 0L
+
+    def result(): Vector[FileScanTask] = {
+      val merged = Vector.newBuilder[FileScanTask]
+      var open = tasks.head
+      tasks.iterator.drop(1).foreach { next =>
+        if (open.isFollowedBy(next)) open = open.copy(length = open.length + next.length)
+        else {
+          merged += open
+          open = next
+        }
+      }
+      merged += open
+      merged.result()
+    }
+  }
+
+  /** First fit among the open bins; with too many open, the fullest is closed. */
+  private def pack(
+      pieces: Iterator[FileScanTask],
+      targetSize: Long,
+      openCost: Long,
+      lookback: Int
+  ): Vector[Vector[FileScanTask]] = {
+    val groups = Vector.newBuilder[Vector[FileScanTask]]
+    val open = ArrayBuffer.empty[Bin]
+    pieces.foreach { piece =>
+      val weight = math.max(piece.length, openCost)
+      val bin = open.find(_.weight + weight <= targetSize).getOrElse {
+        val added = new Bin
+        open += added
+        added
+      }
+      bin.tasks += piece
+      bin.weight += weight
+      if (open.size > lookback) groups += open.remove(open.indexOf(open.maxBy(_.weight))).result()
+    }
+    open.foreach(groups += _.result())
+    groups.result()
+  }
+}

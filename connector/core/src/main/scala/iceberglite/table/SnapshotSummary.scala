@@ -1,0 +1,141 @@
+package iceberglite.table
+
+import iceberglite.spec._
+import iceberglite.tree.WrittenTree
+
+/**
+ * The summary of a snapshot (spec: "Snapshots"; the counts are those of Apache Iceberg). A count that is zero is left
+ * out, totals are always there when they are known.
+ */
+object SnapshotSummary {
+  val AddedDataFiles = "added-data-files"
+  val DeletedDataFiles = "deleted-data-files"
+  val AddedDeleteFiles = "added-delete-files"
+  val RemovedDeleteFiles = "removed-delete-files"
+  val AddedPositionDeleteFiles = "added-position-delete-files"
+  val RemovedPositionDeleteFiles = "removed-position-delete-files"
+  val AddedEqualityDeleteFiles = "added-equality-delete-files"
+  val RemovedEqualityDeleteFiles = "removed-equality-delete-files"
+  val AddedDeletionVectors = "added-dvs"
+  val RemovedDeletionVectors = "removed-dvs"
+  val AddedRecords = "added-records"
+  val DeletedRecords = "deleted-records"
+  val AddedFilesSize = "added-files-size"
+  val RemovedFilesSize = "removed-files-size"
+  val AddedPositionDeletes = "added-position-deletes"
+  val RemovedPositionDeletes = "removed-position-deletes"
+  val AddedEqualityDeletes = "added-equality-deletes"
+  val RemovedEqualityDeletes = "removed-equality-deletes"
+  val ChangedPartitionCount = "changed-partition-count"
+  val PartitionSummariesIncluded = "partition-summaries-included"
+  val PartitionPrefix = "partitions."
+  val ManifestsCreated = "manifests-created"
+  val ManifestsKept = "manifests-kept"
+  val ManifestsReplaced = "manifests-replaced"
+  val ReplacePartitions = "replace-partitions"
+
+  val TotalRecords = "total-records"
+  val TotalFilesSize = "total-files-size"
+  val TotalDataFiles = "total-data-files"
+  val TotalDeleteFiles = "total-delete-files"
+  val TotalPositionDeletes = "total-position-deletes"
+  val TotalEqualityDeletes = "total-equality-deletes"
+
+  /** Each total, with what adds to it and what takes from it. */
+  private val totals: Vector[(String, String, String)] = Vector(
+    (TotalRecords, AddedRecords, DeletedRecords),
+    (TotalFilesSize, AddedFilesSize, RemovedFilesSize),
+    (TotalDataFiles, AddedDataFiles, DeletedDataFiles),
+    (TotalDeleteFiles, AddedDeleteFiles, RemovedDeleteFiles),
+    (TotalPositionDeletes, AddedPositionDeletes, RemovedPositionDeletes),
+    (TotalEqualityDeletes, AddedEqualityDeletes, RemovedEqualityDeletes)
+  )
+
+  /**
+   * @param base for the specs, the types of partition values, and the table's properties
+   * @param engine what the engine says of itself and of the job; it cannot replace a count
+   */
+  def of(
+      operation: Operation,
+      base: TableMetadata,
+      parent: Option[Snapshot],
+      tree: WrittenTree,
+      engine: Map[String, String]
+  ): Map[String, String] = {
+    val removed = tree.removed.map(_.file)
+    val changes = counts(tree.added, removed)
+    val manifests = Map(
+      ManifestsCreated -> tree.created.toString,
+      ManifestsKept -> tree.kept.toString,
+      ManifestsReplaced -> tree.replaced.toString
+    )
+    engine ++ changes ++ partitions(base, tree.added, removed) ++ manifests ++ totalsAfter(parent, changes) +
+      (Snapshot.OperationKey -> operation.name)
+  }
+
+  private def counts(added: Vector[ContentFile], removed: Vector[ContentFile]): Map[String, String] = {
+    val (newData, newDeletes) = added.partition(_.content == Content.Data)
+    val (oldData, oldDeletes) = removed.partition(_.content == Content.Data)
+    def records(files: Vector[ContentFile]): Long = files.map(_.recordCount).sum
+    def of(content: Content, files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.content == content)
+    def vectors(files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.format == FileFormat.Puffin)
+    def plain(files: Vector[ContentFile]): Vector[ContentFile] =
+      of(Content.PositionDeletes, files).filter(_.format != FileFormat.Puffin)
+    Vector[(String, Long)](
+      AddedDataFiles -> newData.size,
+      DeletedDataFiles -> oldData.size,
+      AddedDeleteFiles -> newDeletes.size,
+      RemovedDeleteFiles -> oldDeletes.size,
+      AddedPositionDeleteFiles -> plain(newDeletes).size,
+      RemovedPositionDeleteFiles -> plain(oldDeletes).size,
+      AddedEqualityDeleteFiles -> of(Content.EqualityDeletes, newDeletes).size,
+      RemovedEqualityDeleteFiles -> of(Content.EqualityDeletes, oldDeletes).size,
+      AddedDeletionVectors -> vectors(newDeletes).size,
+      RemovedDeletionVectors -> vectors(oldDeletes).size,
+      AddedRecords -> records(newData),
+      DeletedRecords -> records(oldData),
+      AddedPositionDeletes -> records(of(Content.PositionDeletes, newDeletes)),
+      RemovedPositionDeletes -> records(of(Content.PositionDeletes, oldDeletes)),
+      AddedEqualityDeletes -> records(of(Content.EqualityDeletes, newDeletes)),
+      RemovedEqualityDeletes -> records(of(Content.EqualityDeletes, oldDeletes)),
+      AddedFilesSize -> added.map(size).sum,
+      RemovedFilesSize -> removed.map(size).sum
+    ).collect { case (key, n) if n > 0 => key -> n.toString }.toMap
+  }
+
+  /** Of a deletion vector its own bytes: its file holds those of many data files. */
+  private def size(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
+
+  private def partitions(
+      base: TableMetadata,
+      added: Vector[ContentFile],
+      removed: Vector[ContentFile]
+  ): Map[String, String] = {
+    val changed = (added ++ removed).map(f => (f.specId, f.partition)).distinct
+    val counted = Map(ChangedPartitionCount -> changed.size.toString)
+    val limit = TableProperty.of(TableProperty.SummaryPartitionLimit, base.properties)
+    if (changed.isEmpty || changed.size > limit) counted
+    else {
+      val (newFiles, oldFiles) = (byPartition(added), byPartition(removed))
+      val each = changed.flatMap { case key @ (specId, tuple) =>
+        val path = PartitionPath.of(base.specsById(specId), tuple)
+        val text = counts(newFiles.getOrElse(key, Vector.empty), oldFiles.getOrElse(key, Vector.empty))
+          .toVector.sorted.map { case (k, v) => s"$k=$v" }.mkString(",")
+        if (path.isEmpty) None else Some((PartitionPrefix + path) -> text)
+      }
+      counted ++ each ++ (if (each.nonEmpty) Map(PartitionSummariesIncluded -> "true") else Map.empty)
+    }
+  }
+
+  private def byPartition(files: Vector[ContentFile]): Map[(Int, PartitionTuple), Vector[ContentFile]] =
+    files.groupBy(f => (f.specId, f.partition))
+
+  /** From the parent's totals; one that the parent does not know stays unknown. */
+  private def totalsAfter(parent: Option[Snapshot], changes: Map[String, String]): Map[String, String] = {
+    def change(key: String): Long = changes.get(key).fold(0L)(_.toLong)
+    totals.flatMap { case (total, added, removed) =>
+      val before = parent.fold(Option(0L))(s => s.summary.get(total).flatMap(t => scala.util.Try(t.toLong).toOption))
+      before.map(_ + change(added) - change(removed)).filter(_ >= 0).map(n => total -> n.toString)
+    }.toMap
+  }
+}

@@ -1,0 +1,99 @@
+package iceberglite.table
+
+import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.spec.{MetadataUpdate, TableMetadata}
+import iceberglite.table.action.{Action, MetadataAction}
+
+/**
+ * Takes the actions of writes into a table that is not there yet, or is to be replaced, and keeps them back until
+ * [[StagedTable.commit]] does all in one commit.
+ */
+final class StagedCommitter private[table] (staged: TableVersion) extends Committer {
+  private var kept = Vector.empty[Action]
+  private var said = Map.empty[String, String]
+
+  private[table] def actions: Vector[Action] = synchronized(kept)
+
+  private[table] def summary: Map[String, String] = synchronized(said)
+
+  private[table] def keep(actions: Vector[Action], summary: Map[String, String]): Unit = synchronized {
+    kept ++= actions
+    said ++= summary
+  }
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    keep(Vector(new DescribedChange(change)), Map.empty)
+    val before = base.getOrElse(staged).metadata
+    TableVersion(MetadataUpdate.applyAll(before, change.updates, before.lastUpdatedMs), staged.metadataLocation)
+  }
+
+  override def load(id: TableIdentifier): TableVersion = staged
+}
+
+/** A change that somebody else has described. */
+final private class DescribedChange(change: Change) extends MetadataAction {
+  override def describe(base: TableMetadata, context: CommitContext): Change = change
+}
+
+/**
+ * A table that is being created or replaced. What is written through [[table]] goes out with [[commit]], in one commit;
+ * until then nobody else sees any of it.
+ *
+ * @param table the table as it will be, for writers
+ */
+final class StagedTable private[table] (
+    val table: Table,
+    staged: StagedCommitter,
+    target: CommitTarget,
+    start: TableStart,
+    base: Option[TableVersion],
+    environment: Environment
+) {
+  private var over = false
+
+  /**
+   * Creates or replaces the table with all that was written into it.
+   *
+   * @param summary what the engine wants in the snapshots' summaries, besides what the writes said
+   */
+  def commit(summary: Map[String, String] = Map.empty): Table = {
+    val transaction = new Transaction(target, start, base, staged.summary ++ summary, environment)
+    staged.actions.foreach(transaction.add)
+    try {
+      val committed = transaction.commit()
+      over = true
+      committed
+    } catch {
+      case unknown: CommitStateUnknown =>
+        over = true
+        throw unknown
+    }
+  }
+
+  /** Gives the table up: the data files written into it go, unless a commit happened or may have happened. */
+  def abort(): Unit = if (!over) {
+    over = true
+    Cleanup.delete(target.io, staged.actions.flatMap(_.writtenFiles).map(_.path))
+  }
+}
+
+object StagedTable {
+
+  /**
+   * Begins to create or replace a table.
+   *
+   * @param base the table to replace, if there is one
+   * @throws iceberglite.spec.IcebergError.AlreadyExists, NotFound by the start's mode
+   */
+  def begin(
+      target: CommitTarget,
+      start: TableStart,
+      base: Option[TableVersion],
+      environment: Environment = Environment.system
+  ): StagedTable = {
+    val metadata = start.begin(target.name, base.map(_.metadata), environment.nowMs()).metadata
+    val staged = new StagedCommitter(TableVersion(metadata, base.fold("")(_.metadataLocation)))
+    val table = new Table(target.id, target.name, staged.load(target.id), target.io, staged)
+    new StagedTable(table, staged, target, start, base, environment)
+  }
+}

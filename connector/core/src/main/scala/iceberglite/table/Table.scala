@@ -1,0 +1,42 @@
+package iceberglite.table
+
+import iceberglite.io.FileIO
+import iceberglite.spec.{PartitionSpec, Schema, Snapshot, SortOrder, TableMetadata}
+
+/**
+ * A table at one version: an immutable view, which [[refresh]] replaces by a newer one.
+ *
+ * @param name the full name with the catalog's, for messages
+ * @param committer whoever swaps the metadata: the catalog or, for a table that is being created or replaced, a
+ *   [[StagedCommitter]]
+ */
+final class Table(
+    val id: TableIdentifier,
+    val name: String,
+    val version: TableVersion,
+    val io: FileIO,
+    val committer: Committer
+) {
+  def metadata: TableMetadata = version.metadata
+  def metadataLocation: String = version.metadataLocation
+  def location: String = metadata.location
+  def schema: Schema = metadata.schema
+  def spec: PartitionSpec = metadata.spec
+  def sortOrder: SortOrder = metadata.sortOrder
+  def properties: Map[String, String] = metadata.properties
+  def currentSnapshot: Option[Snapshot] = metadata.currentSnapshot
+
+  /** The table as it is now. @throws iceberglite.spec.IcebergError.NotFound it was dropped */
+  def refresh(): Table = at(committer.load(id))
+
+  /** The same table at another version. */
+  def at(version: TableVersion): Table = new Table(id, name, version, io, committer)
+
+  /** A change to this table from the version at hand: add actions, then commit. */
+  def transaction(
+      summary: Map[String, String] = Map.empty,
+      environment: Environment = Environment.system
+  ): Transaction = Transaction.on(this, summary, environment)
+
+  override def toString: String = name
+}

@@ -1,0 +1,29 @@
+package iceberglite.table.action
+
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.{Operation, Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.table.{CommitContext, Isolation}
+import iceberglite.tree.{FileChanges, WrittenTree}
+
+/**
+ * Removes the files all of whose rows match a filter; one with rows that match and rows that do not fails the commit.
+ * Where none matches, nothing is committed.
+ *
+ * @param filter on the columns of the table, unbound
+ */
+final class DeleteFiles(
+    filter: Expression,
+    isolation: Option[Isolation] = None,
+    caseSensitive: Boolean = true,
+    branch: String = SnapshotRef.Main
+) extends SnapshotAction(branch) {
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    val rows = new RowFilter(filter, caseSensitive, base)
+    isolation.foreach(_.check(base, parent, context, rows))
+    FileChanges(Vector.empty, Removal.matching(rows, "delete", base, parent, context))
+  }
+
+  override protected def operation(tree: WrittenTree): Operation = Operation.Delete
+
+  override protected def commitsEmpty: Boolean = false
+}

@@ -1,0 +1,62 @@
+package iceberglite.table.action
+
+import java.util.concurrent.ConcurrentHashMap
+
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.spec.expr._
+import iceberglite.table.Concern
+import iceberglite.tree.PartitionSources
+
+/** How many rows of a file match a filter, as far as partition and metrics tell. */
+sealed trait Match
+object Match {
+  case object None extends Match
+  case object Some extends Match
+  case object All extends Match
+}
+
+/**
+ * A filter on the rows of a table, asked of whole files. Safe for several threads.
+ *
+ * @param filter unbound, or bound to the table's current schema
+ */
+final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMetadata) extends Concern {
+  private val bound = Bind(filter, base.schema, caseSensitive)
+  private val sources = PartitionSources.schema(base, base.schema)
+  private val bySpec: Map[Int, OfSpec] = base.specs.map(s => s.specId -> new OfSpec(s)).toMap
+
+  override def mightMatch(manifest: ManifestFile): Boolean =
+    manifest.hasLiveFiles && bySpec(manifest.partitionSpecId).manifests.mightMatch(manifest)
+
+  override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.None
+
+  /** A delete file matches as a whole when all rows that it can speak of do. */
+  def matches(entry: ManifestEntry): Match = bySpec(entry.file.specId).rowsOf(entry.file.partition).matches(entry.file)
+
+  override def description: String = s"where $filter"
+
+  private class OfSpec(spec: PartitionSpec) {
+    val manifests =
+      new ManifestEvaluator(Project.inclusive(bound, spec, sources), spec, spec.partitionType(sources))
+    private val residual = new Residual(bound, spec, sources)
+    private val partitions = new ConcurrentHashMap[PartitionTuple, OfPartition]
+
+    def rowsOf(partition: PartitionTuple): OfPartition =
+      partitions.computeIfAbsent(partition, p => new OfPartition(residual.of(p)))
+  }
+
+  private class OfPartition(residual: Expression) {
+    private lazy val strict = new StrictMetrics(residual)
+    private lazy val inclusive = new InclusiveMetrics(residual)
+
+    def matches(file: ContentFile): Match = residual match {
+      case AlwaysTrue => Match.All
+      case AlwaysFalse => Match.None
+      case _ if file.content == Content.PositionDeletes => Match.Some
+      case _ if strict.allMatch(file) => Match.All
+      case _ if inclusive.mightMatch(file) => Match.Some
+      case _ => Match.None
+    }
+  }
+}

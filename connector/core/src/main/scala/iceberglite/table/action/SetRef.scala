@@ -1,0 +1,32 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.MetadataUpdate.{RemoveSnapshotRef, SetSnapshotRef}
+import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.{SnapshotRef, TableMetadata}
+import iceberglite.table.{Change, CommitContext}
+
+/** Makes a branch or tag, or moves it. It fails for good when somebody else moves it at the same time. */
+final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
+  private val unmoved = new Unmoved(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))
+
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val requirements = unmoved.require(base, context)
+    base.snapshot(ref.snapshotId)
+    val same = base.refs.get(name).contains(ref)
+    Change(if (same) Vector.empty else Vector(SetSnapshotRef(name, SnapshotRef.checked(name, ref))), requirements)
+  }
+}
+
+/** Removes a branch or tag. */
+final class RemoveRef(name: String) extends MetadataAction {
+  private val unmoved = new Unmoved(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))
+
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    if (name == SnapshotRef.Main) throw InvalidArgument("branch", name, "Every table has it; it cannot be removed")
+    if (!base.refs.contains(name)) {
+      throw NotFound("branch or tag", name, s"There are ${base.refs.keys.toVector.sorted.mkString(", ")}")
+    }
+    Change(Vector(RemoveSnapshotRef(name)), unmoved.require(base, context))
+  }
+}

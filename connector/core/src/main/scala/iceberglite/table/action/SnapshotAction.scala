@@ -1,0 +1,156 @@
+package iceberglite.table.action
+
+import java.util.UUID
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
+import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
+import iceberglite.spec._
+import iceberglite.table._
+import iceberglite.tree.{FileChanges, MetadataTree, TreeHeader, WrittenTree}
+
+/**
+ * An action that adds a snapshot at the head of a branch. It keeps what its attempts wrote: the manifests of new files
+ * serve the next attempt, the rest goes when the outcome is certain.
+ *
+ * @param branch `main` or a branch that is there
+ */
+abstract class SnapshotAction(branch: String) extends Action {
+
+  /** Chosen once, so that manifests that name the snapshot can be used again. */
+  private var identity: Option[SnapshotAction.Identity] = None
+  private var attempts = Vector.empty[WrittenTree]
+
+  /** What happens to the files of the branch's head. */
+  protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges
+
+  protected def operation(tree: WrittenTree): Operation
+
+  /** Entries of the summary besides the standard ones. */
+  protected def summary: Map[String, String] = Map.empty
+
+  /** Whether a snapshot that changes no file is worth a commit. */
+  protected def commitsEmpty: Boolean = true
+
+  override def writtenFiles: Vector[ContentFile] = Vector.empty
+
+  final override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val parent = SnapshotAction.head(base, branch)
+    val changed = changes(base, parent, context)
+    SnapshotAction.checkSpecs(base, changed.added)
+    val is = identify(base, context)
+    val tree = MetadataTree.of(context.io, base).write(header(base, parent, is), changed, attempts.lastOption)
+    attempts :+= tree
+    if (tree.added.isEmpty && tree.removed.isEmpty && !commitsEmpty) {
+      abandoned(context)
+      Change(Vector.empty, Vector.empty)
+    } else {
+      val snapshot = snapshotOf(base, parent, is, tree, context)
+      val ref = base.refs.get(branch) match {
+        case Some(existing: Branch) => existing.copy(snapshotId = is.snapshotId)
+        case _ => Branch(is.snapshotId)
+      }
+      Change(
+        Vector(AddSnapshot(snapshot), SetSnapshotRef(branch, ref)),
+        Vector(AssertRefSnapshotId(branch, parent.map(_.snapshotId)))
+      )
+    }
+  }
+
+  private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
+    val is = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
+      // Another snapshot took the id: manifests that name it cannot be used again.
+      abandoned(context)
+      SnapshotAction.Identity(SnapshotAction.freeId(base, context.environment), context.environment.uuid())
+    }
+    identity = Some(is)
+    is
+  }
+
+  private def header(base: TableMetadata, parent: Option[Snapshot], is: SnapshotAction.Identity): TreeHeader =
+    TreeHeader(
+      base.formatVersion,
+      is.snapshotId,
+      parent,
+      SnapshotAction.sequenceNumber(base),
+      if (base.formatVersion >= FormatVersion.V3) Some(base.nextRowId) else None,
+      base.schema,
+      base.specsById,
+      base.properties,
+      TableLocations.metadata(base),
+      is.commitId,
+      attempts.size
+    )
+
+  private def snapshotOf(
+      base: TableMetadata,
+      parent: Option[Snapshot],
+      is: SnapshotAction.Identity,
+      tree: WrittenTree,
+      context: CommitContext
+  ): Snapshot = {
+    val said = context.summary ++ summary + (CommitContext.CommitIdKey -> context.commitId)
+    Snapshot(
+      is.snapshotId,
+      parent.map(_.snapshotId),
+      SnapshotAction.sequenceNumber(base),
+      NextVersion.timeAfter(base, context.environment.nowMs()),
+      Some(tree.manifestList),
+      Vector.empty,
+      SnapshotSummary.of(operation(tree), base, parent, tree, said),
+      Some(base.currentSchemaId),
+      if (base.formatVersion >= FormatVersion.V3) Some(base.nextRowId) else None,
+      tree.addedRows
+    )
+  }
+
+  /** Everything but what the snapshot needs goes. One that has expired by the time we look is left to maintenance. */
+  override def committed(metadata: TableMetadata, context: CommitContext): Unit = for {
+    is <- identity
+    snapshot <- metadata.snapshotsById.get(is.snapshotId)
+    tree <- attempts.find(t => snapshot.manifestList.contains(t.manifestList))
+  } Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))
+
+  override def abandoned(context: CommitContext): Unit = {
+    Cleanup.delete(context.io, attempts.flatMap(_.written).distinct)
+    attempts = Vector.empty
+  }
+}
+
+object SnapshotAction {
+
+  /** @param commitId names the snapshot's files */
+  final private case class Identity(snapshotId: Long, commitId: UUID)
+
+  private def sequenceNumber(base: TableMetadata): Long =
+    if (base.formatVersion == FormatVersion.V1) 0 else base.lastSequenceNumber + 1
+
+  /** The newest snapshot of a branch. @throws NotFound there is no such branch, but `main` is always there */
+  def head(base: TableMetadata, branch: String): Option[Snapshot] = base.refs.get(branch) match {
+    case Some(Branch(id, _, _, _)) => Some(base.snapshot(id))
+    case Some(tag: Tag) => throw InvalidArgument("branch", branch, s"It is a ${tag.kind}, which nothing is written to")
+    case None if branch == Main => None
+    case None => throw NotFound("branch", branch, s"The branches are ${base.refs.keys.toVector.sorted.mkString(", ")}")
+  }
+
+  /** A random positive id that no snapshot has. */
+  private def freeId(base: TableMetadata, environment: Environment): Long =
+    Iterator.continually(environment.randomLong() & Long.MaxValue)
+      .find(id => id > 0 && !base.snapshotsById.contains(id)).get
+
+  /** A transform that we do not know gives no partition values (adopted version 3: no data is committed with it). */
+  private def checkSpecs(base: TableMetadata, added: Vector[ContentFile]): Unit =
+    added.map(_.specId).distinct.foreach { id =>
+      val spec = base.specsById.getOrElse(
+        id,
+        throw NotFound("partition spec", id.toString, s"The table's are ${base.specs.map(_.specId).mkString(", ")}")
+      )
+      if (spec.hasUnknownTransform) {
+        throw Unsupported(
+          s"writing with the partition spec $spec",
+          "It has a transform that this release does not know; write with a newer one"
+        )
+      }
+    }
+}

@@ -1,0 +1,13 @@
+package iceberglite.table.action
+
+import iceberglite.spec.MetadataUpdate.SetLocation
+import iceberglite.spec.TableMetadata
+import iceberglite.table.{Change, CommitContext}
+
+/** Moves where new files go; those that are there stay. A file-system catalog refuses it. */
+final class UpdateLocation(location: String) extends MetadataAction {
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val wanted = location.stripSuffix("/")
+    Change(if (wanted == base.location) Vector.empty else Vector(SetLocation(wanted)), Vector.empty)
+  }
+}

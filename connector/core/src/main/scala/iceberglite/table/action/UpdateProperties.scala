@@ -1,0 +1,26 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.MetadataUpdate.{RemoveProperties, SetProperties}
+import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.table.{Change, CommitContext}
+
+/** Sets and removes properties; it can always be applied. */
+final class UpdateProperties(set: Map[String, String], remove: Set[String] = Set.empty) extends MetadataAction {
+  (set.keySet ++ remove).find(TableProperty.Reserved).foreach { key =>
+    throw InvalidArgument("table property", key, "It stands for another part of the metadata and is not set directly")
+  }
+  set.keySet.find(remove).foreach { key =>
+    throw InvalidArgument("table property", key, "It cannot be set and removed at once")
+  }
+  TableProperty.check(set)
+
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val changed = set.filterNot { case (key, value) => base.properties.get(key).contains(value) }
+    val gone = remove.filter(base.properties.contains)
+    val updates =
+      Vector(SetProperties(changed)).filter(_.properties.nonEmpty) ++
+        Vector(RemoveProperties(gone)).filter(_.keys.nonEmpty)
+    Change(updates, Vector.empty)
+  }
+}

@@ -1,0 +1,24 @@
+package iceberglite.table.action
+
+import iceberglite.spec.MetadataUpdate.{AddSortOrder, LastAdded, SetDefaultSortOrder}
+import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertDefaultSortOrderId}
+import iceberglite.spec.{TableMetadata, UnboundField, UnboundSortField}
+import iceberglite.table.{Change, CommitContext}
+
+/**
+ * Changes how rows are sorted within new files. It is not applied again to a table whose columns or order somebody else
+ * has changed.
+ *
+ * @param fields none: unsorted
+ */
+final class UpdateSortOrder(fields: Vector[UnboundSortField], caseSensitive: Boolean = true) extends MetadataAction {
+  private val unmoved = new Unmoved(base =>
+    Vector(AssertCurrentSchemaId(base.currentSchemaId), AssertDefaultSortOrderId(base.defaultSortOrderId))
+  )
+
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val requirements = unmoved.require(base, context)
+    val order = UnboundField.sortOrder(base.schema, fields, caseSensitive)
+    Change(Vector(AddSortOrder(order), SetDefaultSortOrder(LastAdded)), requirements)
+  }
+}

@@ -1,0 +1,59 @@
+package iceberglite.tree
+
+import iceberglite.spec.{ContentFile, ManifestEntry, ManifestFile, MetricMaps}
+
+/** Estimates of what decoded metadata takes: on the heap, for the cache, and in a manifest, for its target size. */
+private[tree] object EntryWeight {
+
+  /** An entry, its file, their boxes and the headers of it all. */
+  private val EntryOverhead = 400L
+  private val PartitionValue = 40L
+  private val MapSlot = 64L
+  private val ManifestOverhead = 300L
+  private val SummaryOverhead = 120L
+
+  /** How much greater the blocks of a manifest are than its file; metrics that were read keep them alive. */
+  private val Inflation = 8L
+
+  /** Metrics that were read, in a manifest that is written. */
+  private val ReadMetrics = 200L
+
+  /** @param length of the manifest */
+  def of(entries: Array[ManifestEntry], length: Long): Long = {
+    val blocks = if (entries.exists(e => !isInMaps(e.file))) length * Inflation else 0L
+    blocks + entries.iterator.map(e => of(e.file)).sum
+  }
+
+  private def of(file: ContentFile): Long =
+    EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
+      metrics(file)
+
+  private def isInMaps(file: ContentFile): Boolean = file.metrics match {
+    case _: MetricMaps => true
+    case _ => false
+  }
+
+  private def metrics(file: ContentFile): Long = file.metrics match {
+    case m: MetricMaps => MapSlot * (counts(m) + bounds(m).size) + bounds(m).sum
+    case _ => 0L
+  }
+
+  def ofManifests(manifests: Vector[ManifestFile]): Long = manifests.iterator.map { m =>
+    ManifestOverhead + m.path.length + SummaryOverhead * m.partitions.fold(0)(_.size)
+  }.sum
+
+  /** Bytes of a new file's entry in a manifest, compressed. */
+  def written(file: ContentFile): Long = {
+    val measured = file.metrics match {
+      case m: MetricMaps => 3L * counts(m) + bounds(m).map(_ + 3L).sum
+      case _ => ReadMetrics
+    }
+    60L + file.path.length / 4 + measured
+  }
+
+  private def counts(m: MetricMaps): Long =
+    Seq(m.columnSizes, m.valueCounts, m.nullValueCounts, m.nanValueCounts).flatten.map(_.size.toLong).sum
+
+  private def bounds(m: MetricMaps): Seq[Long] =
+    Seq(m.lowerBounds, m.upperBounds).flatten.flatMap(_.values.map(_.remaining.toLong))
+}

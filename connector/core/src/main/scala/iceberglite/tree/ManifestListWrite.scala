@@ -1,0 +1,231 @@
+package iceberglite.tree
+
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import iceberglite.io.{AvroCodec, FileIO, ManifestLists, Manifests}
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+
+/** One attempt of a commit to write the tree of its snapshot; see [[MetadataTree.write]]. */
+final private[tree] class ManifestListWrite(
+    io: FileIO,
+    tree: ManifestListTree,
+    header: TreeHeader,
+    changes: FileChanges,
+    reuse: Option[WrittenTree]
+) {
+
+  /** A manifest that this attempt has written, with its rows as written. */
+  private case class Written(manifest: ManifestFile, rows: Vector[ManifestEntry])
+
+  /** What became of a manifest of the parent: at most one of `kept` and `rewritten`. */
+  private case class Filtered(kept: Option[ManifestFile], rewritten: Option[Written], removed: Vector[ManifestEntry])
+
+  private val codec = AvroCodec.of(header.properties)
+  private val writtenPaths = new ConcurrentLinkedQueue[String]
+  private val manifestNumber = new AtomicInteger
+
+  def run(): WrittenTree =
+    try writeAll()
+    catch {
+      case failure: Throwable =>
+        writtenPaths.asScala.foreach { path =>
+          try io.delete(path)
+          catch { case NonFatal(e) => failure.addSuppressed(e) }
+        }
+        throw failure
+    }
+
+  private def writeAll(): WrittenTree = {
+    val parents = header.parent.fold(Vector.empty[ManifestFile])(tree.manifests)
+    val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
+    val filteredData = filterAll(data, Set.empty)
+    val gone = filteredData.flatMap(_.removed).map(_.file.path).toSet
+    val filtered = filteredData ++ filterAll(deletes, gone)
+    val fresh = reuse.fold(InParallel.map(newFileGroups)(writeNew))(_.newManifests.map(Written(_, Vector.empty)))
+    val rewritten = filtered.flatMap(_.rewritten)
+    val kept = filtered.flatMap(_.kept)
+    val freshManifests = (fresh ++ rewritten).map(_.manifest)
+    val merged = mergeAll(ManifestMerging.bins(kept, freshManifests, header.properties))
+    val carried = merged.flatMap(_.left.toSeq)
+    val created = fresh ++ rewritten ++ merged.flatMap(_.right.toSeq)
+    val all = freshManifests ++ merged.map(_.fold(identity, _.manifest))
+    finish(all, fresh.map(_.manifest), created, filtered.flatMap(_.removed), carried.size, parents.size)
+  }
+
+  private def finish(
+      manifests: Vector[ManifestFile],
+      fresh: Vector[ManifestFile],
+      created: Vector[Written],
+      removed: Vector[ManifestEntry],
+      kept: Int,
+      parents: Int
+  ): WrittenTree = {
+    val path = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
+    writtenPaths.add(path)
+    val complete = if (header.formatVersion == FormatVersion.V1) manifests else manifests.map(counted)
+    val (_, listed) = ManifestLists.write(
+      io,
+      path,
+      header.formatVersion,
+      header.snapshotId,
+      header.parent.map(_.snapshotId),
+      header.sequenceNumber,
+      header.firstRowId,
+      complete,
+      codec
+    )
+    tree.keep(path, listed)
+    keepRows(created, listed)
+    WrittenTree(
+      manifestList = path,
+      addedRows = header.firstRowId.map(_ => complete.filter(takesRowIds).map(rowCount).sum),
+      added = changes.added,
+      removed = removed,
+      manifests = listed,
+      newManifests = fresh,
+      written = writtenPaths.asScala.toVector,
+      created = manifests.size - kept,
+      kept = kept,
+      replaced = parents - kept
+    )
+  }
+
+  /** From version 2 on a list has all counts; manifests from version 1 lists may lack them. */
+  private def counted(m: ManifestFile): ManifestFile =
+    if (ManifestCounts.areIn(m)) m else ManifestCounts.counted(m, tree.entries(m))
+
+  /** Whether writing the list gives the manifest its first row id (adopted version 3: "Row lineage"). */
+  private def takesRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
+
+  private def rowCount(m: ManifestFile): Long = m.addedRowsCount.getOrElse(0L) + m.existingRowsCount.getOrElse(0L)
+
+  /** An append looks into no manifest, which is not worth a thread. */
+  private def filterAll(manifests: Vector[ManifestFile], gone: Set[String]): Vector[Filtered] =
+    if (gone.isEmpty && (changes.remove eq FileSelector.Nothing)) manifests.map(filter(_, gone))
+    else InParallel.map(manifests)(filter(_, gone))
+
+  /**
+   * Takes out of a manifest what the commit removes; what earlier snapshots removed goes with a rewrite.
+   *
+   * @param gone data files that are removed: delete files of theirs alone go with them (adopted version 3)
+   */
+  private def filter(manifest: ManifestFile, gone: Set[String]): Filtered = {
+    val selected = changes.remove.mightMatch(manifest)
+    if (!manifest.hasLiveFiles) Filtered(None, None, Vector.empty)
+    else if (!selected && gone.isEmpty) Filtered(Some(manifest), None, Vector.empty)
+    else {
+      val live = tree.entries(manifest).filter(_.isLive).toVector
+      val rows = live.map { e =>
+        if (selected && changes.remove.removes(e) || isOf(gone, e.file)) deleted(e) else existing(e)
+      }
+      val removed = live.zip(rows).collect { case (e, row) if row.status == Deleted => e }
+      if (removed.isEmpty) Filtered(Some(manifest), None, removed)
+      else Filtered(None, Some(write(manifest.content, tree.spec(manifest), rows)), removed)
+    }
+  }
+
+  private def isOf(gone: Set[String], file: ContentFile): Boolean = file.referencedDataFile.exists(gone)
+
+  private def existing(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
+
+  /** Its sequence numbers stay its own, the snapshot is the one that deletes it (spec: "Manifest Entry Fields"). */
+  private def deleted(e: ManifestEntry): ManifestEntry = e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
+
+  private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestFile, Written]] =
+    if (bins.forall(_.size == 1)) bins.map(merge) else InParallel.map(bins)(merge)
+
+  private def merge(bin: ManifestMerging.Bin): Either[ManifestFile, Written] =
+    if (bin.size == 1) Left(bin.head)
+    else {
+      val rows = bin.flatMap(m => tree.entries(m).filter(_.isLive).map(existing))
+      Right(write(bin.head.content, tree.spec(bin.head), rows))
+    }
+
+  /** The added files of one manifest each: of one spec and content, and about the target size. */
+  private def newFileGroups: Vector[Vector[ContentFile]] = {
+    val target = TableProperty.of(TableProperty.ManifestTargetSize, header.properties)
+    val kinds = changes.added.map(kind).distinct
+    val byKind = changes.added.groupBy(kind)
+    kinds.flatMap(k => ManifestListWrite.rolled(byKind(k), target))
+  }
+
+  private def kind(file: ContentFile): (Int, ManifestContent) =
+    (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
+
+  /** Numbers and row ids are inherited, so that the manifest stays right when the commit is tried again. */
+  private def writeNew(files: Vector[ContentFile]): Written = {
+    val (specId, content) = kind(files.head)
+    val spec = header.specs.getOrElse(
+      specId,
+      throw IcebergError.ValidationFailed(
+        s"File ${files.head.path} has partition spec $specId, which the table has not: write the file again"
+      )
+    )
+    val rows = files.map(f => ManifestEntry(Added, Some(header.snapshotId), None, None, f.copy(firstRowId = None)))
+    write(content, spec, rows)
+  }
+
+  private def write(content: ManifestContent, spec: PartitionSpec, rows: Vector[ManifestEntry]): Written = {
+    val name = s"${header.commitId}-${header.attempt}-m${manifestNumber.getAndIncrement()}.avro"
+    val path = s"${header.metadataPath}/$name"
+    writtenPaths.add(path)
+    val manifest = Manifests.write(
+      io,
+      path,
+      header.formatVersion,
+      content,
+      header.schema,
+      spec,
+      header.snapshotId,
+      rows.iterator,
+      codec
+    )
+    Written(manifest, rows)
+  }
+
+  private def keepRows(created: Vector[Written], listed: Vector[ManifestFile]): Unit = {
+    val byPath = listed.map(m => m.path -> m).toMap
+    created.filter(_.rows.nonEmpty).foreach { w =>
+      val manifest = byPath(w.manifest.path)
+      tree.keep(manifest, inherited(w.rows, manifest))
+    }
+  }
+
+  /** The rows as a reader would get them. */
+  private def inherited(rows: Vector[ManifestEntry], listed: ManifestFile): Array[ManifestEntry] = {
+    val number = Some(listed.sequenceNumber)
+    val shared = new SharedTuples
+    val rowIds = new RowIds(listed.firstRowId)
+    rows.iterator.map { e =>
+      val numbered = if (e.status == Added) e.copy(sequenceNumber = number, fileSequenceNumber = number) else e
+      shared.in(rowIds.in(numbered))
+    }.toArray
+  }
+}
+
+private[tree] object ManifestListWrite {
+
+  /** Cuts into runs of at most the target size, by an estimate. */
+  def rolled(files: Vector[ContentFile], target: Long): Vector[Vector[ContentFile]] = {
+    val runs = Vector.newBuilder[Vector[ContentFile]]
+    var run = Vector.newBuilder[ContentFile]
+    var size = 0L
+    files.foreach { f =>
+      val bytes = EntryWeight.written(f)
+      if (size > 0 && size + bytes > target) {
+        runs += run.result()
+        run = Vector.newBuilder[ContentFile]
+        size = 0
+      }
+      run += f
+      size += bytes
+    }
+    if (size > 0) runs += run.result()
+    runs.result()
+  }
+}

@@ -1,0 +1,56 @@
+package iceberglite.tree
+
+import scala.collection.mutable.ArrayBuffer
+
+import iceberglite.spec.{ManifestContent, ManifestFile, TableProperty}
+
+/**
+ * Which of the manifests that a commit carries over are to become one, so that a table of many small commits is not one
+ * of many small manifests. What the commit itself adds or removes stays apart: its manifests can be taken again by a
+ * retry, and what changed is seen without looking at old files.
+ *
+ * Packs as Apache Iceberg does: by spec and content, from the oldest to the newest into bins of the target size,
+ * without changing the order. A bin that is full already merges at once; the newest, where it is of the spec that new files
+ * have, only when enough manifests have come together.
+ */
+private[tree] object ManifestMerging {
+
+  /** Manifests to be merged, or one that stays, in the order of the list. */
+  type Bin = Vector[ManifestFile]
+
+  /**
+   * @param kept the manifests that are carried over, newest first
+   * @param fresh those that the commit writes itself
+   */
+  def bins(kept: Vector[ManifestFile], fresh: Vector[ManifestFile], properties: Map[String, String]): Vector[Bin] =
+    if (!TableProperty.of(TableProperty.ManifestMerge, properties)) kept.map(Vector(_))
+    else {
+      val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
+      val minCount = TableProperty.of(TableProperty.ManifestMinCountToMerge, properties)
+      val growing = ManifestContent.all.flatMap(c => (fresh ++ kept).find(_.content == c)).map(group).toSet
+      val packed = kept.map(group).distinct.flatMap { g =>
+        val bins = packFromEnd(kept.filter(group(_) == g), target)
+        val newest = bins.head.size + fresh.count(group(_) == g)
+        if (growing(g) && newest < minCount) bins.head.map(Vector(_)) ++ bins.tail else bins
+      }
+      val position = kept.map(_.path).zipWithIndex.toMap
+      packed.sortBy(bin => position(bin.head.path))
+    }
+
+  private def group(m: ManifestFile): (ManifestContent, Int) = (m.content, m.partitionSpecId)
+
+  /** Fills from the end, so that what is under-filled is the newest. */
+  private def packFromEnd(manifests: Vector[ManifestFile], target: Long): Vector[Bin] = {
+    val bins = ArrayBuffer(Vector.empty[ManifestFile])
+    var size = 0L
+    manifests.reverseIterator.foreach { m =>
+      if (size + m.length > target && bins.last.nonEmpty) {
+        bins += Vector.empty
+        size = 0L
+      }
+      bins(bins.size - 1) = m +: bins.last
+      size += m.length
+    }
+    bins.reverseIterator.toVector
+  }
+}

@@ -1,0 +1,130 @@
+package iceberglite.tree
+
+import java.util.UUID
+
+import iceberglite.io.FileIO
+import iceberglite.spec._
+
+/**
+ * What the files of a snapshot are, and how a commit writes them. Open by design: versions 1 to 3 hang on a manifest
+ * list ([[ManifestListTree]]), and nobody outside this package knows it.
+ */
+trait MetadataTree {
+
+  /** The manifests of a snapshot, data and deletes, in the order of the list. */
+  def manifests(snapshot: Snapshot): Vector[ManifestFile]
+
+  /**
+   * The rows of a manifest, deleted ones too, with everything inherited. Files of one manifest and one partition share
+   * one [[PartitionTuple]] by reference, so that what depends on it is computed once.
+   */
+  def entries(manifest: ManifestFile): Iterator[ManifestEntry]
+
+  /**
+   * Writes the tree of a new snapshot: everything but table metadata. When it throws, it leaves no file behind.
+   *
+   * @param reuse what an earlier attempt of the same commit wrote, with the same snapshot id and added files: its
+   *   manifests of added files are taken again (spec: "Sequence Number Inheritance" makes that possible)
+   */
+  def write(header: TreeHeader, changes: FileChanges, reuse: Option[WrittenTree]): WrittenTree
+}
+
+object MetadataTree {
+
+  /**
+   * The tree of a table.
+   *
+   * @param cache where decoded manifests are kept; [[ManifestCache.Off]] keeps none
+   */
+  def of(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.shared): MetadataTree =
+    of(io, metadata, metadata.schema, cache)
+
+  /** The same with partition values of the types that they have under `schema`, perhaps that of an old snapshot. */
+  def of(io: FileIO, metadata: TableMetadata, schema: Schema, cache: ManifestCache): MetadataTree =
+    new ManifestListTree(io, metadata.specsById, PartitionSources.schema(metadata, schema), cache)
+}
+
+/** Which files a commit takes out of a snapshot. */
+trait FileSelector {
+
+  /** False only where no entry of the manifest is to be removed: it is carried over unread. */
+  def mightMatch(manifest: ManifestFile): Boolean
+
+  /**
+   * Whether a live entry is removed. Called once an attempt for each live entry of the manifests that might match, from
+   * several threads.
+   *
+   * @throws iceberglite.spec.IcebergError.ValidationFailed where the entry forbids the commit
+   */
+  def removes(entry: ManifestEntry): Boolean
+}
+
+object FileSelector {
+
+  /** Removes nothing, as an append does. */
+  object Nothing extends FileSelector {
+    override def mightMatch(manifest: ManifestFile): Boolean = false
+    override def removes(entry: ManifestEntry): Boolean = false
+  }
+}
+
+/**
+ * What a commit does to the files of a snapshot.
+ *
+ * @param added new files, data or deletes, of any spec; their numbers and first row ids are assigned by the commit
+ */
+final case class FileChanges(added: Vector[ContentFile], remove: FileSelector = FileSelector.Nothing)
+
+/**
+ * What a new snapshot is to be.
+ *
+ * @param parent the snapshot it is built on
+ * @param firstRowId version 3: the table's next row id; `None` before
+ * @param metadataPath the directory of the metadata files
+ * @param commitId names the files of this snapshot; no other snapshot has it, also not one of the same transaction
+ * @param attempt how often this commit has been tried before; two attempts name no file alike
+ */
+final case class TreeHeader(
+    formatVersion: FormatVersion,
+    snapshotId: Long,
+    parent: Option[Snapshot],
+    sequenceNumber: Long,
+    firstRowId: Option[Long],
+    schema: Schema,
+    specs: Map[Int, PartitionSpec],
+    properties: Map[String, String],
+    metadataPath: String,
+    commitId: UUID,
+    attempt: Int
+)
+
+/**
+ * What an attempt has written.
+ *
+ * @param manifestList the path for the snapshot's `manifest-list`
+ * @param addedRows version 3: how many row ids the snapshot takes (its `added-rows`)
+ * @param added the added files, as they were handed in
+ * @param removed the removed entries, as they were while live
+ * @param manifests all of the snapshot's manifests
+ * @param newManifests the manifests of the added files; a later attempt takes them again
+ * @param written every file that this attempt wrote; not those that it took from an earlier one
+ * @param created how many of `manifests` are new with this snapshot (summary `manifests-created`)
+ * @param kept how many are the parent's (`manifests-kept`)
+ * @param replaced how many of the parent's were rewritten, merged or dropped (`manifests-replaced`)
+ */
+final case class WrittenTree(
+    manifestList: String,
+    addedRows: Option[Long],
+    added: Vector[ContentFile],
+    removed: Vector[ManifestEntry],
+    manifests: Vector[ManifestFile],
+    newManifests: Vector[ManifestFile],
+    written: Vector[String],
+    created: Int,
+    kept: Int,
+    replaced: Int
+) {
+
+  /** What the snapshot needs: of the files of all attempts, the rest may go once this one is committed. */
+  lazy val references: Set[String] = manifests.map(_.path).toSet + manifestList
+}

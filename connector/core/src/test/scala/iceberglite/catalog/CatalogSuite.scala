@@ -1,0 +1,233 @@
+package iceberglite.catalog
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.{Id, Store}
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.Type.{LongType, StringType}
+import iceberglite.spec.transform.Bucket
+import iceberglite.spec.{FormatVersion, NestedField, Schema, UnboundPartitionField}
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action._
+
+/** What every catalog does alike. */
+class CatalogSuite extends AnyFunSuite {
+
+  private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = CatalogFixture.all.foreach { fixture =>
+    test(s"$name (${fixture.kind})") {
+      fixture.withStore { store =>
+        val catalog = fixture.open(store, store.files)
+        try body(catalog, store)
+        finally catalog.close()
+      }
+    }
+  }
+
+  private def append(table: Table, path: String): Table =
+    table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
+
+  onAll("a table is made, listed, loaded and dropped") { (catalog, store) =>
+    catalog.createNamespace(Vector("db"), Map.empty)
+    assert(!catalog.tableExists(Id))
+    val table = catalog.create(Id, unpartitioned("a" -> "b"))
+    assert(table.name == "lite.db.t" && table.location == "mem://wh/db/t")
+    assert(table.properties("a") == "b" && table.metadata.formatVersion == FormatVersion.V2)
+    assert(catalog.tableExists(Id) && catalog.listTables(Vector("db")) == Vector(Id))
+    assert(catalog.table(Id).metadata == table.metadata)
+    assert(catalog.drop(Id, purge = false))
+    assert(!catalog.tableExists(Id) && !catalog.drop(Id, purge = false))
+    intercept[NotFound](catalog.table(Id))
+    assert(catalog.listTables(Vector("db")).isEmpty)
+    assert(store.files.paths.forall(p => !p.endsWith("version-hint.text")))
+  }
+
+  onAll("making a table makes its namespace") { (catalog, _) =>
+    catalog.create(TableIdentifier(Vector("x", "y"), "t"), unpartitioned())
+    assert(catalog.namespaceExists(Vector("x")) && catalog.namespaceExists(Vector("x", "y")))
+    assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("x")))
+    assert(catalog.listNamespaces(Vector("x")) == Vector(Vector("x", "y")))
+    assert(catalog.listTables(Vector("x")).isEmpty)
+  }
+
+  onAll("a table that is there is not made again") { (catalog, _) =>
+    val table = catalog.create(Id, unpartitioned())
+    val error = intercept[AlreadyExists](catalog.create(Id, unpartitioned()))
+    assert(error.getMessage.contains("lite.db.t"))
+    assert(catalog.table(Id).metadata.uuid == table.metadata.uuid)
+  }
+
+  onAll("namespaces are made, listed and dropped when they are empty") { (catalog, _) =>
+    catalog.createNamespace(Vector("db"), Map.empty)
+    intercept[AlreadyExists](catalog.createNamespace(Vector("db"), Map.empty))
+    catalog.create(Id, unpartitioned())
+    val error = intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
+    assert(error.getMessage.contains("It holds t"))
+    catalog.drop(Id, purge = false)
+    assert(catalog.dropNamespace(Vector("db")))
+    assert(!catalog.dropNamespace(Vector("db")) && !catalog.namespaceExists(Vector("db")))
+    intercept[NotFound](catalog.listTables(Vector("db")))
+    intercept[NotFound](catalog.loadNamespace(Vector("db")))
+  }
+
+  onAll("a namespace with namespaces in it is not dropped") { (catalog, _) =>
+    catalog.createNamespace(Vector("a"), Map.empty)
+    catalog.createNamespace(Vector("a", "b"), Map.empty)
+    intercept[ValidationFailed](catalog.dropNamespace(Vector("a")))
+  }
+
+  onAll("a staged table is not to be seen before it is committed") { (catalog, store) =>
+    val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
+    staged.table.transaction(Map("spark.app.id" -> "app"), environment).add(new FastAppend(Vector(file("x")))).commit()
+    assert(!catalog.tableExists(Id) && !store.files.paths.exists(_.contains("/t/")))
+    val table = staged.commit(Map("engine-name" -> "test"))
+    assert(liveFiles(table) == Vector("x"))
+    assert(table.metadata.metadataLog.isEmpty, "one commit")
+    val summary = table.currentSnapshot.get.summary
+    assert(summary("engine-name") == "test" && summary("spark.app.id") == "app")
+  }
+
+  onAll("a staged table that is given up takes the data files along that were written for it") { (catalog, store) =>
+    val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
+    store.files.write("mem://wh/db/t/data/x.parquet", Array.emptyByteArray)
+    append(staged.table, "mem://wh/db/t/data/x.parquet")
+    staged.abort()
+    assert(store.files.paths.isEmpty)
+    intercept[NotFound](catalog.table(Id))
+  }
+
+  onAll("a table that was committed survives a late abort") { (catalog, store) =>
+    val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
+    store.files.write("mem://wh/db/t/data/x.parquet", Array.emptyByteArray)
+    append(staged.table, "mem://wh/db/t/data/x.parquet")
+    staged.commit()
+    staged.abort()
+    assert(store.files.exists("mem://wh/db/t/data/x.parquet"))
+  }
+
+  onAll("two who create the same table: one gets it, the other an error and leaves nothing") { (catalog, store) =>
+    val slow = catalog.stage(Id, unpartitioned(), StageMode.Create)
+    append(slow.table, "slow")
+    val quick = append(catalog.create(Id, unpartitioned()), "quick")
+    val before = store.files.paths
+    intercept[AlreadyExists](slow.commit())
+    assert(store.files.paths == before)
+    assert(liveFiles(catalog.table(Id)) == Vector("quick") && catalog.table(Id).metadata == quick.metadata)
+  }
+
+  onAll("a replaced table keeps its UUID and its history") { (catalog, _) =>
+    val old = append(append(catalog.create(Id, unpartitioned("kept" -> "yes")), "x"), "y")
+    val columns = Vector(NestedField.optional(1, "other", LongType), NestedField.optional(2, "id", StringType))
+    val creation = TableCreation(Schema(0, columns), Vector(UnboundPartitionField(Vector("other"), Bucket(4))))
+    val staged = catalog.stage(Id, creation, StageMode.Replace)
+    val table = staged.commit()
+    assert(table.metadata.uuid == old.metadata.uuid && table.location == old.location)
+    assert(table.currentSnapshot.isEmpty && table.schema.fields.map(_.name) == Vector("other", "id"))
+    assert(table.properties("kept") == "yes")
+    assert(table.metadata.snapshots.map(_.snapshotId) == old.metadata.snapshots.map(_.snapshotId))
+    assert(liveFiles(table.io, table.metadata, table.metadata.snapshots.lastOption) == Vector("x", "y"))
+    assert(table.metadata.metadataLog.last.metadataFile == old.metadataLocation)
+  }
+
+  onAll("a replaced table with new data is one commit, whose snapshot begins anew") { (catalog, _) =>
+    val old = append(catalog.create(Id, unpartitioned()), "x")
+    val staged = catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace)
+    append(staged.table, "new")
+    val table = staged.commit()
+    assert(liveFiles(table) == Vector("new"))
+    assert(table.currentSnapshot.get.parentSnapshotId.isEmpty)
+    assert(table.currentSnapshot.get.sequenceNumber == old.metadata.lastSequenceNumber + 1)
+    assert(table.metadata.metadataLog.last.metadataFile == old.metadataLocation)
+  }
+
+  onAll("a table that somebody appends to can be replaced all the same") { (catalog, _) =>
+    val table = append(catalog.create(Id, unpartitioned()), "x")
+    val staged = catalog.stage(Id, unpartitioned(), StageMode.Replace)
+    append(staged.table, "new")
+    append(table, "y")
+    val replaced = staged.commit()
+    assert(liveFiles(replaced) == Vector("new"))
+    assert(replaced.metadata.snapshots.size == 3, "nobody's snapshot is lost")
+  }
+
+  onAll("replacing a table that is not there is an error") { (catalog, _) =>
+    intercept[NotFound](catalog.stage(Id, unpartitioned(), StageMode.Replace))
+    assert(catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace).commit().metadata.snapshots.isEmpty)
+  }
+
+  onAll("DROP ... PURGE deletes every file of the table") { (catalog, store) =>
+    val data = Vector("mem://elsewhere/x.parquet", "mem://wh/db/t/data/y.parquet")
+    data.foreach(store.files.write(_, Array.emptyByteArray))
+    val table = catalog.create(Id, unpartitioned("commit.manifest-merge.enabled" -> "false"))
+    data.foldLeft(table)(append)
+    assert(catalog.drop(Id, purge = true))
+    assert(store.files.paths.isEmpty)
+  }
+
+  onAll("a table without garbage collection is not purged") { (catalog, store) =>
+    append(catalog.create(Id, unpartitioned("gc.enabled" -> "false")), "x")
+    val before = store.files.paths
+    val error = intercept[ValidationFailed](catalog.drop(Id, purge = true))
+    assert(error.getMessage.contains("gc.enabled"))
+    assert(store.files.paths == before && catalog.tableExists(Id))
+  }
+
+  onAll("old metadata files are deleted where the table wants it, and stay otherwise") { (catalog, store) =>
+    Seq(true, false).foreach { delete =>
+      val id = Id.copy(name = s"t_$delete")
+      val table = catalog.create(
+        id,
+        unpartitioned(
+          "write.metadata.previous-versions-max" -> "2",
+          "write.metadata.delete-after-commit.enabled" -> delete.toString
+        )
+      )
+      val last = (1 to 5).foldLeft(table)((t, i) => append(t, s"f$i"))
+      assert(last.metadata.metadataLog.size == 2)
+      val files = store.files.paths.filter(p => p.contains(id.name) && p.endsWith(".metadata.json"))
+      assert(files.size == (if (delete) 3 else 6))
+      assert(liveFiles(catalog.table(id)).size == 5)
+    }
+  }
+
+  onAll("metadata is compressed where the table wants it") { (catalog, store) =>
+    val table = append(catalog.create(Id, unpartitioned("write.metadata.compression-codec" -> "gzip")), "x")
+    assert(table.metadataLocation.endsWith(".gz.metadata.json"))
+    assert(store.files.read(table.metadataLocation).take(2).toSeq == Seq(0x1f.toByte, 0x8b.toByte))
+    assert(catalog.table(Id).metadata == table.metadata)
+    val plain = table.transaction(Map.empty, environment)
+      .add(new UpdateProperties(Map("write.metadata.compression-codec" -> "none"))).commit()
+    assert(append(append(plain, "y"), "z").metadataLocation.stripSuffix(".metadata.json").endsWith(".gz") == false)
+    assert(liveFiles(catalog.table(Id)) == Vector("x", "y", "z"))
+  }
+
+  onAll("a table of a damaged metadata file gives one error that names the file") { (catalog, store) =>
+    val table = catalog.create(Id, unpartitioned())
+    store.files.replace(table.metadataLocation, store.files.read(table.metadataLocation).take(100))
+    val error = intercept[InvalidMetadata](catalog.table(Id))
+    assert(error.getMessage.contains(table.metadataLocation))
+  }
+
+  onAll("a missing namespace is an error that names it") { (catalog, _) =>
+    assert(intercept[NotFound](catalog.listTables(Vector("nope"))).getMessage.contains("lite.nope"))
+    assert(intercept[NotFound](catalog.listNamespaces(Vector("nope"))).getMessage.contains("lite.nope"))
+  }
+
+  for (fixture <- CatalogFixture.all) test(s"properties of the catalog go to its new tables (${fixture.kind})") {
+    fixture.withStore { store =>
+      val properties = Map(
+        "type" -> fixture.kind,
+        "warehouse" -> "mem://wh/",
+        "uri" -> s"jdbc:sqlite:${store.database}",
+        "table-default.a" -> "default",
+        "table-default.b" -> "default",
+        "table-override.c" -> "override"
+      )
+      val catalog = Catalogs.open("lite", properties, store.files)
+      val table = catalog.create(Id, unpartitioned("b" -> "user", "c" -> "user"))
+      assert(Seq("a", "b", "c").map(table.properties) == Seq("default", "user", "override"))
+      assert(table.location == "mem://wh/db/t")
+      catalog.close()
+    }
+  }
+}

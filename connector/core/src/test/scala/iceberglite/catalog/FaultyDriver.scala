@@ -1,0 +1,95 @@
+package iceberglite.catalog
+
+import java.lang.reflect.{InvocationHandler, InvocationTargetException, Method, Proxy}
+import java.sql.{Connection, Driver, DriverPropertyInfo, PreparedStatement, SQLException}
+import java.util.Properties
+import java.util.logging.Logger
+
+/** SQLite under URLs that begin with `jdbc:faulty:`, whose connections break when a test wants it. */
+final class FaultyDriver extends Driver {
+  private val sqlite = new org.sqlite.JDBC
+
+  override def acceptsURL(url: String): Boolean = url.startsWith(FaultyDriver.Prefix)
+
+  override def connect(url: String, info: Properties): Connection = if (!acceptsURL(url)) None.orNull
+  else {
+    if (FaultyDriver.down) throw new SQLException("by the test: the server is down")
+    new FaultyDriver.Breaking(sqlite.connect(url.replace(FaultyDriver.Prefix, "jdbc:sqlite:"), info)).proxy
+  }
+
+  override def getPropertyInfo(url: String, info: Properties): Array[DriverPropertyInfo] = Array.empty
+  override def getMajorVersion: Int = 1
+  override def getMinorVersion: Int = 0
+  override def jdbcCompliant: Boolean = false
+  override def getParentLogger: Logger = Logger.getGlobal
+}
+
+object FaultyDriver {
+  val Prefix = "jdbc:faulty:"
+
+  /** What happens to the statements that a test names. */
+  sealed trait Break
+  case object Before extends Break
+  case object After extends Break
+  final case class Answer(error: SQLException) extends Break
+
+  /** The next statements that begin so; each is used once. */
+  @volatile var breaks: Vector[(String, Break)] = Vector.empty
+
+  /** Runs before the next new connection. */
+  @volatile var down: Boolean = false
+
+  def reset(): Unit = {
+    breaks = Vector.empty
+    down = false
+  }
+
+  private def take(sql: String): Option[Break] = synchronized {
+    val found = breaks.find(b => sql.startsWith(b._1))
+    found.foreach(b => breaks = breaks.diff(Vector(b)))
+    found.map(_._2)
+  }
+
+  final private class Breaking(real: Connection) {
+    private var broken = false
+
+    val proxy: Connection = make[Connection]((method, arguments) =>
+      if (broken && method.getName == "isValid") java.lang.Boolean.FALSE
+      else if (broken && method.getName != "close") throw new SQLException("by the test: the connection is gone")
+      else if (method.getName == "prepareStatement") {
+        val sql = arguments.head.asInstanceOf[String]
+        statement(sql, call(real, method, arguments).asInstanceOf[PreparedStatement])
+      } else call(real, method, arguments)
+    )
+
+    private def statement(sql: String, statement: PreparedStatement): PreparedStatement = make[PreparedStatement] {
+      (method, arguments) =>
+        if (!method.getName.startsWith("execute")) call(statement, method, arguments)
+        else take(sql) match {
+          case None => call(statement, method, arguments)
+          case Some(Answer(error)) => throw error
+          case Some(Before) => break()
+          case Some(After) =>
+            call(statement, method, arguments)
+            break()
+        }
+    }
+
+    private def break(): Nothing = {
+      broken = true
+      throw new SQLException("by the test: the connection broke")
+    }
+  }
+
+  private def call(target: AnyRef, method: Method, arguments: Seq[AnyRef]): AnyRef =
+    try method.invoke(target, arguments: _*)
+    catch { case e: InvocationTargetException => throw e.getCause }
+
+  private def make[A](handle: (Method, Seq[AnyRef]) => AnyRef)(implicit tag: scala.reflect.ClassTag[A]): A = {
+    val handler = new InvocationHandler {
+      override def invoke(proxy: AnyRef, method: Method, arguments: Array[AnyRef]): AnyRef =
+        handle(method, Option(arguments).toSeq.flatten)
+    }
+    Proxy.newProxyInstance(getClass.getClassLoader, Array(tag.runtimeClass), handler).asInstanceOf[A]
+  }
+}

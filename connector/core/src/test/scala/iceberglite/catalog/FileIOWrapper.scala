@@ -1,0 +1,21 @@
+package iceberglite.catalog
+
+import java.io.InputStream
+
+import iceberglite.io.{FileIO, FileInfo}
+
+/** Another storage, to change one operation of. */
+class FileIOWrapper(inner: FileIO) extends FileIO {
+  override def open(path: String): InputStream = inner.open(path)
+  override def read(path: String): Array[Byte] = inner.read(path)
+  override def exists(path: String): Boolean = inner.exists(path)
+  override def info(path: String): Option[FileInfo] = inner.info(path)
+  override def write(path: String, contents: Array[Byte]): Unit = inner.write(path, contents)
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean = inner.createExclusively(path, contents)
+  override def replace(path: String, contents: Array[Byte]): Unit = inner.replace(path, contents)
+  override def delete(path: String): Unit = inner.delete(path)
+  override def list(directory: String): Vector[FileInfo] = inner.list(directory)
+  override def makeDirectory(path: String): Unit = inner.makeDirectory(path)
+  override def deleteDirectory(path: String): Unit = inner.deleteDirectory(path)
+  override def renameDirectory(from: String, to: String): Unit = inner.renameDirectory(from, to)
+}

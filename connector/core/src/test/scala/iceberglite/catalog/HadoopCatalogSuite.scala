@@ -1,0 +1,276 @@
+package iceberglite.catalog
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.io.FileIO
+import iceberglite.spec.IcebergError._
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action._
+
+class HadoopCatalogSuite extends AnyFunSuite {
+  private val metadata = "mem://wh/db/t/metadata"
+  private val hint = s"$metadata/version-hint.text"
+
+  private def withCatalog(body: (Catalog, MemoryFileIO) => Unit): Unit = {
+    val files = new MemoryFileIO
+    body(opened(files), files)
+  }
+
+  private def opened(io: FileIO, clock: Environment = environment): Catalog =
+    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> "mem://wh"), io, clock)
+
+  private def append(table: Table, path: String, clock: Environment = environment): Table =
+    table.transaction(Map.empty, clock).add(new FastAppend(Vector(file(path)))).commit()
+
+  private def grown(catalog: Catalog, commits: Int, properties: (String, String)*): Table =
+    (1 to commits).foldLeft(catalog.create(Id, unpartitioned(properties: _*)))((t, i) => append(t, f"f$i%03d"))
+
+  test("versions are files in a row, and the hint is the number of the last") {
+    withCatalog { (catalog, files) =>
+      grown(catalog, 2)
+      assert(files.paths.filter(_.endsWith(".json")) == Set(1, 2, 3).map(v => s"$metadata/v$v.metadata.json"))
+      assert(new String(files.read(hint), "UTF-8") == "3")
+    }
+  }
+
+  Seq(
+    "absent" -> ((files: MemoryFileIO) => files.delete(hint)),
+    "stale" -> ((files: MemoryFileIO) => files.replace(hint, "2".getBytes)),
+    "very stale" -> ((files: MemoryFileIO) => files.replace(hint, "1".getBytes)),
+    "too high" -> ((files: MemoryFileIO) => files.replace(hint, "999".getBytes)),
+    "garbage" -> ((files: MemoryFileIO) => files.replace(hint, "\u0000\u0001 not a number".getBytes)),
+    "negative" -> ((files: MemoryFileIO) => files.replace(hint, "-5".getBytes)),
+    "empty" -> ((files: MemoryFileIO) => files.replace(hint, Array.emptyByteArray)),
+    "a file name" -> ((files: MemoryFileIO) => files.replace(hint, "v20.metadata.json".getBytes)),
+    "followed by a new line" -> ((files: MemoryFileIO) => files.replace(hint, "31\n".getBytes))
+  ).foreach { case (what, damage) =>
+    test(s"the newest version is found, and committed on, when the hint is $what") {
+      withCatalog { (catalog, files) =>
+        val table = grown(catalog, 30)
+        damage(files)
+        val loaded = opened(files).table(Id)
+        assert(loaded.metadataLocation == table.metadataLocation)
+        assert(append(loaded, "more").metadataLocation.endsWith("/v32.metadata.json"))
+        assert(new String(files.read(hint), "UTF-8") == "32")
+      }
+    }
+  }
+
+  test("versions that were deleted between the hint and the newest do not hide the newest") {
+    withCatalog { (catalog, files) =>
+      grown(catalog, 30)
+      files.replace(hint, "1".getBytes)
+      (20 to 24).foreach(v => files.delete(s"$metadata/v$v.metadata.json"))
+      assert(opened(files).table(Id).metadataLocation.endsWith("/v31.metadata.json"))
+    }
+  }
+
+  test("a hint that cannot be written is no failure of the commit") {
+    withCatalog { (_, files) =>
+      val broken = new FileIOWrapper(files) {
+        override def replace(path: String, contents: Array[Byte]): Unit =
+          throw StorageFailed("replace", path, "by the test")
+      }
+      assert(liveFiles(grown(opened(broken), 3)).size == 3)
+      assert(!files.exists(hint) && liveFiles(opened(files).table(Id)).size == 3)
+    }
+  }
+
+  test("a commit's answer that gets lost is a success when the file is ours") {
+    withCatalog { (catalog, files) =>
+      val table = grown(catalog, 1)
+      val lossy = new FileIOWrapper(files) {
+        override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+          files.createExclusively(path, contents)
+          throw StorageFailed("create", path, "by the test: the answer was lost")
+        }
+      }
+      assert(liveFiles(append(opened(lossy).table(Id), "mine")).size == 2)
+      val retrying = new FileIOWrapper(files) {
+        override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+          files.createExclusively(path, contents)
+          false
+        }
+      }
+      assert(liveFiles(append(opened(retrying).table(Id), "mine2")).size == 3)
+      assert(table.refresh().metadataLocation.endsWith("v4.metadata.json"))
+    }
+  }
+
+  test("a storage that does not know whether it created is asked again with the same contents") {
+    withCatalog { (catalog, files) =>
+      grown(catalog, 1)
+      Seq(true, false).foreach { happens =>
+        var first = true
+        val unsure = new FileIOWrapper(files) {
+          override def createExclusively(path: String, contents: Array[Byte]): Boolean =
+            if (first) {
+              first = false
+              if (happens) files.createExclusively(path, contents)
+              throw CommitStateUnknown(path, path, "by the test", None)
+            } else files.createExclusively(path, contents)
+        }
+        val before = liveFiles(opened(files).table(Id)).size
+        assert(liveFiles(append(opened(unsure).table(Id), s"mine$happens")).size == before + 1)
+      }
+    }
+  }
+
+  test("an answer that gets lost while another takes the name is a conflict, and tried again") {
+    withCatalog { (catalog, files) =>
+      grown(catalog, 1)
+      var first = true
+      val overtaken = new FileIOWrapper(files) {
+        override def createExclusively(path: String, contents: Array[Byte]): Boolean =
+          if (first) {
+            first = false
+            append(opened(files).table(Id), "theirs")
+            throw CommitStateUnknown(path, path, "by the test", None)
+          } else files.createExclusively(path, contents)
+      }
+      assert(liveFiles(append(opened(overtaken).table(Id), "mine")) == Vector("f001", "mine", "theirs"))
+    }
+  }
+
+  test("a base that is so old that the next version's file was deleted does not fork the history") {
+    withCatalog { (catalog, files) =>
+      val old = grown(
+        catalog,
+        1,
+        "write.metadata.delete-after-commit.enabled" -> "true",
+        "write.metadata.previous-versions-max" -> "1"
+      )
+      (1 to 5).foldLeft(old)((t, i) => append(t, s"later$i"))
+      assert(!files.exists(s"$metadata/v3.metadata.json"))
+      val table = append(old, "mine")
+      assert(liveFiles(table).size == 7 && table.metadataLocation.endsWith("v8.metadata.json"))
+      assert(!files.exists(s"$metadata/v3.metadata.json"), "the stray version is gone")
+      assert(liveFiles(opened(files).table(Id)).size == 7)
+    }
+  }
+
+  test("a hint that a late writer sets back to a deleted version does not fork the history") {
+    withCatalog { (catalog, files) =>
+      val old = grown(
+        catalog,
+        1,
+        "write.metadata.delete-after-commit.enabled" -> "true",
+        "write.metadata.previous-versions-max" -> "1"
+      )
+      (1 to 5).foldLeft(old)((t, i) => append(t, s"later$i"))
+      files.replace(hint, "3".getBytes)
+      assert(liveFiles(opened(files).table(Id)).size == 6)
+      assert(liveFiles(append(old, "mine")).size == 7)
+      files.replace(hint, "3".getBytes)
+      assert(liveFiles(opened(files).table(Id)).size == 7)
+    }
+  }
+
+  test("a base of long ago does not fork the history even where nobody deletes after commits") {
+    val files = new MemoryFileIO
+    var now = 1700000000000L
+    val clock = environment.copy(nowMs = () => {
+      now += 1
+      now
+    })
+    val catalog = opened(files, clock)
+    val old = append(catalog.create(Id, unpartitioned()), "f1", clock)
+    now += 3600 * 1000
+    (1 to 5).foldLeft(old)((t, i) => append(t, s"later$i", clock))
+    files.delete(s"$metadata/v3.metadata.json")
+    val table = append(old, "mine", clock)
+    assert(liveFiles(table).size == 7 && table.metadataLocation.endsWith("v8.metadata.json"))
+  }
+
+  test("a table that was dropped and made again is not mistaken for the old one of the same version") {
+    val files = new MemoryFileIO
+    var now = 1700000000000L
+    val clock = environment.copy(nowMs = () => now)
+    val catalog = opened(files, clock)
+    val old = append(catalog.create(Id, unpartitioned()), "f1", clock)
+    now += 60 * 1000
+    catalog.drop(Id, purge = false)
+    val remade = append(catalog.create(Id, unpartitioned()), "other", clock)
+    assert(remade.metadataLocation == old.metadataLocation)
+    val before = files.paths
+    val error = intercept[ValidationFailed](append(old, "mine", clock))
+    assert(error.getMessage.contains("UUID"))
+    assert(files.paths == before && liveFiles(remade.refresh()) == Vector("other"))
+  }
+
+  test("those who change the codec and those who do not compete for one name") {
+    withCatalog { (catalog, files) =>
+      val table = grown(catalog, 1)
+      val zipped = table.transaction(Map.empty, environment)
+        .add(new UpdateProperties(Map("write.metadata.compression-codec" -> "gzip"))).commit()
+      assert(zipped.metadataLocation.endsWith("/v3.metadata.json"))
+      assert(liveFiles(append(table, "mine")) == Vector("f001", "mine"))
+      assert(files.exists(s"$metadata/v4.gz.metadata.json"))
+    }
+  }
+
+  test("metadata of the first releases' names is found") {
+    withCatalog { (catalog, files) =>
+      val table = grown(catalog, 1, "write.metadata.compression-codec" -> "gzip")
+      files.write(s"$metadata/v2.metadata.json.gz", files.read(table.metadataLocation))
+      files.delete(table.metadataLocation)
+      assert(liveFiles(opened(files).table(Id)) == Vector("f001"))
+      files.delete(hint)
+      assert(append(opened(files).table(Id), "more").metadataLocation.endsWith("/v3.gz.metadata.json"))
+    }
+  }
+
+  test("a commit of one append takes few calls of the storage") {
+    withCatalog { (catalog, files) =>
+      val table = grown(catalog, 3)
+      val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
+      val counted = opened(counting)
+      append(new Table(table.id, table.name, table.version, counting, counted), "more")
+      assert(counting.calls <= 5, "manifest, list, metadata, hint, and perhaps the parent's list")
+      val loading = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
+      opened(loading).table(Id)
+      assert(loading.calls <= 4, "hint, metadata, and a look for a newer version by two names")
+    }
+  }
+
+  test("what a file-system catalog cannot do is refused in clear words") {
+    withCatalog { (catalog, _) =>
+      val table = grown(catalog, 1)
+      assert(intercept[Unsupported](catalog.rename(Id, Id.copy(name = "u"))).getMessage.contains("renaming lite.db.t"))
+      intercept[Unsupported](catalog.register(Id.copy(name = "u"), table.metadataLocation))
+      val properties = intercept[Unsupported](catalog.alterNamespace(Vector("db"), Map("a" -> "b"), Set.empty))
+      assert(properties.getMessage.contains("Set namespace properties a of lite.db"))
+      assert(properties.getMessage.contains("not supported"))
+      intercept[Unsupported](catalog.createNamespace(Vector("x"), Map("a" -> "b")))
+      catalog.createNamespace(Vector("x"), Map("owner" -> "somebody"))
+      val elsewhere = unpartitioned().copy(location = Some("mem://elsewhere/t"))
+      val error = intercept[Unsupported](catalog.create(Id.copy(name = "u"), elsewhere))
+      assert(error.getMessage.contains("mem://elsewhere/t") && error.getMessage.contains("mem://wh/db/u"))
+      intercept[Unsupported](
+        table.transaction(Map.empty, environment).add(new UpdateLocation("mem://elsewhere")).commit()
+      )
+      intercept[Unsupported](
+        catalog.create(Id.copy(name = "u"), unpartitioned("write.metadata.path" -> "mem://elsewhere"))
+      )
+      intercept[InvalidArgument](catalog.create(Id.copy(name = "a/b"), unpartitioned()))
+      intercept[InvalidArgument](catalog.table(Id.copy(name = "..")))
+      catalog.create(Id.copy(name = "a.b"), unpartitioned())
+      assert(catalog.listTables(Vector("db")).map(_.name) == Vector("a.b", "t"))
+    }
+  }
+
+  test("a directory with metadata in it is a table, and no namespace") {
+    withCatalog { (catalog, files) =>
+      grown(catalog, 1)
+      catalog.createNamespace(Vector("db", "inner"), Map.empty)
+      assert(catalog.listNamespaces(Vector("db")) == Vector(Vector("db", "inner")))
+      assert(catalog.listTables(Vector("db")) == Vector(Id))
+      assert(!catalog.namespaceExists(Vector("db", "t")))
+      intercept[AlreadyExists](catalog.createNamespace(Vector("db", "t"), Map.empty))
+      files.write("mem://wh/db/no/metadata/notes.txt", Array.emptyByteArray)
+      assert(catalog.listTables(Vector("db")) == Vector(Id))
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package iceberglite.catalog
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported}
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action.{FastAppend, UpdateLocation}
+
+class PathTablesSuite extends AnyFunSuite {
+  private val path = "mem://wh/db/t"
+
+  private def append(table: Table, name: String): Table =
+    table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(name)))).commit()
+
+  test("a table is made, filled and loaded by its path") {
+    val files = new MemoryFileIO
+    val tables = new PathTables(files, environment)
+    assert(!tables.exists(path))
+    assert(intercept[NotFound](tables.table(path)).getMessage.contains(path))
+    val table = append(tables.create(path + "/", unpartitioned()), "x")
+    assert(table.location == path && table.name == path)
+    assert(liveFiles(new PathTables(files).table(path)) == Vector("x"))
+    intercept[AlreadyExists](tables.create(path, unpartitioned()))
+    assert(tables.exists(path) && tables.drop(path) && !tables.drop(path) && files.paths.isEmpty)
+  }
+
+  test("a table of a file-system catalog is the same by its path") {
+    CatalogFixture.Hadoop.withStore { store =>
+      val catalog = CatalogFixture.Hadoop.open(store, store.files)
+      append(catalog.create(Id, unpartitioned()), "x")
+      append(new PathTables(store.files).table(path), "y")
+      assert(liveFiles(catalog.table(Id)) == Vector("x", "y"))
+    }
+  }
+
+  test("a table of a catalog that keeps the pointer opens at its highest version, to read only") {
+    CatalogFixture.Jdbc.withStore { store =>
+      val catalog = CatalogFixture.Jdbc.open(store, store.files)
+      val last = (1 to 12).foldLeft(catalog.create(Id, unpartitioned()))((t, i) => append(t, f"f$i%02d"))
+      val table = new PathTables(store.files).table(path)
+      assert(table.metadataLocation == last.metadataLocation)
+      val before = store.files.paths
+      val error = intercept[Unsupported](append(table, "mine"))
+      assert(error.getMessage.contains("belongs to a catalog"))
+      assert(store.files.paths == before)
+      intercept[AlreadyExists](CatalogFixture.Hadoop.open(store, store.files).create(Id, unpartitioned()))
+      intercept[AlreadyExists](new PathTables(store.files).create(path, unpartitioned()))
+      assert(store.files.paths == before)
+      catalog.close()
+    }
+  }
+
+  test("a metadata file of either form opens as that version, to read only") {
+    CatalogFixture.all.foreach { fixture =>
+      fixture.withStore { store =>
+        val catalog = fixture.open(store, store.files)
+        val first = append(catalog.create(Id, unpartitioned()), "x")
+        append(first, "y")
+        val table = new PathTables(store.files).table(first.metadataLocation)
+        assert(liveFiles(table) == Vector("x"))
+        assert(intercept[Unsupported](append(table, "z")).getMessage.contains(first.metadataLocation))
+        intercept[NotFound](new PathTables(store.files).table(s"$path/metadata/v99.metadata.json"))
+        catalog.close()
+      }
+    }
+  }
+
+  test("a table by path stays where it is") {
+    val tables = new PathTables(new MemoryFileIO, environment)
+    val table = tables.create(path, unpartitioned())
+    intercept[Unsupported](table.transaction(Map.empty, environment).add(new UpdateLocation("mem://x")).commit())
+    intercept[Unsupported](tables.create("mem://wh/u", unpartitioned().copy(location = Some("mem://x"))))
+  }
+
+  test("a table can be replaced by its path") {
+    val tables = new PathTables(new MemoryFileIO, environment)
+    append(tables.create(path, unpartitioned()), "x")
+    val staged = tables.stage(path, byCategory(), StageMode.CreateOrReplace)
+    assert(staged.commit().spec.isPartitioned)
+  }
+}

@@ -1,0 +1,264 @@
+package iceberglite.inspect
+
+import java.nio.ByteBuffer
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Literal.{DateLiteral, IntLiteral, StringLiteral}
+import iceberglite.spec.Type._
+import iceberglite.spec.transform.{Bucket, Day, Identity, Void}
+import iceberglite.tree.TestTable
+import iceberglite.tree.TestTable._
+
+class MetadataTablesSuite extends AnyFunSuite {
+  private val schema = Schema(
+    0,
+    Vector(
+      NestedField.required(1, "id", IntType),
+      NestedField.optional(2, "ts", TimestampType),
+      NestedField.optional(3, "place", StructType(Vector(NestedField.optional(4, "name", StringType)))),
+      NestedField.optional(5, "tags", ListType(6, StringType, elementRequired = false))
+    )
+  )
+  private val byDay = PartitionSpec(0, Vector(PartitionField(2, 1000, "ts_day", Day)))
+  private val byDayAndBucket =
+    PartitionSpec(1, Vector(PartitionField(2, 1000, "day", Day), PartitionField(1, 1001, "id_bucket", Bucket(4))))
+
+  private def day(days: Int): PartitionTuple = PartitionTuple(Vector(Some(DateLiteral(days))))
+  private def dayAndBucket(days: Int, bucket: Int): PartitionTuple =
+    PartitionTuple(Vector(Some(DateLiteral(days)), Some(IntLiteral(bucket))))
+
+  private val metrics = MetricMaps(
+    columnSizes = Some(Map(1 -> 40L, 4 -> 8L)),
+    valueCounts = Some(Map(1 -> 10L, 4 -> 10L)),
+    nullValueCounts = Some(Map(1 -> 0L, 4 -> 3L)),
+    nanValueCounts = None,
+    lowerBounds = Some(Map(1 -> SingleValue.encode(IntLiteral(7)), 4 -> SingleValue.encode(StringLiteral("a")))),
+    upperBounds = Some(Map(1 -> SingleValue.encode(IntLiteral(9)), 4 -> ByteBuffer.wrap("z".getBytes)))
+  )
+
+  private def evolved: TestTable = {
+    val t = new TestTable(schema, Vector(byDay, byDayAndBucket))
+    t.append(file("a", day(1), metrics = metrics, splitOffsets = Vector(4L)), file("b", day(2)))
+    t.append(file("c", dayAndBucket(1, 3), specId = 1, records = 5, size = 70))
+    t
+  }
+
+  private def rows(t: TestTable, name: String): Vector[Map[String, Any]] = rows(t, name, t.metadata.currentSnapshot)
+
+  private def rows(t: TestTable, name: String, snapshot: Option[Snapshot]): Vector[Map[String, Any]] = {
+    val found = MetadataTables.find(name).get
+    val s = found.schema(t.table)
+    val all = found.rows(t.table, snapshot).toVector
+    all.foreach(r => assertFits(r, s.asStruct, name))
+    all.map(r => s.fields.map(_.name).zip(r.values).toMap)
+  }
+
+  /** Every value is of the class that [[MetadataRow]] documents. */
+  private def assertFits(value: Any, t: Type, where: String): Unit = {
+    def field(v: Any, f: NestedField): Unit = v match {
+      case Some(inner) if f.optional => assertFits(inner, f.fieldType, s"$where.${f.name}")
+      case None if f.optional => ()
+      case bare if f.required => assertFits(bare, f.fieldType, s"$where.${f.name}")
+      case other => fail(s"$where.${f.name} is $other")
+    }
+    (t, value) match {
+      case (s: StructType, MetadataRow(values)) =>
+        assert(values.size == s.fields.size, where)
+        values.zip(s.fields).foreach { case (v, f) => field(v, f) }
+      case (l: ListType, vs: Vector[_]) => vs.foreach(field(_, l.elementField))
+      case (m: MapType, vs: Map[_, _]) => vs.foreach { case (k, v) =>
+          field(k, m.keyField)
+          field(v, m.valueField)
+        }
+      case (BooleanType, _: Boolean) | (IntType | DateType, _: Int) | (StringType, _: String) => ()
+      case (LongType | TimestampType | TimestampTzType, _: Long) | (BinaryType, _: ByteBuffer) => ()
+      case (other, v) => fail(s"$where: $v is no $other")
+    }
+  }
+
+  private def fileName(row: Map[String, Any]): String = row("file_path").toString.split('/').last
+
+  test("every metadata table has unique field ids, names and rows that fit, on every kind of table") {
+    val unpartitioned = new TestTable(schema)
+    unpartitioned.append(file("a", metrics = metrics))
+    unpartitioned.append(positionDeletes("p", Some("a")))
+    val v1 = new TestTable(schema, version = FormatVersion.V1)
+    v1.append(file("a"))
+    val v3 = new TestTable(schema, Vector(byDay), FormatVersion.V3)
+    v3.append(file("a", day(1)))
+    Seq(evolved, unpartitioned, v1, v3, new TestTable(schema)).foreach { t =>
+      MetadataTables.all.foreach { m =>
+        val fields = m.schema(t.table).fields
+        val ids = Schema.fieldsOf(StructType(fields)).map(_.id)
+        assert(ids.distinct == ids, m.name)
+        assert(fields.map(_.name).distinct == fields.map(_.name), m.name)
+        rows(t, m.name)
+      }
+    }
+    assert(MetadataTables.all.map(_.name).distinct.size == MetadataTables.all.size)
+    assert(MetadataTables.find("SNAPSHOTS").contains(SnapshotsTable) && MetadataTables.find("nothing").isEmpty)
+  }
+
+  test("snapshots lists what the table knows, with the operation apart from the summary") {
+    val first = rows(evolved, "snapshots").head
+    assert(first("committed_at") == 1000000L && first("snapshot_id") == 1L && first("parent_id") == None)
+    assert(first("operation") == Some("append") && first("summary") == Some(Map("added-data-files" -> "2")))
+    assert(rows(evolved, "snapshots").map(_("parent_id")) == Vector(None, Some(1L)))
+  }
+
+  test("history tells snapshots that were rolled back from ancestors of the current one") {
+    val t = evolved
+    val log = SnapshotLogEntry(3000, 1)
+    t.metadata = t.metadata.copy(currentSnapshotId = Some(1), snapshotLog = t.metadata.snapshotLog :+ log)
+    assert(rows(t, "history").map(r => r("snapshot_id") -> r("is_current_ancestor")) ==
+      Vector(1L -> true, 2L -> false, 1L -> true))
+    assert(rows(t, "history").last("made_current_at") == 3000000L)
+  }
+
+  test("refs lists branches and tags with their retention") {
+    val t = evolved
+    t.metadata = t.metadata.copy(refs =
+      t.metadata.refs ++ Map("t1" -> SnapshotRef.Tag(1, Some(5L)), "dev" -> SnapshotRef.Branch(2, Some(3), Some(4L)))
+    )
+    val byName = rows(t, "refs").map(r => r("name") -> r).toMap
+    assert(byName.keySet == Set("main", "t1", "dev"))
+    assert(byName("t1")("type") == "TAG" && byName("t1")("max_reference_age_in_ms") == Some(5L))
+    assert(byName("dev")("type") == "BRANCH" && byName("dev")("min_snapshots_to_keep") == Some(3))
+  }
+
+  test("metadata_log_entries ends with the current file") {
+    val t = evolved
+    t.metadata = t.metadata.copy(lastUpdatedMs = 2500, metadataLog = Vector(MetadataLogEntry(1500, "mem:/old.json")))
+    val entries = rows(t, "metadata_log_entries")
+    assert(entries.map(_("file")) == Vector("mem:/old.json", "mem:/t/metadata/v1.metadata.json"))
+    assert(entries.map(_("latest_snapshot_id")) == Vector(Some(1L), Some(2L)))
+    assert(entries.map(_("latest_sequence_number")) == Vector(Some(1L), Some(2L)))
+  }
+
+  test("files shows live files of all specs in one partition struct") {
+    val t = evolved
+    val columns = MetadataTables.find("files").get.schema(t.table).fields
+    assert(columns.take(7).map(_.name) ==
+      Vector("content", "file_path", "file_format", "spec_id", "partition", "record_count", "file_size_in_bytes"))
+    assert(columns.find(_.name == "partition").get.fieldType == StructType(Vector(
+      NestedField.optional(1000, "day", DateType),
+      NestedField.optional(1001, "id_bucket", IntType)
+    )))
+    val found = rows(t, "files").map(r => fileName(r) -> r("partition"))
+    assert(found == Vector(
+      "c.parquet" -> MetadataRow.of(Some(1), Some(3)),
+      "a.parquet" -> MetadataRow.of(Some(1), None),
+      "b.parquet" -> MetadataRow.of(Some(2), None)
+    ))
+    t.commit(Vector.empty, removing("a"))
+    assert(rows(t, "files").map(fileName).sorted == Vector("b.parquet", "c.parquet"))
+    assert(rows(t, "files", Some(t.metadata.snapshot(1))).map(fileName) == Vector("a.parquet", "b.parquet"))
+    assert(rows(t, "all_data_files").map(fileName).sorted ==
+      Vector("a.parquet", "b.parquet", "b.parquet", "c.parquet"))
+  }
+
+  test("files of an unpartitioned table have no partition column") {
+    assert(!MetadataTables.find("files").get.schema(new TestTable(schema).table).fields.exists(_.name == "partition"))
+  }
+
+  test("readable_metrics has a struct for each primitive column, by full name") {
+    val t = evolved
+    val field = MetadataTables.find("files").get.schema(t.table).fields.last
+    val structs = field.fieldType.asInstanceOf[StructType].fields
+    assert(field.name == "readable_metrics" && structs.map(_.name) == Vector("id", "place.name", "tags.element", "ts"))
+    val Some(MetadataRow(values)) = rows(t, "files").find(fileName(_) == "a.parquet").get("readable_metrics")
+    assert(values(0) == Some(MetadataRow.of(Some(40L), Some(10L), Some(0L), None, Some(7), Some(9))))
+    assert(values(1) == Some(MetadataRow.of(Some(8L), Some(10L), Some(3L), None, Some("a"), Some("z"))))
+    assert(values(2) == Some(MetadataRow.of(None, None, None, None, None, None)))
+  }
+
+  test("a bound that is no value of its column says nothing") {
+    val t = new TestTable(schema)
+    t.append(file("a", metrics = MetricMaps(lowerBounds = Some(Map(1 -> ByteBuffer.wrap(Array[Byte](1, 2)))))))
+    val Some(MetadataRow(values)) = rows(t, "files").head("readable_metrics")
+    assert(values.head == Some(MetadataRow.of(None, None, None, None, None, None)))
+  }
+
+  test("data_files and delete_files divide the files") {
+    val t = new TestTable(schema)
+    t.append(file("a"), positionDeletes("p", Some("a")), equalityDeletes("e"))
+    assert(rows(t, "data_files").map(fileName) == Vector("a.parquet"))
+    val deletes = rows(t, "delete_files")
+    assert(deletes.map(fileName) == Vector("p.parquet", "e.parquet"))
+    assert(deletes.map(_("content")) == Vector(Some(1), Some(2)))
+    assert(deletes.map(_("equality_ids")) == Vector(None, Some(Vector(1))))
+    assert(deletes.head("referenced_data_file") == Some("mem:/t/data/a.parquet"))
+  }
+
+  test("entries shows deleted files and the numbers of each") {
+    val t = evolved
+    t.commit(Vector.empty, removing("a"))
+    val shown = rows(t, "entries").map { r =>
+      val MetadataRow(values) = r("data_file")
+      (values(1).toString.split('/').last, r("status"), r("snapshot_id"), r("sequence_number"))
+    }
+    assert(shown == Vector(
+      ("a.parquet", 2, Some(3L), Some(1L)),
+      ("b.parquet", 0, Some(1L), Some(1L)),
+      ("c.parquet", 1, Some(2L), Some(2L))
+    ))
+  }
+
+  test("manifests shows counts by content and summaries as a person reads them") {
+    val t = evolved
+    t.append(positionDeletes("p", partition = day(1)))
+    val found = rows(t, "manifests")
+    assert(found.map(r => (r("content"), r("added_data_files_count"), r("added_delete_files_count"))) ==
+      Vector((1, Some(0), 1), (0, Some(1), 0), (0, Some(2), 0)))
+    assert(found.last("partition_summaries") ==
+      Some(Vector(MetadataRow.of(false, Some(false), Some("1970-01-02"), Some("1970-01-03")))))
+    assert(rows(t, "all_manifests").map(_("reference_snapshot_id")) == Vector(1L, 2L, 2L, 3L, 3L, 3L))
+  }
+
+  test("partitions sums up the live files of each partition") {
+    val t = evolved
+    t.append(file("d", day(1), records = 7, size = 30), positionDeletes("p", partition = day(1)))
+    val found = rows(t, "partitions").map(r => r("partition") -> r).toMap
+    assert(found.keySet ==
+      Set(MetadataRow.of(Some(1), Some(3)), MetadataRow.of(Some(1), None), MetadataRow.of(Some(2), None)))
+    val one = found(MetadataRow.of(Some(1), None))
+    assert((one("record_count"), one("file_count"), one("total_data_file_size_in_bytes")) == ((17L, 2, 1030L)))
+    assert((one("position_delete_record_count"), one("position_delete_file_count")) == ((10L, 1)))
+    assert((one("spec_id"), one("last_updated_snapshot_id")) == ((0, Some(3L))))
+    assert(found(MetadataRow.of(Some(1), Some(3)))("last_updated_at") == Some(2000000L))
+  }
+
+  test("partitions of an unpartitioned table is one row without a key") {
+    val t = new TestTable(schema)
+    assert(rows(t, "partitions").isEmpty)
+    t.append(file("a"), file("b"))
+    val found = rows(t, "partitions")
+    assert(found.map(_("file_count")) == Vector(2))
+    assert(!found.head.contains("partition") && !found.head.contains("spec_id"))
+  }
+
+  test("a field that version 1 dropped keeps its type in the union of the specs") {
+    val dropped = PartitionSpec(1, Vector(PartitionField(2, 1000, "ts_day", Void)))
+    val t = new TestTable(schema, Vector(byDay, dropped), FormatVersion.V1)
+    t.append(file("a", day(1)))
+    t.append(file("b", PartitionTuple(Vector(None)), specId = 1))
+    assert(rows(t, "files").map(_("partition")) == Vector(MetadataRow.of(None), MetadataRow.of(Some(1))))
+  }
+
+  test("two fields with one name are told apart by their ids") {
+    val other = PartitionSpec(1, Vector(PartitionField(1, 1001, "ts_day", Identity)))
+    val t = new TestTable(schema, Vector(byDay, other))
+    assert(new UnionPartition(t.metadata).structType.fields.map(_.name) == Vector("ts_day_1000", "ts_day"))
+  }
+
+  test("one field id with two meanings is refused by name") {
+    val other = PartitionSpec(1, Vector(PartitionField(1, 1000, "id", Identity)))
+    val t = new TestTable(schema, Vector(byDay, other), FormatVersion.V1)
+    val e = intercept[Unsupported](MetadataTables.find("files").get.schema(t.table))
+    assert(e.getMessage.contains("1000") && e.getMessage.contains("ts_day"))
+    assert(rows(t, "manifests").isEmpty)
+  }
+}

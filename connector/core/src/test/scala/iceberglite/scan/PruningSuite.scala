@@ -1,0 +1,115 @@
+package iceberglite.scan
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.spec._
+import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.expr.{Bind, Evaluate, Expression, ExpressionGenerators, PartitionSpecs}
+import iceberglite.spec.expr.ExpressionGenerators.Row
+import iceberglite.spec.transform.{Bucket, Day, Identity, Truncate, UnknownTransform, Year}
+import iceberglite.tree.{ManifestCache, TestTable}
+import iceberglite.tree.TestTable.file
+
+/** Plans of random files against a look at every row. */
+class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 400)
+
+  private case class Case(
+      columns: Vector[NestedField],
+      specs: Vector[PartitionSpec],
+      commits: Vector[Vector[Batch]],
+      filter: Expression
+  )
+
+  /** Rows that are written with a spec: a file for each partition. */
+  private case class Batch(spec: PartitionSpec, rows: Vector[Row], withMetrics: Boolean)
+
+  private val cases: Gen[Case] = for {
+    count <- Gen.choose(1, 4)
+    columns <- Gen.pick(count, ExpressionGenerators.columns).map(_.toVector)
+    random <- Gen.choose(1, 3).flatMap(Gen.listOfN(_, PartitionSpecs.random(columns)))
+    specs = random.zipWithIndex.map { case (spec, id) => numbered(known(spec), id) }.toVector
+    batch = for {
+      spec <- Gen.oneOf(specs)
+      rows <- Gen.choose(1, 12).flatMap(Gen.listOfN(_, ExpressionGenerators.row(columns)))
+      withMetrics <- Gen.frequency(5 -> true, 1 -> false)
+    } yield Batch(spec, rows.toVector, withMetrics)
+    commits <- Gen.choose(1, 4).flatMap(Gen.listOfN(_, Gen.choose(1, 3).flatMap(Gen.listOfN(_, batch)).map(_.toVector)))
+    filter <- ExpressionGenerators.condition(columns, Seq(Identity, Bucket(3), Truncate(2), Day, Year))
+  } yield Case(columns, specs, commits.toVector, filter)
+
+  /** No table is written with a transform that nobody knows. */
+  private def known(spec: PartitionSpec): PartitionSpec =
+    spec.copy(fields = spec.fields.filterNot(_.transform.isInstanceOf[UnknownTransform]))
+
+  private def numbered(spec: PartitionSpec, id: Int): PartitionSpec = PartitionSpec(
+    id,
+    spec.fields.zipWithIndex.map { case (f, i) => f.copy(fieldId = 1000 + id * 10 + i, name = s"p${id}_$i") }
+  )
+
+  private def isNan(value: Literal): Boolean = value match {
+    case FloatLiteral(v) => v.isNaN
+    case DoubleLiteral(v) => v.isNaN
+    case _ => false
+  }
+
+  private def metrics(columns: Vector[NestedField], rows: Vector[Row]): Metrics = {
+    val values = columns.map(c => c.id -> rows.flatMap(_(c.id))).toMap
+    val ordinary = values.mapValues(_.filterNot(isNan)).filter(_._2.nonEmpty)
+    MetricMaps(
+      valueCounts = Some(columns.map(_.id -> rows.size.toLong).toMap),
+      nullValueCounts = Some(values.map { case (id, vs) => id -> (rows.size - vs.size).toLong }),
+      nanValueCounts = Some(values.map { case (id, vs) => id -> vs.count(isNan).toLong }),
+      lowerBounds = Some(ordinary.map { case (id, vs) => id -> SingleValue.encode(vs.min(Literal.ordering)) }),
+      upperBounds = Some(ordinary.map { case (id, vs) => id -> SingleValue.encode(vs.max(Literal.ordering)) })
+    )
+  }
+
+  private var skippedManifests, prunedFiles = 0L
+
+  private def check(c: Case, version: FormatVersion, cache: ManifestCache): Unit = {
+    val schema = Schema(0, c.columns)
+    val t = new TestTable(schema, c.specs, version, cache = cache)
+    var rowsOf = Map.empty[String, Vector[Row]]
+    c.commits.foreach { batches =>
+      val files = batches.flatMap(b => b.rows.groupBy(PartitionSpecs.tuple(b.spec, _)).map(b -> _)).map {
+        case (b, (tuple, rows)) =>
+          val stats = if (b.withMetrics) metrics(c.columns, rows) else Metrics.Empty
+          val f = file(s"f${rowsOf.size}", tuple, b.spec.specId, rows.size.toLong, metrics = stats)
+          rowsOf += f.path -> rows
+          f
+      }
+      t.append(files: _*)
+    }
+    val plan = TableScan(t.table, t.metadata.currentSnapshot, schema, c.filter, caseSensitive = true, cache).plan()
+    val bound = Bind(c.filter, schema, caseSensitive = true)
+    def holds(e: Expression, row: Row): Boolean = Evaluate.rows[Row](e, id => _(id)).apply(row)
+    val residuals = plan.tasks.map(task => task.file.path -> task.residual).toMap
+    rowsOf.foreach { case (path, rows) =>
+      rows.foreach(row => assert(residuals.get(path).exists(holds(_, row)) == holds(bound, row), s"$row of $path"))
+    }
+    assert(plan.report.totalFiles.contains(rowsOf.size.toLong))
+    assert(plan.report.resultFiles == plan.tasks.size)
+    skippedManifests += plan.report.skippedManifests
+    prunedFiles += plan.report.prunedFiles
+    val inOrder = t.live.map(_.file.path).filter(residuals.contains)
+    assert(plan.tasks.map(_.file.path) == inOrder)
+  }
+
+  FormatVersion.all.foreach { version =>
+    test(s"a plan of a version $version table has every matching row, and residuals match the same rows") {
+      forAll(cases)(check(_, version, ManifestCache.Off))
+    }
+  }
+
+  test("a plan from the cache is the same") {
+    forAll(cases)(check(_, FormatVersion.V2, new ManifestCache(1 << 20)))
+  }
+
+  test("many files and manifests were skipped in all this") {
+    assert(skippedManifests > 100 && prunedFiles > 500)
+  }
+}

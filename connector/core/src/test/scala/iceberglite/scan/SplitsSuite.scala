@@ -1,0 +1,100 @@
+package iceberglite.scan
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.spec.PartitionSpec
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.tree.TestTable.{file, nameOf}
+
+class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private def task(name: String, size: Long, offsets: Long*): FileScanTask =
+    FileScanTask.whole(
+      file(name, size = size, splitOffsets = offsets.toVector),
+      1L,
+      PartitionSpec.Unpartitioned,
+      AlwaysTrue
+    )
+
+  private def shown(groups: Vector[Vector[FileScanTask]]): Vector[String] =
+    groups.map(_.map(t => s"${nameOf(t.file)}[${t.start},${t.end})").mkString(" "))
+
+  private val tasks: Gen[Vector[FileScanTask]] = {
+    val one = for {
+      size <- Gen.choose(1L, 1000L)
+      kind <- Gen.choose(0, 3)
+      offsets <- kind match {
+        case 0 => Gen.const(Nil)
+        case 1 => Gen.listOf(Gen.choose(0L, 1200L))
+        case _ => Gen.listOf(Gen.choose(0L, size - 1)).map(_.distinct.sorted)
+      }
+    } yield (size, offsets)
+    Gen.listOf(one).map(_.zipWithIndex.map { case ((size, offsets), i) => task(s"f$i", size, offsets: _*) }.toVector)
+  }
+
+  test("every byte of every file is in exactly one piece, and no row group is cut") {
+    forAll(tasks, Gen.choose(1L, 700L), Gen.choose(0L, 100L), Gen.choose(1, 12)) { (files, target, cost, lookback) =>
+      val groups = Splits.of(files, target, cost, lookback)
+      assert(groups.forall(_.nonEmpty))
+      val pieces = groups.flatten.groupBy(_.file.path)
+      files.foreach { f =>
+        val own = pieces(f.file.path).sortBy(_.start)
+        assert(own.head.start == 0 && own.last.end == f.file.fileSizeInBytes)
+        assert(own.zip(own.tail).forall { case (a, b) => a.end == b.start })
+        val offsets = f.file.splitOffsets
+        val valid = offsets.nonEmpty && offsets == offsets.distinct.sorted && offsets.last < f.file.fileSizeInBytes
+        if (valid) assert(own.tail.forall(p => offsets.contains(p.start)))
+      }
+    }
+  }
+
+  test("a group is over the target only with a single piece that cannot be cut") {
+    forAll(tasks, Gen.choose(1L, 700L), Gen.choose(0L, 100L), Gen.choose(1, 12)) { (files, target, cost, lookback) =>
+      val groups = Splits.of(files, target, cost, lookback)
+      assert(groups.filter(_.map(t => math.max(t.length, cost)).sum > target).forall(_.size == 1))
+    }
+  }
+
+  test("row groups are joined up to the target size") {
+    assert(shown(Splits.of(Vector(task("f", 100, 4, 30, 50, 80)), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
+  }
+
+  test("a row group that is greater than the target stays whole") {
+    assert(shown(Splits.of(Vector(task("f", 100, 4, 90)), 50, 0, 1)) == Vector("f[0,90)", "f[90,100)"))
+    assert(shown(Splits.of(Vector(task("f", 100, 4)), 50, 0, 1)) == Vector("f[0,100)"))
+  }
+
+  test("without usable offsets a file is cut evenly") {
+    val even = Vector("f[0,40)", "f[40,80)", "f[80,100)")
+    assert(shown(Splits.of(Vector(task("f", 100)), 40, 0, 1)) == even)
+    assert(shown(Splits.of(Vector(task("f", 100, 4, 70, 50)), 40, 0, 1)) == even)
+    assert(shown(Splits.of(Vector(task("f", 100, 4, 120)), 40, 0, 1)) == even)
+  }
+
+  test("small files share a task, but opening each has its cost") {
+    val files = (1 to 6).map(i => task(s"f$i", 1)).toVector
+    assert(Splits.of(files, 100, 0, 10).size == 1)
+    assert(Splits.of(files, 100, 40, 10).map(_.size) == Vector(2, 2, 2))
+  }
+
+  test("pieces of one file that meet in a task are one again") {
+    val groups = Splits.of(Vector(task("a", 60, 4, 35), task("b", 30)), 100, 0, 10)
+    assert(shown(groups) == Vector("a[0,60) b[0,30)"))
+    val cut = Splits.of(Vector(task("a", 120, 4, 50, 100)), 100, 0, 10)
+    assert(shown(cut) == Vector("a[0,100)", "a[100,120)"))
+  }
+
+  test("a piece fills a group that is still open; of too many the fullest is closed") {
+    val files = Seq(60, 60, 30, 60, 40).zipWithIndex.map { case (size, i) => task(s"f$i", size.toLong) }.toVector
+    assert(shown(Splits.of(files, 100, 0, 10)) == Vector("f0[0,60) f2[0,30)", "f1[0,60) f4[0,40)", "f3[0,60)"))
+    assert(shown(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
+  }
+
+  test("sizes that cannot be are refused") {
+    assert(intercept[InvalidArgument](Splits.of(Vector.empty, 0, 0, 1)).getMessage.contains("split size"))
+    assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, 0, 0)).getMessage.contains("lookback"))
+    assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, -1, 1)).getMessage.contains("open cost"))
+  }
+}

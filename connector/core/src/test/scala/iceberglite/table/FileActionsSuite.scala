@@ -1,0 +1,284 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.{Catalog, CatalogFixture}
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.transform.Bucket
+import iceberglite.table.TestTables._
+import iceberglite.table.action._
+import iceberglite.tree.MetadataTree
+
+/** What the actions that add and remove files do to a table. */
+class FileActionsSuite extends AnyFunSuite {
+  private val inA: Expression = Equal(Named("category"), StringLiteral("a"))
+
+  private def withTable(creation: TableCreation)(body: Table => Unit): Unit =
+    CatalogFixture.Hadoop.withStore { store =>
+      val catalog: Catalog = CatalogFixture.Hadoop.open(store, store.files)
+      body(catalog.create(CatalogFixture.Id, creation))
+    }
+
+  private def commit(table: Table, action: Action): Table =
+    table.transaction(Map.empty, environment).add(action).commit()
+
+  private def filled(table: Table): Table =
+    commit(table, new FastAppend(Vector(fileOf("a", "a1"), fileOf("a", "a2"), fileOf("b", "b1"))))
+
+  private def summary(table: Table): Map[String, String] = table.currentSnapshot.get.summary
+
+  test("an append adds files and says so") {
+    withTable(byCategory()) { empty =>
+      val table = filled(empty)
+      assert(liveFiles(table) == Vector("a1", "a2", "b1"))
+      val s = summary(table)
+      assert(s("operation") == "append")
+      assert(s("added-data-files") == "3" && s("added-records") == "30" && s("added-files-size") == "3000")
+      assert(s("changed-partition-count") == "2")
+      assert(s("total-data-files") == "3" && s("total-records") == "30" && s("total-files-size") == "3000")
+      assert(s("total-delete-files") == "0" && s("total-position-deletes") == "0" && s("total-equality-deletes") == "0")
+      assert(!s.contains("deleted-data-files"), "a count of zero is left out")
+      assert(s.contains(CommitContext.CommitIdKey))
+    }
+  }
+
+  test("totals follow from the parent's") {
+    withTable(byCategory()) { empty =>
+      val s = summary(commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5)))))
+      assert(s("total-data-files") == "4" && s("total-records") == "35" && s("total-files-size") == "3500")
+    }
+  }
+
+  test("what the engine says of itself is in the summary, but replaces no count") {
+    withTable(byCategory()) { table =>
+      val said = Map("engine-name" -> "spark", "spark.app.id" -> "app-1", "total-records" -> "-1")
+      val s = summary(table.transaction(said, environment).add(new FastAppend(Vector(fileOf("a", "a1")))).commit())
+      assert(s("engine-name") == "spark" && s("spark.app.id") == "app-1")
+      assert(s("total-records") == "10")
+    }
+  }
+
+  test("partitions are listed one by one where the table wants it") {
+    withTable(byCategory("write.summary.partition-limit" -> "2")) { empty =>
+      val table = commit(empty, new FastAppend(Vector(fileOf("a/b c", "a1"))))
+      val s = summary(table)
+      assert(s("partition-summaries-included") == "true")
+      assert(s("partitions.category=a%2Fb+c") == "added-data-files=1,added-files-size=1000,added-records=10")
+      val many = commit(table, new FastAppend(Vector(fileOf("x", "x"), fileOf("y", "y"), fileOf("z", "z"))))
+      assert(!summary(many).keys.exists(_.startsWith("partitions.")), "three partitions are above the limit")
+    }
+  }
+
+  test("a snapshot follows its parent, with the next sequence number and the current schema") {
+    withTable(byCategory()) { empty =>
+      val first = filled(empty)
+      val second = commit(first, new FastAppend(Vector(fileOf("c", "c1"))))
+      val snapshot = second.currentSnapshot.get
+      assert(snapshot.parentSnapshotId == first.metadata.currentSnapshotId)
+      assert(snapshot.sequenceNumber == 2 && second.metadata.lastSequenceNumber == 2)
+      assert(snapshot.snapshotId > 0)
+      assert(snapshot.schemaId.contains(second.metadata.currentSchemaId))
+      assert(snapshot.firstRowId.isEmpty && snapshot.addedRows.isEmpty)
+    }
+  }
+
+  test("in version 1 sequence numbers stay 0") {
+    withTable(byCategory("format-version" -> "1")) { empty =>
+      val table = commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1"))))
+      assert(table.metadata.formatVersion == FormatVersion.V1)
+      assert(table.metadata.snapshots.map(_.sequenceNumber) == Vector(0L, 0L))
+      assert(liveFiles(table) == Vector("a1", "a2", "b1", "c1"))
+    }
+  }
+
+  test("in version 3 a snapshot takes row ids") {
+    withTable(byCategory("format-version" -> "3")) { empty =>
+      val table = commit(filled(empty), new FastAppend(Vector(fileOf("c", "c1", records = 5))))
+      assert(table.metadata.snapshots.map(_.firstRowId) == Vector(Some(0L), Some(30L)))
+      assert(table.metadata.snapshots.map(_.addedRows) == Vector(Some(30L), Some(5L)))
+      assert(table.metadata.nextRowId == 35)
+    }
+  }
+
+  test("a snapshot id that is taken is not used") {
+    withTable(byCategory()) { empty =>
+      val table = filled(empty)
+      val taken = table.currentSnapshot.get.snapshotId
+      val ids = Iterator(taken, 0L, Long.MinValue, -7L)
+      val loaded = environment.copy(randomLong = () => ids.next())
+      val next = table.transaction(Map.empty, loaded).add(new FastAppend(Vector(fileOf("c", "c1")))).commit()
+      assert(next.currentSnapshot.get.snapshotId == (-7L & Long.MaxValue))
+    }
+  }
+
+  test("an overwrite by filter replaces the files of the partition, and no others") {
+    withTable(byCategory()) { empty =>
+      val table = commit(filled(empty), new OverwriteFiles(inA, Vector(fileOf("a", "a3"))))
+      assert(liveFiles(table) == Vector("a3", "b1"))
+      val s = summary(table)
+      assert(s("operation") == "overwrite")
+      assert(s("deleted-data-files") == "2" && s("deleted-records") == "20" && s("removed-files-size") == "2000")
+      assert(s("added-data-files") == "1" && s("total-data-files") == "2" && s("total-records") == "20")
+      assert(s("changed-partition-count") == "1")
+    }
+  }
+
+  test("an overwrite without new files is a delete, one that removes nothing an append") {
+    withTable(byCategory()) { empty =>
+      val table = filled(empty)
+      assert(summary(commit(table, new OverwriteFiles(inA, Vector.empty)))("operation") == "delete")
+      val other = Equal(Named("category"), StringLiteral("zz"))
+      val appended = commit(table.refresh(), new OverwriteFiles(other, Vector(fileOf("zz", "z1"))))
+      assert(summary(appended)("operation") == "append")
+    }
+  }
+
+  test("an overwrite of everything leaves the new files only") {
+    withTable(byCategory()) { empty =>
+      val table = commit(filled(empty), new OverwriteFiles(AlwaysTrue, Vector(fileOf("c", "c1"))))
+      assert(liveFiles(table) == Vector("c1"))
+    }
+  }
+
+  test("a file that matches in part cannot be overwritten, and the error names it") {
+    withTable(byCategory()) { empty =>
+      val table = filled(empty)
+      val filter = LessThan(Named("id"), LongLiteral(50))
+      val error = intercept[ValidationFailed](commit(table, new OverwriteFiles(filter, Vector(fileOf("c", "c1")))))
+      assert(error.getMessage.contains("id < 50") && error.getMessage.contains("1 may also have rows"))
+      assert(table.refresh().metadataLocation == table.metadataLocation)
+    }
+  }
+
+  test("a delete removes the files whose metrics prove that every row matches") {
+    withTable(unpartitioned()) { empty =>
+      val table = commit(empty, new FastAppend(Vector(file("low", ids = (0, 9)), file("high", ids = (10, 19)))))
+      val deleted = commit(table, new DeleteFiles(LessThan(Named("id"), LongLiteral(10))))
+      assert(liveFiles(deleted) == Vector("high"))
+      assert(summary(deleted)("operation") == "delete")
+      val error = intercept[ValidationFailed](commit(deleted, new DeleteFiles(LessThan(Named("id"), LongLiteral(15)))))
+      assert(error.getMessage.contains("high") && error.getMessage.contains("Row-level deletes are not supported yet"))
+    }
+  }
+
+  test("a delete that matches nothing commits nothing and leaves no file") {
+    withTable(byCategory()) { empty =>
+      val table = filled(empty)
+      val store = table.io.asInstanceOf[MemoryFileIO]
+      val before = store.paths
+      val same = commit(table, new DeleteFiles(Equal(Named("category"), StringLiteral("zz"))))
+      assert(same.metadataLocation == table.metadataLocation)
+      assert(store.paths == before)
+    }
+  }
+
+  test("a filter on a column that is not there is refused, and names the columns") {
+    withTable(byCategory()) { table =>
+      val error = intercept[NotFound](commit(table, new DeleteFiles(Equal(Named("nope"), LongLiteral(1)))))
+      assert(error.getMessage.contains("id, category"))
+    }
+  }
+
+  test("replacing partitions keeps the others, and says so") {
+    withTable(byCategory()) { empty =>
+      val table = commit(filled(empty), new ReplacePartitions(Vector(fileOf("a", "a3"), fileOf("c", "c1"))))
+      assert(liveFiles(table) == Vector("a3", "b1", "c1"))
+      val s = summary(table)
+      assert(s("operation") == "overwrite" && s("replace-partitions") == "true")
+      assert(s("deleted-data-files") == "2" && s("added-data-files") == "2")
+    }
+  }
+
+  test("replacing the null partition leaves other values alone") {
+    withTable(byCategory()) { empty =>
+      val nulls = fileOf("x", "n1").copy(partition = PartitionTuple(Vector(None)))
+      val table = commit(filled(empty), new FastAppend(Vector(nulls)))
+      val replaced = commit(table, new ReplacePartitions(Vector(nulls.copy(path = "n2"))))
+      assert(liveFiles(replaced) == Vector("a1", "a2", "b1", "n2"))
+    }
+  }
+
+  test("replacing partitions of a table without partitions replaces all") {
+    withTable(unpartitioned()) { empty =>
+      val table = commit(empty, new FastAppend(Vector(file("x"), file("y"))))
+      assert(liveFiles(commit(table, new ReplacePartitions(Vector(file("z"))))) == Vector("z"))
+    }
+  }
+
+  test("files of an older spec stay when partitions of a newer one are replaced") {
+    withTable(byCategory()) { empty =>
+      val evolved = commit(filled(empty), new UpdateSpec(_.addField(Vector("id"), Bucket(4), None)))
+      val spec = evolved.spec
+      assert(spec.specId == 1)
+      val tuple = PartitionTuple(Vector(Some(StringLiteral("a")), Some(Literal.IntLiteral(1))))
+      val newer = fileOf("a", "new1").copy(specId = 1, partition = tuple)
+      val table = commit(evolved, new FastAppend(Vector(newer)))
+      val replaced = commit(table, new ReplacePartitions(Vector(newer.copy(path = "new2"))))
+      assert(liveFiles(replaced) == Vector("a1", "a2", "b1", "new2"))
+      assert(liveFiles(commit(replaced, new DeleteFiles(inA))) == Vector("b1"), "a filter counts in all specs")
+    }
+  }
+
+  test("a spec that the table does not have is refused") {
+    withTable(byCategory()) { table =>
+      intercept[NotFound](commit(table, new FastAppend(Vector(fileOf("a", "x").copy(specId = 7)))))
+    }
+  }
+
+  test("manifests in the summary add up") {
+    withTable(byCategory()) { empty =>
+      val first = filled(empty)
+      assert(summary(first)("manifests-created") == "1" && summary(first)("manifests-kept") == "0")
+      val second = commit(first, new FastAppend(Vector(fileOf("c", "c1"))))
+      assert(summary(second)("manifests-created") == "1" && summary(second)("manifests-kept") == "1")
+    }
+  }
+
+  /** A commit that adds delete files, as other engines make them. */
+  private def withDeletes(table: Table, deletes: ContentFile*): Table = commit(table, new FastAppend(deletes.toVector))
+
+  private def liveDeletes(table: Table): Vector[String] = {
+    val tree = MetadataTree.of(table.io, table.metadata)
+    val manifests = table.currentSnapshot.toVector.flatMap(tree.manifests).filter(_.content == ManifestContent.Deletes)
+    val files = manifests.flatMap(tree.entries(_)).filter(_.isLive).map(_.file)
+    files.map(f => f.referencedDataFile.getOrElse(f.path)).sorted
+  }
+
+  test("deletes of a partition go with its data, those of others stay") {
+    withTable(byCategory()) { empty =>
+      def deletes(c: String) = fileOf(c, s"deletes-$c", records = 3).copy(content = Content.PositionDeletes)
+      val table = withDeletes(filled(empty), deletes("a"), deletes("b"))
+      assert(summary(table)("total-position-deletes") == "6" && summary(table)("added-position-delete-files") == "2")
+      Seq(new DeleteFiles(inA), new ReplacePartitions(Vector(fileOf("a", "a3")))).foreach { action =>
+        val after = commit(table.refresh(), action)
+        assert(liveDeletes(after) == Vector("deletes-b"))
+      }
+      val s = table.refresh().metadata.snapshots(2).summary
+      assert(s("removed-delete-files") == "1" && s("removed-position-deletes") == "3" && s("total-delete-files") == "1")
+    }
+  }
+
+  test("a deletion vector goes with the data file that it speaks of, and no other does") {
+    withTable(unpartitioned("format-version" -> "3")) { empty =>
+      val table = commit(empty, new FastAppend(Vector(file("low", ids = (0, 9)), file("high", ids = (10, 19)))))
+      def vector(of: String, at: Long) = file("vectors.puffin", records = 2).copy(
+        content = Content.PositionDeletes,
+        format = FileFormat.Puffin,
+        metrics = Metrics.Empty,
+        referencedDataFile = Some(of),
+        contentOffset = Some(at),
+        contentSizeInBytes = Some(40)
+      )
+      val touched = withDeletes(table, vector("low", 4), vector("high", 44))
+      val deleted = commit(touched, new DeleteFiles(LessThan(Named("id"), LongLiteral(10))))
+      assert(liveDeletes(deleted) == Vector("high"))
+      val s = summary(deleted)
+      assert(s("removed-dvs") == "1" && s("removed-files-size") == "1040" && s("total-position-deletes") == "2")
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package iceberglite.table
+
+import java.io.{ByteArrayInputStream, InputStream}
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.collection.JavaConverters._
+
+import iceberglite.io.{FileIO, FileInfo}
+import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+
+/** Files in memory, with a map's exclusive insert as the exclusive create. */
+final class MemoryFileIO extends FileIO {
+  private val files = new ConcurrentHashMap[String, Array[Byte]]
+
+  /** The files there are. */
+  def paths: Set[String] = files.keySet.asScala.toSet
+
+  override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
+
+  override def read(path: String): Array[Byte] =
+    Option(files.get(path)).getOrElse(throw UnreadableFile(path, "file", "It does not exist"))
+
+  override def exists(path: String): Boolean = info(path).isDefined
+
+  override def info(path: String): Option[FileInfo] =
+    if (files.containsKey(path)) Some(FileInfo(path, files.get(path).length.toLong, 0L, isDirectory = false))
+    else if (paths.exists(_.startsWith(path + "/"))) Some(FileInfo(path, 0L, 0L, isDirectory = true))
+    else None
+
+  override def write(path: String, contents: Array[Byte]): Unit =
+    if (!createExclusively(path, contents)) throw StorageFailed("write", path, "It exists already")
+
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean =
+    Option(files.putIfAbsent(path, contents)).isEmpty
+
+  override def replace(path: String, contents: Array[Byte]): Unit = {
+    files.put(path, contents)
+    ()
+  }
+
+  override def delete(path: String): Unit = {
+    files.remove(path)
+    ()
+  }
+
+  override def list(directory: String): Vector[FileInfo] = {
+    val prefix = directory.stripSuffix("/") + "/"
+    paths.filter(_.startsWith(prefix)).map(p => prefix + p.substring(prefix.length).takeWhile(_ != '/')).toVector
+      .flatMap(info(_))
+  }
+
+  override def makeDirectory(path: String): Unit = replace(s"$path/.directory", Array.emptyByteArray)
+
+  override def deleteDirectory(path: String): Unit = paths.filter(_.startsWith(path + "/")).foreach(delete)
+
+  override def renameDirectory(from: String, to: String): Unit =
+    paths.filter(_.startsWith(from + "/")).foreach { path =>
+      replace(to + path.substring(from.length), read(path))
+      delete(path)
+    }
+}

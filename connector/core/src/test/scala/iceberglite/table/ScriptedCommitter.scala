@@ -1,0 +1,62 @@
+package iceberglite.table
+
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound}
+
+/** A committer in memory whose next answers can be arranged. */
+final class ScriptedCommitter(store: MemoryFileIO, series: Long = 0) extends Committer {
+  private var versions = Vector.empty[TableVersion]
+
+  /** What happens to the next commits: an answer each, then the truth. */
+  var script: Vector[ScriptedCommitter.Answer] = Vector.empty
+  var loads: Vector[() => Unit] = Vector.empty
+  var commits = 0
+
+  def current: TableVersion = versions.last
+
+  override def load(id: TableIdentifier): TableVersion = {
+    val hook = loads.headOption
+    loads = loads.drop(1)
+    hook.foreach(_.apply())
+    versions.lastOption.getOrElse(throw NotFound("table", id.toString, "It was never made"))
+  }
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    commits += 1
+    val answer = script.headOption
+    script = script.drop(1)
+    answer match {
+      case Some(before) if !before.happens => throw before.error
+      case other =>
+        val done = swap(id, base, change)
+        other.foreach(after => throw after.error)
+        done
+    }
+  }
+
+  private def swap(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    if (base.map(_.metadataLocation) != versions.lastOption.map(_.metadataLocation)) {
+      throw CommitConflict(id.toString, "another commit came first")
+    }
+    val next = NextVersion.of(id.toString, base, change, System.currentTimeMillis)
+    versions :+= TableVersion(next.metadata, ScriptedCommitter.location(versions.size, series))
+    store.replace(versions.last.metadataLocation, Array.emptyByteArray)
+    versions.last
+  }
+}
+
+object ScriptedCommitter {
+
+  /** An error, after the commit or instead of it. */
+  final case class Answer(happens: Boolean, error: Throwable)
+
+  def location(version: Int, series: Long = 0): String =
+    f"mem://t/metadata/$version%05d-${new java.util.UUID(series, version)}.metadata.json"
+
+  def conflict: Answer = Answer(happens = false, CommitConflict("t", "by the test"))
+
+  /** The commit happens, and its success looks like a conflict. */
+  def hiddenSuccess: Answer = Answer(happens = true, CommitConflict("t", "by the test"))
+
+  def unknown(happens: Boolean, version: Int): Answer =
+    Answer(happens, CommitStateUnknown("t", location(version), "by the test", None))
+}

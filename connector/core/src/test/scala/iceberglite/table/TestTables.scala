@@ -1,0 +1,69 @@
+package iceberglite.table
+
+import iceberglite.io.FileIO
+import iceberglite.spec.Literal.StringLiteral
+import iceberglite.spec._
+import iceberglite.spec.Type.{LongType, StringType}
+import iceberglite.spec.transform.Identity
+import iceberglite.tree.MetadataTree
+
+/** Tables and files that are easy to make; the files are entries only. */
+object TestTables {
+  val schema: Schema = Schema(
+    0,
+    Vector(NestedField.required(1, "id", LongType), NestedField.optional(2, "category", StringType))
+  )
+
+  /** Waits for nothing. */
+  val environment: Environment = Environment.system.copy(sleep = _ => ())
+
+  def unpartitioned(properties: (String, String)*): TableCreation =
+    TableCreation(schema, properties = properties.toMap)
+
+  def byCategory(properties: (String, String)*): TableCreation = TableCreation(
+    schema,
+    Vector(UnboundPartitionField(Vector("category"), Identity)),
+    properties = properties.toMap
+  )
+
+  /** A file of an unpartitioned table, with ids in a range. */
+  def file(path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
+    dataFile(path, records, ids, PartitionTuple.Empty)
+
+  /** A file of one category. */
+  def fileOf(category: String, path: String, records: Long = 10, ids: (Long, Long) = (0, 99)): ContentFile =
+    dataFile(path, records, ids, PartitionTuple(Vector(Some(StringLiteral(category)))))
+
+  private def dataFile(path: String, records: Long, ids: (Long, Long), partition: PartitionTuple): ContentFile =
+    ContentFile(
+      Content.Data,
+      path,
+      FileFormat.Parquet,
+      0,
+      partition,
+      records,
+      records * 100,
+      MetricMaps(
+        valueCounts = Some(Map(1 -> records)),
+        nullValueCounts = Some(Map(1 -> 0L)),
+        lowerBounds = Some(Map(1 -> SingleValue.encode(Literal.LongLiteral(ids._1)))),
+        upperBounds = Some(Map(1 -> SingleValue.encode(Literal.LongLiteral(ids._2))))
+      )
+    )
+
+  /** The paths of the live data files of a snapshot; reading them proves that every manifest is there. */
+  def liveFiles(io: FileIO, metadata: TableMetadata, snapshot: Option[Snapshot]): Vector[String] = {
+    val tree = MetadataTree.of(io, metadata, iceberglite.tree.ManifestCache.Off)
+    snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).map(_.file.path).toVector).sorted
+  }
+
+  def liveFiles(table: Table): Vector[String] = liveFiles(table.io, table.metadata, table.currentSnapshot)
+
+  /** Every file that a table's metadata reaches, but for data files. */
+  def reachable(io: FileIO, version: TableVersion): Set[String] = {
+    val tree = MetadataTree.of(io, version.metadata, iceberglite.tree.ManifestCache.Off)
+    val snapshots = version.metadata.snapshots
+    snapshots.flatMap(_.manifestList).toSet ++ snapshots.flatMap(tree.manifests).map(_.path) ++
+      version.metadata.metadataLog.map(_.metadataFile) + version.metadataLocation
+  }
+}

@@ -1,0 +1,289 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError._
+import iceberglite.catalog.FileIOWrapper
+import iceberglite.spec.Type.{LongType, StringType}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.{SnapshotRef, TableMetadata}
+import iceberglite.table.TestTables._
+import iceberglite.table.action._
+
+class TransactionSuite extends AnyFunSuite {
+  import ScriptedCommitter._
+
+  /** A table with one file, whose committer does as told. */
+  final private class Fixture(series: Long, properties: (String, String)*) {
+    def this(properties: (String, String)*) = this(0, properties: _*)
+
+    val store = new MemoryFileIO
+    val committer = new ScriptedCommitter(store, series)
+    var waits = Vector.empty[Long]
+    var now = System.currentTimeMillis
+    val patient: Environment = environment.copy(
+      nowMs = () => now,
+      sleep = ms => {
+        waits :+= ms
+        now += ms
+      }
+    )
+    private val id = TableIdentifier(Vector("db"), "t")
+    val table: Table = {
+      val start =
+        new TableStart.Creation(unpartitioned(properties: _*), StageMode.Create, "mem://t", java.util.UUID.randomUUID)
+      val created = StagedTable.begin(CommitTarget(id, "lite.db.t", store, committer), start, None, patient).commit()
+      created.transaction(Map.empty, patient).add(new FastAppend(Vector(file("first")))).commit()
+    }
+
+    def append(path: String, on: Table = table): Table =
+      transaction(on).add(new FastAppend(Vector(file(path)))).commit()
+
+    def transaction(on: Table = table): Transaction = on.transaction(Map("engine-name" -> "test"), patient)
+
+    /** Manifests, lists and metadata files that the current metadata does not reach. */
+    def litter: Set[String] = store.paths -- reachable(store, committer.current)
+  }
+
+  test("a conflict is tried again on the newest version, and neither commit is lost") {
+    val f = new Fixture
+    f.append("other")
+    val committed = f.append("mine")
+    assert(liveFiles(committed) == Vector("first", "mine", "other"))
+    assert(f.waits.size == 1)
+    assert(f.litter.isEmpty, "the first attempt's manifest list is gone")
+  }
+
+  test("a retry takes the manifest of the added files again") {
+    val f = new Fixture("commit.manifest-merge.enabled" -> "false")
+    f.committer.script = Vector(conflict, conflict)
+    val before = f.store.paths
+    f.append("mine")
+    val added = (f.store.paths -- before).filterNot(p => p.endsWith(".json"))
+    assert(added.size == 2, s"one manifest and one list, not $added")
+    assert(f.litter.isEmpty)
+  }
+
+  test("waits between attempts double, with jitter, up to the longest") {
+    val f = new Fixture("commit.retry.min-wait-ms" -> "100", "commit.retry.max-wait-ms" -> "300")
+    f.committer.script = Vector.fill(4)(conflict)
+    f.append("mine")
+    assert(f.waits.size == 4)
+    f.waits.zip(Vector(100L, 200L, 300L, 300L)).foreach { case (wait, full) =>
+      assert(wait >= full / 2 && wait <= full)
+    }
+  }
+
+  test("after the last retry the conflict is thrown and nothing is left") {
+    val f = new Fixture("commit.retry.num-retries" -> "2")
+    f.committer.script = Vector.fill(3)(conflict)
+    intercept[CommitConflict](f.append("mine"))
+    assert(f.committer.script.isEmpty)
+    assert(f.litter.isEmpty)
+    assert(liveFiles(f.table.refresh()) == Vector("first"))
+  }
+
+  test("the total timeout ends the retries") {
+    val f = new Fixture("commit.retry.num-retries" -> "1000", "commit.retry.total-timeout-ms" -> "1000")
+    f.committer.script = Vector.fill(1000)(conflict)
+    intercept[CommitConflict](f.append("mine"))
+    assert(f.waits.sum <= 1000)
+  }
+
+  test("a commit whose success looked like a conflict is not done twice") {
+    val f = new Fixture
+    f.committer.script = Vector(hiddenSuccess)
+    val committed = f.append("mine")
+    assert(liveFiles(committed) == Vector("first", "mine"))
+    assert(f.committer.commits == 3, "created, first, mine")
+    assert(f.litter.isEmpty)
+  }
+
+  test("a commit whose success looked like a conflict is found even when no retry is left") {
+    val f = new Fixture("commit.retry.num-retries" -> "0")
+    f.committer.script = Vector(hiddenSuccess)
+    assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
+  }
+
+  test("a base whose files are gone by now is no obstacle when the table has a newer one") {
+    val f = new Fixture
+    val newer = f.transaction().add(new OverwriteFiles(AlwaysTrue, Vector(file("second")))).commit()
+    val gone = f.table.currentSnapshot.flatMap(_.manifestList).toVector
+    val uncached = new FileIOWrapper(f.store) {
+      override def read(path: String): Array[Byte] =
+        if (gone.contains(path)) throw UnreadableFile(path, "file", "It has expired") else f.store.read(path)
+    }
+    val stale = new Table(f.table.id, f.table.name, f.table.version, uncached, f.committer)
+    assert(liveFiles(f.append("mine", stale)) == Vector("mine", "second"))
+    assert(newer.metadata.snapshots.size == 2)
+  }
+
+  test("a commit of unknown outcome that happened is found, and is a success") {
+    val f = new Fixture
+    f.committer.script = Vector(unknown(happens = true, 2))
+    assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
+    assert(f.litter.isEmpty)
+  }
+
+  test("a commit of unknown outcome is found behind later commits") {
+    val f = new Fixture
+    f.committer.script = Vector(unknown(happens = true, 2))
+    f.committer.loads = Vector(() => {
+      val now = new Table(f.table.id, f.table.name, f.committer.current, f.store, f.committer)
+      f.append("later", now)
+      ()
+    })
+    assert(liveFiles(f.append("mine")) == Vector("first", "later", "mine"))
+  }
+
+  test("a change without snapshot of unknown outcome is found by its metadata file") {
+    val f = new Fixture
+    f.committer.script = Vector(unknown(happens = true, 2))
+    val committed = f.transaction().add(new UpdateProperties(Map("a" -> "b"))).commit()
+    assert(committed.properties("a") == "b")
+  }
+
+  test("a commit of unknown outcome that cannot be found stays unknown, and its files are kept") {
+    val f = new Fixture
+    f.committer.script = Vector(unknown(happens = false, 2))
+    val before = f.store.paths
+    val error = intercept[CommitStateUnknown](f.append("mine"))
+    assert(error.getMessage.contains(location(2)))
+    assert((f.store.paths -- before).size == 2, "manifest and list are kept")
+  }
+
+  test("a commit of unknown outcome that others overtook is tried again") {
+    val f = new Fixture
+    f.committer.script = Vector(unknown(happens = false, 99))
+    f.committer.loads = Vector(() => {
+      f.append("other", new Table(f.table.id, f.table.name, f.committer.current, f.store, f.committer))
+      ()
+    })
+    assert(liveFiles(f.append("mine")) == Vector("first", "mine", "other"))
+    assert(f.litter.isEmpty)
+  }
+
+  test("where the table cannot be loaded, an unknown outcome is looked for as often as the table says") {
+    val f = new Fixture("commit.status-check.num-retries" -> "2")
+    f.committer.script = Vector(unknown(happens = true, 2))
+    def down(): Unit = throw StorageFailed("read", "x", "by the test")
+    f.committer.loads = Vector.fill(3)(() => down())
+    intercept[CommitStateUnknown](f.append("mine"))
+    assert(f.waits.size == 2)
+    assert(liveFiles(f.table.refresh()) == Vector("first", "mine"), "it had happened, and its files are there")
+  }
+
+  test("a conflict after which the table cannot be loaded cleans nothing up") {
+    val f = new Fixture
+    f.committer.script = Vector(hiddenSuccess)
+    def down(): Unit = throw StorageFailed("read", "x", "by the test")
+    f.committer.loads = Vector(() => down())
+    intercept[CommitStateUnknown](f.append("mine"))
+    assert(liveFiles(f.table.refresh()) == Vector("first", "mine"))
+  }
+
+  test("a writer that is interrupted while it waits gives up, stays interrupted and leaves nothing") {
+    val f = new Fixture
+    f.committer.script = Vector(conflict)
+    val hasty = f.patient.copy(sleep = _ => throw new InterruptedException)
+    intercept[CommitConflict](f.table.transaction(Map.empty, hasty).add(new FastAppend(Vector(file("mine")))).commit())
+    assert(Thread.interrupted())
+    assert(f.litter.isEmpty)
+  }
+
+  test("running out of memory in the middle of a commit cleans nothing up") {
+    val f = new Fixture
+    f.committer.script = Vector(Answer(happens = false, new OutOfMemoryError("by the test")))
+    val before = f.store.paths
+    intercept[CommitStateUnknown](f.append("mine"))
+    assert((f.store.paths -- before).size == 2)
+  }
+
+  test("an error that is no conflict is not tried again, and what was written is removed") {
+    val f = new Fixture
+    f.committer.script = Vector(Answer(happens = false, StorageFailed("write", "x", "by the test")))
+    intercept[StorageFailed](f.append("mine"))
+    assert(f.waits.isEmpty)
+    assert(f.litter.isEmpty)
+  }
+
+  test("several actions are one commit") {
+    val f = new Fixture
+    val committed = f.transaction()
+      .add(new UpdateSchema(_.addColumn(Vector.empty, "extra", StringType, None)))
+      .add(new UpdateProperties(Map("a" -> "b")))
+      .add(new FastAppend(Vector(file("x"))))
+      .add(new FastAppend(Vector(file("y"))))
+      .commit()
+    assert(f.committer.commits == 3)
+    assert(liveFiles(committed) == Vector("first", "x", "y"))
+    assert(committed.schema.find("extra").isDefined)
+    assert(committed.metadata.snapshots.size == 3)
+    assert(committed.currentSnapshot.flatMap(_.schemaId).contains(committed.metadata.currentSchemaId))
+  }
+
+  test("several actions are tried again together") {
+    val f = new Fixture
+    f.append("other")
+    val both = f.transaction().add(new FastAppend(Vector(file("x")))).add(new FastAppend(Vector(file("y"))))
+    val committed = both.commit()
+    assert(liveFiles(committed) == Vector("first", "other", "x", "y"))
+    assert(f.litter.isEmpty)
+  }
+
+  test("a schema change is not applied to columns that somebody else has changed") {
+    val f = new Fixture
+    f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "theirs", LongType, None))).commit()
+    val error = intercept[CommitConflict] {
+      f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "mine", LongType, None))).commit()
+    }
+    assert(error.getMessage.contains("current schema"))
+    assert(f.waits.size == 1, "one look, and no more tries")
+    assert(f.table.refresh().schema.find("mine").isEmpty)
+  }
+
+  test("a schema change is applied to a table to which somebody else has appended") {
+    val f = new Fixture
+    f.append("other")
+    val committed = f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "mine", LongType, None))).commit()
+    assert(committed.schema.find("mine").isDefined)
+    assert(liveFiles(committed) == Vector("first", "other"))
+  }
+
+  test("nothing is committed where nothing changes") {
+    val f = new Fixture("a" -> "b")
+    val same = f.transaction().add(new UpdateProperties(Map("a" -> "b"))).commit()
+    assert(same.metadataLocation == f.table.metadataLocation)
+    assert(f.committer.commits == 2)
+  }
+
+  test("a table that was dropped and made again is not mistaken for the old one") {
+    val f = new Fixture
+    val other = new Fixture(series = 1)
+    val impostor = new Table(f.table.id, f.table.name, f.table.version, other.store, other.committer)
+    val error = intercept[ValidationFailed](f.append("mine", impostor))
+    assert(error.getMessage.contains("UUID"))
+    assert(liveFiles(other.table.refresh()) == Vector("first"))
+  }
+
+  test("a tag is no branch to write to") {
+    val f = new Fixture
+    val tag = SnapshotRef.Tag(f.table.currentSnapshot.get.snapshotId)
+    val tagged = f.transaction().add(new SetRef("v1", tag)).commit()
+    intercept[InvalidArgument] {
+      f.transaction(tagged).add(new FastAppend(Vector(file("x")), "v1")).commit()
+    }
+  }
+
+  test("an append to a branch leaves main alone") {
+    val f = new Fixture
+    val head = f.table.currentSnapshot.get.snapshotId
+    val branched = f.transaction().add(new SetRef("b", SnapshotRef.Branch(head))).commit()
+    val committed = f.transaction(branched).add(new FastAppend(Vector(file("x")), "b")).commit()
+    assert(committed.metadata.currentSnapshotId.contains(head))
+    assert(onBranch(f, committed.metadata, "b") == Vector("first", "x"))
+  }
+
+  private def onBranch(f: Fixture, metadata: TableMetadata, branch: String): Vector[String] =
+    liveFiles(f.store, metadata, metadata.snapshotOf(branch))
+}

@@ -1,0 +1,48 @@
+package iceberglite.tree
+
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class InParallelSuite extends AnyFunSuite {
+  test("results come in the order of the items") {
+    assert(InParallel.map(1 to 1000)(_ * 2) == (1 to 1000).map(_ * 2))
+    assert(InParallel.map(Vector.empty[Int])(identity) == Vector.empty)
+  }
+
+  test("one item is done by the caller") {
+    assert(InParallel.map(Vector(1))(_ => Thread.currentThread) == Vector(Thread.currentThread))
+  }
+
+  test("several items run at the same time") {
+    val together = new CountDownLatch(8)
+    val met = InParallel.map(1 to 8) { _ =>
+      together.countDown()
+      together.await(30, TimeUnit.SECONDS)
+    }
+    assert(met.forall(identity))
+  }
+
+  test("work within work ends, however many ask at once") {
+    val sums = InParallel.map(1 to 40)(i => InParallel.map(1 to 40)(j => InParallel.map(1 to 3)(_ * i * j).sum).sum)
+    assert(sums.sum == (1 to 40).sum * (1 to 40).sum * 6)
+  }
+
+  test("a failure is thrown once nothing runs any more") {
+    val running = new AtomicInteger
+    val failures = new ConcurrentLinkedQueue[Int]
+    val thrown = intercept[IllegalStateException](InParallel.map(1 to 100) { i =>
+      running.incrementAndGet()
+      try {
+        Thread.sleep(2)
+        if (i % 10 == 0) {
+          failures.add(i)
+          throw new IllegalStateException(i.toString)
+        }
+      } finally running.decrementAndGet()
+    })
+    assert(running.get == 0)
+    assert(failures.contains(thrown.getMessage.toInt))
+  }
+}

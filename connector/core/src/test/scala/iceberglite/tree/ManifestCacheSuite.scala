@@ -1,0 +1,106 @@
+package iceberglite.tree
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec._
+import iceberglite.spec.Literal.IntLiteral
+import iceberglite.spec.Type.IntType
+import iceberglite.spec.transform.Identity
+import iceberglite.tree.TestTable._
+
+class ManifestCacheSuite extends AnyFunSuite {
+  private val schema = Schema(0, Vector(NestedField.required(1, "id", IntType)))
+
+  test("a manifest is read once, and what was just written is not read at all") {
+    val t = new TestTable(schema, cache = new ManifestCache(1 << 20))
+    t.append(file("a"), file("b"))
+    t.append(file("c"))
+    assert(t.live.map(e => nameOf(e.file)) == Seq("c", "a", "b"))
+    assert(t.io.reads.get == 0)
+    val fresh = new ManifestCache(1 << 20)
+    val tree = MetadataTree.of(t.io, t.metadata, fresh)
+    (1 to 3).foreach(_ => tree.manifests(t.metadata.currentSnapshot.get).foreach(m => tree.entries(m).toVector))
+    assert(t.io.reads.get == 3)
+  }
+
+  test("rows that were kept when they were written are those that a reader gets") {
+    FormatVersion.all.foreach { version =>
+      val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
+      val t = new TestTable(schema, Vector(spec), version = version, cache = new ManifestCache(1 << 20))
+      def part(i: Int) = PartitionTuple(Vector(Some(IntLiteral(i))))
+      t.append(file("a", part(1)), file("b", part(2)), file("c", part(1)))
+      t.append(file("d", part(3)))
+      t.commit(Vector(file("e", part(3))), removing("b"))
+      def facts(entries: Seq[ManifestEntry]) = entries.map(e =>
+        (e.copy(file = file("")), e.file.path, e.file.partition, e.file.firstRowId)
+      )
+      val kept = facts(t.entries)
+      assert(t.io.reads.get == 0)
+      val plain = MetadataTree.of(t.io, t.metadata, ManifestCache.Off)
+      assert(kept == facts(plain.manifests(t.metadata.currentSnapshot.get).flatMap(m => plain.entries(m))))
+    }
+  }
+
+  test("a lost attempt's numbers are not those of the next") {
+    val t = new TestTable(schema, cache = new ManifestCache(1 << 20))
+    val changes = FileChanges(Vector(file("mine")))
+    val mine = new UUID(9, 9)
+    val lost = t.tree.write(t.header().copy(snapshotId = 99L, commitId = mine), changes, None)
+    assert(t.tree.entries(lost.manifests.head).next().sequenceNumber.contains(1L))
+    t.append(file("theirs"))
+    val won = t.tree.write(t.header(attempt = 1).copy(snapshotId = 99L, commitId = mine), changes, Some(lost))
+    assert(t.tree.entries(won.manifests.head).next().sequenceNumber.contains(2L))
+  }
+
+  test("the cache stays within its bound, and the least recently used goes first") {
+    val cache = new BoundedCache[String, String](100)
+    cache.put("a", "A", 40)
+    cache.put("b", "B", 40)
+    assert(cache.valueOf("a", _ => 40L)(fail("It is there")) == "A")
+    cache.put("c", "C", 40)
+    assert(cache.bytes == 80)
+    assert(cache.valueOf("a", _ => 40L)(fail("It is there")) == "A")
+    assert(cache.valueOf("b", _ => 40L)("again") == "again")
+    assert(cache.bytes == 80)
+    cache.put("huge", "H", 51)
+    assert(cache.bytes == 80, "what would push out most of the rest is not kept")
+    cache.put("b", "B", 10)
+    assert(cache.bytes == 50)
+  }
+
+  test("a tree over a small cache stays within the bound") {
+    val cache = new ManifestCache(20000)
+    val t = new TestTable(schema, cache = cache)
+    (1 to 60).foreach { i =>
+      t.append(file(s"f$i"))
+      assert(cache.bytes <= 20000)
+    }
+    assert(t.live.size == 60)
+    assert(cache.bytes > 0)
+  }
+
+  test("what was kept of a directory can be forgotten") {
+    val cache = new ManifestCache(1 << 20)
+    val (one, two) = (new TestTable(schema, cache = cache), new TestTable(schema, cache = cache))
+    Seq(one, two).foreach(_.append(file("a")))
+    val both = cache.bytes
+    cache.forget(one.io, "mem:/t/meta")
+    assert(cache.bytes == both)
+    cache.forget(one.io, "mem:/t")
+    assert(cache.bytes == both / 2)
+    one.live
+    two.live
+    assert((one.io.reads.get, two.io.reads.get) == ((2, 0)))
+  }
+
+  test("a cache that is off keeps nothing") {
+    val t = new TestTable(schema, cache = ManifestCache.Off)
+    t.append(file("a"))
+    t.live
+    val reads = t.io.reads.get
+    t.live
+    assert(t.io.reads.get == 2 * reads && ManifestCache.Off.bytes == 0)
+  }
+}
