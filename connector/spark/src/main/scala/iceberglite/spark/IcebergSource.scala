@@ -1,0 +1,118 @@
+package iceberglite.spark
+
+import java.util
+import java.util.Optional
+
+import scala.annotation.nowarn
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{
+  CatalogPlugin,
+  Identifier,
+  SessionConfigSupport,
+  SupportsCatalogOptions,
+  Table,
+  TableCatalog
+}
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.sources.DataSourceRegister
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.catalog.PathName
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * The data source `iceberg-lite`. What `load` and `save` are given is a path if it has a slash, and else the name of a
+ * table, in a configured catalog or in the current one. The options `snapshot-id`, `as-of-timestamp`, `branch`, `tag`,
+ * `versionAsOf` and `timestampAsOf` choose a state of it to read, one at most.
+ */
+class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with SessionConfigSupport {
+
+  override def shortName: String = IcebergSource.ShortName
+
+  /** `spark.datasource.iceberg.<option>` sets an option for all reads and writes, as with Apache Iceberg. */
+  override def keyPrefix: String = "iceberg"
+
+  override def extractCatalog(options: CaseInsensitiveStringMap): String = resolve(options)._1.name
+
+  override def extractIdentifier(options: CaseInsensitiveStringMap): Identifier = {
+    val (_, ident) = resolve(options)
+    SparkErrors.in(named(options))(TimeTravel.ofOptions(options)) match {
+      case TimeTravel.Latest | _: TimeTravel.AtVersion => ident
+      case travel => Identifier.of(ident.namespace :+ ident.name, travel.selector)
+    }
+  }
+
+  override def extractTimeTravelVersion(options: CaseInsensitiveStringMap): Optional[String] =
+    TimeTravel.ofOptions(options) match {
+      case TimeTravel.AtVersion(version) => Optional.of(version)
+      case _ => Optional.empty()
+    }
+
+  @nowarn("cat=deprecation") // tables of ours have the schema itself, from which Spark makes its columns
+  override def inferSchema(options: CaseInsensitiveStringMap): StructType = load(options).schema
+
+  override def inferPartitioning(options: CaseInsensitiveStringMap): Array[Transform] = load(options).partitioning
+
+  override def getTable(schema: StructType, partitions: Array[Transform], options: util.Map[String, String]): Table =
+    load(new CaseInsensitiveStringMap(options))
+
+  override def supportsExternalMetadata: Boolean = true
+
+  private def load(options: CaseInsensitiveStringMap): Table = {
+    val (catalog, _) = resolve(options)
+    val (ident, version) = (extractIdentifier(options), extractTimeTravelVersion(options))
+    if (version.isPresent) catalog.loadTable(ident, version.get) else catalog.loadTable(ident)
+  }
+
+  private def resolve(options: CaseInsensitiveStringMap): (TableCatalog, Identifier) = {
+    val (session, name) = (SparkSession.active, named(options))
+    if (PathName.isPath(name)) (IcebergSource.catalogOfPaths(session), Identifier.of(Array.empty, name))
+    else CatalogNames.resolve(session, session.sessionState.sqlParser.parseMultipartIdentifier(name)) match {
+      case (ours: LiteCatalog, ident) => (ours, ident)
+      case (other, _) => throw IcebergSource.notOurs(name, other)
+    }
+  }
+
+  private def named(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
+    throw SparkErrors.of(
+      IcebergSource.ShortName,
+      InvalidArgument(
+        "what to load or save",
+        String.valueOf(options.get("paths")),
+        s"Give format(${IcebergSource.ShortName}) one path, which has a slash, or the name of one table"
+      )
+    )
+  }
+}
+
+object IcebergSource {
+  val ShortName = "iceberg-lite"
+
+  /** Serves tables by their path where the session's current catalog is none of ours. */
+  private val PathCatalog = "iceberg_lite_paths"
+
+  private def catalogOfPaths(session: SparkSession): TableCatalog =
+    session.sessionState.catalogManager.currentCatalog match {
+      case ours: LiteCatalog => ours
+      case _ =>
+        val prefix = s"spark.sql.catalog.$PathCatalog"
+        if (session.conf.getOption(prefix).isEmpty) {
+          session.conf.set(s"$prefix.type", "hadoop")
+          session.conf.set(s"$prefix.warehouse", session.sessionState.conf.warehousePath)
+          session.conf.set(prefix, classOf[SparkCatalog].getName)
+        }
+        session.sessionState.catalogManager.catalog(PathCatalog).asInstanceOf[TableCatalog]
+    }
+
+  private def notOurs(name: String, catalog: CatalogPlugin): Exception = SparkErrors.of(
+    name,
+    InvalidArgument(
+      s"table for format($ShortName)",
+      name,
+      s"Its catalog ${catalog.name} is not one of iceberg-lite. Begin the name with a catalog whose class is " +
+        s"${classOf[SparkCatalog].getName}, USE that catalog, or give a path, which has a slash"
+    )
+  )
+}

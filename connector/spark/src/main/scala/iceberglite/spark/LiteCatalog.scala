@@ -1,0 +1,17 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, StagingTableCatalog, SupportsNamespaces}
+
+/** A catalog of Spark that serves tables of ours, maybe beside others. */
+trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with SupportsNamespaces {
+
+  /**
+   * A table of ours by its name, for statements that change it. Commits through it are seen by the catalog's cache.
+   *
+   * @throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException there is none
+   */
+  def liveTable(ident: Identifier): LiveTable
+
+  /** The name of a table that the user may have meant by one that is not there. */
+  def nearName(ident: Identifier): Option[String]
+}

@@ -1,0 +1,34 @@
+package iceberglite.spark
+
+import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
+
+/**
+ * The newest version of a table that its catalog has seen. Commits through it are seen at once, by every relation over
+ * the table: a data frame that was made before an INSERT shows its rows after it.
+ */
+final class LiveTable(loaded: Table) extends Committer {
+
+  // What commits through the tables handed out from here passes by this object.
+  @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
+
+  def current: Table = newest
+
+  /** Sees what others have committed. */
+  def refresh(): Unit = load(loaded.id)
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+    advance(loaded.committer.commit(id, base, change))
+
+  override def load(id: TableIdentifier): TableVersion = advance(loaded.committer.load(id))
+
+  /**
+   * Takes a version that was seen, unless a newer one was before: threads come with their versions in any order, and a
+   * version's log tells what it follows.
+   */
+  def advance(version: TableVersion): TableVersion = synchronized {
+    val known = newest.version
+    val older = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
+    if (!older && known.metadataLocation != version.metadataLocation) newest = newest.at(version)
+    version
+  }
+}

@@ -1,0 +1,23 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.connector.catalog.MetadataColumn
+import org.apache.spark.sql.types.DataType
+
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.MetadataFields
+import iceberglite.spec.TableMetadata
+
+/** The columns that a query may name although they are not in the table's schema (spec: "Reserved Field IDs"). */
+object RowMetadataColumns {
+
+  final private case class Column(
+      override val name: String,
+      override val dataType: DataType,
+      override val isNullable: Boolean,
+      override val comment: String
+  ) extends MetadataColumn
+
+  def of(table: TableMetadata): Array[MetadataColumn] = MetadataFields.of(table).map { field =>
+    Column(field.name, SparkTypes.toSpark(field.fieldType), field.optional, field.doc.getOrElse(field.name))
+  }.toArray
+}

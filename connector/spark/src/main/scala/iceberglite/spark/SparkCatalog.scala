@@ -1,0 +1,176 @@
+package iceberglite.spark
+
+import java.util
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{Identifier, StagedTable, TableCatalog, TableChange}
+import org.apache.spark.sql.connector.catalog.{Table => SparkTableInterface}
+import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.catalog.Catalog
+import iceberglite.spark.catalog._
+import iceberglite.spark.inspect.MetadataSparkTable
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.StageMode
+
+/**
+ * A catalog of tables of ours: `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`, and
+ * `spark.sql.catalog.lite.type` and the other properties of that kind of catalog.
+ */
+class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOperations {
+  private var setup: Option[CatalogSetup] = None
+
+  private def settings: CatalogSetup =
+    setup.getOrElse(throw new IllegalStateException("Spark has not initialized the catalog"))
+
+  private def tables: CatalogTables = settings.tables
+
+  override protected def catalog: Catalog = settings.catalog
+
+  override def initialize(name: String, options: CaseInsensitiveStringMap): Unit =
+    setup = Some(SparkErrors.in(s"catalog $name")(CatalogSetup.of(name, options, SparkSession.active)))
+
+  override def name: String = settings.name
+
+  override def defaultNamespace: Array[String] = settings.defaultNamespace
+
+  override def useNullableQuerySchema: Boolean = settings.useNullableQuerySchema
+
+  override def listTables(namespace: Array[String]): Array[Identifier] =
+    SparkErrors.in((name +: namespace).mkString(".")) {
+      catalog.listTables(namespace.toVector).map(id => Identifier.of(id.namespace.toArray, id.name)).toArray
+    }
+
+  override def tableExists(ident: Identifier): Boolean = in(ident)(tables.home(ident).exists)
+
+  override def loadTable(ident: Identifier): SparkTableInterface = load(ident, TimeTravel.Latest)
+
+  override def loadTable(ident: Identifier, version: String): SparkTableInterface =
+    load(ident, TimeTravel.AtVersion(version))
+
+  /** @param timestamp microseconds since 1970 */
+  override def loadTable(ident: Identifier, timestamp: Long): SparkTableInterface =
+    load(ident, TimeTravel.AtTimestamp(Math.floorDiv(timestamp, 1000L)))
+
+  private def load(ident: Identifier, asked: TimeTravel): SparkTableInterface = in(ident) {
+    val found = tables.find(ident)
+    val travel = if (asked == TimeTravel.Latest) found.travel else asked
+    if (asked != TimeTravel.Latest && found.travel != TimeTravel.Latest) {
+      throw Unsupported(
+        s"time travel to ${asked.selector} of ${shown(ident)}",
+        s"The name already stands for a state of the table, ${found.travel.selector}; leave one of them out"
+      )
+    }
+    // Others may have made the state since the table was loaded.
+    if (Try(travel.snapshot(found.live.current.metadata)).isFailure) found.live.refresh()
+    found.view match {
+      case Some(view) => new MetadataSparkTable(() => found.live.current, view, travel)
+      case None => new SparkTable(() => found.live.current, travel)
+    }
+  }
+
+  override def liveTable(ident: Identifier): LiveTable = in(ident) {
+    tables.find(ident) match {
+      case Found(live, TimeTravel.Latest, None) => live
+      case _ => throw Unsupported(s"changing ${shown(ident)}", "Only a table itself can be changed")
+    }
+  }
+
+  override def nearName(ident: Identifier): Option[String] = in(ident)(tables.nearName(ident))
+
+  override def invalidateTable(ident: Identifier): Unit = tables.invalidate(ident)
+
+  override def createTable(
+      ident: Identifier,
+      schema: StructType,
+      partitions: Array[SparkTransform],
+      properties: util.Map[String, String]
+  ): SparkTableInterface = {
+    stage(ident, schema, partitions, properties, StageMode.Create).commitStagedChanges()
+    loadTable(ident)
+  }
+
+  override def stageCreate(
+      ident: Identifier,
+      schema: StructType,
+      partitions: Array[SparkTransform],
+      properties: util.Map[String, String]
+  ): StagedTable = stage(ident, schema, partitions, properties, StageMode.Create)
+
+  override def stageReplace(
+      ident: Identifier,
+      schema: StructType,
+      partitions: Array[SparkTransform],
+      properties: util.Map[String, String]
+  ): StagedTable = stage(ident, schema, partitions, properties, StageMode.Replace)
+
+  override def stageCreateOrReplace(
+      ident: Identifier,
+      schema: StructType,
+      partitions: Array[SparkTransform],
+      properties: util.Map[String, String]
+  ): StagedTable = stage(ident, schema, partitions, properties, StageMode.CreateOrReplace)
+
+  private def stage(
+      ident: Identifier,
+      schema: StructType,
+      partitions: Array[SparkTransform],
+      properties: util.Map[String, String],
+      mode: StageMode
+  ): StagedTable = in(ident) {
+    val definition = TableDefinition(schema, partitions.toSeq, withoutName(ident, properties), isCaseSensitive)
+    val staged = tables.home(ident).stage(definition.creation, mode)
+    new StagedSparkTable(staged, () => tables.invalidate(ident))
+  }
+
+  /** `DataFrameWriter.save("db.t")` hands the table's name over as its location. */
+  private def withoutName(ident: Identifier, properties: util.Map[String, String]): Map[String, String] = {
+    val fullName = shown(ident)
+    properties.asScala.toMap.filterNot { case (key, value) =>
+      key == TableCatalog.PROP_LOCATION && !PathName.isPath(value) && fullName.endsWith(value.replace("`", ""))
+    }
+  }
+
+  override def alterTable(ident: Identifier, changes: TableChange*): SparkTableInterface = in(ident) {
+    val transaction = liveTable(ident).current.transaction()
+    TableChanges.actions(changes, isCaseSensitive).foreach(transaction.add)
+    transaction.commit()
+    loadTable(ident)
+  }
+
+  override def dropTable(ident: Identifier): Boolean = drop(ident, purge = false)
+
+  override def purgeTable(ident: Identifier): Boolean = drop(ident, purge = true)
+
+  private def drop(ident: Identifier, purge: Boolean): Boolean = in(ident) {
+    try tables.home(ident).drop(purge)
+    finally tables.forget(ident)
+  }
+
+  override def renameTable(from: Identifier, to: Identifier): Unit = in(from) {
+    val target = withoutCatalog(to)
+    (tables.home(from), tables.home(target)) match {
+      case (NamedHome(_, id), NamedHome(_, newId)) => catalog.rename(id, newId)
+      case _ => throw Unsupported(s"renaming ${shown(from)} to ${shown(target)}", "A table by path has no name")
+    }
+    Seq(from, target).foreach(tables.forget)
+  }
+
+  /** Spark leaves the catalog in the new name of a table where the user wrote it. */
+  private def withoutCatalog(to: Identifier): Identifier =
+    if (to.namespace.length > 1 && to.namespace.head == name && !namespaceExists(to.namespace)) {
+      Identifier.of(to.namespace.tail, to.name)
+    } else to
+
+  private def isCaseSensitive: Boolean = SparkSession.active.sessionState.conf.caseSensitiveAnalysis
+
+  private def in[A](ident: Identifier)(operation: => A): A = SparkErrors.in(shown(ident))(operation)
+
+  private def shown(ident: Identifier): String =
+    PathName.of(ident).fold((name +: ident.namespace :+ ident.name).mkString("."))(_.toString)
+}

@@ -1,0 +1,60 @@
+package iceberglite.spark
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.{
+  NamespaceAlreadyExistsException,
+  NoSuchNamespaceException,
+  NoSuchTableException,
+  TableAlreadyExistsException
+}
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError._
+
+/**
+ * An error of the connector as Spark's users know errors of a statement: what was asked for cannot be.
+ *
+ * @param error what happened, with its fields
+ */
+final class StatementError(message: String, val error: IcebergError)
+    extends AnalysisException(message, cause = Some(error))
+
+/**
+ * The only place where errors of tables become errors of Spark. The message stays, with the table's name before it where
+ * it does not say it, and the original error is the cause.
+ */
+object SparkErrors {
+
+  /**
+   * Runs an operation on a table or a namespace.
+   *
+   * @param name of the table or namespace, for messages
+   */
+  def in[A](name: String)(operation: => A): A =
+    try operation
+    catch { case error: IcebergError => throw of(name, error) }
+
+  def of(name: String, error: IcebergError): Exception = {
+    val message = messageOf(name, error)
+    error match {
+      case NotFound("table", _, _) => new NoSuchTableException(message, Some(error))
+      case AlreadyExists("table", _, _) => new TableAlreadyExistsException(message, Some(error))
+      case NotFound("namespace", _, _) => new NoSuchNamespaceException(message, Some(error))
+      case AlreadyExists("namespace", _, _) => new NamespaceTaken(message, error)
+      // Not the statement's fault: the same one may succeed later, so it is no AnalysisException.
+      case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
+      case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
+          _: InvalidArgument | _: ValidationFailed => new StatementError(message, error)
+    }
+  }
+
+  private def messageOf(name: String, error: IcebergError): String =
+    if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"
+}
+
+/** Spark's own exception takes no cause. */
+final private class NamespaceTaken(message: String, error: IcebergError)
+    extends NamespaceAlreadyExistsException(message) {
+  override def getCause: Throwable = error
+}

@@ -1,0 +1,147 @@
+package iceberglite.spark
+
+import java.util
+import java.util.Optional
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{
+  MetadataColumn,
+  SupportsDeleteV2,
+  SupportsMetadataColumns,
+  SupportsRead,
+  SupportsWrite,
+  TableCapability
+}
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.write.{LogicalWriteInfo, WriteBuilder}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.catalog.{PartitionTerm, TableDescription}
+import iceberglite.spark.conf.WriteOptions
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.write.{IcebergWriteBuilder, MetadataDelete}
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.Schema
+import iceberglite.table.Table
+
+/**
+ * A table, or an earlier state of one, as Spark sees it.
+ *
+ * Its columns are those at the time it was resolved. Its rows are those at the time a scan is planned, so that a data frame
+ * made before an INSERT of this session shows the new rows, as with Apache Iceberg.
+ *
+ * @param source gives the table as it is now
+ * @param travel which state of it is meant
+ */
+class SparkTable(source: () => Table, val travel: TimeTravel)
+    extends SupportsRead
+    with SupportsWrite
+    with SupportsDeleteV2
+    with SupportsMetadataColumns {
+
+  /** The table at the version it was resolved at. */
+  val table: Table = source()
+
+  private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
+
+  private lazy val sparkSchema: StructType = SparkErrors.in(table.name)(SparkTypes.toSpark(columnsSeen))
+
+  override def name: String = table.name
+
+  override def schema: StructType = sparkSchema
+
+  override def partitioning: Array[Transform] = PartitionTerm.partitioning(table.metadata)
+
+  override def properties: util.Map[String, String] = TableDescription.properties(table.metadata).asJava
+
+  override def capabilities: util.Set[TableCapability] = {
+    val always = Seq(
+      TableCapability.BATCH_READ,
+      TableCapability.BATCH_WRITE,
+      TableCapability.OVERWRITE_BY_FILTER,
+      TableCapability.OVERWRITE_DYNAMIC
+    )
+    val acceptsAny = table.properties.get("write.spark.accept-any-schema").exists(_.equalsIgnoreCase("true"))
+    (always ++ (if (acceptsAny) Seq(TableCapability.ACCEPT_ANY_SCHEMA) else Nil)).toSet.asJava
+  }
+
+  override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+    val now = source()
+    val snapshot = chosen(options).snapshot(now.metadata)
+    new IcebergScanBuilder(now, snapshot, columnsSeen, options, SparkSession.active)
+  }
+
+  /** The state to read: options may choose one where the name did not. */
+  private def chosen(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
+    case TimeTravel.Latest => travel
+    case asked if travel == TimeTravel.Latest || travel == asked => asked
+    case asked => throw InvalidArgument(
+        "read options",
+        asked.toString,
+        s"$name already stands for a state of the table, ${travel.selector}; leave one of them out"
+      )
+  }
+
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = SparkErrors.in(name) {
+    travel match {
+      case TimeTravel.OnBranch(branch) => writeBuilder(new BranchWriteInfo(info, branch))
+      case _ =>
+        requireLatest("write to")
+        writeBuilder(info)
+    }
+  }
+
+  private def writeBuilder(info: LogicalWriteInfo): WriteBuilder =
+    new IcebergWriteBuilder(source(), info, SparkSession.active)
+
+  override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
+    requireLatest("delete from")
+    MetadataDelete.canDelete(source(), predicates, SparkSession.active)
+  }
+
+  override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
+    requireLatest("delete from")
+    MetadataDelete.delete(source(), predicates, SparkSession.active)
+  }
+
+  private def requireLatest(verb: String): Unit = if (travel != TimeTravel.Latest) {
+    throw Unsupported(s"$verb $name at ${travel.selector}", s"Only the table itself can be changed: $verb ${table.name}")
+  }
+
+  override def toString: String = name
+
+  /** Equal where a cached query on one answers a query on the other. */
+  override def equals(that: Any): Boolean = that match {
+    case other: SparkTable =>
+      other.name == name && other.travel == travel && other.table.metadata.uuid == table.metadata.uuid
+    case _ => false
+  }
+
+  override def hashCode: Int = (name, travel).hashCode
+}
+
+/** What is written to the name of a branch, `t.branch_b`, as if the write option `branch` had said so. */
+final private class BranchWriteInfo(info: LogicalWriteInfo, branch: String) extends LogicalWriteInfo {
+  private val key = WriteOptions.Branch.key
+
+  Option(info.options.get(key)).filter(_ != branch).foreach { other =>
+    throw InvalidArgument(s"write option $key", other, s"The table's name says to write to $branch; leave one of them out")
+  }
+
+  override def options: CaseInsensitiveStringMap = {
+    val others = info.options.asCaseSensitiveMap.asScala.toMap.filterKeys(!_.equalsIgnoreCase(key))
+    new CaseInsensitiveStringMap((others + (key -> branch)).asJava)
+  }
+  override def queryId: String = info.queryId
+  override def schema: StructType = info.schema
+  override def rowIdSchema: Optional[StructType] = info.rowIdSchema
+  override def metadataSchema: Optional[StructType] = info.metadataSchema
+}

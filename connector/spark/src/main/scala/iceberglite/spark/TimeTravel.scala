@@ -1,0 +1,149 @@
+package iceberglite.spark
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.{Schema, Snapshot, SnapshotRef, TableMetadata}
+
+/** Which state of a table is meant. */
+sealed trait TimeTravel {
+
+  /** The state's snapshot; absent where the table is empty. @throws NotFound, InvalidArgument there is no such state */
+  def snapshot(table: TableMetadata): Option[Snapshot]
+
+  /** The columns a reader sees: a branch moves on, so it has the table's; what stands still has those of its time. */
+  def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
+
+  /** As the last part of a table's name. */
+  def selector: String
+}
+
+object TimeTravel {
+
+  /** The table as it is. */
+  case object Latest extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = table.currentSnapshot
+    override def schema(table: TableMetadata): Schema = table.schema
+    override def selector: String = ""
+  }
+
+  final case class AtSnapshot(id: Long) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshot(id))
+    override def selector: String = s"$SnapshotPrefix$id"
+  }
+
+  /** The state that was current at a time. */
+  final case class AtTimestamp(epochMs: Long) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshotAsOf(epochMs))
+    override def selector: String = s"$TimestampPrefix$epochMs"
+  }
+
+  final case class OnBranch(name: String) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
+      case Some(_: SnapshotRef.Tag) => throw InvalidArgument("branch", name, "It is a tag; read it as one")
+      case _ => snapshotOf(table, "branch", name)
+    }
+    override def schema(table: TableMetadata): Schema = {
+      snapshot(table)
+      table.schema
+    }
+    override def selector: String = s"$BranchPrefix$name"
+  }
+
+  final case class OnTag(name: String) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
+      case Some(_: SnapshotRef.Branch) => throw InvalidArgument("tag", name, "It is a branch; read it as one")
+      case _ => snapshotOf(table, "tag", name)
+    }
+    override def selector: String = s"$TagPrefix$name"
+  }
+
+  /** What stands in `VERSION AS OF`: the id of a snapshot or the name of a branch or tag; a snapshot comes first. */
+  final case class AtVersion(version: String) extends TimeTravel {
+    private def meant(table: TableMetadata): TimeTravel = {
+      val id = Try(version.toLong).toOption
+      refOf(table, version) match {
+        case _ if id.exists(table.snapshotsById.contains) => AtSnapshot(version.toLong)
+        case Some(_: SnapshotRef.Tag) => OnTag(version)
+        case Some(_: SnapshotRef.Branch) => OnBranch(version)
+        case None if version == SnapshotRef.Main => OnBranch(version)
+        case None => id.fold[TimeTravel](throw noSuchRef("snapshot, branch or tag", version, table))(AtSnapshot)
+      }
+    }
+    override def snapshot(table: TableMetadata): Option[Snapshot] = meant(table).snapshot(table)
+    override def schema(table: TableMetadata): Schema = meant(table).schema(table)
+    override def selector: String = version
+  }
+
+  private val SnapshotPrefix = "snapshot_id_"
+  private val TimestampPrefix = "at_timestamp_"
+  private val BranchPrefix = "branch_"
+  private val TagPrefix = "tag_"
+
+  /** The state that the last part of a table's name stands for: `at_timestamp_<ms>`, `tag_<name>`... */
+  def ofSelector(part: String): Option[TimeTravel] = {
+    def after(prefix: String): Option[String] =
+      Some(part).filter(p => p.length > prefix.length && p.toLowerCase.startsWith(prefix)).map(_.drop(prefix.length))
+    def number(prefix: String): Option[Long] = after(prefix).flatMap(text => Try(text.toLong).toOption)
+    number(SnapshotPrefix).map(AtSnapshot)
+      .orElse(number(TimestampPrefix).map(AtTimestamp))
+      .orElse(after(BranchPrefix).map(OnBranch))
+      .orElse(after(TagPrefix).map(OnTag))
+  }
+
+  /** The options that choose a state, each with how it does. */
+  private val options: Seq[(String, (String, String) => TimeTravel)] = Seq(
+    "snapshot-id" -> ((key, value) => AtSnapshot(long(key, value))),
+    "as-of-timestamp" -> ((key, value) => AtTimestamp(long(key, value))),
+    "branch" -> ((_, value) => OnBranch(value)),
+    "tag" -> ((_, value) => OnTag(value)),
+    "versionAsOf" -> ((_, value) => AtVersion(value)),
+    "timestampAsOf" -> ((key, value) => AtTimestamp(timestamp(key, value)))
+  )
+
+  /** Options that a read may have to choose a state. */
+  val optionKeys: Seq[String] = options.map(_._1)
+
+  /** What options ask for. @throws InvalidArgument more than one of them is given */
+  def ofOptions(given: CaseInsensitiveStringMap): TimeTravel = options.filter(o => given.containsKey(o._1)) match {
+    case Seq() => Latest
+    case Seq((key, parse)) => parse(key, given.get(key))
+    case several => throw InvalidArgument(
+        "read options",
+        several.map { case (key, _) => s"$key=${given.get(key)}" }.mkString(", "),
+        "At most one of them may choose what is read"
+      )
+  }
+
+  private def long(key: String, value: String): Long = Try(value.trim.toLong).getOrElse(
+    throw InvalidArgument(s"option $key", value, "It must be a whole number")
+  )
+
+  /** Milliseconds of a timestamp, read in the session's time zone, or of epoch seconds. */
+  private def timestamp(key: String, value: String): Long = {
+    val zone = DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone)
+    Try(Math.multiplyExact(value.trim.toLong, 1000L)).toOption
+      .orElse(DateTimeUtils.stringToTimestamp(UTF8String.fromString(value), zone).map(Math.floorDiv(_, 1000L)))
+      .getOrElse(throw InvalidArgument(
+        s"option $key",
+        value,
+        "It must be a timestamp such as 2024-01-31 12:00:00 or whole seconds since 1970"
+      ))
+  }
+
+  private def refOf(table: TableMetadata, name: String): Option[SnapshotRef] = table.refs.get(name)
+
+  private def snapshotOf(table: TableMetadata, kind: String, name: String): Option[Snapshot] =
+    if (name == SnapshotRef.Main || table.refs.contains(name)) table.snapshotOf(name)
+    else throw noSuchRef(kind, name, table)
+
+  private def noSuchRef(kind: String, name: String, table: TableMetadata): NotFound = {
+    val known = table.refs.toSeq.sortBy(_._1).map { case (n, ref) => s"${ref.kind} $n" }
+    NotFound(kind, name, if (known.isEmpty) "The table has no branches or tags" else s"There are ${known.mkString(", ")}")
+  }
+}

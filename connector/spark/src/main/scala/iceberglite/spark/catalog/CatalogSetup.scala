@@ -1,0 +1,66 @@
+package iceberglite.spark.catalog
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables}
+import iceberglite.io.{FileIO, HadoopFileIO, SerializableConfiguration}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** A catalog as its properties set it up. */
+final case class CatalogSetup(
+    name: String,
+    catalog: Catalog,
+    tables: CatalogTables,
+    defaultNamespace: Array[String],
+    useNullableQuerySchema: Boolean
+)
+
+object CatalogSetup {
+
+  /**
+   * What the catalog is called where it is kept, if that is not what the session calls it: several catalogs can be in one
+   * database, told apart by name, and another engine may have made this one.
+   */
+  val CatalogName = "catalog-name"
+
+  /** @param options those under `spark.sql.catalog.<name>.`; the case of their keys counts */
+  def of(name: String, options: CaseInsensitiveStringMap, session: SparkSession): CatalogSetup = {
+    val properties = options.asCaseSensitiveMap.asScala.toMap
+    val io = fileIO(properties, session)
+    val catalog = Catalogs.open(properties.getOrElse(CatalogName, name), properties, io)
+    CatalogSetup(
+      name,
+      catalog,
+      new CatalogTables(catalog, new PathTables(io), new TableCache(expirationMs(name, properties))),
+      CatalogProperty.DefaultNamespace.in(properties).fold(Array.empty[String])(_.split('.')),
+      flag(name, properties, "use-nullable-query-schema", default = true)
+    )
+  }
+
+  private def fileIO(properties: Map[String, String], session: SparkSession): FileIO = {
+    val conf = session.sessionState.newHadoopConf()
+    CatalogProperty.Hadoop.in(properties).foreach { case (key, value) => conf.set(key, value) }
+    new HadoopFileIO(new SerializableConfiguration(conf))
+  }
+
+  /** 0 where tables are not to be kept. */
+  private def expirationMs(name: String, properties: Map[String, String]): Long = {
+    val property = CatalogProperty.CacheExpirationMs
+    val text = property.in(properties).orElse(property.default).getOrElse("0")
+    val millis = Try(text.toLong).getOrElse(
+      throw InvalidArgument(s"${property.key} of catalog $name", text, "It must be a number of milliseconds")
+    )
+    if (flag(name, properties, CatalogProperty.CacheEnabled.key, default = true)) millis else 0
+  }
+
+  private def flag(name: String, properties: Map[String, String], key: String, default: Boolean): Boolean =
+    properties.get(key).fold(default)(text =>
+      Try(text.trim.toBoolean).getOrElse(
+        throw InvalidArgument(s"$key of catalog $name", text, "It must be true or false")
+      )
+    )
+}

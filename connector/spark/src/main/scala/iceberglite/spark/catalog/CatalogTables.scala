@@ -1,0 +1,80 @@
+package iceberglite.spark.catalog
+
+import org.apache.spark.sql.connector.catalog.Identifier
+
+import iceberglite.catalog.{Catalog, PathTables, Spelling}
+import iceberglite.inspect.{MetadataTable, MetadataTables}
+import iceberglite.spark.{LiveTable, TimeTravel}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.table.TableIdentifier
+
+/** What a name stands for: a table, at a state, and maybe what it says of itself. */
+final case class Found(live: LiveTable, travel: TimeTravel = TimeTravel.Latest, view: Option[MetadataTable] = None)
+
+/**
+ * Finds the tables of a catalog by the names that users write:
+ *
+ *   - `db.t`, a table;
+ *   - `db.t.snapshots`, one of its metadata tables;
+ *   - `db.t.at_timestamp_<ms>`, `snapshot_id_<id>`, `branch_<name>`, `tag_<name>`, a state of it; both can be combined;
+ *   - a path, which has a slash: `/data/t`, and with selectors `/data/t#tag_v1,files`.
+ *
+ * A table of that very name comes before a selector.
+ */
+final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache) {
+
+  def find(ident: Identifier): Found = PathName.of(ident) match {
+    case Some(path) => path.selectors.foldLeft(Found(live(PathHome(paths, path.path)))) { (found, selector) =>
+        select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorsKnown(selector)))
+      }
+    case None => find(idOf(ident))
+  }
+
+  /** Where an identifier's table is or will be, for statements that make or drop it. */
+  def home(ident: Identifier): Home = PathName.of(ident) match {
+    case Some(PathName(path, Vector())) => PathHome(paths, path)
+    case Some(path) => throw InvalidArgument("path", path.toString, "It names a state of a table, which cannot be changed")
+    case None => NamedHome(catalog, idOf(ident))
+  }
+
+  /** What the user may have meant by the last part of a name that is not there. */
+  def nearName(ident: Identifier): Option[String] = {
+    val id = idOf(ident)
+    def metadataTable = Spelling.closest(id.name, MetadataTables.all.map(_.name))
+      .filter(_ => id.namespace.nonEmpty && catalog.tableExists(TableIdentifier(id.namespace.init, id.namespace.last)))
+    if (PathName.of(ident).isDefined) None else NearNames.of(catalog, id).orElse(metadataTable)
+  }
+
+  /** What others committed to the table shows when it is next asked for. */
+  def invalidate(ident: Identifier): Unit = cache.invalidate(home(ident).key)
+
+  /** The table is gone, or has a new name. */
+  def forget(ident: Identifier): Unit = cache.remove(home(ident).key)
+
+  private def find(id: TableIdentifier): Found =
+    try Found(live(NamedHome(catalog, id)))
+    catch {
+      case missing @ NotFound("table" | "namespace", _, _) if id.namespace.nonEmpty && isSelector(id.name) =>
+        val parent = TableIdentifier(id.namespace.init, id.namespace.last)
+        select(find(parent), id.name).getOrElse(throw missing)
+      case missing @ NotFound("table", _, _) => throw NearNames.addedTo(missing, catalog, id)
+    }
+
+  private def live(home: Home): LiveTable = cache.table(home.key)(home.table())
+
+  private def idOf(ident: Identifier): TableIdentifier = TableIdentifier(ident.namespace.toVector, ident.name)
+
+  private def isSelector(part: String): Boolean =
+    TimeTravel.ofSelector(part).isDefined || MetadataTables.find(part).isDefined
+
+  /** At most one state and one metadata table. */
+  private def select(found: Found, selector: String): Option[Found] = {
+    val view = MetadataTables.find(selector).filter(_ => found.view.isEmpty)
+    val travel = TimeTravel.ofSelector(selector).filter(_ => found.travel == TimeTravel.Latest)
+    view.map(v => found.copy(view = Some(v))).orElse(travel.map(t => found.copy(travel = t)))
+  }
+
+  private def selectorsKnown(selector: String): String =
+    s"$selector stands for nothing more about it. After # there may be a state (at_timestamp_<ms>, snapshot_id_<id>, " +
+      s"branch_<name>, tag_<name>) and a metadata table (${MetadataTables.all.map(_.name).mkString(", ")})"
+}

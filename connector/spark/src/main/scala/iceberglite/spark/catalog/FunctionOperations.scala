@@ -1,0 +1,32 @@
+package iceberglite.spark.catalog
+
+import org.apache.spark.sql.catalyst.analysis.{NoSuchFunctionException, NoSuchNamespaceException}
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction
+import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
+
+import iceberglite.spark.function.Functions
+
+/** The functions of a catalog: those of [[Functions]], in the namespace `system` and in none, where Spark looks. */
+trait FunctionOperations extends FunctionCatalog {
+  def namespaceExists(namespace: Array[String]): Boolean
+
+  override def listFunctions(namespace: Array[String]): Array[Identifier] =
+    if (holdsFunctions(namespace)) Functions.all.map(f => Identifier.of(namespace, f.name)).toArray
+    else if (namespaceExists(namespace)) Array.empty
+    else throw new NoSuchNamespaceException(namespace)
+
+  override def loadFunction(ident: Identifier): UnboundFunction =
+    if (holdsFunctions(ident.namespace)) {
+      Functions.all.find(_.name.equalsIgnoreCase(ident.name)).getOrElse(throw new NoSuchFunctionException(ident))
+    } else throw new NoSuchFunctionException(ident)
+
+  private def holdsFunctions(namespace: Array[String]): Boolean = namespace match {
+    case Array() => true
+    case Array(one) => one.equalsIgnoreCase(FunctionOperations.SystemNamespace)
+    case _ => false
+  }
+}
+
+object FunctionOperations {
+  val SystemNamespace = "system"
+}

@@ -1,0 +1,71 @@
+package iceberglite.spark.catalog
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException
+import org.apache.spark.sql.connector.catalog.{NamespaceChange, SupportsNamespaces}
+
+import iceberglite.catalog.Catalog
+import iceberglite.spark.SparkErrors
+import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
+
+/** The namespaces of a catalog, for Spark. */
+trait NamespaceOperations extends SupportsNamespaces {
+  protected def catalog: Catalog
+
+  override def listNamespaces(): Array[Array[String]] = listNamespaces(Array.empty)
+
+  override def listNamespaces(parent: Array[String]): Array[Array[String]] = in(parent) {
+    if (parent.nonEmpty && !catalog.namespaceExists(parent.toVector)) throw notFound(parent)
+    catalog.listNamespaces(parent.toVector).map(_.toArray).toArray
+  }
+
+  override def namespaceExists(namespace: Array[String]): Boolean =
+    in(namespace)(namespace.isEmpty || catalog.namespaceExists(namespace.toVector))
+
+  override def loadNamespaceMetadata(namespace: Array[String]): util.Map[String, String] =
+    in(namespace)(catalog.loadNamespace(namespace.toVector).asJava)
+
+  override def createNamespace(namespace: Array[String], properties: util.Map[String, String]): Unit = in(namespace) {
+    val given = properties.asScala.toMap
+    try catalog.createNamespace(namespace.toVector, given)
+    catch {
+      // Spark names an owner whether the user cares or not; a catalog that keeps no properties does without.
+      case _: Unsupported if given.keySet == Set(SupportsNamespaces.PROP_OWNER) =>
+        catalog.createNamespace(namespace.toVector, Map.empty)
+    }
+  }
+
+  override def alterNamespace(namespace: Array[String], changes: NamespaceChange*): Unit = in(namespace) {
+    val wanted = changes.foldLeft(Map.empty[String, Option[String]]) {
+      case (sofar, set: NamespaceChange.SetProperty) => sofar + (set.property -> Some(set.value))
+      case (sofar, remove: NamespaceChange.RemoveProperty) => sofar + (remove.property -> None)
+      case (_, other) => throw Unsupported(s"the change $other of a namespace", "Set or remove properties only")
+    }
+    val set = wanted.collect { case (key, Some(value)) => key -> value }
+    catalog.alterNamespace(namespace.toVector, set, wanted.keySet -- set.keySet)
+  }
+
+  override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = in(namespace) {
+    if (!catalog.namespaceExists(namespace.toVector)) throw notFound(namespace)
+    if (cascade && isInUse(namespace)) {
+      throw Unsupported(s"DROP NAMESPACE ${shown(namespace)} CASCADE", "Drop its tables and namespaces first")
+    }
+    try catalog.dropNamespace(namespace.toVector)
+    catch {
+      case notEmpty: ValidationFailed => throw new NonEmptyNamespaceException(notEmpty.getMessage, Some(notEmpty))
+    }
+  }
+
+  private def isInUse(namespace: Array[String]): Boolean =
+    catalog.listTables(namespace.toVector).nonEmpty || catalog.listNamespaces(namespace.toVector).nonEmpty
+
+  private def notFound(namespace: Array[String]): NotFound =
+    NotFound("namespace", shown(namespace), s"SHOW NAMESPACES IN $name lists those there are")
+
+  private def in[A](namespace: Array[String])(operation: => A): A = SparkErrors.in(shown(namespace))(operation)
+
+  private def shown(namespace: Array[String]): String = (name +: namespace).mkString(".")
+}

@@ -1,0 +1,112 @@
+package iceberglite.spark.catalog
+
+import org.apache.spark.sql.connector.catalog.TableChange
+import org.apache.spark.sql.connector.catalog.TableChange._
+
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.{SchemaUpdate, TableProperty}
+import iceberglite.table.action._
+
+/** What ALTER TABLE asks for, as actions of one commit. */
+object TableChanges {
+
+  /** @throws iceberglite.spec.IcebergError for what cannot be changed */
+  def actions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
+    val columns = changes.collect { case change: ColumnChange => change }
+    val schema = if (columns.isEmpty) None else Some(new UpdateSchema(columns.foldLeft(_)(edit), caseSensitive))
+    schema.toSeq ++ propertyActions(changes)
+  }
+
+  private def edit(update: SchemaUpdate, change: ColumnChange): SchemaUpdate = {
+    val path = change.fieldNames.toVector
+    change match {
+      case add: AddColumn => added(update, path, add)
+      case rename: RenameColumn => update.renameColumn(path, rename.newName)
+      case retype: UpdateColumnType => update.updateType(path, SparkTypes.fromSpark(retype.newDataType, name(path)))
+      case nullable: UpdateColumnNullability =>
+        if (nullable.nullable) update.makeOptional(path) else update.requireColumn(path)
+      case comment: UpdateColumnComment => update.updateDoc(path, Option(comment.newComment).filter(_.nonEmpty))
+      case move: UpdateColumnPosition => moved(update, path, move.position)
+      case delete: DeleteColumn => dropped(update, path, delete.ifExists)
+      case default: UpdateColumnDefaultValue => throw noDefaults(path, default.newDefaultValue)
+      case other => throw Unsupported(s"the change $other of column ${name(path)}", "Leave it out")
+    }
+  }
+
+  private def added(update: SchemaUpdate, path: Vector[String], add: AddColumn): SchemaUpdate = {
+    Option(add.defaultValue).foreach(default => throw noDefaults(path, default.getSql))
+    val columnType = SparkTypes.fromSpark(add.dataType, name(path))
+    val doc = Option(add.comment).filter(_.nonEmpty)
+    val longer = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable)
+    Option(add.position).fold(longer)(moved(longer, path, _))
+  }
+
+  private def moved(update: SchemaUpdate, path: Vector[String], position: ColumnPosition): SchemaUpdate =
+    position match {
+      case after: After => update.moveAfter(path, after.column)
+      case _: First => update.moveFirst(path)
+      case other => throw Unsupported(s"the position $other of column ${name(path)}", "Say FIRST or AFTER a column")
+    }
+
+  private def dropped(update: SchemaUpdate, path: Vector[String], ifExists: Boolean): SchemaUpdate =
+    try update.dropColumn(path)
+    catch { case NotFound("column", _, _) if ifExists => update }
+
+  private def noDefaults(path: Vector[String], default: String): Unsupported = Unsupported(
+    s"the default $default of column ${name(path)}",
+    "This release keeps no defaults for columns: add the column without one"
+  )
+
+  private def name(path: Vector[String]): String = path.mkString(".")
+
+  /** Of two changes of one property, the later counts. */
+  private def propertyActions(changes: Seq[TableChange]): Seq[Action] = {
+    val wanted = changes.foldLeft(Map.empty[String, Option[String]]) {
+      case (sofar, set: SetProperty) => sofar + (set.property -> Some(set.value))
+      case (sofar, remove: RemoveProperty) => sofar + (remove.property -> None)
+      case (sofar, _) => sofar
+    }
+    val (meaningful, plain) = wanted.partition { case (key, _) => meanings.contains(key) }
+    val actions = meaningful.toSeq.map {
+      case (key, Some(value)) => meanings(key)(value)
+      case (key, None) => throw InvalidArgument("table property", key, "It stands for metadata and cannot be removed")
+    }
+    if (plain.isEmpty) actions
+    else {
+      val set = plain.collect { case (key, Some(value)) => key -> value }
+      actions :+ new UpdateProperties(set, plain.keySet -- set.keySet)
+    }
+  }
+
+  /** Properties that stand for other parts of the metadata, and what it does to set one. */
+  private val meanings: Map[String, String => Action] = Map(
+    TableDescription.Location -> (value => new UpdateLocation(value)),
+    TableDescription.FormatVersion -> (value => new UpgradeVersion(TableProperty.Version.read(value))),
+    TableDescription.CurrentSnapshotId -> (value => new SetCurrentSnapshot(snapshotId(value))),
+    "cherry-pick-snapshot-id" -> (value =>
+      throw Unsupported(s"cherry-pick-snapshot-id=$value", "Cherry-picking comes in a later release")
+    ),
+    TableDescription.SortOrder -> (value =>
+      throw InvalidArgument(
+        "table property sort-order",
+        value,
+        "It is computed from the table's sort order, which ALTER TABLE ... WRITE ORDERED BY sets"
+      )
+    ),
+    TableDescription.IdentifierFields -> (value =>
+      throw InvalidArgument(
+        "table property identifier-fields",
+        value,
+        "It is computed from the schema; ALTER TABLE ... SET IDENTIFIER FIELDS sets it"
+      )
+    ),
+    TableDescription.Format -> (value =>
+      throw InvalidArgument("table property format", value, "It is computed from write.format.default; set that one")
+    )
+  )
+
+  private def snapshotId(value: String): Long = scala.util.Try(value.trim.toLong).getOrElse(
+    throw InvalidArgument("table property current-snapshot-id", value, "It must be the id of a snapshot")
+  )
+}

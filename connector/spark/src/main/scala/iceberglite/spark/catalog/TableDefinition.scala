@@ -1,0 +1,70 @@
+package iceberglite.spark.catalog
+
+import org.apache.spark.sql.connector.catalog.TableCatalog
+import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.{FileFormat, Schema, TableProperty, UnboundPartitionField}
+import iceberglite.table.TableCreation
+
+/**
+ * What CREATE TABLE and its like ask for, as Spark hands it over.
+ *
+ * @param properties the user's, and those that Spark adds for the other clauses of the statement
+ */
+final case class TableDefinition(
+    columns: StructType,
+    partitions: Seq[SparkTransform],
+    properties: Map[String, String],
+    caseSensitive: Boolean
+) {
+
+  /**
+   * The table to be made.
+   *
+   * @throws iceberglite.spec.IcebergError for what a table cannot have
+   */
+  def creation: TableCreation = TableCreation(
+    Schema(0, SparkTypes.fromSpark(columns)),
+    partitions.toVector.map(PartitionTerm.of).map(term => UnboundPartitionField(term.source, term.transform)),
+    location = properties.get(TableCatalog.PROP_LOCATION),
+    properties = formatOf(properties.get(TableCatalog.PROP_PROVIDER)) ++ kept,
+    caseSensitive = caseSensitive
+  )
+
+  private def kept: Map[String, String] = {
+    TableDefinition.refused.foreach { case (key, reason) =>
+      properties.get(key).foreach(value => throw InvalidArgument(s"table property $key", value, reason))
+    }
+    properties.filterKeys(key => !TableDefinition.isDropped(key))
+  }
+
+  /** `USING parquet` makes a table of ours whose files are Parquet. */
+  private def formatOf(provider: Option[String]): Map[String, String] = provider.map(_.toLowerCase) match {
+    case None | Some("iceberg" | "iceberg-lite") => Map.empty
+    case Some(name) => FileFormat.parse(name) match {
+        case Some(FileFormat.Parquet) => Map(TableProperty.WriteFormat.key -> name)
+        case Some(format @ (FileFormat.Orc | FileFormat.Avro)) =>
+          throw Unsupported(s"USING ${format.name}", "This release writes Parquet files only: say USING iceberg")
+        case _ => throw InvalidArgument("table provider", name, "Tables of this catalog are made with USING iceberg")
+      }
+  }
+}
+
+object TableDefinition {
+
+  /** Keys that Spark adds, and keys that `SHOW CREATE TABLE` shows although they are computed. */
+  private val dropped: Set[String] = TableDescription.Computed - TableDescription.FormatVersion ++
+    Set(TableCatalog.PROP_EXTERNAL, TableCatalog.PROP_IS_MANAGED_LOCATION)
+
+  private def isDropped(key: String): Boolean = dropped(key) || key.startsWith(TableCatalog.OPTION_PREFIX)
+
+  private val refused: Map[String, String] = Map(
+    TableDescription.SortOrder -> "A sort order is no property of its own; leave it out",
+    TableDescription.IdentifierFields -> "Identifier fields are no property of their own; leave them out",
+    "hive.stored-as" -> "STORED AS is for Hive's tables; say USING iceberg",
+    "hive.serde" -> "ROW FORMAT is for Hive's tables; say USING iceberg"
+  )
+}

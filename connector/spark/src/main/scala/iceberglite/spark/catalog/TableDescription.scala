@@ -1,0 +1,55 @@
+package iceberglite.spark.catalog
+
+import scala.collection.immutable.ListMap
+
+import org.apache.spark.sql.connector.catalog.TableCatalog
+
+import iceberglite.spec.{NullOrder, SortDirection, SortField, TableMetadata, TableProperty}
+
+/** A table's properties as `SHOW TBLPROPERTIES` and `DESCRIBE` give them: its own, and those that stand for metadata. */
+object TableDescription {
+  val Provider = "iceberg"
+  val Format = "format"
+  val CurrentSnapshotId = "current-snapshot-id"
+  val FormatVersion = "format-version"
+  val Location: String = TableCatalog.PROP_LOCATION
+  val SortOrder = "sort-order"
+  val IdentifierFields = "identifier-fields"
+
+  /** Keys that are computed here; a table never keeps them as its own. */
+  val Computed: Set[String] = Set(
+    Format,
+    CurrentSnapshotId,
+    FormatVersion,
+    SortOrder,
+    IdentifierFields,
+    TableCatalog.PROP_PROVIDER,
+    Location
+  )
+
+  def properties(table: TableMetadata): Map[String, String] = {
+    val format = TableProperty.of(TableProperty.WriteFormat, table.properties).name
+    ListMap(
+      Format -> s"$Provider/$format",
+      TableCatalog.PROP_PROVIDER -> Provider,
+      CurrentSnapshotId -> table.currentSnapshotId.fold("none")(_.toString),
+      Location -> table.location,
+      FormatVersion -> table.formatVersion.toString
+    ) ++ sortOrder(table).map(SortOrder -> _) ++ identifierFields(table).map(IdentifierFields -> _) ++
+      table.properties.filterKeys(!Computed(_))
+  }
+
+  private def sortOrder(table: TableMetadata): Option[String] =
+    Some(table.sortOrder).filter(_.isSorted).map(_.fields.map(describe(table, _)).mkString(", "))
+
+  private def describe(table: TableMetadata, field: SortField): String = {
+    val term = PartitionTerm(table.schema.paths.getOrElse(field.sourceId, Vector("?")), field.transform)
+    val direction = if (field.direction == SortDirection.Ascending) "ASC" else "DESC"
+    val nulls = if (field.nullOrder == NullOrder.NullsFirst) "NULLS FIRST" else "NULLS LAST"
+    s"${term.sql} $direction $nulls"
+  }
+
+  private def identifierFields(table: TableMetadata): Option[String] =
+    Some(table.schema.identifierFieldIds).filter(_.nonEmpty)
+      .map(_.toVector.sorted.flatMap(table.schema.names.get).mkString("[", ",", "]"))
+}

@@ -1,0 +1,120 @@
+package iceberglite.spark.conf
+
+import java.util.Locale
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.catalog.Spelling
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * A setting of reads or writes. It is looked up as an option of the read or write, then in the session's configuration,
+ * then among the table's properties; the first that is there counts.
+ *
+ * @param sessionKey with the prefix `spark.sql.`
+ * @param property key of the table property
+ * @param default absent where the code works it out, as `defaultDoc` tells
+ * @param expected what a value must be, for messages and documentation
+ */
+final class SparkOption[A] private (
+    val key: String,
+    val sessionKey: Option[String],
+    val property: Option[String],
+    val default: Option[A],
+    val defaultDoc: String,
+    val expected: String,
+    val doc: String,
+    parse: String => Option[A]
+) {
+
+  /** Where it is set, if it is set: by whom, and the text. */
+  def given(settings: Settings): Option[A] =
+    fromOption(settings).orElse(fromSession(settings)).orElse(fromTable(settings))
+
+  /** What the user of this session asks for: the table's properties left aside. */
+  def asked(settings: Settings): Option[A] = fromOption(settings).orElse(fromSession(settings))
+
+  private def fromOption(settings: Settings): Option[A] =
+    Option(settings.options.get(key)).map(read(s"option $key", _))
+
+  private def fromSession(settings: Settings): Option[A] =
+    sessionKey.flatMap(k => settings.session(k).map(read(s"configuration $k", _)))
+
+  private def fromTable(settings: Settings): Option[A] =
+    property.flatMap(k => settings.properties.get(k).map(read(s"table property $k", _)))
+
+  /** @throws InvalidArgument that names where the value stands */
+  private def read(where: String, text: String): A =
+    parse(text.trim).getOrElse(throw InvalidArgument(where, text, expected))
+
+  /** The same setting, found in the session's configuration too. */
+  def inSession(confKey: String): SparkOption[A] =
+    new SparkOption(key, Some(confKey), property, default, defaultDoc, expected, doc, parse)
+
+  /** The same setting, found among the table's properties too. */
+  def inTable(propertyKey: String): SparkOption[A] =
+    new SparkOption(key, sessionKey, Some(propertyKey), default, defaultDoc, expected, doc, parse)
+
+  override def toString: String = key
+}
+
+/** Where settings are looked up. */
+final case class Settings(
+    options: CaseInsensitiveStringMap,
+    session: String => Option[String],
+    properties: Map[String, String]
+) {
+
+  /** @throws InvalidArgument for a value that cannot be */
+  def apply[A](option: SparkOption[A]): A = option.given(this).orElse(option.default).getOrElse(
+    throw InvalidArgument(s"option ${option.key}", "none", s"It has no default. ${option.expected}")
+  )
+}
+
+object Settings {
+  def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): Settings =
+    Settings(options, key => session.conf.getOption(key), properties)
+}
+
+object SparkOption {
+
+  def apply[A](key: String, expected: String, doc: String, default: A)(parse: String => Option[A]): SparkOption[A] =
+    new SparkOption(key, None, None, Some(default), default.toString, expected, doc, parse)
+
+  /** A setting whose default depends on the table or the session. */
+  def derived[A](key: String, expected: String, doc: String, defaultDoc: String)(
+      parse: String => Option[A]
+  ): SparkOption[A] = new SparkOption(key, None, None, None, defaultDoc, expected, doc, parse)
+
+  def flag(key: String, doc: String, default: Boolean): SparkOption[Boolean] =
+    apply(key, "It must be true or false", doc, default)(text => Try(text.toBoolean).toOption)
+
+  def bytes(key: String, doc: String, default: Long): SparkOption[Long] =
+    apply(key, "It must be a positive number of bytes", doc, default)(long(_).filter(_ > 0))
+
+  def count(key: String, doc: String, default: Int): SparkOption[Int] =
+    apply(key, s"It must be 1 to ${Int.MaxValue}", doc, default)(text => Try(text.toInt).toOption.filter(_ > 0))
+
+  def long(text: String): Option[Long] = Try(text.toLong).toOption
+
+  /**
+   * Refuses an option that looks like a known one and is none; others are left to whom they concern.
+   *
+   * @param action what the options are for: `read` or `write`
+   */
+  def check(action: String, options: CaseInsensitiveStringMap, known: Seq[String]): Unit = {
+    val names = known.map(_.toLowerCase(Locale.ROOT)).toSet
+    options.keySet.asScala.filterNot(names.contains).foreach { key =>
+      known.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, known)).foreach { near =>
+        throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
+      }
+    }
+  }
+
+  /** Without the dashes and capitals in which option names differ. */
+  private def lettersOf(key: String): String = key.toLowerCase(Locale.ROOT).filter(_.isLetterOrDigit)
+}

@@ -1,0 +1,188 @@
+package iceberglite.spark.conf
+
+import java.util.Locale
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.{DistributionMode, FileFormat, TableProperty}
+import iceberglite.table.IsolationLevel
+
+/** The settings of writes. */
+object WriteOptions {
+  val Format: SparkOption[FileFormat] = SparkOption[FileFormat](
+    "write-format",
+    TableProperty.WriteFormat.expected,
+    TableProperty.WriteFormat.doc,
+    TableProperty.WriteFormat.default
+  )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(TableProperty.WriteFormat.key)
+
+  val TargetFileSize: SparkOption[Long] = SparkOption
+    .bytes("target-file-size-bytes", TableProperty.TargetFileSize.doc, TableProperty.TargetFileSize.default)
+    .inTable(TableProperty.TargetFileSize.key)
+
+  val CheckNullability: SparkOption[Boolean] = SparkOption
+    .flag(
+      "check-nullability",
+      "Refuse columns that may be null for columns that may not; without it, the write fails at the first null",
+      default = true
+    )
+    .inSession("spark.sql.iceberg.check-nullability")
+
+  val Fanout: SparkOption[Boolean] = SparkOption
+    .derived[Boolean](
+      "fanout-enabled",
+      "It must be true or false",
+      "Keep a file open for each partition instead of sorting the rows by partition",
+      "true, but for tables with a sort order"
+    )(boolean)
+    .inTable(TableProperty.Fanout.key)
+
+  val Distribution: SparkOption[DistributionMode] = SparkOption
+    .derived[DistributionMode](
+      "distribution-mode",
+      TableProperty.Distribution.expected,
+      "How rows are spread over tasks before a write",
+      "range for a table with a sort order, hash for a partitioned one, else none"
+    )(DistributionMode.parse)
+    .inSession("spark.sql.iceberg.distribution-mode")
+    .inTable(TableProperty.Distribution.key)
+
+  val UseTableDistribution: SparkOption[Boolean] = SparkOption
+    .flag(
+      "use-table-distribution-and-ordering",
+      "Spread and sort the rows as the table asks; without it, they are written as they come",
+      default = true
+    )
+
+  /** Spark shrinks rows on their way through a shuffle less than Parquet does. */
+  private val DefaultAdvisorySize = 384L << 20
+  val AdvisoryPartitionSize: SparkOption[Long] = SparkOption
+    .bytes("advisory-partition-size", "Bytes of shuffled rows that Spark should give to one task", DefaultAdvisorySize)
+    .inSession("spark.sql.iceberg.advisory-partition-size")
+    .inTable("write.spark.advisory-partition-size-bytes")
+
+  val CompressionCodec: SparkOption[String] = SparkOption[String](
+    "compression-codec",
+    TableProperty.ParquetCodec.expected,
+    TableProperty.ParquetCodec.doc,
+    TableProperty.ParquetCodec.default
+  )(text => scala.util.Try(TableProperty.ParquetCodec.read(text)).toOption)
+    .inSession("spark.sql.iceberg.compression-codec")
+    .inTable(TableProperty.ParquetCodec.key)
+
+  val CompressionLevel: SparkOption[Int] = SparkOption
+    .derived[Int](
+      "compression-level",
+      TableProperty.ParquetCompressionLevel.expected,
+      TableProperty.ParquetCompressionLevel.doc,
+      "the codec's own"
+    )(text => scala.util.Try(text.toInt).toOption)
+    .inSession("spark.sql.iceberg.compression-level")
+    .inTable(TableProperty.ParquetCompressionLevel.key)
+
+  val OutputSpecId: SparkOption[Int] = SparkOption
+    .derived[Int]("output-spec-id", "It must be a number", "The partition spec to write with", "the table's current")(
+      text => scala.util.Try(text.toInt).toOption
+    )
+
+  val OutputSortOrderId: SparkOption[Int] = SparkOption
+    .derived[Int]("output-sort-order-id", "It must be a number", "The sort order to write in", "the table's current")(
+      text => scala.util.Try(text.toInt).toOption
+    )
+
+  /** Of DataFrameWriter's mode `overwrite`, which cannot say which partitions it means. */
+  val DynamicOverwrite: SparkOption[Boolean] = SparkOption[Boolean](
+    "overwrite-mode",
+    "It must be dynamic or static",
+    "Whether an overwrite replaces the partitions that it writes to, or what its condition says",
+    default = false
+  )(text => Seq("static" -> false, "dynamic" -> true).collectFirst { case (`text`, dynamic) => dynamic })
+
+  val Isolation: SparkOption[IsolationLevel] = SparkOption
+    .derived[IsolationLevel](
+      "isolation-level",
+      s"It must be one of ${IsolationLevel.all.map(_.name).mkString(", ")}",
+      "What an overwrite checks of concurrent commits",
+      "nothing is checked"
+    )(text => IsolationLevel.all.find(_.name.equalsIgnoreCase(text)))
+
+  val ValidateFromSnapshot: SparkOption[Long] = SparkOption
+    .derived[Long](
+      "validate-from-snapshot-id",
+      "It must be the id of a snapshot",
+      "The snapshot since which commits are concurrent; counts with isolation-level only",
+      "the oldest one"
+    )(SparkOption.long)
+
+  val Branch: SparkOption[String] =
+    SparkOption.derived[String]("branch", "It must be the name of a branch", "The branch to write to", "main")(Some(_))
+
+  /** Followed by a key for the summary of the snapshot. */
+  val SnapshotPropertyPrefix = "snapshot-property."
+
+  /** In the order of the documentation. */
+  val all: Seq[SparkOption[_]] = Seq(
+    Format,
+    TargetFileSize,
+    CheckNullability,
+    Fanout,
+    Distribution,
+    UseTableDistribution,
+    AdvisoryPartitionSize,
+    CompressionCodec,
+    CompressionLevel,
+    OutputSpecId,
+    OutputSortOrderId,
+    DynamicOverwrite,
+    Isolation,
+    ValidateFromSnapshot,
+    Branch
+  )
+
+  /** Options that Apache Iceberg knows and that change what is written: to leave them unheard would write the wrong thing. */
+  private val refused: Map[String, String] = Map(
+    "merge-schema" -> "Adding columns during a write",
+    "mergeSchema" -> "Adding columns during a write",
+    "rewritten-file-scan-task-set-id" -> "Rewriting staged files"
+  )
+
+  /** Options that Apache Iceberg knows and that change nothing here: accepted, so that a job moves over as it is. */
+  private val withoutEffect: Seq[String] = Seq(
+    "path",
+    "check-ordering",
+    "delete-format",
+    "target-delete-file-size-bytes",
+    "delete-granularity",
+    "compression-strategy",
+    "use-merge-append-for-streaming"
+  )
+
+  /** @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled */
+  def check(options: CaseInsensitiveStringMap): Unit = {
+    refused.foreach { case (key, what) =>
+      if (options.containsKey(key) && !options.get(key).equalsIgnoreCase("false")) {
+        throw Unsupported(s"write option $key=${options.get(key)}", s"$what comes in a later release; leave the option out")
+      }
+    }
+    val plain = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
+    SparkOption.check(
+      "write",
+      new CaseInsensitiveStringMap(plain.asJava),
+      all.map(_.key) ++ refused.keys ++ withoutEffect :+ SnapshotPropertyPrefix
+    )
+  }
+
+  /** The entries for the snapshot's summary, with their keys as they were written. */
+  def snapshotProperties(options: CaseInsensitiveStringMap): Map[String, String] =
+    options.asCaseSensitiveMap.asScala.collect {
+      case (key, value) if key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) =>
+        val name = key.substring(SnapshotPropertyPrefix.length)
+        if (name.isEmpty) throw InvalidArgument("write option", key, "A key for the snapshot's summary is to follow")
+        name -> value
+    }.toMap
+
+  private def boolean(text: String): Option[Boolean] = scala.util.Try(text.toBoolean).toOption
+}

@@ -1,0 +1,177 @@
+package iceberglite.spark.convert
+
+import org.apache.spark.sql.connector.expressions.{
+  Expression => SparkExpression,
+  Literal => SparkLiteral,
+  NamedReference,
+  UserDefinedScalarFunc
+}
+import org.apache.spark.sql.connector.expressions.filter.{Predicate => SparkPredicate}
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.Type.{StringType, StructType}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.{Expression, Term}
+import iceberglite.spec.{ColumnPath, Literal, PrimitiveType, Schema, Transform, Transforms}
+
+/**
+ * A filter of Spark as an expression on a table.
+ *
+ * @param expression bound to the columns of the schema, true for every row that the filter is true for
+ * @param exact whether it is true for no other row
+ */
+final case class ConvertedFilter(expression: Expression, exact: Boolean)
+
+/**
+ * Turns Spark's filters into expressions.
+ *
+ * Spark's logic knows three values. An expression is true where the filter is, and false where the filter is false or
+ * null; so NOT is carried inward during the conversion, to where it is known what makes a test false rather than null.
+ *
+ * @param schema the columns that the filters name
+ */
+final class SparkFilters(schema: Schema, caseSensitive: Boolean) {
+
+  /**
+   * The same condition; absent where an expression cannot say it. For changes to a table, which must not touch more.
+   */
+  def exact(filter: SparkPredicate): Option[Expression] = convert(filter).filter(_.exact).map(_.expression)
+
+  /** The condition, or one that more rows satisfy; absent where nothing can be said. For skipping files. */
+  def convert(filter: SparkPredicate): Option[ConvertedFilter] = convert(filter, holds = true)
+
+  /** What is true where the filter is true (`holds`), or where it is false. */
+  private def convert(filter: SparkPredicate, holds: Boolean): Option[ConvertedFilter] = {
+    val children = filter.children
+    (filter.name, children) match {
+      case ("ALWAYS_TRUE", _) => constant(holds)
+      case ("ALWAYS_FALSE", _) => constant(!holds)
+      case ("NOT", Array(p: SparkPredicate)) => convert(p, !holds)
+      case ("AND", Array(l: SparkPredicate, r: SparkPredicate)) => if (holds) both(l, r, holds) else either(l, r, holds)
+      case ("OR", Array(l: SparkPredicate, r: SparkPredicate)) => if (holds) either(l, r, holds) else both(l, r, holds)
+      case ("IS_NULL", Array(child)) => nullTest(child, holds)
+      case ("IS_NOT_NULL", Array(child)) => nullTest(child, !holds)
+      case ("STARTS_WITH", Array(child, value: SparkLiteral[_])) => startsWith(child, value, holds)
+      case ("IN", _) if children.nonEmpty => in(children.head, children.tail, holds)
+      case (name, Array(child, value: SparkLiteral[_])) => comparison(name, child, value, holds)
+      case (name, Array(value: SparkLiteral[_], child)) => mirrored(name).flatMap(comparison(_, child, value, holds))
+      case _ => None
+    }
+  }
+
+  private def constant(value: Boolean): Option[ConvertedFilter] = exactly(if (value) AlwaysTrue else AlwaysFalse)
+
+  private def exactly(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
+
+  /** One side alone still skips files. */
+  private def both(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
+    (convert(l, holds), convert(r, holds)) match {
+      case (Some(a), Some(b)) => Some(ConvertedFilter(and(a.expression, b.expression), a.exact && b.exact))
+      case (a, b) => a.orElse(b).map(_.copy(exact = false))
+    }
+
+  private def either(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
+    for (a <- convert(l, holds); b <- convert(r, holds))
+      yield ConvertedFilter(or(a.expression, b.expression), a.exact && b.exact)
+
+  private def nullTest(child: SparkExpression, isNull: Boolean): Option[ConvertedFilter] =
+    column(child).flatMap { case (term, _) => exactly(if (isNull) IsNull(term) else NotNull(term)) }
+
+  private def startsWith(child: SparkExpression, value: SparkLiteral[_], holds: Boolean): Option[ConvertedFilter] =
+    column(child).filter(_._2 == StringType).flatMap { case (term, _) =>
+      if (value.value == null) constant(value = false)
+      else {
+        val prefix = value.value.toString
+        exactly(if (holds) StartsWith(term, prefix) else NotStartsWith(term, prefix))
+      }
+    }
+
+  /** A null in the list makes the test null where it is not true. */
+  private def in(child: SparkExpression, values: Array[SparkExpression], holds: Boolean): Option[ConvertedFilter] =
+    column(child).flatMap { case (term, t) =>
+      val given = values.collect { case v: SparkLiteral[_] => Option(v.value) }
+      val literals = given.flatten.map(SparkValues.fromSpark(_, t))
+      if (given.length != values.length || literals.exists(_.isEmpty)) None
+      else if (!holds && given.contains(None)) constant(value = false)
+      else exactly(if (holds) In(term, literals.flatten.toSet) else NotIn(term, literals.flatten.toSet))
+    }
+
+  private def comparison(
+      name: String,
+      child: SparkExpression,
+      value: SparkLiteral[_],
+      holds: Boolean
+  ): Option[ConvertedFilter] = column(child).flatMap { case (term, t) =>
+    Option(value.value) match {
+      case None if name == "<=>" => exactly(if (holds) IsNull(term) else NotNull(term))
+      case None => if (Comparisons.contains(name)) constant(value = false) else None
+      case Some(v) => SparkValues.fromSpark(v, t).flatMap(test(name, term, _, holds)).flatMap(exactly)
+    }
+  }
+
+  private def test(name: String, term: Term, value: Literal, holds: Boolean): Option[Expression] = name match {
+    case "=" => Some(if (holds) Equal(term, value) else NotEqual(term, value))
+    case "<>" => Some(if (holds) NotEqual(term, value) else Equal(term, value))
+    case "<=>" => Some(if (holds) Equal(term, value) else Or(IsNull(term), NotEqual(term, value)))
+    case "<" => Some(if (holds) LessThan(term, value) else GreaterThanOrEqual(term, value))
+    case "<=" => Some(if (holds) LessThanOrEqual(term, value) else GreaterThan(term, value))
+    case ">" => Some(if (holds) GreaterThan(term, value) else LessThanOrEqual(term, value))
+    case ">=" => Some(if (holds) GreaterThanOrEqual(term, value) else LessThan(term, value))
+    case _ => None
+  }
+
+  private val Comparisons = Set("=", "<>", "<", "<=", ">", ">=")
+
+  private def mirrored(name: String): Option[String] = name match {
+    case "=" | "<>" | "<=>" => Some(name)
+    case "<" => Some(">")
+    case "<=" => Some(">=")
+    case ">" => Some("<")
+    case ">=" => Some("<=")
+    case _ => None
+  }
+
+  /** A column, or a transform of one by its SQL function, with the type of its values. */
+  private def column(e: SparkExpression): Option[(Term, PrimitiveType)] = e match {
+    case reference: NamedReference => field(reference)
+    case function: UserDefinedScalarFunc =>
+      for {
+        reference <- function.children.collectFirst { case r: NamedReference => r }
+        (source, t) <- field(reference)
+        transform <- TransformFunctions.transformOf(function)
+        if transform.canTransform(t)
+      } yield (Term.Transformed(transform, source), transform.resultType(t))
+    case _ => None
+  }
+
+  private def field(reference: NamedReference): Option[(Term, PrimitiveType)] = {
+    // A column of the file rather than of the table, or a name that has become ambiguous: Spark evaluates it.
+    val found = try ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive)
+    catch { case _: NotFound | _: InvalidArgument => Vector.empty }
+    found.lastOption.filter(_ => found.init.forall(_.fieldType.isInstanceOf[StructType])).flatMap { f =>
+      f.fieldType match {
+        case t: PrimitiveType => Some((Term.Bound(f, schema.names(f.id)), t))
+        case _ => None
+      }
+    }
+  }
+}
+
+/** The functions `system.bucket`, `system.days` and so on, as Spark hands them on in filters. */
+private object TransformFunctions {
+
+  /** SQL says `days(ts)` and the specification `day`. */
+  private val singular = Map("years" -> "year", "months" -> "month", "days" -> "day", "hours" -> "hour")
+
+  /** Our functions and Apache Iceberg's are the transforms, and say so in their canonical names. */
+  def transformOf(function: UserDefinedScalarFunc): Option[Transform] =
+    if (!function.canonicalName.startsWith(s"iceberg.${function.name}(")) None
+    else {
+      val json = function.children match {
+        case Array(_: NamedReference) => Some(singular.getOrElse(function.name, function.name))
+        case Array(parameter: SparkLiteral[_], _: NamedReference) => Some(s"${function.name}[${parameter.value}]")
+        case _ => None
+      }
+      json.flatMap(text => Transforms.all.flatMap(_.parse(text)).headOption)
+    }
+}

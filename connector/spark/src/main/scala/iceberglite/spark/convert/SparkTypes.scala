@@ -1,0 +1,123 @@
+package iceberglite.spark.convert
+
+import org.apache.spark.sql.types.{
+  ArrayType,
+  BinaryType => SparkBinary,
+  BooleanType => SparkBoolean,
+  ByteType,
+  CharType,
+  DataType,
+  DateType => SparkDate,
+  DecimalType => SparkDecimal,
+  DoubleType => SparkDouble,
+  FloatType => SparkFloat,
+  IntegerType,
+  LongType => SparkLong,
+  MapType => SparkMap,
+  NullType,
+  ShortType,
+  StringType => SparkString,
+  StructField,
+  StructType => SparkStruct,
+  TimestampNTZType,
+  TimestampType => SparkTimestamp,
+  VarcharType
+}
+
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type._
+import iceberglite.spec.{NestedField, Schema, Type}
+
+/**
+ * The types of tables and those of Spark.
+ *
+ * What Spark 3.5 has no type for keeps its value: `uuid` is a string, `time` a bigint of microseconds since midnight,
+ * `timestamp_ns` and `timestamptz_ns` bigints of nanoseconds since 1970, `fixed` and the spatial types (as WKB) are
+ * binaries. Spark's smaller integers become `int`; its `char` and `varchar` become `string`.
+ */
+object SparkTypes {
+
+  def toSpark(schema: Schema): SparkStruct = toSpark(schema.fields)
+
+  /** @throws Unsupported names the column that has no type in Spark */
+  def toSpark(fields: Vector[NestedField]): SparkStruct = structOf(fields, Vector.empty)
+
+  /** @throws Unsupported for a type that Spark cannot hold in any form */
+  def toSpark(t: Type): DataType = sparkType(t, Vector.empty)
+
+  /** Columns for a new schema: their ids tell them apart, and whoever takes them gives them ids of its own. */
+  def fromSpark(struct: SparkStruct): Vector[NestedField] = new Conversion().fields(struct, Vector.empty)
+
+  /** The type of one column. @param name of the column, for messages */
+  def fromSpark(dataType: DataType, name: String): Type = new Conversion().typeOf(dataType, Vector(name))
+
+  private def structOf(fields: Vector[NestedField], path: Vector[String]): SparkStruct = SparkStruct(fields.map { f =>
+    val field = StructField(f.name, sparkType(f.fieldType, path :+ f.name), nullable = f.optional)
+    f.doc.fold(field)(field.withComment)
+  })
+
+  private def sparkType(t: Type, path: Vector[String]): DataType = t match {
+    case BooleanType => SparkBoolean
+    case IntType => IntegerType
+    case LongType | TimeType | TimestampNsType | TimestampTzNsType => SparkLong
+    case FloatType => SparkFloat
+    case DoubleType => SparkDouble
+    case DecimalType(precision, scale) => SparkDecimal(precision, scale)
+    case DateType => SparkDate
+    case TimestampType => TimestampNTZType
+    case TimestampTzType => SparkTimestamp
+    case StringType | UuidType => SparkString
+    case FixedType(_) | BinaryType | GeometryType(_) | GeographyType(_, _) => SparkBinary
+    case UnknownType => NullType
+    case VariantType => throw Unsupported(
+        s"column ${path.mkString(".")} of type variant",
+        "Spark 3.5 has no such type; read the table with an engine that has, or drop the column"
+      )
+    case StructType(fields) => structOf(fields, path)
+    case list: ListType => ArrayType(sparkType(list.element, path :+ "element"), !list.elementRequired)
+    case map: MapType =>
+      SparkMap(sparkType(map.key, path :+ "key"), sparkType(map.value, path :+ "value"), !map.valueRequired)
+  }
+
+  /** One conversion from Spark, which counts the ids. */
+  private final class Conversion {
+    private var lastId = 0
+
+    private def nextId(): Int = {
+      lastId += 1
+      lastId
+    }
+
+    def fields(struct: SparkStruct, path: Vector[String]): Vector[NestedField] = struct.fields.toVector.map { f =>
+      val id = nextId()
+      NestedField(id, f.name, typeOf(f.dataType, path :+ f.name), required = !f.nullable, doc = f.getComment())
+    }
+
+    def typeOf(dataType: DataType, path: Vector[String]): Type = dataType match {
+      case SparkBoolean => BooleanType
+      case ByteType | ShortType | IntegerType => IntType
+      case SparkLong => LongType
+      case SparkFloat => FloatType
+      case SparkDouble => DoubleType
+      case d: SparkDecimal => DecimalType(d.precision, d.scale)
+      case SparkDate => DateType
+      case TimestampNTZType => TimestampType
+      case SparkTimestamp => TimestampTzType
+      case SparkString | CharType(_) | VarcharType(_) => StringType
+      case SparkBinary => BinaryType
+      case NullType => UnknownType
+      case struct: SparkStruct => StructType(fields(struct, path))
+      case ArrayType(element, containsNull) =>
+        val id = nextId()
+        ListType(id, typeOf(element, path :+ "element"), elementRequired = !containsNull)
+      case SparkMap(key, value, valueContainsNull) =>
+        val (keyId, valueId) = (nextId(), nextId())
+        val (keyType, valueType) = (typeOf(key, path :+ "key"), typeOf(value, path :+ "value"))
+        MapType(keyId, keyType, valueId, valueType, valueRequired = !valueContainsNull)
+      case other => throw Unsupported(
+          s"column ${path.mkString(".")} of Spark's type ${other.simpleString}",
+          "A table has no such type; cast the column to one that it has"
+        )
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package iceberglite.spark.convert
+
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import scala.util.Try
+
+import org.apache.spark.sql.types.{Decimal, DecimalType => SparkDecimal}
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+import iceberglite.spec.{Literal, PrimitiveType}
+
+/** Single values of tables and those that Spark holds in its rows, in the types of [[SparkTypes]]. */
+object SparkValues {
+
+  /** As a Spark row holds it in a column of type `t`; a decimal takes its precision from there. */
+  def toSpark(value: Literal, t: PrimitiveType): Any = value match {
+    case BooleanLiteral(v) => v
+    case IntLiteral(v) => if (t == LongType) v.toLong else v
+    case LongLiteral(v) => v
+    case FloatLiteral(v) => if (t == DoubleType) v.toDouble else v
+    case DoubleLiteral(v) => v
+    case DecimalLiteral(v) => t match {
+        case DecimalType(precision, scale) => Decimal(v, precision, scale)
+        case _ => Decimal(v, v.precision.max(v.scale).min(SparkDecimal.MAX_PRECISION), v.scale)
+      }
+    case DateLiteral(days) => days
+    case TimeLiteral(micros) => micros
+    case TimestampLiteral(micros) => micros
+    case TimestampTzLiteral(micros) => micros
+    case TimestampNsLiteral(nanos) => nanos
+    case TimestampTzNsLiteral(nanos) => nanos
+    case StringLiteral(v) => UTF8String.fromString(v)
+    case UuidLiteral(v) => UTF8String.fromString(v.toString)
+    case FixedLiteral(bytes) => arrayOf(bytes)
+    case BinaryLiteral(bytes) => arrayOf(bytes)
+  }
+
+  /**
+   * A value of a Spark row as one of type `t`.
+   *
+   * @return absent where no value of the type equals it: text that is no UUID in its usual form, bytes of another
+   *   length
+   */
+  def fromSpark(value: Any, t: PrimitiveType): Option[Literal] = (t, value) match {
+    case (BooleanType, v: Boolean) => Some(BooleanLiteral(v))
+    case (IntType, v: Number) => exactLong(v).filter(_.isValidInt).map(i => IntLiteral(i.toInt))
+    case (LongType, v: Number) => exactLong(v).map(LongLiteral)
+    case (FloatType, v: Float) => Some(FloatLiteral(v))
+    case (DoubleType, v: Double) => Some(DoubleLiteral(v))
+    case (DecimalType(_, scale), v: Decimal) => Try(DecimalLiteral(v.toJavaBigDecimal.setScale(scale))).toOption
+    case (DateType, v: Int) => Some(DateLiteral(v))
+    case (TimeType, v: Number) => exactLong(v).map(TimeLiteral)
+    case (TimestampType, v: Long) => Some(TimestampLiteral(v))
+    case (TimestampTzType, v: Long) => Some(TimestampTzLiteral(v))
+    case (TimestampNsType, v: Number) => exactLong(v).map(TimestampNsLiteral)
+    case (TimestampTzNsType, v: Number) => exactLong(v).map(TimestampTzNsLiteral)
+    case (StringType, v: UTF8String) => Some(StringLiteral(v.toString))
+    case (UuidType, v: UTF8String) =>
+      val text = v.toString
+      Try(UUID.fromString(text)).toOption.filter(_.toString == text).map(UuidLiteral)
+    case (FixedType(length), v: Array[Byte]) if v.length == length => Some(FixedLiteral(ByteBuffer.wrap(v)))
+    case (BinaryType, v: Array[Byte]) => Some(BinaryLiteral(ByteBuffer.wrap(v)))
+    case _ => None
+  }
+
+  private def exactLong(value: Number): Option[Long] = value match {
+    case v @ (_: java.lang.Byte | _: java.lang.Short | _: java.lang.Integer | _: java.lang.Long) => Some(v.longValue)
+    case _ => None
+  }
+
+  private def arrayOf(bytes: ByteBuffer): Array[Byte] = {
+    val array = new Array[Byte](bytes.remaining)
+    bytes.duplicate().get(array)
+    array
+  }
+}

@@ -1,0 +1,77 @@
+package iceberglite.spark.function
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.catalog.functions.BoundFunction
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Murmur3
+import iceberglite.spec.transform.Bucket
+
+/** `bucket(16, id)`: the number of the bucket that a value falls in. */
+object BucketFunction extends ParametrizedFunction("bucket") {
+  override protected def signature: String = "bucket(number, value)"
+
+  override protected def bound: PartialFunction[DataType, BoundFunction] = {
+    case ByteType | ShortType | IntegerType => OfInt(IntegerType)
+    case DateType => OfInt(DateType)
+    case t @ (LongType | TimestampType | TimestampNTZType) => OfLong(t)
+    case t: DecimalType => OfDecimal(t)
+    case StringType => OfString
+    case BinaryType => OfBinary
+  }
+
+  /** The transform of the latest call: its number is the same for all rows of a query. */
+  @volatile private var latest: Bucket = Bucket(1)
+
+  private def bucket(buckets: Int): Bucket = {
+    val known = latest
+    if (known.buckets == buckets) known
+    else {
+      if (buckets <= 0) throw InvalidArgument("number of buckets", buckets.toString, s"It must be 1 to ${Int.MaxValue}")
+      latest = Bucket(buckets)
+      latest
+    }
+  }
+
+  private def of(buckets: Int, hash: Int): Int = bucket(buckets).ofHash(hash)
+
+  abstract class Bound(source: DataType)
+      extends BoundTransform[java.lang.Integer]("bucket", BoundTransform.Number, source, IntegerType)
+
+  final case class OfInt(source: DataType) extends Bound(source) {
+    def invoke(buckets: Int, value: Int): Int = of(buckets, Murmur3.hashInt(value))
+    override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
+
+    /** An int and a long of one value are in one bucket. */
+    override def canonicalName: String = if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName
+  }
+
+  final case class OfLong(source: DataType) extends Bound(source) {
+    def invoke(buckets: Int, value: Long): Int = of(buckets, Murmur3.hashLong(value))
+    override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getLong(1))
+  }
+
+  final case class OfDecimal(source: DecimalType) extends Bound(source) {
+    def invoke(buckets: Int, value: Decimal): Integer =
+      if (value == null) null else Int.box(of(buckets, Hashes.decimal(value)))
+
+    override protected def valueOf(input: InternalRow): Integer =
+      invoke(input.getInt(0), input.getDecimal(1, source.precision, source.scale))
+  }
+
+  case object OfString extends Bound(StringType) {
+    def invoke(buckets: Int, value: UTF8String): Integer =
+      if (value == null) null else Int.box(of(buckets, Hashes.string(value)))
+
+    override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getUTF8String(1))
+  }
+
+  case object OfBinary extends Bound(BinaryType) {
+    def invoke(buckets: Int, value: Array[Byte]): Integer =
+      if (value == null) null else Int.box(of(buckets, Murmur3.hashBytes(value, 0, value.length)))
+
+    override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getBinary(1))
+  }
+}

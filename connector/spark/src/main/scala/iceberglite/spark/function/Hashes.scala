@@ -1,0 +1,23 @@
+package iceberglite.spark.function
+
+import org.apache.spark.sql.types.Decimal
+import org.apache.spark.unsafe.Platform
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spec.Murmur3
+
+/** The spec's hashes of what Spark holds in its rows, without copies. */
+private[spark] object Hashes {
+
+  def string(value: UTF8String): Int = value.getBaseObject match {
+    case bytes: Array[Byte] =>
+      Murmur3.hashBytes(bytes, (value.getBaseOffset - Platform.BYTE_ARRAY_OFFSET).toInt, value.numBytes)
+    case _ =>
+      val bytes = value.getBytes
+      Murmur3.hashBytes(bytes, 0, bytes.length)
+  }
+
+  def decimal(value: Decimal): Int =
+    if (value.precision <= Decimal.MAX_LONG_DIGITS) Murmur3.hashDecimal(value.toUnscaledLong)
+    else Murmur3.hashDecimal(value.toJavaBigDecimal.unscaledValue)
+}

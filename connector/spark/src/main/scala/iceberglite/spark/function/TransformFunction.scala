@@ -1,0 +1,79 @@
+package iceberglite.spark.function
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFunction, UnboundFunction}
+import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, ShortType, StructField, StructType}
+
+/**
+ * A partition transform as a function of SQL. Spark calls it too, to send the rows of a partition to one task and to sort
+ * them, so it must give what the spec's transform gives.
+ */
+abstract class TransformFunction(override val name: String) extends UnboundFunction {
+
+  /** How it is written: `days(date or timestamp)`. */
+  protected def signature: String
+
+  override def description: String = s"$name - the partition transform $signature of Apache Iceberg tables"
+
+  /** Spark shows the message beside the call. */
+  protected def refuse(inputType: StructType): Nothing = throw new UnsupportedOperationException(
+    s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not possible; write $signature"
+  )
+}
+
+/** With one argument. */
+abstract class UnaryFunction(name: String) extends TransformFunction(name) {
+  protected def bound: PartialFunction[DataType, BoundFunction]
+
+  final override def bind(inputType: StructType): BoundFunction = inputType.fields match {
+    case Array(StructField(_, t, _, _)) if bound.isDefinedAt(t) => bound(t)
+    case _ => refuse(inputType)
+  }
+}
+
+/** With a number, such as that of the buckets, and a value. */
+abstract class ParametrizedFunction(name: String) extends TransformFunction(name) {
+  protected def bound: PartialFunction[DataType, BoundFunction]
+
+  final override def bind(inputType: StructType): BoundFunction = inputType.fields match {
+    case Array(StructField(_, ByteType | ShortType | IntegerType, _, _), StructField(_, t, _, _)) if bound.isDefinedAt(t) =>
+      bound(t)
+    case _ => refuse(inputType)
+  }
+}
+
+/**
+ * A transform of one type of values. Beside [[valueOf]] it has a method `invoke` on the plain values, which Spark finds by
+ * its name and compiles calls to.
+ *
+ * @param function its name
+ * @param parameters the types before that of the value
+ */
+abstract class BoundTransform[R](
+    function: String,
+    parameters: Seq[DataType],
+    source: DataType,
+    override val resultType: DataType
+) extends ScalarFunction[R] {
+
+  override def name: String = function
+
+  /** The same for tables of every catalog, so that Spark can join two without a shuffle. */
+  override def canonicalName: String = s"iceberg.$function(${source.catalogString})"
+
+  override def inputTypes: Array[DataType] = (parameters :+ source).toArray
+
+  /** The result where no argument is null. */
+  protected def valueOf(input: InternalRow): R
+
+  final override def produceResult(input: InternalRow): R = {
+    val arguments = parameters.size + 1
+    var i = 0
+    while (i < arguments && !input.isNullAt(i)) i += 1
+    if (i < arguments) null.asInstanceOf[R] else valueOf(input)
+  }
+}
+
+object BoundTransform {
+  val Number: Seq[DataType] = Seq(IntegerType)
+}

@@ -1,0 +1,62 @@
+package iceberglite.spark.inspect
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.connector.catalog.{SupportsRead, TableCapability}
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.inspect.MetadataTable
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.{SparkErrors, TimeTravel}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.Table
+
+/**
+ * What a table says of itself, `db.t.snapshots`, as a table of Spark that can only be read.
+ *
+ * @param source gives the table as it is now
+ * @param view which of its metadata tables
+ * @param travel of which state of the table
+ */
+final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val travel: TimeTravel)
+    extends SupportsRead {
+  private val resolved = source()
+
+  if (travel != TimeTravel.Latest && !view.isOfSnapshot) {
+    throw InvalidArgument(
+      s"time travel of $name",
+      travel.selector,
+      "It tells the table's whole history, whatever the state; leave the time out"
+    )
+  }
+
+  private lazy val sparkSchema = SparkErrors.in(name)(SparkTypes.toSpark(view.schema(resolved)))
+
+  override def name: String = s"${resolved.name}.${view.name}"
+
+  override def schema: StructType = sparkSchema
+
+  override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+    val now = source()
+    val state = TimeTravel.ofOptions(options) match {
+      case TimeTravel.Latest => travel
+      case asked => asked
+    }
+    new MetadataTableScanBuilder(name, now, view, state.snapshot(now.metadata), sparkSchema)
+  }
+
+  override def toString: String = name
+
+  override def equals(that: Any): Boolean = that match {
+    case other: MetadataSparkTable => other.name == name && other.travel == travel
+    case _ => false
+  }
+
+  override def hashCode: Int = (name, travel).hashCode
+}

@@ -1,0 +1,55 @@
+package iceberglite.spark.inspect
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.{LocalScan, Scan, ScanBuilder, SupportsPushDownRequiredColumns}
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.inspect.MetadataTable
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.convert.InternalRows
+import iceberglite.spec.{Schema, Snapshot}
+import iceberglite.table.Table
+
+/**
+ * Reads a metadata table. Its rows are made on the driver, when the query is planned for execution; Spark filters them.
+ *
+ * @param schema the columns as Spark has seen them
+ */
+final class MetadataTableScanBuilder(
+    name: String,
+    table: Table,
+    view: MetadataTable,
+    snapshot: Option[Snapshot],
+    schema: StructType
+) extends ScanBuilder
+    with SupportsPushDownRequiredColumns {
+  private var wanted: StructType = schema
+
+  /** Whole columns only: what is to be won is not decoding the metrics of files that nobody looks at. */
+  override def pruneColumns(required: StructType): Unit =
+    wanted = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
+
+  override def build(): Scan = new MetadataTableScan(name, table, view, snapshot, wanted)
+}
+
+final private class MetadataTableScan(
+    name: String,
+    table: Table,
+    view: MetadataTable,
+    snapshot: Option[Snapshot],
+    wanted: StructType
+) extends LocalScan {
+
+  private lazy val computed: Array[InternalRow] = SparkErrors.in(name) {
+    val columns = view.schema(table)
+    val positions = wanted.fieldNames.map(field => columns.fields.indexWhere(_.name == field)).toVector
+    val convert = InternalRows.of(Schema(0, positions.map(columns.fields)))
+    view.rows(table, snapshot).map(row => convert(row.copy(values = positions.map(row.values)))).toArray
+  }
+
+  override def rows(): Array[InternalRow] = computed
+
+  override def readSchema(): StructType = wanted
+
+  override def description(): String = s"$name ${wanted.fieldNames.mkString("[", ", ", "]")}"
+}

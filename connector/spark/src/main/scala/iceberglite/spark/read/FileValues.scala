@@ -1,0 +1,72 @@
+package iceberglite.spark.read
+
+import org.apache.spark.sql.types.{DataType, StructType => SparkStruct}
+import org.apache.spark.sql.vectorized.ColumnVector
+
+import iceberglite.spark.convert.{SparkTypes, SparkValues}
+import iceberglite.spark.read.vector.ConstantVectors
+import iceberglite.spec.Type.StructType
+import iceberglite.spec._
+
+/**
+ * The columns of a data file that stand in the table's metadata and not in the file.
+ *
+ * @param metadataIds the ids of the wanted metadata columns
+ * @param capacity the most rows of a batch
+ */
+private[read] final class FileValues(specs: Map[Int, PartitionSpec], metadataIds: Set[Int], capacity: Int)
+    extends Serializable {
+
+  def isMetadata(id: Int): Boolean = metadataIds.contains(id)
+
+  /**
+   * What stands for a field that the file lacks: the value of its identity partition field, its initial default, null
+   * (spec: "Column Projection", as adopted).
+   *
+   * @return absent where the field is required and none of them is there
+   */
+  def ofAbsent(field: NestedField, task: FileTask): Option[ColumnVector] = {
+    val dataType = SparkTypes.toSpark(field.fieldType)
+    val known = partitionValue(field, task).getOrElse(field.initialDefault.flatMap(sparkValue(_, field.fieldType)))
+    if (known.isEmpty && field.required) None else Some(ConstantVectors.of(dataType, known, capacity))
+  }
+
+  /** A metadata column that is one value for all rows of the file. */
+  def metadata(field: NestedField, task: FileTask): ColumnVector = (field.id, field.fieldType) match {
+    case (MetadataColumns.FilePath.id, _) => constant(field, Some(Literal.StringLiteral(task.path)))
+    case (MetadataColumns.SpecId.id, _) => constant(field, Some(Literal.IntLiteral(task.specId)))
+    case (MetadataColumns.Deleted.id, _) => constant(field, Some(Literal.BooleanLiteral(false)))
+    case (MetadataColumns.LastUpdatedSequenceNumber.id, _) =>
+      constant(field, task.firstRowId.map(_ => Literal.LongLiteral(task.dataSequenceNumber)))
+    case (MetadataColumns.PartitionId, struct: StructType) => partition(struct, task)
+    case _ => constant(field, None)
+  }
+
+  private def constant(field: NestedField, value: Option[Literal]): ColumnVector =
+    ConstantVectors.of(dataTypeOf(field), value.flatMap(sparkValue(_, field.fieldType)), capacity)
+
+  private def dataTypeOf(field: NestedField): DataType = SparkTypes.toSpark(field.fieldType)
+
+  /** The file's partition as a struct of the partition fields of all specs; those of other specs are null. */
+  private def partition(struct: StructType, task: FileTask): ColumnVector = {
+    val fieldIds = specs.get(task.specId).fold(Vector.empty[Int])(_.fields.map(_.fieldId))
+    val byId = fieldIds.zip(task.partition.values).toMap
+    val values = struct.fields.map(f => byId.get(f.id).flatten.flatMap(sparkValue(_, f.fieldType)))
+    ConstantVectors.struct(SparkTypes.toSpark(struct).asInstanceOf[SparkStruct], values, capacity)
+  }
+
+  /** @return absent where the file's spec has no identity field of this column */
+  private def partitionValue(field: NestedField, task: FileTask): Option[Option[Any]] =
+    for {
+      spec <- specs.get(task.specId)
+      position <- spec.identityPositions.get(field.id)
+      value <- task.partition.values.lift(position)
+    } yield value.flatMap(sparkValue(_, field.fieldType))
+
+  /** A value that was written under an earlier type of the column becomes one of the present type. */
+  private def sparkValue(value: Literal, t: Type): Option[Any] = t match {
+    case primitive: PrimitiveType =>
+      Some(SparkValues.toSpark(LiteralConversion.to(value, primitive).getOrElse(value), primitive))
+    case _: NestedType => None
+  }
+}

@@ -1,0 +1,131 @@
+package iceberglite.spark.read
+
+import java.util.OptionalLong
+
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.NamedReference
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.metric.{CustomMetric, CustomTaskMetric}
+import org.apache.spark.sql.connector.read.Scan.ColumnarSupportMode
+import org.apache.spark.sql.connector.read.{
+  Batch,
+  Scan,
+  Statistics,
+  SupportsReportStatistics,
+  SupportsRuntimeV2Filtering
+}
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.conf.ReadSettings
+import iceberglite.spark.convert.{SparkFilters, SparkTypes}
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
+
+/** A scan of a table. Two are equal when they read the same, so that Spark can read once for both. */
+private[read] final class IcebergScan(
+    private[read] val files: PlannedFiles,
+    private[read] val wanted: WantedColumns,
+    private[read] val settings: ReadSettings,
+    caseSensitive: Boolean,
+    session: SparkSession
+) extends Scan
+    with SupportsReportStatistics
+    with SupportsRuntimeV2Filtering {
+  private lazy val schema: StructType = SparkTypes.toSpark(wanted.fields)
+
+  override def readSchema(): StructType = schema
+
+  override def toBatch: Batch = new IcebergBatch(this, joined, session)
+
+  override def columnarSupportMode(): ColumnarSupportMode =
+    if (settings.vectorized) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
+
+  /** For EXPLAIN: what is read, and what the filters spared. */
+  override def description(): String = {
+    val report = files.plan.report
+    val snapshot = report.snapshotId.fold("no snapshot")(id => s"snapshot $id")
+    val filters = Expression.conjuncts(files.plan.filter).mkString(" AND ")
+    val skipping = Seq(
+      Some(filters).filter(_.nonEmpty).map(f => s"filters=$f"),
+      Some(report.totalFiles.fold(s"files=${report.resultFiles}")(n => s"files=${report.resultFiles} of $n")),
+      Some(s"manifests=${report.readManifests} of ${report.totalManifests}")
+    )
+    s"iceberg-lite ${files.table.name} ($snapshot) ${skipping.flatten.mkString("[", ", ", "]")}"
+  }
+
+  override def estimateStatistics(): Statistics = {
+    val (rows, bytes) = files.planUnlessWhole.map(p => (p.report.resultRecords, p.report.resultBytes))
+      .orElse(fromSummary)
+      .getOrElse((files.plan.report.resultRecords, files.plan.report.resultBytes))
+    new ScanStatistics(rows, math.max(1L, (bytes * share).toLong))
+  }
+
+  /** What the snapshot says of itself, where it is sure to be all: no row-level deletes. */
+  private def fromSummary: Option[(Long, Long)] = files.snapshot match {
+    case None => Some((0L, 0L))
+    case Some(snapshot) =>
+      def total(key: String): Option[Long] = snapshot.summary.get(key).flatMap(v => Try(v.toLong).toOption)
+      (total("total-records"), total("total-files-size"), total("total-delete-files")) match {
+        case (Some(rows), Some(bytes), Some(0L)) => Some((rows, bytes))
+        case _ => None
+      }
+  }
+
+  /** How much of a row is read, by the sizes that Spark assumes for types. */
+  private def share: Double = {
+    val all = SparkTypes.toSpark(files.schema).defaultSize
+    if (all == 0) 1.0 else math.min(1.0, schema.defaultSize.toDouble / all)
+  }
+
+  // Spark sets it when it has the rows of a join's other side, and asks for a new batch right after. Two joins may
+  // share the scan, so the last filters count alone.
+  @volatile private var joined: Expression = AlwaysTrue
+
+  /** The columns by which a join with few rows on its other side spares files: those that partitions come from. */
+  override def filterAttributes(): Array[NamedReference] = {
+    val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
+    wanted.fields.filter(f => sources.contains(f.id)).map(f => ColumnReference(f.name): NamedReference).toArray
+  }
+
+  override def filter(predicates: Array[Predicate]): Unit = SparkErrors.in(files.table.name) {
+    val filters = new SparkFilters(files.schema, caseSensitive)
+    joined = predicates.flatMap(filters.convert(_)).map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
+  }
+
+  override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
+
+  override def reportDriverMetrics(): Array[CustomTaskMetric] =
+    ScanMetrics.of(files.plan.report, files.planningMs)
+
+  private def key: Any = (
+    files.table.name,
+    files.table.metadata.uuid,
+    files.snapshot.map(_.snapshotId),
+    files.schema.fields,
+    files.filter,
+    wanted,
+    settings
+  )
+
+  override def equals(that: Any): Boolean = that match {
+    case scan: IcebergScan => scan.key == key
+    case _ => false
+  }
+
+  override def hashCode: Int = key.hashCode
+
+  override def toString: String = s"IcebergScan(${files.table.name})"
+}
+
+/** A column by its name, which may hold dots. */
+private final case class ColumnReference(name: String) extends NamedReference {
+  override def fieldNames(): Array[String] = Array(name)
+}
+
+private final class ScanStatistics(rows: Long, bytes: Long) extends Statistics {
+  override def sizeInBytes(): OptionalLong = OptionalLong.of(bytes)
+  override def numRows(): OptionalLong = OptionalLong.of(rows)
+}

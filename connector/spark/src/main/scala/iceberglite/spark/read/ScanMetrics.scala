@@ -1,0 +1,66 @@
+package iceberglite.spark.read
+
+import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, CustomTaskMetric}
+
+import iceberglite.scan.ScanReport
+
+/** What the SQL tab shows of a scan's planning. Spark makes an instance of each class by its name. */
+private[read] object ScanMetrics {
+
+  def all: Array[CustomMetric] = Array(
+    new ResultDataFiles,
+    new SkippedDataFiles,
+    new TotalDataFileSize,
+    new TotalDataManifests,
+    new ScannedDataManifests,
+    new SkippedDataManifests,
+    new TotalPlanningDuration
+  )
+
+  def of(report: ScanReport, planningMs: Long): Array[CustomTaskMetric] = Array(
+    Value((new ResultDataFiles).name, report.resultFiles),
+    Value((new SkippedDataFiles).name, report.skippedFiles.getOrElse(report.prunedFiles)),
+    Value((new TotalDataFileSize).name, report.resultBytes),
+    Value((new TotalDataManifests).name, report.totalManifests.toLong),
+    Value((new ScannedDataManifests).name, report.readManifests.toLong),
+    Value((new SkippedDataManifests).name, report.skippedManifests.toLong),
+    Value((new TotalPlanningDuration).name, planningMs)
+  )
+
+  private final case class Value(override val name: String, override val value: Long) extends CustomTaskMetric
+}
+
+final class ResultDataFiles extends CustomSumMetric {
+  override def name: String = "resultDataFiles"
+  override def description: String = "data files to read"
+}
+
+final class SkippedDataFiles extends CustomSumMetric {
+  override def name: String = "skippedDataFiles"
+  override def description: String = "data files skipped"
+}
+
+final class TotalDataFileSize extends CustomSumMetric {
+  override def name: String = "totalDataFileSize"
+  override def description: String = "size of the data files to read (bytes)"
+}
+
+final class TotalDataManifests extends CustomSumMetric {
+  override def name: String = "totalDataManifest"
+  override def description: String = "data manifests"
+}
+
+final class ScannedDataManifests extends CustomSumMetric {
+  override def name: String = "scannedDataManifests"
+  override def description: String = "data manifests read"
+}
+
+final class SkippedDataManifests extends CustomSumMetric {
+  override def name: String = "skippedDataManifests"
+  override def description: String = "data manifests skipped"
+}
+
+final class TotalPlanningDuration extends CustomSumMetric {
+  override def name: String = "totalPlanningDuration"
+  override def description: String = "time of planning (ms)"
+}

@@ -1,0 +1,51 @@
+package iceberglite.spark.read
+
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
+
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.{ColumnPath, NestedField, Schema, Type}
+
+/**
+ * The columns that a scan is to bring, with nothing in their structs that nobody asks for.
+ *
+ * @param metadataIds which of them are metadata columns
+ */
+private[read] final case class WantedColumns(fields: Vector[NestedField], metadataIds: Set[Int])
+
+private[read] object WantedColumns {
+
+  def all(schema: Schema): WantedColumns = WantedColumns(schema.fields, Set.empty)
+
+  /** @throws NotFound for a name that neither the schema nor the metadata columns have */
+  def of(
+      required: SparkStruct,
+      schema: Schema,
+      metadata: Vector[NestedField],
+      caseSensitive: Boolean
+  ): WantedColumns = {
+    val found = required.fields.toVector.map { f =>
+      ColumnPath.child(schema.fields, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> false)
+        .orElse(ColumnPath.child(metadata, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> true))
+        .getOrElse(throw missing(f.name, schema.fields))
+    }
+    WantedColumns(found.map(_._1), found.collect { case (field, true) => field.id }.toSet)
+  }
+
+  private def pruned(field: NestedField, required: StructField, caseSensitive: Boolean): NestedField =
+    field.copy(fieldType = pruned(field.fieldType, required.dataType, caseSensitive))
+
+  private def pruned(t: Type, required: DataType, caseSensitive: Boolean): Type = (t, required) match {
+    case (StructType(fields), struct: SparkStruct) => StructType(struct.fields.toVector.map { f =>
+        val field = ColumnPath.child(fields, f.name, caseSensitive).getOrElse(throw missing(f.name, fields))
+        pruned(field, f, caseSensitive)
+      })
+    case (list: ListType, ArrayType(element, _)) => list.copy(element = pruned(list.element, element, caseSensitive))
+    case (map: MapType, SparkMap(key, value, _)) =>
+      map.copy(key = pruned(map.key, key, caseSensitive), value = pruned(map.value, value, caseSensitive))
+    case _ => t
+  }
+
+  private def missing(name: String, fields: Vector[NestedField]): NotFound =
+    NotFound("column", name, s"There are ${fields.map(_.name).mkString(", ")}")
+}

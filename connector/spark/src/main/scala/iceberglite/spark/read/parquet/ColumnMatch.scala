@@ -1,0 +1,200 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.parquet.schema.Type.Repetition.REPEATED
+import org.apache.parquet.schema.{GroupType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
+
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.parquet.FileSchema._
+import iceberglite.spark.read.parquet.Reading._
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Type}
+
+/**
+ * One node of a file's schema that is read: the part of it to request, how Spark is to read that, and what becomes of
+ * it.
+ *
+ * @param columns the primitives below it that a filter may ask for, by field id
+ */
+private[parquet] final case class Match(
+    requested: ParquetType,
+    dataType: DataType,
+    reading: Reading,
+    columns: Map[Int, FileColumn] = Map.empty
+)
+
+/** The children that are read of a struct or of the file, and where the fields of the wanted struct come from. */
+private[parquet] final case class StructMatch(children: Vector[Match], sources: Vector[Source])
+
+/**
+ * Matches the columns of a table to those of one file by field id, at every level.
+ *
+ * @param absent what stands for a field that the file does not have
+ * @param mismatch the error for a column whose type in the file the table cannot have: its name, the type in the file,
+ *   the wanted type
+ */
+private[parquet] final class ColumnMatch(
+    absent: (NestedField, Vector[String]) => Source,
+    mismatch: (String, ParquetType, Type) => Throwable
+) {
+
+  /** The wanted fields of a struct, of which only these are read. */
+  def struct(group: GroupType, wanted: Vector[NestedField], path: NodePath): StructMatch = {
+    val byId = childrenOf(group).reverse.flatMap(c => idOf(c).map(_ -> c)).toMap
+    val start = StructMatch(Vector.empty, Vector.empty)
+    wanted.foldLeft(start) { (done, field) =>
+      byId.get(field.id).filterNot(_ => field.fieldType == Type.UnknownType) match {
+        case Some(child) =>
+          val part = node(child, field.fieldType, path / (field.name, child.getName), Some(field.id))
+          StructMatch(done.children :+ part, done.sources :+ Source.FromFile(done.children.size, part.reading))
+        case None => done.copy(sources = done.sources :+ absent(field, path.names :+ field.name))
+      }
+    }
+  }
+
+  /** @param id of the field, where a filter may ask for it */
+  private def node(file: ParquetType, wanted: Type, path: NodePath, id: Option[Int]): Match = {
+    def mismatched = mismatch(path.names.mkString("."), file, wanted)
+    (file, wanted) match {
+      case _ if file.isRepetition(REPEATED) && !path.isElement => throw mismatched
+      case (primitive: ParquetPrimitive, t: PrimitiveType) =>
+        val (dataType, reading) = PrimitiveReading.of(primitive, t).getOrElse(throw mismatched)
+        val column = id.filterNot(_ => path.repeated).map(_ -> FileColumn(path.inFile, primitive))
+        Match(file, dataType, reading, column.toMap)
+      case (group: GroupType, t: NestedType) =>
+        (shapeOf(group), t) match {
+          case (Some(Struct), s: StructType) => structNode(group, s, path)
+          case (Some(shape: ListShape), l: ListType) => listNode(group, shape, l, path)
+          case (Some(MapShape(keyValue)), m: MapType) => mapNode(group, keyValue, m, path)
+          case _ => throw mismatched
+        }
+      case _ => throw mismatched
+    }
+  }
+
+  private def structNode(group: GroupType, wanted: StructType, path: NodePath): Match = {
+    val matched = struct(group, wanted.fields, path)
+    // Without any child of its own in the request, the struct would be null in every row.
+    val children = if (matched.children.isEmpty) Vector(Unwanted.anchor(group)) else matched.children
+    val read = Unwanted.structOf(children)
+    Match(
+      withChildren(group, children.map(_.requested)),
+      read,
+      if (areInPlace(matched.sources, children.size)) AsIs else StructOf(matched.sources, viewOf(wanted)),
+      children.flatMap(_.columns).toMap
+    )
+  }
+
+  /** Whether the children that are read are the wanted ones in their order. */
+  private def areInPlace(sources: Vector[Source], read: Int): Boolean =
+    sources.size == read && sources.zipWithIndex.forall {
+      case (Source.FromFile(ordinal, AsIs), i) => ordinal == i
+      case _ => false
+    }
+
+  private def viewOf(wanted: StructType): SparkStruct = SparkTypes.toSpark(wanted.fields)
+
+  private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: NodePath): Match = {
+    val inside = path.part("element")
+    val element = (shape.element, wanted.element) match {
+      case (e: GroupType, s: StructType) if shape.twoLevel => wholeStruct(e, s, inside)
+      case (e, t) => node(e, t, inside, None)
+    }
+    val repeated =
+      if (shape.twoLevel) element.requested else withChildren(shape.repeated.asGroupType, Vector(element.requested))
+    val read = ArrayType(element.dataType, containsNull = !wanted.elementRequired)
+    val reading = if (element.reading == AsIs) AsIs else ListOf(element.reading, SparkTypes.toSpark(wanted))
+    Match(withChildren(group, Vector(repeated)), read, reading)
+  }
+
+  /** With fewer fields, the repeated group would no longer be told from a list of three levels. */
+  private def wholeStruct(group: GroupType, wanted: StructType, path: NodePath): Match = {
+    val matched = struct(group, wanted.fields, path)
+    val names = matched.children.map(_.requested.getName)
+    val children = childrenOf(group).map(c =>
+      matched.children.find(_.requested.getName == c.getName).getOrElse(Unwanted.whole(c))
+    )
+    val sources = matched.sources.map {
+      case Source.FromFile(ordinal, reading) =>
+        Source.FromFile(children.indexWhere(_.requested.getName == names(ordinal)), reading)
+      case other => other
+    }
+    val requested = withChildren(group, children.map(_.requested))
+    Match(requested, Unwanted.structOf(children), StructOf(sources, viewOf(wanted)))
+  }
+
+  private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: NodePath): Match = {
+    val key = node(keyValue.getType(0), wanted.key, path.part("key"), None)
+    val value = node(keyValue.getType(1), wanted.value, path.part("value"), None)
+    val read = SparkMap(key.dataType, value.dataType, valueContainsNull = !wanted.valueRequired)
+    val reading =
+      if (key.reading == AsIs && value.reading == AsIs) AsIs
+      else MapOf(key.reading, value.reading, SparkTypes.toSpark(wanted))
+    Match(withChildren(group, Vector(withChildren(keyValue, Vector(key.requested, value.requested)))), read, reading)
+  }
+}
+
+/**
+ * Where a node stands.
+ *
+ * @param names in the table
+ * @param inFile in the file, for what stands outside lists and maps
+ * @param repeated whether a row may have many of it
+ * @param isElement whether it is the element of a list or a part of a map: in old lists a repeated field itself
+ */
+private[parquet] final case class NodePath(
+    names: Vector[String],
+    inFile: Vector[String],
+    repeated: Boolean,
+    isElement: Boolean
+) {
+  def /(name: String, fileName: String): NodePath = copy(names :+ name, inFile :+ fileName, isElement = false)
+
+  /** Of a list or map. */
+  def part(name: String): NodePath = copy(names :+ name, repeated = true, isElement = true)
+}
+
+private[parquet] object NodePath {
+  val Root: NodePath = NodePath(Vector.empty, Vector.empty, repeated = false, isElement = false)
+}
+
+/** Parts of a file that are read although nobody wants their values. */
+private[parquet] object Unwanted {
+
+  /** The part of a struct that is cheapest to read, for telling whether the struct is null. */
+  def anchor(group: GroupType): Match = {
+    val children = childrenOf(group).filterNot(_.isRepetition(REPEATED))
+    def structs = children.collect { case g: GroupType if shapeOf(g).contains(Struct) => g }
+    children.find(_.isPrimitive).map(whole)
+      .orElse(structs.headOption.map { g =>
+        val inside = anchor(g)
+        Match(withChildren(g, Vector(inside.requested)), structOf(Vector(inside)), AsIs)
+      })
+      .getOrElse(whole(group.getType(0)))
+  }
+
+  /** All of a node, by its physical types. */
+  def whole(file: ParquetType): Match = Match(file, typeOf(file), AsIs)
+
+  def structOf(children: Vector[Match]): SparkStruct =
+    SparkStruct(children.map(c => StructField(c.requested.getName, c.dataType)))
+
+  private def typeOf(file: ParquetType): DataType = {
+    val once = file match {
+      case primitive: ParquetPrimitive => PrimitiveReading.physical(primitive)
+      case group: GroupType => shapeOf(group) match {
+          case Some(shape: ListShape) => ArrayType(typeOfPart(shape.element))
+          case Some(MapShape(keyValue)) => SparkMap(typeOfPart(keyValue.getType(0)), typeOfPart(keyValue.getType(1)))
+          case Some(Struct) | None =>
+            SparkStruct(childrenOf(group).map(c => StructField(c.getName, typeOf(c))))
+        }
+    }
+    if (file.isRepetition(REPEATED)) ArrayType(once) else once
+  }
+
+  /** A repeated element is the element, and not a list of its own. */
+  private def typeOfPart(file: ParquetType): DataType = typeOf(file) match {
+    case ArrayType(element, _) if file.isRepetition(REPEATED) => element
+    case other => other
+  }
+}

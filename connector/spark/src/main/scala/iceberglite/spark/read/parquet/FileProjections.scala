@@ -1,0 +1,99 @@
+package iceberglite.spark.read.parquet
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT64
+import org.apache.parquet.schema.{MessageType, Type => ParquetType, Types}
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.types.{LongType, StructField}
+
+import iceberglite.spark.read.{FileTask, FileValues}
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.{MetadataColumns, NameMapping, NestedField, TableProperty, Type}
+
+/**
+ * Works out what to read of a data file for the wanted columns of a scan (spec: "Column Projection").
+ *
+ * @param wanted columns of the table and metadata columns, in the order of the result
+ * @param mapping the table's field ids for files that hold none
+ * @param values what the table knows of its files
+ * @param tableName for messages
+ */
+private[read] final class FileProjections(
+    wanted: Vector[NestedField],
+    mapping: => Option[NameMapping],
+    values: FileValues,
+    tableName: String
+) {
+
+  /** @throws UnreadableFile where a column of the file is not what the table says, or a required one is not there */
+  def of(file: MessageType, task: FileTask): FileProjection = {
+    val matching = new ColumnMatch(absent(task), mismatch(task))
+    val (metadata, stored) = wanted.partition(f => values.isMetadata(f.id))
+    val lineage = metadata.filter(f => isLineage(f.id) && task.firstRowId.isDefined)
+    val withIds = FileSchema.withIds(file, mapping)
+    val matched = matching.struct(withIds, stored ++ lineage, NodePath.Root)
+    val sources = (stored ++ lineage).map(_.id).zip(matched.sources).toMap
+    val columns = wanted.map { f =>
+      if (values.isMetadata(f.id)) metadataSource(f, task, sources.get(f.id)) else sources(f.id)
+    }
+    assemble(matched.children, columns)
+  }
+
+  private def assemble(read: Vector[Match], columns: Vector[Source]): FileProjection = {
+    val needsPosition = columns.exists {
+      case Source.Position | _: Source.RowId => true
+      case _: Source.FromFile | _: Source.Constant | _: Source.LastUpdated => false
+    }
+    val requested = read.map(_.requested) ++ (if (needsPosition) Some(FileProjections.rowIndex) else None)
+    val fields = Unwanted.structOf(read)
+    FileProjection(
+      new MessageType("spark_schema", requested.asJava),
+      if (needsPosition) fields.add(FileProjections.rowIndexField) else fields,
+      columns,
+      read.flatMap(_.columns).toMap
+    )
+  }
+
+  private def isLineage(id: Int): Boolean =
+    id == MetadataColumns.RowId.id || id == MetadataColumns.LastUpdatedSequenceNumber.id
+
+  private def metadataSource(field: NestedField, task: FileTask, inFile: Option[Source]): Source = {
+    val stored = inFile.collect { case Source.FromFile(ordinal, _) => ordinal }
+    (field.id, task.firstRowId) match {
+      case (MetadataColumns.Position.id, _) => Source.Position
+      case (MetadataColumns.RowId.id, Some(first)) => Source.RowId(stored, first)
+      case (MetadataColumns.LastUpdatedSequenceNumber.id, Some(_)) if stored.isDefined =>
+        Source.LastUpdated(stored.get, task.dataSequenceNumber)
+      case _ => Source.Constant(values.metadata(field, task))
+    }
+  }
+
+  private def absent(task: FileTask)(field: NestedField, path: Vector[String]): Source =
+    values.ofAbsent(field, task) match {
+      case Some(vector) => Source.Constant(vector)
+      case None => throw unreadable(
+          task,
+          s"It has no column ${path.mkString(".")} (field id ${field.id}), which the table requires and which has no " +
+            "default. If the file was imported and holds no field ids, set the table property " +
+            TableProperty.NameMappingDefault.key
+        )
+    }
+
+  private def mismatch(task: FileTask)(name: String, file: ParquetType, wanted: Type): Throwable = unreadable(
+    task,
+    s"Its column $name is ${file.toString.replaceAll("\\s+", " ")}, which is no $wanted, as the table says. " +
+      "Rewrite the file with the table's type, or leave the column out of the query"
+  )
+
+  private def unreadable(task: FileTask, reason: String): UnreadableFile =
+    UnreadableFile(task.path, s"data file of table $tableName", reason)
+}
+
+private object FileProjections {
+
+  /** Spark's reader fills a column of this name with the places of the rows, right under page skipping too. */
+  private val rowIndexName: String = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME
+  val rowIndex: ParquetType = Types.optional(INT64).named(rowIndexName)
+  val rowIndexField: StructField = StructField(rowIndexName, LongType)
+}

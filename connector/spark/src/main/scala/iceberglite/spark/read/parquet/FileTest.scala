@@ -1,0 +1,199 @@
+package iceberglite.spark.read.parquet
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.filter2.predicate.Operators.{Column, SupportsLtGt}
+import org.apache.parquet.filter2.predicate.{FilterApi, FilterPredicate, SparkFilterApi}
+import org.apache.parquet.io.api.Binary
+import org.apache.parquet.schema.LogicalTypeAnnotation._
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+import iceberglite.spec.{Literal, Type}
+
+/** Tests of one column of a file. Each is absent where the file's statistics cannot tell it. */
+private[parquet] trait FileTest {
+  def isNull: FilterPredicate
+  def notNull: FilterPredicate
+  def less(value: Literal): Option[FilterPredicate]
+  def lessOrEqual(value: Literal): Option[FilterPredicate]
+  def greater(value: Literal): Option[FilterPredicate]
+  def greaterOrEqual(value: Literal): Option[FilterPredicate]
+  def equalToOne(values: Set[Literal]): Option[FilterPredicate]
+  def startsWith(prefix: String): Option[FilterPredicate]
+}
+
+private[parquet] object FileTest {
+
+  /** From here on, testing the values of a list one by one costs more than it skips. */
+  val LongList = 20
+
+  /** @param mayHoldNan NaN is greater than all else in Spark, and no statistics tell of it */
+  def of(column: FileColumn, wanted: Type, mayHoldNan: Boolean): Option[FileTest] = {
+    val path = column.path.toArray
+    val file = column.parquetType
+    (file.getPrimitiveTypeName, Option(file.getLogicalTypeAnnotation)) match {
+      case (_, Some(i: IntLogicalTypeAnnotation)) if !i.isSigned => None
+      case (_, Some(t: TimestampLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MILLIS => None
+      case (INT32, _) => Some(new OrderedTest(SparkFilterApi.intColumn(path), asInt(wanted)))
+      case (INT64, _) => Some(new OrderedTest(SparkFilterApi.longColumn(path), asLong))
+      case (FLOAT, _) => Some(new FloatingTest(SparkFilterApi.floatColumn(path), asFloat, floatZeros, mayHoldNan))
+      case (DOUBLE, _) => Some(new FloatingTest(SparkFilterApi.doubleColumn(path), asDouble, doubleZeros, mayHoldNan))
+      case (BOOLEAN, _) => Some(new BooleanTest(path))
+      case (BINARY, Some(_: DecimalLogicalTypeAnnotation)) => None
+      case (BINARY, _) => Some(new BytesTest(path, asBytes))
+      case (FIXED_LEN_BYTE_ARRAY, _) => Some(new BytesTest(path, asFixed(_, file.getTypeLength)))
+      case (INT96, _) => None
+    }
+  }
+
+  /** A date that has become a timestamp is not compared: its literals are of the new type. */
+  private def asInt(wanted: Type)(value: Literal): Option[Integer] = (value, wanted) match {
+    case (IntLiteral(v), _) => Some(v)
+    case (LongLiteral(v), _) if v.isValidInt => Some(v.toInt)
+    case (DateLiteral(days), DateType) => Some(days)
+    case (DecimalLiteral(v), _) if v.unscaledValue.bitLength < 32 => Some(v.unscaledValue.intValue)
+    case _ => None
+  }
+
+  private def asLong(value: Literal): Option[java.lang.Long] = value match {
+    case LongLiteral(v) => Some(v)
+    case TimeLiteral(micros) => Some(micros)
+    case TimestampLiteral(micros) => Some(micros)
+    case TimestampTzLiteral(micros) => Some(micros)
+    case TimestampNsLiteral(nanos) => Some(nanos)
+    case TimestampTzNsLiteral(nanos) => Some(nanos)
+    case DecimalLiteral(v) if v.unscaledValue.bitLength < 64 => Some(v.unscaledValue.longValue)
+    case _ => None
+  }
+
+  private def asFloat(value: Literal): Option[java.lang.Float] = value match {
+    case FloatLiteral(v) => Some(v)
+    case DoubleLiteral(v) if v.toFloat.toDouble == v => Some(v.toFloat)
+    case _ => None
+  }
+
+  private def asDouble(value: Literal): Option[java.lang.Double] = value match {
+    case DoubleLiteral(v) => Some(v)
+    case _ => None
+  }
+
+  private val floatZeros: (java.lang.Float, java.lang.Float) = (-0.0f, 0.0f)
+  private val doubleZeros: (java.lang.Double, java.lang.Double) = (-0.0d, 0.0d)
+
+  private def asBytes(value: Literal): Option[Binary] = value match {
+    case StringLiteral(text) => Some(Binary.fromString(text))
+    case BinaryLiteral(bytes) => Some(Binary.fromConstantByteBuffer(bytes.duplicate()))
+    case _ => None
+  }
+
+  private def asFixed(value: Literal, length: Int): Option[Binary] = value match {
+    case UuidLiteral(v) => Some(uuid(v))
+    case FixedLiteral(bytes) if bytes.remaining == length => Some(Binary.fromConstantByteBuffer(bytes.duplicate()))
+    case DecimalLiteral(v) =>
+      val digits = v.unscaledValue.toByteArray
+      if (digits.length > length) None
+      else {
+        val sign: Byte = if (v.signum < 0) -1 else 0
+        Some(Binary.fromConstantByteArray(Array.fill(length - digits.length)(sign) ++ digits))
+      }
+    case _ => None
+  }
+
+  private def uuid(value: UUID): Binary = {
+    val bytes = java.nio.ByteBuffer.allocate(16)
+    bytes.putLong(value.getMostSignificantBits).putLong(value.getLeastSignificantBits)
+    Binary.fromConstantByteArray(bytes.array)
+  }
+}
+
+/** @param convert a value of the table's type as one of the file's; absent where it has none */
+private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with SupportsLtGt](
+    column: C,
+    convert: Literal => Option[T]
+) extends FileTest {
+  override def isNull: FilterPredicate = FilterApi.eq[T, C](column, null.asInstanceOf[T])
+  override def notNull: FilterPredicate = FilterApi.notEq[T, C](column, null.asInstanceOf[T])
+  override def less(value: Literal): Option[FilterPredicate] = convert(value).map(FilterApi.lt[T, C](column, _))
+  override def lessOrEqual(value: Literal): Option[FilterPredicate] =
+    convert(value).map(FilterApi.ltEq[T, C](column, _))
+  override def greater(value: Literal): Option[FilterPredicate] = convert(value).map(FilterApi.gt[T, C](column, _))
+  override def greaterOrEqual(value: Literal): Option[FilterPredicate] =
+    convert(value).map(FilterApi.gtEq[T, C](column, _))
+
+  override def equalToOne(values: Set[Literal]): Option[FilterPredicate] = {
+    val converted = values.toVector.map(convert)
+    if (converted.isEmpty || converted.exists(_.isEmpty)) None else Some(among(converted.flatten))
+  }
+
+  override def startsWith(prefix: String): Option[FilterPredicate] = None
+
+  /** Parquet looks up a list in dictionaries, but takes it for a range where it has bounds only. */
+  protected def among(values: Vector[T]): FilterPredicate =
+    if (values.size > FileTest.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
+    else values.map(v => FilterApi.eq[T, C](column, v): FilterPredicate).reduce(FilterApi.or(_, _))
+}
+
+/** Both zeros are one number to Spark and two to Parquet. */
+private final class FloatingTest[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
+    column: C,
+    convert: Literal => Option[T],
+    zeros: (T, T),
+    mayHoldNan: Boolean
+) extends OrderedTest[T, C](column, convert) {
+  private val (negative, positive) = zeros
+
+  private def isZero(value: T): Boolean = value.doubleValue == 0.0d
+
+  override def less(value: Literal): Option[FilterPredicate] =
+    convert(value).map(v => FilterApi.lt[T, C](column, if (isZero(v)) negative else v))
+
+  override def lessOrEqual(value: Literal): Option[FilterPredicate] =
+    convert(value).map(v => FilterApi.ltEq[T, C](column, if (isZero(v)) positive else v))
+
+  override def greater(value: Literal): Option[FilterPredicate] =
+    if (mayHoldNan) None else convert(value).map(v => FilterApi.gt[T, C](column, if (isZero(v)) positive else v))
+
+  override def greaterOrEqual(value: Literal): Option[FilterPredicate] =
+    if (mayHoldNan) None else convert(value).map(v => FilterApi.gtEq[T, C](column, if (isZero(v)) negative else v))
+
+  override protected def among(values: Vector[T]): FilterPredicate =
+    super.among(values.flatMap(v => if (isZero(v)) Vector(negative, positive) else Vector(v)))
+}
+
+private final class BooleanTest(path: Array[String]) extends FileTest {
+  private val column = SparkFilterApi.booleanColumn(path)
+  override def isNull: FilterPredicate = FilterApi.eq(column, null.asInstanceOf[java.lang.Boolean])
+  override def notNull: FilterPredicate = FilterApi.notEq(column, null.asInstanceOf[java.lang.Boolean])
+  override def less(value: Literal): Option[FilterPredicate] = None
+  override def lessOrEqual(value: Literal): Option[FilterPredicate] = None
+  override def greater(value: Literal): Option[FilterPredicate] = None
+  override def greaterOrEqual(value: Literal): Option[FilterPredicate] = None
+  override def startsWith(prefix: String): Option[FilterPredicate] = None
+  override def equalToOne(values: Set[Literal]): Option[FilterPredicate] = values.toSeq match {
+    case Seq(BooleanLiteral(v)) => Some(FilterApi.eq(column, java.lang.Boolean.valueOf(v)))
+    case _ => None
+  }
+}
+
+/** Text and bytes, which Parquet compares unsigned, and decimals, which it compares by their value. */
+private final class BytesTest(path: Array[String], convert: Literal => Option[Binary])
+    extends OrderedTest(SparkFilterApi.binaryColumn(path), convert) {
+
+  override def startsWith(prefix: String): Option[FilterPredicate] = {
+    val column = SparkFilterApi.binaryColumn(path)
+    val first = prefix.getBytes(UTF_8)
+    // No byte of UTF-8 is 0xFF, so the next byte is one too.
+    first.lastOption.map { last =>
+      val after = first.init :+ (last + 1).toByte
+      FilterApi.and(
+        FilterApi.gtEq(column, Binary.fromConstantByteArray(first)),
+        FilterApi.lt(column, Binary.fromConstantByteArray(after))
+      )
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapred.FileSplit
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
+import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.hadoop.{ParquetFileReader, ParquetInputFormat}
+import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.vectorized.ColumnarBatch
+
+import iceberglite.spark.read.vector.Columns
+import iceberglite.spark.read.{BatchSettings, FileTask}
+
+/**
+ * The batches of one part of a Parquet file, from Spark's vectorised reader. The reader fills the same vectors again
+ * and again, so a batch is good until the next.
+ */
+private[read] final class ParquetBatches(reader: VectorizedParquetRecordReader, columns: Vector[Source])
+    extends AutoCloseable {
+  private val read: ColumnarBatch = reader.resultBatch()
+
+  /** The batch at hand, after [[next]] was true. */
+  val batch: ColumnarBatch = Columns.of(read, columns)
+
+  def next(): Boolean = {
+    val more = reader.nextBatch()
+    if (more && (batch ne read)) batch.setNumRows(read.numRows)
+    more
+  }
+
+  override def close(): Unit = reader.close()
+}
+
+private[read] object ParquetBatches {
+
+  /** Dates and times are those of the spec's calendar, whatever the session says and the file leaves out. */
+  private val Calendar = "CORRECTED"
+  private val NoZone = "UTC"
+
+  def open(
+      task: FileTask,
+      projections: FileProjections,
+      base: Configuration,
+      settings: BatchSettings
+  ): ParquetBatches = {
+    val path = new Path(task.path)
+    val footer = readFooter(path, task, base)
+    val projection = projections.of(footer.getFileMetaData.getSchema, task)
+    val job = new ReadJob(base, projection)
+    new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
+      .foreach(ParquetInputFormat.setFilterPredicate(job, _))
+    val reader =
+      new VectorizedParquetRecordReader(null, Calendar, NoZone, Calendar, NoZone, settings.offHeap, settings.rows)
+    try {
+      val split = new FileSplit(path, task.start, task.length, Array.empty[String])
+      val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
+      reader.initialize(split, new TaskAttemptContextImpl(job, attempt), Some(footer))
+      new ParquetBatches(reader, projection.columns)
+    } catch {
+      case e: Throwable =>
+        reader.close()
+        throw e
+    }
+  }
+
+  /** The row groups of the task's part only; the reader takes them as they are. */
+  private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
+    val file = HadoopInputFile.fromPath(path, base)
+    val options = HadoopReadOptions.builder(base, path).withRange(task.start, task.start + task.length).build()
+    val stream = file.newStream()
+    try ParquetFileReader.readFooter(file, options, stream)
+    finally stream.close()
+  }
+
+  /** What Spark's reader asks a configuration for, independent of the session's settings; set once a scan. */
+  def prepare(base: Configuration): Configuration = {
+    base.setBoolean(SQLConf.PARQUET_BINARY_AS_STRING.key, false)
+    base.setBoolean(SQLConf.PARQUET_INT96_AS_TIMESTAMP.key, true)
+    base.setBoolean(SQLConf.PARQUET_INFER_TIMESTAMP_NTZ_ENABLED.key, true)
+    base.setBoolean(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key, false)
+    base.setBoolean(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key, false)
+    base.setBoolean(SQLConf.CASE_SENSITIVE.key, true)
+    base
+  }
+}

@@ -1,0 +1,49 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.parquet.filter2.predicate.{FilterApi, FilterPredicate}
+
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.{Expression, Predicate, Term}
+
+/**
+ * A condition on a table's columns as one on the columns of a file, in the file's names and types: Parquet skips row
+ * groups by statistics and dictionaries, and pages by the column index. Rows are not tested by it, so it may say less
+ * than the condition, and says nothing of what the file's statistics do not tell for certain.
+ *
+ * @param columns the columns that are read, by field id: Parquet takes any other for one that is null in all rows
+ * @param withoutNan the columns that hold no NaN for certain
+ */
+private[read] final class ParquetFilter(columns: Map[Int, FileColumn], withoutNan: Set[Int]) {
+
+  /** @return absent where no row can be skipped by it */
+  def of(condition: Expression): Option[FilterPredicate] = condition match {
+    case And(l, r) => (of(l), of(r)) match {
+        case (Some(a), Some(b)) => Some(FilterApi.and(a, b))
+        case (a, b) => a.orElse(b)
+      }
+    case Or(l, r) => for (a <- of(l); b <- of(r)) yield FilterApi.or(a, b)
+    case p: Predicate => leaf(p)
+    case AlwaysTrue | AlwaysFalse | _: Not => None
+  }
+
+  private def leaf(p: Predicate): Option[FilterPredicate] = tests(p.term).flatMap { t =>
+    p match {
+      case IsNull(_) => Some(t.isNull)
+      case NotNull(_) => Some(t.notNull)
+      case LessThan(_, v) => t.less(v)
+      case LessThanOrEqual(_, v) => t.lessOrEqual(v)
+      case GreaterThan(_, v) => t.greater(v)
+      case GreaterThanOrEqual(_, v) => t.greaterOrEqual(v)
+      case Equal(_, v) => t.equalToOne(Set(v))
+      case In(_, vs) => t.equalToOne(vs)
+      case StartsWith(_, prefix) => t.startsWith(prefix)
+      case _: NotEqual | _: NotIn | _: NotStartsWith | _: IsNan | _: NotNan => None
+    }
+  }
+
+  private def tests(term: Term): Option[FileTest] = term match {
+    case Term.Bound(field, _) =>
+      columns.get(field.id).flatMap(FileTest.of(_, field.fieldType, mayHoldNan = !withoutNan.contains(field.id)))
+    case _: Term.Named | _: Term.Transformed => None
+  }
+}

@@ -1,0 +1,142 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.parquet.schema.LogicalTypeAnnotation
+import org.apache.parquet.schema.LogicalTypeAnnotation._
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+import org.apache.parquet.schema.{PrimitiveType => ParquetPrimitive}
+import org.apache.spark.sql.types.{
+  BinaryType => SparkBinary,
+  BooleanType => SparkBoolean,
+  DataType,
+  DateType => SparkDate,
+  DecimalType => SparkDecimal,
+  DoubleType => SparkDouble,
+  FloatType => SparkFloat,
+  IntegerType,
+  LongType => SparkLong,
+  StringType => SparkString,
+  TimestampType => SparkTimestamp
+}
+
+import iceberglite.spark.read.parquet.Reading.{AsIs, Converted}
+import iceberglite.spark.read.vector._
+import iceberglite.spec.PrimitiveType
+import iceberglite.spec.Type._
+
+/**
+ * How columns of Parquet's physical and logical types become columns of a table (spec: "Parquet", and the promotions of
+ * "Schema Evolution").
+ *
+ * Spark's reader takes times, nanoseconds and UUIDs by their physical types. Timestamps of microseconds it is given as
+ * bigints: the numbers are the same, and Spark would refuse files that differ from the table in the zone flag.
+ */
+private[parquet] object PrimitiveReading {
+
+  /**
+   * The type to have Spark read, and what becomes of it; absent where the file's type is none that the table may have.
+   */
+  def of(file: ParquetPrimitive, wanted: PrimitiveType): Option[(DataType, Reading)] = {
+    val logical = Option(file.getLogicalTypeAnnotation)
+    (wanted, file.getPrimitiveTypeName) match {
+      case (BooleanType, BOOLEAN) => as(SparkBoolean)
+      case (IntType, INT32) if isInteger(logical, 32) => as(IntegerType)
+      case (LongType, INT32) if isInteger(logical, 32) => as(IntegerType, new IntAsLong(_))
+      case (LongType, INT32) if isUnsigned32(logical) => as(SparkLong)
+      case (LongType, INT64) if isInteger(logical, 64) => as(SparkLong)
+      case (FloatType, FLOAT) => as(SparkFloat)
+      case (DoubleType, DOUBLE) => as(SparkDouble)
+      case (DoubleType, FLOAT) => as(SparkFloat, new FloatAsDouble(_))
+      case (t: DecimalType, _) => logical.collect { case d: DecimalLogicalTypeAnnotation => d }.flatMap(decimal(_, t))
+      case (DateType, INT32) if isDate(logical) => as(SparkDate)
+      case (TimeType, INT64) if logical.forall(isMicrosOfDay) => as(SparkLong)
+      case (TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType, physical) =>
+        timestamp(physical, logical, wanted)
+      case (StringType, BINARY) if logical.forall(isText) => as(SparkString)
+      case (UuidType, FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == 16 => as(SparkBinary, new UuidAsText(_))
+      case (FixedType(length), FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == length => as(SparkBinary)
+      case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY) => as(SparkBinary)
+      case (GeometryType(_) | GeographyType(_, _), BINARY) => as(SparkBinary)
+      case _ => None
+    }
+  }
+
+  /** A type in which Spark reads a column that is only there to tell whether its struct is null. */
+  def physical(file: ParquetPrimitive): DataType = file.getPrimitiveTypeName match {
+    case BOOLEAN => SparkBoolean
+    case INT32 => IntegerType
+    case INT64 => SparkLong
+    case FLOAT => SparkFloat
+    case DOUBLE => SparkDouble
+    case INT96 => SparkTimestamp
+    case BINARY | FIXED_LEN_BYTE_ARRAY => SparkBinary
+  }
+
+  private def as(dataType: DataType): Option[(DataType, Reading)] = Some((dataType, AsIs))
+
+  private def as(
+      dataType: DataType,
+      by: org.apache.spark.sql.vectorized.ColumnVector => org.apache.spark.sql.vectorized.ColumnVector
+  ): Option[(DataType, Reading)] = Some((dataType, Converted(by)))
+
+  /** Spark decodes a decimal by the physical type, and hands it out by the precision it is asked for. */
+  private def decimal(file: DecimalLogicalTypeAnnotation, wanted: DecimalType): Option[(DataType, Reading)] = {
+    val narrow = SparkDecimal(file.getPrecision, file.getScale)
+    val wide = SparkDecimal(wanted.precision, wanted.scale)
+    if (narrow.scale != wide.scale || narrow.precision > wide.precision) None
+    else if (sizeOf(narrow) == sizeOf(wide)) as(narrow)
+    else as(narrow, new WiderDecimal(_, narrow, wide))
+  }
+
+  private def sizeOf(t: SparkDecimal): Int =
+    if (SparkDecimal.is32BitDecimalType(t)) 4 else if (SparkDecimal.is64BitDecimalType(t)) 8 else 16
+
+  private def timestamp(
+      physical: PrimitiveTypeName,
+      logical: Option[LogicalTypeAnnotation],
+      wanted: PrimitiveType
+  ): Option[(DataType, Reading)] = {
+    val nanos = wanted == TimestampNsType || wanted == TimestampTzNsType
+    (physical, logical) match {
+      case (INT64, None) => as(SparkLong)
+      case (INT64, Some(t: TimestampLogicalTypeAnnotation)) =>
+        t.getUnit match {
+          case TimeUnit.NANOS => if (nanos) as(SparkLong) else None
+          case TimeUnit.MICROS => if (nanos) None else as(SparkLong)
+          case TimeUnit.MILLIS => if (nanos) None else as(SparkTimestamp)
+        }
+      // Only in imported files; Spark makes microseconds of it.
+      case (INT96, _) if !nanos => as(SparkTimestamp)
+      case (INT32, _) if logical.isDefined && isDate(logical) =>
+        wanted match {
+          case TimestampType => as(SparkDate, new DateAsMicros(_))
+          case TimestampNsType => as(SparkDate, new DateAsNanos(_))
+          case _ => None
+        }
+      case _ => None
+    }
+  }
+
+  private def isInteger(logical: Option[LogicalTypeAnnotation], bits: Int): Boolean = logical.forall {
+    case i: IntLogicalTypeAnnotation => i.isSigned && i.getBitWidth <= bits || i.getBitWidth < bits
+    case _ => false
+  }
+
+  private def isUnsigned32(logical: Option[LogicalTypeAnnotation]): Boolean = logical.exists {
+    case i: IntLogicalTypeAnnotation => !i.isSigned && i.getBitWidth == 32
+    case _ => false
+  }
+
+  private def isDate(logical: Option[LogicalTypeAnnotation]): Boolean =
+    logical.forall(_.isInstanceOf[DateLogicalTypeAnnotation])
+
+  private def isMicrosOfDay(logical: LogicalTypeAnnotation): Boolean = logical match {
+    case t: TimeLogicalTypeAnnotation => t.getUnit == TimeUnit.MICROS
+    case _ => false
+  }
+
+  private def isText(logical: LogicalTypeAnnotation): Boolean = logical match {
+    case _: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation => true
+    case _ => false
+  }
+}

@@ -1,0 +1,64 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.parquet.schema.{MessageType, PrimitiveType => ParquetPrimitive}
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.vectorized.ColumnVector
+
+/** What makes a column of the table of one that Spark's reader has read. */
+private[read] sealed trait Reading
+
+private[read] object Reading {
+
+  /** The vector is the column. */
+  case object AsIs extends Reading
+
+  /** Each value is seen differently. */
+  final case class Converted(by: ColumnVector => ColumnVector) extends Reading
+
+  final case class StructOf(children: Vector[Source], dataType: StructType) extends Reading
+  final case class ListOf(element: Reading, dataType: DataType) extends Reading
+  final case class MapOf(key: Reading, value: Reading, dataType: DataType) extends Reading
+}
+
+/** Where a column of the table, or a field of a struct, comes from. */
+private[read] sealed trait Source
+
+private[read] object Source {
+
+  /** The child at a place of what is read. */
+  final case class FromFile(ordinal: Int, reading: Reading) extends Source
+
+  /** One value for all rows. */
+  final case class Constant(vector: ColumnVector) extends Source
+
+  /** The row's place in the file. */
+  case object Position extends Source
+
+  /** The row's id: what the file says, else the file's first row id and the place (spec, version 3: "Row Lineage"). */
+  final case class RowId(inFile: Option[Int], firstRowId: Long) extends Source
+
+  /** What the file says, else the file's data sequence number. */
+  final case class LastUpdated(inFile: Int, sequenceNumber: Long) extends Source
+}
+
+/**
+ * A column that a filter may ask for: a primitive of the file outside lists and maps.
+ *
+ * @param path its names in the file
+ */
+private[read] final case class FileColumn(path: Vector[String], parquetType: ParquetPrimitive)
+
+/**
+ * What is read of one file, and what becomes of it.
+ *
+ * @param requested a part of the file's schema, in its names and types, and last the row index where it is needed
+ * @param readSchema how Spark is to read it, in the same names
+ * @param columns the wanted columns in their order
+ * @param filterable the columns that are read, by field id
+ */
+private[read] final case class FileProjection(
+    requested: MessageType,
+    readSchema: StructType,
+    columns: Vector[Source],
+    filterable: Map[Int, FileColumn]
+)

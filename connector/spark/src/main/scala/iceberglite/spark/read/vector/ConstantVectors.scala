@@ -1,0 +1,47 @@
+package iceberglite.spark.read.vector
+
+import org.apache.spark.sql.execution.vectorized.ConstantColumnVector
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.vectorized.ColumnVector
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Columns with one value in all rows. */
+private[read] object ConstantVectors {
+
+  /**
+   * @param value as a Spark row holds it; absent for null
+   * @param capacity the most rows of a batch, which [[ColumnVector.numNulls]] counts
+   */
+  def of(dataType: DataType, value: Option[Any], capacity: Int): ConstantColumnVector = {
+    val vector = new ConstantColumnVector(capacity, dataType)
+    value match {
+      case None => vector.setNull()
+      case Some(v) =>
+        vector.setNotNull()
+        set(vector, dataType, v)
+    }
+    vector
+  }
+
+  /** A struct with the same fields in all rows. */
+  def struct(dataType: StructType, values: Seq[Option[Any]], capacity: Int): ColumnVector = {
+    val vector = new ConstantColumnVector(capacity, dataType)
+    vector.setNotNull()
+    dataType.fields.zip(values).zipWithIndex.foreach { case ((field, value), i) =>
+      vector.setChild(i, of(field.dataType, value, capacity))
+    }
+    vector
+  }
+
+  private def set(vector: ConstantColumnVector, dataType: DataType, value: Any): Unit = (dataType, value) match {
+    case (_, v: Boolean) => vector.setBoolean(v)
+    case (_, v: Int) => vector.setInt(v)
+    case (_, v: Long) => vector.setLong(v)
+    case (_, v: Float) => vector.setFloat(v)
+    case (_, v: Double) => vector.setDouble(v)
+    case (t: DecimalType, v: Decimal) => vector.setDecimal(v, t.precision)
+    case (_, v: UTF8String) => vector.setUtf8String(v)
+    case (_, v: Array[Byte]) => vector.setBinary(v)
+    case (t, v) => throw new IllegalArgumentException(s"No constant column of type ${t.simpleString} holds $v")
+  }
+}

@@ -1,0 +1,33 @@
+package iceberglite.spark.read.vector
+
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
+
+/** A struct with children that are not all the file's: constants, converted ones, some left out. */
+private[read] final class StructView(inner: ColumnVector, children: Array[ColumnVector], dataType: StructType)
+    extends ForwardingVector(inner, dataType) {
+  override def getChild(ordinal: Int): ColumnVector = children(ordinal)
+}
+
+/** A list with elements that are seen differently; where each begins and how long it is stays. */
+private[read] final class ListView(inner: WritableColumnVector, element: ColumnVector, dataType: ArrayType)
+    extends ForwardingVector(inner, dataType) {
+  override def getArray(rowId: Int): ColumnarArray =
+    if (inner.isNullAt(rowId)) null
+    else new ColumnarArray(element, inner.getArrayOffset(rowId), inner.getArrayLength(rowId))
+  override def getChild(ordinal: Int): ColumnVector = element
+}
+
+/** A map with keys or values that are seen differently. */
+private[read] final class MapView(
+    inner: WritableColumnVector,
+    keys: ColumnVector,
+    values: ColumnVector,
+    dataType: MapType
+) extends ForwardingVector(inner, dataType) {
+  override def getMap(rowId: Int): ColumnarMap =
+    if (inner.isNullAt(rowId)) null
+    else new ColumnarMap(keys, values, inner.getArrayOffset(rowId), inner.getArrayLength(rowId))
+  override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values
+}

@@ -1,0 +1,22 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spec.{SpecUpdate, TableMetadata}
+
+/** `ALTER TABLE t ADD PARTITION FIELD transform [AS name]` */
+final case class AddPartitionField(table: Seq[String], field: WrittenTerm, name: Option[String])
+    extends PartitionFieldCommand {
+
+  override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate = {
+    val term = field.term
+    update.addField(term.source, term.transform, name)
+  }
+}
+
+object AddPartitionField extends AlterTableStatement {
+  override val words: Seq[String] = Seq("ADD", "PARTITION", "FIELD")
+
+  override def parse(table: Seq[String], reader: SqlReader): LogicalPlan =
+    AddPartitionField(table, AlterTableStatement.partitionTerm(reader), AlterTableStatement.alias(reader))
+}

@@ -1,0 +1,68 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spark.catalog.PartitionTerm
+
+/** A form of ALTER TABLE that Spark does not know. Open by design: a statement is one file and one line in `all`. */
+trait AlterTableStatement {
+
+  /** The words after the table's name by which the statement is known. */
+  def words: Seq[String]
+
+  /**
+   * Reads what follows the words.
+   *
+   * @param table the table's name as written
+   */
+  def parse(table: Seq[String], reader: SqlReader): LogicalPlan
+}
+
+object AlterTableStatement {
+  val all: Seq[AlterTableStatement] = Seq(AddPartitionField, DropPartitionField, ReplacePartitionField)
+
+  /** The table and the statement, if this is one of them; the reader then stands after its words. */
+  def begin(reader: SqlReader): Option[(Seq[String], AlterTableStatement)] =
+    if (!reader.skip("ALTER", "TABLE")) None
+    else for {
+      table <- reader.multipartIfAny()
+      statement <- all.find(s => reader.skip(s.words: _*))
+    } yield (table, statement)
+
+  /** `column`, `a.b` or `transform(argument, ...)`; a column alone stands for its identity. */
+  private[sql] def partitionTerm(reader: SqlReader): WrittenTerm = {
+    val name = reader.multipart("a column or a transform")
+    if (name.size > 1 || !reader.skipSymbol("(")) WrittenTerm(name, None)
+    else {
+      val arguments = Vector.newBuilder[PartitionTerm.Argument]
+      arguments += argument(reader)
+      while (reader.skipSymbol(",")) arguments += argument(reader)
+      reader.expectSymbol(")")
+      WrittenTerm(name, Some(arguments.result()))
+    }
+  }
+
+  private def argument(reader: SqlReader): PartitionTerm.Argument =
+    reader.numberIfAny().map(PartitionTerm.Number)
+      .getOrElse(PartitionTerm.Column(reader.multipart("a column or a number")))
+
+  /** `AS name`, if it comes next. */
+  private[sql] def alias(reader: SqlReader): Option[String] =
+    if (reader.skip("AS")) Some(reader.identifier("a name for the partition field")) else None
+}
+
+/**
+ * A partition field as written.
+ *
+ * @param arguments absent where there are no parentheses: the name is a column's or, in DROP and REPLACE, the field's
+ */
+final case class WrittenTerm(name: Vector[String], arguments: Option[Seq[PartitionTerm.Argument]]) {
+
+  /** What the table would be partitioned by. @throws iceberglite.spec.IcebergError.InvalidArgument no such transform */
+  def term: PartitionTerm = arguments match {
+    case None => PartitionTerm.identity(name)
+    case Some(given) => PartitionTerm.of(name.head, given)
+  }
+
+  override def toString: String = name.mkString(".") + arguments.fold("")(_.mkString("(", ", ", ")"))
+}

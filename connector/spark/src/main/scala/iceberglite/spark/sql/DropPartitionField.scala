@@ -1,0 +1,19 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spec.{SpecUpdate, TableMetadata}
+
+/** `ALTER TABLE t DROP PARTITION FIELD transform`, or the name of the field. */
+final case class DropPartitionField(table: Seq[String], field: WrittenTerm) extends PartitionFieldCommand {
+
+  override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate =
+    remove(update, metadata, field)
+}
+
+object DropPartitionField extends AlterTableStatement {
+  override val words: Seq[String] = Seq("DROP", "PARTITION", "FIELD")
+
+  override def parse(table: Seq[String], reader: SqlReader): LogicalPlan =
+    DropPartitionField(table, AlterTableStatement.partitionTerm(reader))
+}

@@ -1,0 +1,29 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spec.{SpecUpdate, TableMetadata}
+
+/** `ALTER TABLE t REPLACE PARTITION FIELD transform WITH transform [AS name]` */
+final case class ReplacePartitionField(
+    table: Seq[String],
+    replaced: WrittenTerm,
+    field: WrittenTerm,
+    name: Option[String]
+) extends PartitionFieldCommand {
+
+  override protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate = {
+    val term = field.term
+    remove(update, metadata, replaced).addField(term.source, term.transform, name)
+  }
+}
+
+object ReplacePartitionField extends AlterTableStatement {
+  override val words: Seq[String] = Seq("REPLACE", "PARTITION", "FIELD")
+
+  override def parse(table: Seq[String], reader: SqlReader): LogicalPlan = {
+    val replaced = AlterTableStatement.partitionTerm(reader)
+    reader.expectWord("WITH")
+    ReplacePartitionField(table, replaced, AlterTableStatement.partitionTerm(reader), AlterTableStatement.alias(reader))
+  }
+}

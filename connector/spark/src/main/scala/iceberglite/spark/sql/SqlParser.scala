@@ -1,0 +1,42 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
+import org.apache.spark.sql.internal.VariableSubstitution
+import org.apache.spark.sql.types.{DataType, StructType}
+
+import iceberglite.spark.{CatalogNames, LiteCatalog}
+
+/**
+ * Adds our statements to a session's SQL. A statement is ours if it is one of [[AlterTableStatement.all]] on a table of
+ * one of our catalogs; every other goes to the parser that was there before, be it Spark's or another extension's.
+ */
+final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
+
+  override def parsePlan(sqlText: String): LogicalPlan = ourPlan(sqlText).getOrElse(delegate.parsePlan(sqlText))
+
+  private def ourPlan(sqlText: String): Option[LogicalPlan] = {
+    val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
+    AlterTableStatement.begin(reader).collect {
+      case (table, statement) if isOurs(table) =>
+        val plan = statement.parse(table, reader)
+        reader.end()
+        plan
+    }
+  }
+
+  private def isOurs(table: Seq[String]): Boolean =
+    CatalogNames.resolve(session, table)._1.isInstanceOf[LiteCatalog]
+
+  override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
+  override def parseTableIdentifier(sqlText: String): TableIdentifier = delegate.parseTableIdentifier(sqlText)
+  override def parseFunctionIdentifier(sqlText: String): FunctionIdentifier =
+    delegate.parseFunctionIdentifier(sqlText)
+  override def parseMultipartIdentifier(sqlText: String): Seq[String] = delegate.parseMultipartIdentifier(sqlText)
+  override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
+  override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
+  override def parseQuery(sqlText: String): LogicalPlan = delegate.parseQuery(sqlText)
+}

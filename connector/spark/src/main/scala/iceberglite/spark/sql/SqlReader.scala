@@ -1,0 +1,89 @@
+package iceberglite.spark.sql
+
+import scala.collection.mutable.ArrayBuffer
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.trees.Origin
+
+/**
+ * Reads the tokens of one statement from left to right. What does not fit is a ParseException that points at it.
+ *
+ * @param sql the whole statement, which errors show
+ */
+final class SqlReader(sql: String) {
+  // Cut one by one: most statements are not ours, which their first word tells, and may be megabytes of VALUES.
+  private val tokens = ArrayBuffer.empty[SqlToken]
+  private var at = 0
+
+  private def token(index: Int): SqlToken = {
+    while (tokens.size <= index) tokens += SqlTokens.next(sql, tokens.lastOption.fold(0)(_.end))
+    tokens(index)
+  }
+
+  def peek: SqlToken = token(at)
+
+  private def take(): SqlToken = {
+    at += 1
+    token(at - 1)
+  }
+
+  /** Takes the words if all of them come next; else nothing is taken. */
+  def skip(words: String*): Boolean = {
+    val fits = words.zipWithIndex.forall { case (word, i) => token(at + i).isWord(word) }
+    if (fits) at += words.size
+    fits
+  }
+
+  def skipSymbol(symbol: String): Boolean = {
+    val fits = peek.isSymbol(symbol)
+    if (fits) at += 1
+    fits
+  }
+
+  def expectSymbol(symbol: String): Unit = if (!skipSymbol(symbol)) fail(s"expected '$symbol'")
+
+  def expectWord(word: String): Unit = if (!skip(word)) fail(s"expected $word")
+
+  /** @param what for messages: "a column" */
+  def identifier(what: String): String = if (isIdentifier(peek)) take().text else fail(s"expected $what")
+
+  private def isIdentifier(token: SqlToken): Boolean = token.kind == SqlToken.Word || token.kind == SqlToken.Quoted
+
+  def multipartIfAny(): Option[Vector[String]] = if (isIdentifier(peek)) Some(multipart("a name")) else None
+
+  /** A name of several parts: `a.b`, where a part in backticks may hold dots. */
+  def multipart(what: String): Vector[String] = {
+    val parts = Vector.newBuilder[String]
+    parts += identifier(what)
+    while (skipSymbol(".")) parts += identifier("a part of the name after the dot")
+    parts.result()
+  }
+
+  /** A whole number, if one comes next. */
+  def numberIfAny(): Option[Int] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
+    val value = Try(token.text.toInt).getOrElse(fail(s"the number is too large, at most ${Int.MaxValue}"))
+    take()
+    value
+  }
+
+  /** The statement is over, but for semicolons. */
+  def end(): Unit = {
+    while (skipSymbol(";")) ()
+    if (peek.kind != SqlToken.End) fail("expected the end of the statement")
+  }
+
+  /** Refuses the statement at the next token. */
+  def fail(problem: String): Nothing = {
+    val token = peek
+    val near = if (token.kind == SqlToken.End) token.text else s"'${sql.substring(token.start, token.end)}'"
+    throw new ParseException(Some(sql), s"Syntax error at or near $near: $problem", origin(token.start), origin(token.end))
+  }
+
+  /** Lines count from 1, characters in a line from 0, as in Spark's own errors. */
+  private def origin(index: Int): Origin = {
+    val before = sql.substring(0, index)
+    val line = before.count(_ == '\n') + 1
+    Origin(Some(line), Some(index - (before.lastIndexOf('\n') + 1)), sqlText = Some(sql))
+  }
+}

@@ -1,0 +1,131 @@
+package iceberglite.spark.write
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import iceberglite.spark.write.partition.{PartitionKey, Partitioner}
+
+/**
+ * How much a task may hold open.
+ *
+ * @param files the most files
+ * @param bytes the most bytes in memory, about
+ */
+final private[write] case class FanOutBounds(files: Int, bytes: Long)
+
+private[write] object FanOutBounds {
+
+  /** With as many tasks at work as there are cores, they stay below what an operating system lets a process open. */
+  private val MaxFiles = 64
+  private val ShareOfHeap = 4L
+
+  /** A quarter of the heap for all tasks, but always one whole row group. */
+  def of(rowGroupSize: Long): FanOutBounds = {
+    val runtime = Runtime.getRuntime
+    FanOutBounds(MaxFiles, math.max(rowGroupSize, runtime.maxMemory / ShareOfHeap / runtime.availableProcessors))
+  }
+}
+
+/**
+ * Of rows in any order: a file is open for each partition. Rows of the partitions beyond [[FanOutBounds.files]] go to
+ * Spark's external sorter, and into files at the end, one partition after the other; so there is one file for each
+ * partition, however many there are, and no more memory than a sort takes.
+ */
+final private[write] class FanOutRouter(
+    files: TaskFiles,
+    partitioner: Partitioner,
+    bounds: FanOutBounds,
+    newOverflow: () => RowOverflow
+) extends RowRouter {
+
+  final private class Entry(val partition: TaskFiles#PartitionFiles) {
+    var buffered = 0L
+  }
+
+  private val open = new util.HashMap[PartitionKey, Entry]
+  private val next = partitioner.newKey()
+  private var key = next
+  private var current: Option[Entry] = None
+  private var buffered = 0L
+  private var overflow: Option[Overflow] = None
+
+  override def put(row: InternalRow): Unit = {
+    partitioner.read(row, next)
+    current match {
+      case Some(entry) if next == key => write(entry, row)
+      case _ => turn(row)
+    }
+  }
+
+  /** To another partition than that of the row before. */
+  private def turn(row: InternalRow): Unit = open.get(next) match {
+    case null if open.size >= bounds.files => overflowing.put(next, row)
+    case null =>
+      key = next.retained
+      val entry = new Entry(files.partition(partitioner.tuple(key)))
+      open.put(key, entry)
+      current = Some(entry)
+      write(entry, row)
+    case entry =>
+      key = next.retained
+      current = Some(entry)
+      write(entry, row)
+  }
+
+  private def write(entry: Entry, row: InternalRow): Unit = {
+    entry.partition.write(row)
+    val now = entry.partition.buffered
+    if (now != entry.buffered) {
+      buffered += now - entry.buffered
+      entry.buffered = now
+      if (buffered > bounds.bytes) flushLargest()
+    }
+  }
+
+  private def flushLargest(): Unit = {
+    val largest = open.values.asScala.maxBy(_.buffered)
+    largest.partition.flush()
+    buffered -= largest.buffered
+    largest.buffered = 0
+  }
+
+  private def overflowing: Overflow = overflow.getOrElse {
+    val begun = new Overflow(newOverflow())
+    overflow = Some(begun)
+    begun
+  }
+
+  override def finish(): Unit = {
+    open.values.asScala.foreach(_.partition.finish())
+    open.clear()
+    current = None
+    overflow.foreach(_.drain())
+  }
+
+  override def close(): Unit = overflow.foreach(_.rows.close())
+
+  /** The rows of the partitions that no file is open for. */
+  final private class Overflow(val rows: RowOverflow) {
+    private val ordinals = new util.HashMap[PartitionKey, Integer]
+
+    def put(key: PartitionKey, row: InternalRow): Unit = {
+      val ordinal = ordinals.get(key) match {
+        case null =>
+          val fresh: Integer = ordinals.size
+          ordinals.put(key.retained, fresh)
+          fresh
+        case known => known
+      }
+      rows.put(ordinal.longValue, row)
+    }
+
+    def drain(): Unit = {
+      val clustered = new ClusteredRouter(files, partitioner)
+      rows.sorted.foreach(clustered.put)
+      clustered.finish()
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.write.{
+  BatchWrite,
+  DataWriter,
+  DataWriterFactory,
+  PhysicalWriteInfo,
+  WriterCommitMessage
+}
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.io.{DataFileNames, DataLocations, FileIO}
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.write.partition.Partitioner
+import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.spec.{ContentFile, IcebergError, PartitionSpec}
+import iceberglite.table.Cleanup
+
+/**
+ * A write of one statement: its tasks make data files, and the table gets them in one commit, or not at all.
+ *
+ * Spark calls [[abort]] after every failure, that of the commit too.
+ */
+final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
+
+  /** Whether the table may refer to the files. */
+  @volatile private var maybeCommitted = false
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new TaskWriterFactory(
+    plan.input,
+    plan.rows,
+    plan.spec,
+    plan.requirements.clustered,
+    plan.requirements.sorted,
+    plan.format,
+    plan.locations,
+    plan.table.io,
+    plan.queryId,
+    plan.targetSize,
+    plan.rowGroupSize
+  )
+
+  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
+  override def useCommitCoordinator: Boolean = false
+
+  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(plan.table.name) {
+    val files = filesOf(messages).map(contentFile)
+    val transaction = plan.table.transaction(plan.summary).add(mode.action(files, plan.isolation, plan.branch))
+    maybeCommitted = true
+    try transaction.commit()
+    catch {
+      case unknown: CommitStateUnknown => throw unknown
+      // A definite answer. Whatever else comes, such as an interrupt, may come after the commit as well.
+      case failure: IcebergError =>
+        maybeCommitted = false
+        throw failure
+    }
+  }
+
+  override def abort(messages: Array[WriterCommitMessage]): Unit =
+    if (!maybeCommitted) Cleanup.delete(plan.table.io, filesOf(messages).map(_.path))
+
+  /** Spark knows no message of a task that did not finish. */
+  private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
+    messages.toVector.collect { case written: WrittenFiles => written.files }.flatten
+
+  private lazy val partitionType = plan.spec.partitionType(plan.table.schema)
+
+  private def contentFile(file: WrittenFile): ContentFile =
+    file.contentFile(plan.format.format, plan.spec.specId, partitionType, Some(plan.sortOrder.orderId))
+
+  override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
+}
+
+/** Makes the writers of a write's tasks, on the executors. */
+final private[write] class TaskWriterFactory(
+    input: Vector[InputField],
+    rows: StructType,
+    spec: PartitionSpec,
+    clustered: Boolean,
+    sorted: Boolean,
+    format: DataFileFormat,
+    locations: DataLocations,
+    io: FileIO,
+    queryId: String,
+    targetSize: Long,
+    rowGroupSize: Long
+) extends DataWriterFactory {
+
+  override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] = {
+    val names = new DataFileNames(partitionId, taskId, queryId, format.format.extension)
+    val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sorted)
+    new TaskWriter(files, routerTo(files))
+  }
+
+  private def routerTo(files: TaskFiles): RowRouter =
+    if (!spec.isPartitioned && spec.fields.isEmpty) new SingleRouter(files)
+    else {
+      val partitioner = Partitioner.of(spec, input)
+      if (clustered) new ClusteredRouter(files, partitioner)
+      else new FanOutRouter(files, partitioner, FanOutBounds.of(rowGroupSize), () => new SparkRowOverflow(rows))
+    }
+}

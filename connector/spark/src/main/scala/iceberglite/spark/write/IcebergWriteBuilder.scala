@@ -1,0 +1,50 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsDynamicOverwrite, SupportsOverwriteV2, Write}
+
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.conf.{Settings, WriteOptions}
+import iceberglite.spark.convert.SparkFilters
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.expr.Expression
+import iceberglite.table.Table
+
+/** A write to a table, as Spark asks for it. */
+final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: SparkSession)
+    extends SupportsDynamicOverwrite
+    with SupportsOverwriteV2 {
+  private val settings = Settings.of(info.options, session, table.properties)
+  private var mode: WriteMode = WriteMode.Append
+
+  SparkErrors.in(table.name)(WriteOptions.check(info.options))
+
+  override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
+    mode = WriteMode.OverwritePartitions
+    this
+  }
+
+  /** @throws iceberglite.spark.StatementError for a condition that we cannot hold files against */
+  override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = SparkErrors.in(table.name) {
+    mode = if (settings(WriteOptions.DynamicOverwrite)) WriteMode.OverwritePartitions
+    else WriteMode.OverwriteWhere(condition(predicates))
+    this
+  }
+
+  override def build(): Write = SparkErrors.in(table.name) {
+    new IcebergWrite(WritePlan.of(table, info, settings, session), mode)
+  }
+
+  private def condition(predicates: Array[Predicate]): Expression = {
+    val filters = new SparkFilters(table.schema, session.sessionState.conf.caseSensitiveAnalysis)
+    predicates.map { predicate =>
+      filters.exact(predicate).getOrElse(
+        throw Unsupported(
+          s"overwriting ${table.name} where $predicate",
+          "Compare columns with constants, or delete the rows in one statement and append in another"
+        )
+      )
+    }.foldLeft[Expression](Expression.AlwaysTrue)(Expression.and)
+  }
+}

@@ -1,0 +1,53 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+
+import iceberglite.spark.convert.SparkFilters
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.spec.{Content, Schema}
+import iceberglite.table.Table
+import iceberglite.table.action.{DeleteFiles, Match, RowFilter}
+import iceberglite.tree.MetadataTree
+
+/** DELETE and TRUNCATE that need not look at rows, because whole files go or stay. */
+object MetadataDelete {
+
+  /** Whether no file has both rows that satisfy the conditions and rows that do not. */
+  def canDelete(table: Table, predicates: Array[Predicate], session: SparkSession): Boolean =
+    condition(table.schema, predicates, session).exists {
+      case AlwaysTrue | AlwaysFalse => true
+      case filter => wholeFiles(table, filter)
+    }
+
+  /** To be called where [[canDelete]]; a file that came in between and matches in part fails it. */
+  def delete(table: Table, predicates: Array[Predicate], session: SparkSession): Unit = {
+    val filter = condition(table.schema, predicates, session).getOrElse(
+      throw new IllegalArgumentException(s"Spark deletes by conditions that were refused: ${predicates.mkString(" AND ")}")
+    )
+    table.transaction(EngineSummary.of(session)).add(new DeleteFiles(filter)).commit()
+    ()
+  }
+
+  /** Bound to the columns of the schema; absent where we cannot tell rows by it. */
+  private def condition(schema: Schema, predicates: Array[Predicate], session: SparkSession): Option[Expression] = {
+    val filters = new SparkFilters(schema, session.sessionState.conf.caseSensitiveAnalysis)
+    predicates.foldLeft[Option[Expression]](Some(AlwaysTrue)) { (all, predicate) =>
+      for (a <- all; b <- filters.exact(predicate)) yield Expression.and(a, b)
+    }
+  }
+
+  private def wholeFiles(table: Table, filter: Expression): Boolean = {
+    val metadata = table.metadata
+    val rows = new RowFilter(filter, caseSensitive = true, metadata)
+    val tree = MetadataTree.of(table.io, metadata)
+    metadata.currentSnapshot.forall { snapshot =>
+      tree.manifests(snapshot).filter(rows.mightMatch).forall { manifest =>
+        tree.entries(manifest).forall { entry =>
+          !entry.isLive || entry.file.content != Content.Data || rows.matches(entry) != Match.Some
+        }
+      }
+    }
+  }
+}

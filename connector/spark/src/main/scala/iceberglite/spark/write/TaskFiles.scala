@@ -1,0 +1,87 @@
+package iceberglite.spark.write
+
+import scala.collection.mutable
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import iceberglite.io.{DataFileNames, DataLocations, FileIO}
+import iceberglite.spec.{PartitionSpec, PartitionTuple}
+import iceberglite.table.Cleanup
+
+/**
+ * The data files that one attempt of a task makes. No other attempt names a file alike, so each can remove its own.
+ *
+ * @param sorted whether the rows of each file come in the order that the table asks for
+ */
+final private[write] class TaskFiles(
+    files: NewDataFiles,
+    locations: DataLocations,
+    spec: PartitionSpec,
+    names: DataFileNames,
+    io: FileIO,
+    targetSize: Long,
+    sorted: Boolean
+) {
+  private val open = mutable.Set.empty[OpenFile]
+  private val finished = mutable.ArrayBuffer.empty[WrittenFile]
+  private var finishedBytes = 0L
+
+  def written: Array[WrittenFile] = finished.toArray
+
+  def fileCount: Int = finished.size + open.size
+
+  /** The bytes of complete files. */
+  def byteCount: Long = finishedBytes
+
+  /** Starts to write a partition; files are made when rows come. */
+  def partition(tuple: PartitionTuple): PartitionFiles = new PartitionFiles(tuple)
+
+  /** Removes every file: of a task that failed, or was not wanted. */
+  def abandon(): Unit = {
+    open.foreach(file => Try(file.writer.abandon()))
+    Cleanup.delete(io, open.map(_.path) ++ finished.map(_.path))
+    open.clear()
+    finished.clear()
+  }
+
+  def close(): Unit = files.close()
+
+  final private class OpenFile(val path: String) {
+    val writer: DataFileWriter = files.open(path)
+  }
+
+  /** The files of one partition, one after the other: the next begins where one has the size that the table wants. */
+  final class PartitionFiles private[TaskFiles] (tuple: PartitionTuple) {
+    private var current: Option[OpenFile] = None
+    private var writer: DataFileWriter = _
+
+    def write(row: InternalRow): Unit = {
+      if (writer == null) begin()
+      writer.write(row)
+      if (writer.length >= targetSize) finish()
+    }
+
+    /** Bytes in memory. */
+    def buffered: Long = if (writer == null) 0L else writer.buffered
+
+    def flush(): Unit = current.foreach(_.writer.flush())
+
+    /** Completes the file that is open. */
+    def finish(): Unit = current.foreach { file =>
+      val done = file.writer.finish()
+      open -= file
+      finished += WrittenFile.of(file.path, tuple, done, sorted)
+      finishedBytes += done.length
+      current = None
+      writer = null
+    }
+
+    private def begin(): Unit = {
+      val file = new OpenFile(locations.path(spec, tuple, names.next()))
+      open += file
+      current = Some(file)
+      writer = file.writer
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package iceberglite.spark.write
+
+import iceberglite.spec.ContentFile
+import iceberglite.spec.expr.Expression
+import iceberglite.table.Isolation
+import iceberglite.table.action.{Action, FastAppend, OverwriteFiles, ReplacePartitions}
+
+/** What becomes of the rows that are there. */
+sealed private[write] trait WriteMode {
+
+  /** @param isolation what an overwrite checks of concurrent commits */
+  def action(added: Vector[ContentFile], isolation: Option[Isolation], branch: String): Action
+}
+
+private[write] object WriteMode {
+  case object Append extends WriteMode {
+    override def action(added: Vector[ContentFile], isolation: Option[Isolation], branch: String): Action =
+      new FastAppend(added, branch)
+    override def toString: String = "append"
+  }
+
+  /** @param filter bound to the table's columns; whole files only */
+  final case class OverwriteWhere(filter: Expression) extends WriteMode {
+    override def action(added: Vector[ContentFile], isolation: Option[Isolation], branch: String): Action =
+      new OverwriteFiles(filter, added, isolation, branch = branch)
+    override def toString: String = s"overwrite where $filter"
+  }
+
+  case object OverwritePartitions extends WriteMode {
+    override def action(added: Vector[ContentFile], isolation: Option[Isolation], branch: String): Action =
+      new ReplacePartitions(added, isolation, branch)
+    override def toString: String = "overwrite the partitions of the rows"
+  }
+}

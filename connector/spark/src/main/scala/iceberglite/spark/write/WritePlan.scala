@@ -1,0 +1,148 @@
+package iceberglite.spark.write
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.hadoop.CodecFactory
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.write.LogicalWriteInfo
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.io.{DataLocations, MetricsModes}
+import iceberglite.spark.conf.{Settings, WriteOptions}
+import iceberglite.spark.write.parquet.{ParquetFormat, ParquetSettings}
+import iceberglite.spark.write.partition.Partitioner
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.json.SchemaJson
+import iceberglite.spec.{FileFormat, PartitionSpec, SnapshotRef, SortOrder, TableProperty}
+import iceberglite.table.{Isolation, Table}
+
+/**
+ * How a write goes about it, as far as that is known before there are rows.
+ *
+ * @param rows the columns of the rows, and their types in Spark
+ * @param isolation of overwrites
+ * @param summary entries for the snapshot's summary
+ */
+final private[write] case class WritePlan(
+    table: Table,
+    queryId: String,
+    rows: StructType,
+    input: Vector[InputField],
+    spec: PartitionSpec,
+    sortOrder: SortOrder,
+    requirements: RowRequirements,
+    advisorySize: Long,
+    format: DataFileFormat,
+    locations: DataLocations,
+    targetSize: Long,
+    rowGroupSize: Long,
+    isolation: Option[Isolation],
+    branch: String,
+    summary: Map[String, String]
+)
+
+private[write] object WritePlan {
+
+  /** @throws iceberglite.spec.IcebergError for a setting or a column that does not fit the table */
+  def of(table: Table, info: LogicalWriteInfo, settings: Settings, session: SparkSession): WritePlan = {
+    val conf = session.sessionState.conf
+    val columns =
+      new InputColumns(table.name, table.schema, conf.caseSensitiveAnalysis, settings(WriteOptions.CheckNullability))
+    val input = columns.of(info.schema)
+    val spec = specOf(table, settings)
+    Partitioner.of(spec, input)
+    val order = sortOrderOf(table, settings)
+    val parquet = parquetOf(table, settings)
+    WritePlan(
+      table = table,
+      queryId = info.queryId,
+      rows = info.schema,
+      input = input,
+      spec = spec,
+      sortOrder = order,
+      requirements = requirementsOf(table, spec, order, settings),
+      advisorySize = math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
+      format = new ParquetFormat(
+        input,
+        table.schema.schemaId,
+        MetricsModes.of(table.properties, table.schema, order),
+        parquet,
+        Map("iceberg.schema" -> SchemaJson.toJson(table.schema)),
+        table.io
+      ),
+      locations = DataLocations.of(table.location, table.properties),
+      targetSize = parquet.targetSize,
+      rowGroupSize = parquet.rowGroupSize,
+      isolation = WriteOptions.Isolation.given(settings)
+        .map(level => Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings))),
+      branch = WriteOptions.Branch.given(settings).getOrElse(SnapshotRef.Main),
+      summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options)
+    )
+  }
+
+  private def specOf(table: Table, settings: Settings): PartitionSpec =
+    WriteOptions.OutputSpecId.given(settings).fold(table.spec) { id =>
+      table.metadata.specsById.getOrElse(
+        id,
+        throw NotFound("partition spec", id.toString, s"Those of ${table.name} are ${table.metadata.specs.map(_.specId).mkString(", ")}")
+      )
+    }
+
+  private def sortOrderOf(table: Table, settings: Settings): SortOrder =
+    WriteOptions.OutputSortOrderId.given(settings).fold(table.sortOrder) { id =>
+      val orders = table.metadata.sortOrders
+      orders.find(_.orderId == id).getOrElse(
+        throw NotFound("sort order", id.toString, s"Those of ${table.name} are ${orders.map(_.orderId).mkString(", ")}")
+      )
+    }
+
+  private def requirementsOf(table: Table, spec: PartitionSpec, order: SortOrder, settings: Settings): RowRequirements =
+    if (!settings(WriteOptions.UseTableDistribution)) RowRequirements.Nothing
+    else RowRequirements.of(
+      table.schema,
+      spec,
+      order,
+      WriteOptions.Distribution.given(settings),
+      WriteOptions.Fanout.given(settings).getOrElse(true)
+    )
+
+  /** What a user has set for all of the session's shuffles, where that is more. */
+  private def sparksAdvice(settings: Settings, session: SparkSession): Long =
+    if (WriteOptions.AdvisoryPartitionSize.given(settings).isDefined) 0L
+    else session.sessionState.conf.getConf(org.apache.spark.sql.internal.SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
+
+  private def parquetOf(table: Table, settings: Settings): ParquetSettings = {
+    val format = settings(WriteOptions.Format)
+    if (format != FileFormat.Parquet) {
+      throw Unsupported(
+        s"writing ${format.name} files to ${table.name}",
+        "This release writes Parquet only: set the write option write-format or the table property " +
+          s"${TableProperty.WriteFormat.key} to parquet"
+      )
+    }
+    ParquetSettings(
+      codec = codecOf(settings(WriteOptions.CompressionCodec)),
+      level = WriteOptions.CompressionLevel.given(settings),
+      rowGroupSize = TableProperty.of(TableProperty.ParquetRowGroupSize, table.properties),
+      pageSize = TableProperty.of(TableProperty.ParquetPageSize, table.properties),
+      pageRows = TableProperty.of(TableProperty.ParquetPageRowLimit, table.properties),
+      dictionarySize = TableProperty.of(TableProperty.ParquetDictionarySize, table.properties),
+      targetSize = settings(WriteOptions.TargetFileSize)
+    )
+  }
+
+  /** Its name in Parquet; that there is such a codec shows only when it is asked to compress. */
+  private def codecOf(name: String): String = {
+    val codec = if (name == "none") CompressionCodecName.UNCOMPRESSED.name else name
+    val codecs = new CodecFactory(new Configuration(false), 0)
+    try codecs.getCompressor(CompressionCodecName.fromConf(codec))
+    catch {
+      case e: RuntimeException => throw InvalidArgument(
+          WriteOptions.CompressionCodec.key,
+          name,
+          s"This Spark has no such codec (${e.getMessage}). Use zstd, snappy, gzip, lz4_raw or none"
+        )
+    } finally codecs.release()
+    codec
+  }
+}

@@ -1,0 +1,124 @@
+package iceberglite.spark.write.parquet
+
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
+
+import iceberglite.spec.IcebergError.ValidationFailed
+
+/**
+ * Writes one field of every row to the columns of a Parquet file, as the record shredding of Parquet's format has it: each
+ * value with a repetition level, which tells at which list a new entry begins, and a definition level, which tells how many
+ * of the optional and repeated fields around it are there.
+ *
+ * @param name the full name, for messages
+ * @param optional whether the field may be null
+ * @param definition the level where the field has a value
+ */
+abstract private[parquet] class FieldWriter(name: String, optional: Boolean, protected val definition: Int) {
+
+  /**
+   * The value of a row, a struct or an array; it may be null.
+   *
+   * @param repetition the level of the entry that it stands in
+   */
+  def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit
+
+  /** That there is nothing, for what is around the field is null or empty from `level` on. */
+  def writeAbsent(repetition: Int, level: Int): Unit
+
+  /** The columns in the order of the file's schema. */
+  def leaves: Vector[LeafWriter]
+
+  final protected def writeNull(repetition: Int): Unit =
+    if (optional) writeAbsent(repetition, definition - 1)
+    else throw ValidationFailed(
+      s"Column $name is NOT NULL, and one of the rows to be written has a null in it. Leave such rows out, or give them a value"
+    )
+}
+
+/** @param size how many fields the struct has in the rows, written or not */
+final private[parquet] class StructWriter(
+    name: String,
+    optional: Boolean,
+    definition: Int,
+    size: Int,
+    fields: Array[FieldWriter],
+    ordinals: Array[Int]
+) extends FieldWriter(name, optional, definition) {
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val struct = values.getStruct(ordinal, size)
+      var i = 0
+      while (i < fields.length) {
+        fields(i).write(struct, ordinals(i), repetition)
+        i += 1
+      }
+    }
+
+  override def writeAbsent(repetition: Int, level: Int): Unit = fields.foreach(_.writeAbsent(repetition, level))
+
+  override def leaves: Vector[LeafWriter] = fields.toVector.flatMap(_.leaves)
+}
+
+/** @param repeated the repetition level of the entries after the first */
+final private[parquet] class ListWriter(
+    name: String,
+    optional: Boolean,
+    definition: Int,
+    repeated: Int,
+    element: FieldWriter
+) extends FieldWriter(name, optional, definition) {
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val array = values.getArray(ordinal)
+      val size = array.numElements
+      if (size == 0) element.writeAbsent(repetition, definition)
+      var i = 0
+      while (i < size) {
+        element.write(array, i, if (i == 0) repetition else repeated)
+        i += 1
+      }
+    }
+
+  override def writeAbsent(repetition: Int, level: Int): Unit = element.writeAbsent(repetition, level)
+
+  override def leaves: Vector[LeafWriter] = element.leaves
+}
+
+/** @param repeated the repetition level of the entries after the first */
+final private[parquet] class MapWriter(
+    name: String,
+    optional: Boolean,
+    definition: Int,
+    repeated: Int,
+    key: FieldWriter,
+    value: FieldWriter
+) extends FieldWriter(name, optional, definition) {
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val map = values.getMap(ordinal)
+      val size = map.numElements
+      if (size == 0) writeAbsent(repetition, definition)
+      val keys = map.keyArray
+      val contents = map.valueArray
+      var i = 0
+      while (i < size) {
+        val level = if (i == 0) repetition else repeated
+        key.write(keys, i, level)
+        value.write(contents, i, level)
+        i += 1
+      }
+    }
+
+  override def writeAbsent(repetition: Int, level: Int): Unit = {
+    key.writeAbsent(repetition, level)
+    value.writeAbsent(repetition, level)
+  }
+
+  override def leaves: Vector[LeafWriter] = key.leaves ++ value.leaves
+}

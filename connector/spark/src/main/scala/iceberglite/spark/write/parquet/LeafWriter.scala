@@ -1,0 +1,206 @@
+package iceberglite.spark.write.parquet
+
+import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWriter}
+import org.apache.parquet.io.api.Binary
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
+import org.apache.spark.unsafe.Platform
+
+import iceberglite.spark.write.UuidText
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * Writes plain values to one column of the file. There is a class for each kind of value, with a `write` of its own, so
+ * that the one call by a table that a value costs is the call of that.
+ *
+ * @param descriptor the column
+ * @param fieldId the table's id of the column
+ */
+abstract private[parquet] class LeafWriter(val descriptor: ColumnDescriptor, val fieldId: Int, name: String, optional: Boolean)
+    extends FieldWriter(name, optional, descriptor.getMaxDefinitionLevel) {
+
+  /** Of the row group at hand. */
+  protected var column: ColumnWriter = _
+
+  /** Turns to the next row group. */
+  def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(descriptor)
+
+  /** How many NaNs were written; absent where there can be none. Parquet's own statistics do not tell. */
+  def nanCount: Option[Long] = None
+
+  final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
+
+  final override def leaves: Vector[LeafWriter] = Vector(this)
+}
+
+final private[parquet] class BooleanLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(values.getBoolean(ordinal), repetition, definition)
+}
+
+final private[parquet] class ByteLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(values.getByte(ordinal).toInt, repetition, definition)
+}
+
+final private[parquet] class ShortLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(values.getShort(ordinal).toInt, repetition, definition)
+}
+
+final private[parquet] class IntLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(values.getInt(ordinal), repetition, definition)
+}
+
+final private[parquet] class LongLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(values.getLong(ordinal), repetition, definition)
+}
+
+final private[parquet] class FloatLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  private var nans = 0L
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val value = values.getFloat(ordinal)
+      if (value != value) nans += 1
+      column.write(value, repetition, definition)
+    }
+
+  override def nanCount: Option[Long] = Some(nans)
+}
+
+final private[parquet] class DoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  private var nans = 0L
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val value = values.getDouble(ordinal)
+      if (value != value) nans += 1
+      column.write(value, repetition, definition)
+    }
+
+  override def nanCount: Option[Long] = Some(nans)
+}
+
+/** Up to nine digits, in an int. */
+final private[parquet] class IntDecimalLeaf(
+    d: ColumnDescriptor,
+    id: Int,
+    name: String,
+    optional: Boolean,
+    precision: Int,
+    scale: Int
+) extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong.toInt, repetition, definition)
+}
+
+/** Up to eighteen digits, in a long. */
+final private[parquet] class LongDecimalLeaf(
+    d: ColumnDescriptor,
+    id: Int,
+    name: String,
+    optional: Boolean,
+    precision: Int,
+    scale: Int
+) extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong, repetition, definition)
+}
+
+/** In as many bytes as the precision needs, the sign extended to the left. */
+final private[parquet] class BytesDecimalLeaf(
+    d: ColumnDescriptor,
+    id: Int,
+    name: String,
+    optional: Boolean,
+    precision: Int,
+    scale: Int
+) extends LeafWriter(d, id, name, optional) {
+  private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)
+  private val binary = Binary.fromReusedByteArray(bytes)
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val unscaled = values.getDecimal(ordinal, precision, scale).toJavaBigDecimal.unscaledValue.toByteArray
+      val start = bytes.length - unscaled.length
+      java.util.Arrays.fill(bytes, 0, start, (if (unscaled(0) < 0) -1 else 0).toByte)
+      System.arraycopy(unscaled, 0, bytes, start, unscaled.length)
+      column.write(binary, repetition, definition)
+    }
+}
+
+final private[parquet] class StringLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val text = values.getUTF8String(ordinal)
+      // The bytes of the row, which Parquet copies if it keeps them.
+      val binary = text.getBaseObject match {
+        case bytes: Array[Byte] => Binary.fromReusedByteArray(
+            bytes,
+            (text.getBaseOffset - Platform.BYTE_ARRAY_OFFSET).toInt,
+            text.numBytes
+          )
+        case _ => Binary.fromReusedByteArray(text.getBytes)
+      }
+      column.write(binary, repetition, definition)
+    }
+}
+
+final private[parquet] class BinaryLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(Binary.fromReusedByteArray(values.getBinary(ordinal)), repetition, definition)
+}
+
+final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  private val length = d.getPrimitiveType.getTypeLength
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val bytes = values.getBinary(ordinal)
+      if (bytes.length != length) {
+        throw InvalidArgument(s"value of column $name", s"${bytes.length} bytes", s"It must have $length, as it is fixed[$length]")
+      }
+      column.write(Binary.fromReusedByteArray(bytes), repetition, definition)
+    }
+}
+
+/** From text to sixteen bytes, the most significant first. */
+final private[parquet] class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)
+  private val buffer = java.nio.ByteBuffer.wrap(bytes)
+  private val binary = Binary.fromReusedByteArray(bytes)
+
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else {
+      val uuid = UuidText.parse(values.getUTF8String(ordinal), name)
+      buffer.putLong(0, uuid.getMostSignificantBits).putLong(8, uuid.getLeastSignificantBits)
+      column.write(binary, repetition, definition)
+    }
+}

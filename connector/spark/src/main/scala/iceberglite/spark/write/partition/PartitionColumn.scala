@@ -1,0 +1,83 @@
+package iceberglite.spark.write.partition
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import iceberglite.spec.Literal
+
+/**
+ * Finds a column in a row.
+ *
+ * @param path the ordinals of the structs that hold it, and its own
+ * @param sizes how many fields each of the structs has
+ */
+final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int]) {
+  val ordinal: Int = path.last
+  private val depth = sizes.length
+
+  /** The row or struct that holds the column; null where one of the structs is. */
+  def holder(row: InternalRow): InternalRow =
+    if (depth == 0) row
+    else {
+      var struct = row
+      var i = 0
+      while (i < depth && struct != null) {
+        struct = if (struct.isNullAt(path(i))) null else struct.getStruct(path(i), sizes(i))
+        i += 1
+      }
+      struct
+    }
+}
+
+/** One field of a partition spec: takes its value from rows. Null comes from null, by the spec. */
+sealed abstract private[write] class PartitionColumn {
+
+  /** Puts the value of a row into a key. */
+  def read(row: InternalRow, key: PartitionKey, i: Int): Unit
+
+  /** The value in a key, for the partition tuple. */
+  final def literal(key: PartitionKey, i: Int): Option[Literal] = if (key.isNull(i)) None else Some(value(key, i))
+
+  protected def value(key: PartitionKey, i: Int): Literal
+}
+
+private[write] object PartitionColumn {
+
+  /** A value that is a number: no function type of Scala takes one out of a row unboxed. */
+  trait NumberOf {
+    def apply(row: InternalRow, ordinal: Int): Long
+  }
+
+  trait ObjectOf {
+
+    /** @return null where there is no value */
+    def apply(row: InternalRow, ordinal: Int): AnyRef
+  }
+
+  final class Numbers(access: ColumnAccess, numberOf: NumberOf, literalOf: Long => Literal) extends PartitionColumn {
+    override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = {
+      val holder = access.holder(row)
+      if (holder == null || holder.isNullAt(access.ordinal)) key.setNull(i)
+      else key.setNumber(i, numberOf(holder, access.ordinal))
+    }
+
+    override protected def value(key: PartitionKey, i: Int): Literal = literalOf(key.number(i))
+  }
+
+  final class Objects(access: ColumnAccess, objectOf: ObjectOf, literalOf: AnyRef => Literal) extends PartitionColumn {
+    override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = {
+      val holder = access.holder(row)
+      val found = if (holder == null || holder.isNullAt(access.ordinal)) null else objectOf(holder, access.ordinal)
+      if (found == null) key.setNull(i) else key.setObject(i, found)
+    }
+
+    override protected def value(key: PartitionKey, i: Int): Literal = literalOf(key.objectAt(i))
+  }
+
+  /** A field that was dropped from a version 1 table, or whose column the write does not have. */
+  object AlwaysNull extends PartitionColumn {
+    override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = key.setNull(i)
+
+    override protected def value(key: PartitionKey, i: Int): Literal =
+      throw new IllegalStateException("A partition value that is always null was asked for")
+  }
+}

@@ -1,0 +1,67 @@
+package iceberglite.spark.write.partition
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.{StructType => SparkStruct}
+
+import iceberglite.spark.write.InputField
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec._
+
+/** Tells which partition of a spec a row belongs to. */
+final private[write] class Partitioner(columns: Array[PartitionColumn]) {
+  def newKey(): PartitionKey = new PartitionKey(columns.length)
+
+  /** Puts the partition of a row into a key. */
+  def read(row: InternalRow, key: PartitionKey): Unit = {
+    var i = 0
+    while (i < columns.length) {
+      columns(i).read(row, key, i)
+      i += 1
+    }
+  }
+
+  def tuple(key: PartitionKey): PartitionTuple =
+    PartitionTuple(columns.indices.map(i => columns(i).literal(key, i)).toVector)
+}
+
+private[write] object Partitioner {
+
+  /**
+   * @param input the columns of the rows
+   * @throws Unsupported for a transform that is not known here
+   */
+  def of(spec: PartitionSpec, input: Vector[InputField]): Partitioner = {
+    if (spec.hasUnknownTransform) {
+      throw Unsupported(s"writing with the partition spec $spec", "It has a transform that only a newer release knows")
+    }
+    new Partitioner(spec.fields.map { field =>
+      if (field.sourceIds.size != 1) {
+        throw Unsupported(s"writing with the partition field ${field.name} of several columns", "Use another spec")
+      }
+      columnOf(field, input)
+    }.toArray)
+  }
+
+  private def columnOf(field: PartitionField, input: Vector[InputField]): PartitionColumn =
+    pathTo(field.sourceId, input) match {
+      case Some(path) =>
+        val name = path.map(_.field.name).mkString(".")
+        val access = ColumnAccess(path.map(_.ordinal).toArray, path.init.map(sizeOf).toArray)
+        path.last.field.fieldType match {
+          case t: PrimitiveType => new RowTransforms(name, t, path.last.dataType, access).of(field.transform)
+          case t => throw Unsupported(s"partitioning by column $name, a $t", "Partition by a column with plain values")
+        }
+      case None => PartitionColumn.AlwaysNull
+    }
+
+  private def pathTo(id: Int, fields: Vector[InputField]): Option[Vector[InputField]] = fields.flatMap { f =>
+    if (f.field.id == id) Some(Vector(f))
+    else if (f.dataType.isInstanceOf[SparkStruct]) pathTo(id, f.parts).map(f +: _)
+    else None
+  }.headOption
+
+  private def sizeOf(struct: InputField): Int = struct.dataType match {
+    case s: SparkStruct => s.length
+    case _ => struct.parts.size
+  }
+}

@@ -1,0 +1,199 @@
+package iceberglite.spark
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.catalyst.analysis.{NoSuchTableException, TableAlreadyExistsException}
+import org.apache.spark.sql.{AnalysisException, DataFrame, DataFrameReader, SaveMode}
+import org.scalatest.funsuite.AnyFunSuite
+
+class IcebergSourceSuite extends AnyFunSuite with SharedSession {
+
+  private def ids(numbers: Int*): DataFrame = {
+    val session = spark
+    import session.implicits._
+    numbers.toDF("id")
+  }
+
+  private def save(frame: DataFrame, target: String, mode: SaveMode): Unit =
+    frame.write.format("iceberg-lite").mode(mode).save(target)
+
+  private def reader: DataFrameReader = spark.read.format("iceberg-lite")
+
+  private def found(frame: DataFrame): Seq[Int] = frame.collect().map(_.getInt(0)).toSeq.sorted
+
+  private def load(target: String): Seq[Int] = found(reader.load(target))
+
+  private def snapshots(table: String): Seq[Long] =
+    rows(s"SELECT snapshot_id FROM $table.snapshots ORDER BY committed_at").map(_.getLong(0))
+
+  test("save makes a table at a path, and every mode of it does what it says") {
+    val path = newDirectory().resolve("t").toString
+    save(ids(1), path, SaveMode.ErrorIfExists)
+    assert(load(path) == Seq(1))
+    intercept[TableAlreadyExistsException](save(ids(2), path, SaveMode.ErrorIfExists))
+    save(ids(2), path, SaveMode.Ignore)
+    assert(load(path) == Seq(1))
+    save(ids(2), path, SaveMode.Append)
+    assert(load(path) == Seq(1, 2))
+    save(ids(3), path, SaveMode.Overwrite)
+    assert(load(path) == Seq(3))
+  }
+
+  test("a path with a scheme and one without are the same table") {
+    val directory = newDirectory()
+    save(ids(1), directory.resolve("t").toString, SaveMode.ErrorIfExists)
+    assert(load(directory.toUri.toString + "t") == Seq(1) && load(directory.resolve("t").toString + "/") == Seq(1))
+  }
+
+  test("a table by its path needs no catalog of ours, and is partitioned as asked") {
+    inSession(SharedSession.plain.newSession()) { session =>
+      val path = newDirectory().resolve("t").toString
+      session.range(4).selectExpr("id", "id % 2 AS p").write.format("iceberg-lite").partitionBy("p").save(path)
+      val table = session.read.format("iceberg-lite").load(path)
+      assert(table.where("p = 1").count() == 2)
+      assert(session.read.format("iceberg-lite").load(s"$path#partitions").count() == 2)
+    }
+  }
+
+  test("a name is that of a table in a configured catalog, or in the current one") {
+    val t = newTable()
+    save(ids(1), t, SaveMode.ErrorIfExists)
+    assert(load(t) == Seq(1))
+    save(ids(2), t, SaveMode.Append)
+    inSession(spark.newSession()) { session =>
+      session.sql(s"USE lite.$ns")
+      assert(found(session.read.format("iceberg-lite").load(t.split('.').last)) == Seq(1, 2))
+      assert(found(session.read.format("iceberg-lite").load(s"$ns.${t.split('.').last}")) == Seq(1, 2))
+    }
+    assert(reader.load(s"$t.files").count() == 2)
+  }
+
+  test("a name that is in no catalog of ours, and a path without a table, say what to do") {
+    val unknown = intercept[AnalysisException](reader.load("some.table"))
+    assert(unknown.getMessage.contains("some.table") && unknown.getMessage.contains(classOf[SparkCatalog].getName))
+    val missing = intercept[NoSuchTableException](reader.load("/no/table/here"))
+    assert(missing.getMessage.contains("/no/table/here"))
+    val nothing = intercept[AnalysisException](reader.load())
+    assert(nothing.getMessage.contains("one path, which has a slash, or the name of one table"))
+    val several = intercept[AnalysisException](reader.load("/a/b", "/c/d"))
+    assert(several.getMessage.contains("/c/d"))
+  }
+
+  test("options choose a state of the table to read") {
+    val t = newTable()
+    save(ids(1), t, SaveMode.ErrorIfExists)
+    Thread.sleep(5)
+    val between = System.currentTimeMillis
+    Thread.sleep(5)
+    save(ids(2), t, SaveMode.Append)
+    val Seq(first, second) = snapshots(t)
+    sql(s"ALTER TABLE ${peer(t)} CREATE TAG one AS OF VERSION $first")
+    sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH work AS OF VERSION $first")
+    sql(s"REFRESH TABLE $t")
+    def read(key: String, value: Any): Seq[Int] = found(reader.option(key, value.toString).load(t))
+    Seq(
+      "snapshot-id" -> first,
+      "as-of-timestamp" -> between,
+      "versionAsOf" -> first,
+      "versionAsOf" -> "one",
+      "timestampAsOf" -> new java.sql.Timestamp(between),
+      "tag" -> "one",
+      "branch" -> "work"
+    ).foreach { case (key, value) =>
+      withConf("spark.sql.session.timeZone" -> java.time.ZoneId.systemDefault.getId) {
+        assert(read(key, value) == Seq(1), key)
+      }
+    }
+    assert(read("snapshot-id", second) == Seq(1, 2) && read("branch", "main") == Seq(1, 2))
+    assert(found(spark.read.option("snapshot-id", first.toString).table(t)) == Seq(1))
+    assert(load(s"$t.tag_one") == Seq(1) && load(s"$t.branch_work") == Seq(1))
+    assert(found(sql(s"SELECT * FROM $t VERSION AS OF 'one'")) == Seq(1))
+  }
+
+  test("at most one option may choose a state, and its value must fit") {
+    val t = newTable()
+    save(ids(1), t, SaveMode.ErrorIfExists)
+    def error(options: (String, String)*): String =
+      intercept[AnalysisException](reader.options(options.toMap).load(t).collect()).getMessage
+    assert(error("snapshot-id" -> "1", "tag" -> "x").contains("snapshot-id=1, tag=x"))
+    assert(error("snapshot-id" -> "one").contains("option snapshot-id: one. It must be a whole number"))
+    assert(error("timestampAsOf" -> "yesterday").contains("timestampAsOf: yesterday"))
+    assert(error("snapshot-id" -> "7").contains("Snapshot not found: 7"))
+    assert(error("tag" -> "x").contains("Tag not found: x"))
+    assert(error("branch" -> "x").contains("Branch not found: x"))
+  }
+
+  test("an older state has the columns of its time, a branch those of the table") {
+    val t = newTable()
+    save(ids(1), t, SaveMode.ErrorIfExists)
+    val Seq(first) = snapshots(t)
+    sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH work")
+    sql(s"REFRESH TABLE $t")
+    sql(s"ALTER TABLE $t RENAME COLUMN id TO renamed")
+    assert(reader.option("snapshot-id", first.toString).load(t).columns.toSeq == Seq("id"))
+    assert(reader.option("branch", "work").load(t).columns.toSeq == Seq("renamed"))
+    assert(found(reader.option("branch", "work").load(t)) == Seq(1))
+  }
+
+  test("the parts of a path after # are a state and a metadata table") {
+    val path = newDirectory().resolve("t").toString
+    save(ids(1), path, SaveMode.ErrorIfExists)
+    save(ids(2), path, SaveMode.Append)
+    val first = reader.load(s"$path#snapshots").orderBy("committed_at").head().getLong(1)
+    assert(load(s"$path#snapshot_id_$first") == Seq(1))
+    assert(reader.load(s"$path#snapshot_id_$first,files").count() == 1)
+    assert(reader.load(s"$path#files").count() == 2)
+  }
+
+  test("a state of a table cannot be written to") {
+    val t = newTable()
+    save(ids(1), t, SaveMode.ErrorIfExists)
+    val e = intercept[AnalysisException](save(ids(2), s"$t.snapshot_id_${snapshots(t).head}", SaveMode.Append))
+    assert(e.getMessage.contains("Only the table itself can be changed"))
+  }
+
+  test("what is written to a branch shows there, and not in the table") {
+    val t = newTable()
+    save(ids(1), t, SaveMode.ErrorIfExists)
+    sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH work")
+    sql(s"REFRESH TABLE $t")
+    sql(s"INSERT INTO $t.branch_work VALUES (2)")
+    ids(3).write.format("iceberg-lite").option("branch", "work").mode(SaveMode.Append).save(t)
+    ids(4).writeTo(t).option("branch", "work").append()
+    assert(load(t) == Seq(1) && load(s"$t.branch_work") == Seq(1, 2, 3, 4))
+    assert(found(sql(s"SELECT * FROM ${peer(t)} VERSION AS OF 'work'")) == Seq(1, 2, 3, 4))
+    val e = intercept[AnalysisException](ids(5).writeTo(s"$t.branch_work").option("branch", "main").append())
+    assert(e.getMessage.contains("leave one of them out"))
+  }
+
+  test("saveAsTable, insertInto and writeTo reach the same tables") {
+    val t = newTable()
+    ids(1).write.format("iceberg-lite").saveAsTable(t)
+    ids(2).write.insertInto(t)
+    ids(3).writeTo(t).append()
+    assert(load(t) == Seq(1, 2, 3))
+    ids(4).writeTo(t).using("iceberg").createOrReplace()
+    ids(5).write.format("iceberg-lite").mode(SaveMode.Append).saveAsTable(t)
+    assert(load(t) == Seq(4, 5))
+    ids(6).write.format("iceberg-lite").mode(SaveMode.Overwrite).saveAsTable(t)
+    assert(load(t) == Seq(6))
+  }
+
+  test("the name iceberg stands for us where Apache Iceberg is not there to take it") {
+    val path = newDirectory().resolve("t").toString
+    save(ids(1), path, SaveMode.ErrorIfExists)
+    val loader = Thread.currentThread.getContextClassLoader
+    Thread.currentThread.setContextClassLoader(new WithoutPeer(loader))
+    try assert(found(spark.read.format("iceberg").load(path)) == Seq(1))
+    finally Thread.currentThread.setContextClassLoader(loader)
+  }
+
+  /** Hides the data sources that the peer's jar registers. */
+  private class WithoutPeer(parent: ClassLoader) extends ClassLoader(parent) {
+    override def getResources(name: String): java.util.Enumeration[java.net.URL] = {
+      val all = super.getResources(name).asScala
+      (if (name.endsWith("DataSourceRegister")) all.filterNot(_.toString.contains("iceberg-spark-runtime")) else all)
+        .asJavaEnumeration
+    }
+  }
+}

@@ -1,0 +1,230 @@
+package iceberglite.spark
+
+import scala.util.Try
+
+import org.apache.spark.sql.connector.catalog.functions.{ScalarFunction, UnboundFunction}
+import org.apache.spark.sql.types.{
+  ArrayType,
+  BinaryType => SparkBinary,
+  BooleanType => SparkBoolean,
+  ByteType,
+  CalendarIntervalType,
+  CharType,
+  DataType,
+  DateType => SparkDate,
+  DayTimeIntervalType,
+  DecimalType => SparkDecimal,
+  DoubleType => SparkDouble,
+  FloatType => SparkFloat,
+  IntegerType,
+  LongType => SparkLong,
+  MapType => SparkMap,
+  NullType,
+  ShortType,
+  StringType => SparkString,
+  StructType => SparkStruct,
+  TimestampNTZType,
+  TimestampType => SparkTimestamp,
+  VarcharType,
+  YearMonthIntervalType
+}
+
+import iceberglite.catalog.CatalogProperty
+import iceberglite.inspect.{MetadataTable, MetadataTables}
+import iceberglite.spark.catalog.PartitionTerm
+import iceberglite.spark.conf.{ReadOptions, SparkOption, WriteOptions}
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.function.Functions
+import iceberglite.spec.Type._
+import iceberglite.spec._
+import iceberglite.spec.transform.{Identity, Void}
+import iceberglite.tree.{InMemoryIO, TestTable}
+
+/** The tables of `docs/reference.md`, as lines of Markdown, from the registries that the code itself goes by. */
+private[spark] object ReferenceTables {
+  private val options: Seq[SparkOption[_]] = ReadOptions.all ++ WriteOptions.all
+
+  def all: Seq[(String, Seq[String])] = Seq(
+    "read-options" -> optionTable(ReadOptions.all),
+    "write-options" -> optionTable(WriteOptions.all),
+    "session-settings" -> sessionSettings,
+    "table-properties" -> tableProperties,
+    "catalog-properties" -> catalogProperties,
+    "metadata-tables" -> metadataTables,
+    "metadata-columns" -> metadataColumns,
+    "functions" -> functions,
+    "transforms" -> transforms,
+    "types-in-spark" -> typesInSpark,
+    "types-of-spark" -> typesOfSpark
+  )
+
+  private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
+    (header +: header.map(_ => "---") +: rows).map(_.map(_.replace("|", "\\|")).mkString("| ", " | ", " |"))
+
+  private def code(text: String): String = s"`$text`"
+
+  private def optionTable(of: Seq[SparkOption[_]]): Seq[String] =
+    table("option", "value", "default", "table property", "what it does")(of.map { o =>
+      Seq(code(o.key), values(o.expected), default(o.defaultDoc, o.expected), o.property.fold("")(code), o.doc)
+    })
+
+  private def sessionSettings: Seq[String] = table("setting", "stands for the option")(
+    options.flatMap(o => o.sessionKey.map(key => Seq(code(key), code(o.key)))).sortBy(_.head)
+  )
+
+  /** A property that an option stands for has the option's default: it is what holds where neither is set. */
+  private def tableProperties: Seq[String] = {
+    val own = TableProperty.all.map { p =>
+      val fallback = options.find(_.property.contains(p.key)).map(_.defaultDoc).orElse(p.defaultText)
+      Seq(code(p.key), values(p.expected), default(fallback.getOrElse(NotSet), p.expected), p.doc)
+    }
+    val ofOptions = for {
+      o <- options
+      key <- o.property if !TableProperty.all.exists(_.key == key)
+    } yield Seq(code(key), values(o.expected), default(o.defaultDoc, o.expected), o.doc)
+    table("property", "value", "default", "what it does")(own ++ ofOptions)
+  }
+
+  private def catalogProperties: Seq[String] = table("property", "default", "what it does")(
+    CatalogProperty.all.map(p => Seq(code(p.key), p.default.getOrElse(NotSet), p.doc)) ++
+      CatalogProperty.prefixes.map(p => Seq(code(p.prefix + "*"), "", p.doc))
+  )
+
+  private val NotSet = "not set"
+  private val Mega = 1L << 20
+
+  private def values(expected: String): String = expected.stripPrefix("It must be ")
+
+  private def default(text: String, expected: String): String = Try(text.toLong).toOption match {
+    case Some(Long.MaxValue) => "for ever"
+    case Some(n) if expected.contains("bytes") && n >= Mega && n % Mega == 0 => s"$n (${n / Mega} MB)"
+    case _ => if (text == "None") NotSet else text
+  }
+
+  /** With one column, partitioned by it. */
+  private def sample: TestTable = new TestTable(
+    Schema(0, Vector(NestedField.optional(1, "c", LongType))),
+    Vector(PartitionSpec(0, Vector(PartitionField(1, PartitionSpec.FirstFieldId, "c", Identity)))),
+    io = new InMemoryIO
+  )
+
+  /** Tables with the same columns stand together. */
+  private def metadataTables: Seq[String] = {
+    val columns = MetadataTables.all.map(t => t -> columnsOf(t))
+    columns.map(_._2).distinct.flatMap { same =>
+      val tables = columns.filter(_._2 == same).map(_._1)
+      val (ofSnapshot, ofHistory) = tables.partition(_.isOfSnapshot)
+      Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
+        kind(ofSnapshot, "of one snapshot") ++ kind(ofHistory, "of the whole history") ++
+        Seq("") ++ table("column", "type", "what it is")(same) ++ Seq("")
+    }.dropRight(1)
+  }
+
+  private def kind(tables: Seq[MetadataTable], what: String): Option[String] =
+    if (tables.isEmpty) None else Some(s"- $what: ${tables.map(t => code(t.name)).mkString(", ")}")
+
+  private def columnsOf(t: MetadataTable): Seq[Seq[String]] = rows(t.schema(sample.table).fields, "")
+
+  /** A row for each column, those inside of structs by their full names. */
+  private def rows(fields: Vector[NestedField], prefix: String): Seq[Seq[String]] = fields.flatMap { f =>
+    f.fieldType match {
+      case struct: StructType => rows(struct.fields, s"$prefix${f.name}.")
+      case other =>
+        Seq(Seq(code(prefix + f.name), code(SparkTypes.toSpark(other).catalogString), f.doc.getOrElse("")))
+    }
+  }
+
+  private def metadataColumns: Seq[String] = table("column", "type", "what it is")(
+    RowMetadataColumns.of(sample.metadata).toSeq.map(c => Seq(code(c.name), code(c.dataType.catalogString), c.comment))
+  )
+
+  private val struct = SparkStruct.fromDDL("a INT")
+
+  private val sparkTypes: Seq[DataType] = Seq(
+    SparkBoolean,
+    ByteType,
+    ShortType,
+    IntegerType,
+    SparkLong,
+    SparkFloat,
+    SparkDouble,
+    SparkDecimal(9, 2),
+    SparkDate,
+    SparkTimestamp,
+    TimestampNTZType,
+    SparkString,
+    CharType(10),
+    VarcharType(10),
+    SparkBinary,
+    struct,
+    ArrayType(IntegerType),
+    SparkMap(SparkString, IntegerType),
+    NullType,
+    DayTimeIntervalType(),
+    YearMonthIntervalType(),
+    CalendarIntervalType
+  )
+
+  private def typesOfSpark: Seq[String] = table("in Spark", "in the table")(sparkTypes.map { t =>
+    Seq(code(t.catalogString), Try(code(SparkTypes.fromSpark(t, "c").toString)).getOrElse("refused"))
+  })
+
+  private val primitives: Seq[PrimitiveType] = Seq(
+    BooleanType,
+    IntType,
+    LongType,
+    FloatType,
+    DoubleType,
+    DecimalType(9, 2),
+    DateType,
+    TimeType,
+    TimestampType,
+    TimestampTzType,
+    TimestampNsType,
+    TimestampTzNsType,
+    StringType,
+    UuidType,
+    FixedType(16),
+    BinaryType,
+    UnknownType,
+    VariantType,
+    GeometryType(DefaultCrs),
+    GeographyType(DefaultCrs, DefaultEdgeAlgorithm)
+  )
+
+  private def typesInSpark: Seq[String] = table("in the table", "from version", "in Spark")(primitives.map { t =>
+    val inSpark = Try(code(SparkTypes.toSpark(t).catalogString)).getOrElse("refused")
+    Seq(code(t.toString), minVersion(t).toString, inSpark)
+  })
+
+  private def transforms: Seq[String] =
+    table("in SQL", "in metadata", "of columns of type", "partition value")(Transforms.all.map { family =>
+      val transform = Seq(family.name, s"${family.name}[16]").flatMap(family.parse(_)).head
+      val sources = primitives.filter(transform.canTransform)
+      val results = sources.map(t => if (transform.resultType(t) == t) "of the same type" else transform.resultType(t).toString)
+      val sql = if (transform == Void) "" else code(PartitionTerm(Vector("c"), transform).sql)
+      val of = if (sources.size == primitives.size) "any" else sources.map(nameOf).mkString(", ")
+      Seq(sql, code(transform.name), of, results.distinct.mkString(", "))
+    })
+
+  /** Without parameters. */
+  private def nameOf(t: PrimitiveType): String = t.toString.takeWhile(c => c.isLetter || c == '_')
+
+  private def functions: Seq[String] =
+    table("function", "of values of type", "gives", "what it is")(Functions.all.map { f =>
+      val bound = sparkTypes.flatMap(t => Seq(Seq(t), Seq(IntegerType, t)).flatMap(bind(f, _).map(t -> _)))
+      val results = bound.map { case (t, b) => if (b.resultType == t && bound.size > 1) "the same type" else b.resultType.catalogString }
+      val doc = f.description.stripPrefix(s"${f.name} - ")
+      val none = bind(f, Nil)
+      Seq(
+        code(f.name),
+        bound.map(_._1.catalogString.takeWhile(_ != '(')).distinct.mkString(", "),
+        (results ++ none.map(_.resultType.catalogString)).distinct.mkString(", "),
+        doc
+      )
+    })
+
+  private def bind(f: UnboundFunction, arguments: Seq[DataType]): Option[ScalarFunction[_]] =
+    Try(f.bind(arguments.zipWithIndex.foldLeft(new SparkStruct) { case (s, (t, i)) => s.add(s"a$i", t) })).toOption
+      .collect { case scalar: ScalarFunction[_] => scalar }
+}

@@ -1,0 +1,163 @@
+package iceberglite.spark
+
+import java.io.IOException
+import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.{FileVisitResult, Files, Path, SimpleFileVisitor}
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.scalatest.{BeforeAndAfterAll, Suite}
+
+/**
+ * A suite on the one Spark session of the JVM. Its catalogs come in pairs over the same storage, ours and the peer's, so
+ * that either can read what the other wrote:
+ *
+ *   - `lite` and `ice`: file-system tables in [[SharedSession.warehouse]],
+ *   - `litejdbc` and `icejdbc`: tables of one SQLite file.
+ *
+ * Every suite has a namespace of its own, in all of them; what it leaves there is dropped at the end.
+ */
+trait SharedSession extends BeforeAndAfterAll { self: Suite =>
+
+  /** The session; suites that change its configuration do it by [[withConf]]. */
+  lazy val spark: SparkSession = SharedSession.spark
+
+  /** The suite's namespace: `s"lite.$ns.t"`. */
+  val ns: String = s"${getClass.getSimpleName.toLowerCase}_${SharedSession.counter.incrementAndGet()}"
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    // A namespace of the pair's storage shows in both catalogs of the pair.
+    Seq("lite", "litejdbc").foreach(c => sql(s"CREATE NAMESPACE IF NOT EXISTS $c.$ns"))
+  }
+
+  override protected def afterAll(): Unit =
+    try Seq("lite", "litejdbc").foreach(dropAll)
+    finally super.afterAll()
+
+  protected def sql(statement: String): DataFrame = spark.sql(statement)
+
+  /** The rows of a query, in its order. */
+  protected def rows(statement: String): Seq[Row] = sql(statement).collect().toSeq
+
+  /** The rows of a query as text, sorted: for comparing two catalogs or two engines. */
+  protected def sorted(statement: String): Seq[String] = rows(statement).map(_.toString).sorted
+
+  /** A name of a table that no other test has, in the suite's namespace of a catalog. */
+  protected def newTable(prefix: String = "t", catalog: String = "lite"): String =
+    s"$catalog.$ns.${prefix}_${SharedSession.counter.incrementAndGet()}"
+
+  /** The same table as the peer's catalog calls it. */
+  protected def peer(table: String): String = "ice" + table.stripPrefix("lite")
+
+  /** Runs with configuration set, and puts back what was there. */
+  protected def withConf[A](pairs: (String, String)*)(body: => A): A = {
+    val before = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
+    pairs.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body
+    finally before.foreach {
+      case (key, Some(value)) => spark.conf.set(key, value)
+      case (key, None) => spark.conf.unset(key)
+    }
+  }
+
+  /** Runs with another session as the active one, in which Spark's API for sources works. */
+  protected def inSession[A](session: SparkSession)(body: SparkSession => A): A = {
+    val before = SparkSession.getActiveSession
+    SparkSession.setActiveSession(session)
+    try body(session)
+    finally before.fold(SparkSession.clearActiveSession())(SparkSession.setActiveSession)
+  }
+
+  /** An empty directory that lives as long as the JVM. */
+  protected def newDirectory(prefix: String = "dir"): Path = Files.createTempDirectory(SharedSession.root, prefix)
+
+  private def dropAll(catalog: String): Unit = {
+    rows(s"SHOW TABLES IN $catalog.$ns").foreach(r => sql(s"DROP TABLE $catalog.$ns.`${r.getString(1)}` PURGE"))
+    sql(s"DROP NAMESPACE IF EXISTS $catalog.$ns")
+  }
+}
+
+object SharedSession {
+  val counter = new AtomicInteger
+
+  /** Holds everything the tests of this JVM write. */
+  val root: Path = {
+    val directory = Files.createTempDirectory("iceberg-lite-test")
+    sys.addShutdownHook(deleteRecursively(directory))
+    directory
+  }
+
+  /** Of `lite` and `ice`. */
+  val warehouse: Path = Files.createDirectories(root.resolve("warehouse"))
+
+  /** Of `litejdbc` and `icejdbc`. */
+  val jdbcWarehouse: Path = Files.createDirectories(root.resolve("jdbc-warehouse"))
+  val jdbcUri: String = s"jdbc:sqlite:${root.resolve("catalog.db")}"
+
+  /** Settings of a catalog of ours: `"type" -> "hadoop"` becomes `spark.sql.catalog.lite.type`. */
+  def catalogConf(name: String, className: String, settings: (String, String)*): Map[String, String] =
+    settings.map { case (key, value) => s"spark.sql.catalog.$name.$key" -> value }.toMap +
+      (s"spark.sql.catalog.$name" -> className)
+
+  val PeerCatalog = "org.apache.iceberg.spark.SparkCatalog"
+
+  private val catalogs: Map[String, String] = {
+    val ours = classOf[SparkCatalog].getName
+    val files = Seq("type" -> "hadoop", "warehouse" -> warehouse.toUri.toString)
+    val database = Seq("type" -> "jdbc", "uri" -> jdbcUri, "warehouse" -> jdbcWarehouse.toUri.toString)
+    // The peer caches by access, so that it would not see our commits. Tables in a database belong to a catalog by name.
+    val uncached = Seq("cache-enabled" -> "false")
+    catalogConf("lite", ours, files: _*) ++ catalogConf("ice", PeerCatalog, files ++ uncached: _*) ++
+      catalogConf("litejdbc", ours, database :+ ("catalog-name" -> "icejdbc"): _*) ++
+      catalogConf("icejdbc", PeerCatalog, database ++ uncached: _*)
+  }
+
+  lazy val spark: SparkSession = session(
+    // The last one wraps the parsers of those before it, so ours sees a statement first and passes on the peer's.
+    _.withExtensions(new IcebergSparkSessionExtensions).withExtensions(new SparkSessionExtensions)
+  )
+
+  /** Another session on the same storage, without any extensions. */
+  lazy val plain: SparkSession = {
+    val shared = spark
+    SparkSession.clearDefaultSession()
+    SparkSession.clearActiveSession()
+    try session(identity)
+    finally {
+      SparkSession.setDefaultSession(shared)
+      SparkSession.setActiveSession(shared)
+    }
+  }
+
+  private def session(extended: SparkSession.Builder => SparkSession.Builder): SparkSession = {
+    val settings = catalogs ++ Map(
+      "spark.ui.enabled" -> "false",
+      "spark.sql.shuffle.partitions" -> "2",
+      "spark.default.parallelism" -> "2",
+      "spark.sql.session.timeZone" -> "UTC",
+      "spark.sql.warehouse.dir" -> root.resolve("spark-warehouse").toUri.toString,
+      "spark.sql.catalogImplementation" -> "in-memory"
+    )
+    val builder = SparkSession.builder().master("local[2]").appName("iceberg-lite tests")
+    val session = settings.foldLeft(extended(builder)) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    session
+  }
+
+  private def deleteRecursively(directory: Path): Unit =
+    Files.walkFileTree(
+      directory,
+      new SimpleFileVisitor[Path] {
+        override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
+          Files.delete(file)
+          FileVisitResult.CONTINUE
+        }
+        override def postVisitDirectory(directory: Path, error: IOException): FileVisitResult = {
+          Files.delete(directory)
+          FileVisitResult.CONTINUE
+        }
+      }
+    )
+}

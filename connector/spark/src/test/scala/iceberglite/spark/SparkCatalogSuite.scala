@@ -1,0 +1,257 @@
+package iceberglite.spark
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
+import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException, TableAlreadyExistsException}
+import org.apache.spark.sql.connector.catalog.{Column, Identifier, TableCatalog, TableChange}
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.types.{IntegerType, LongType}
+import org.apache.spark.sql.{AnalysisException, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+class SparkCatalogSuite extends AnyFunSuite with SharedSession {
+
+  private def catalogOf(session: SparkSession, name: String): TableCatalog =
+    session.sessionState.catalogManager.catalog(name).asInstanceOf[TableCatalog]
+
+  private def lite: TableCatalog = catalogOf(spark, "lite")
+
+  private def ident(table: String): Identifier = {
+    val parts = table.split('.').drop(1)
+    Identifier.of(parts.init, parts.last)
+  }
+
+  private def metadataOf(table: String) = lite.loadTable(ident(table)).asInstanceOf[SparkTable].table.metadata
+
+  test("what an ALTER asks for happens in one commit, whatever it changes") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT, s STRUCT<a: INT>) USING iceberg")
+    val before = metadataOf(t)
+    lite.alterTable(
+      ident(t),
+      TableChange.addColumn(Array("s", "b"), LongType, true, "new"),
+      TableChange.updateColumnType(Array("id"), LongType),
+      TableChange.renameColumn(Array("s", "a"), "c"),
+      TableChange.setProperty("k", "v"),
+      TableChange.setProperty("k", "w"),
+      TableChange.removeProperty("nothing"),
+      TableChange.setProperty("comment", "of the table")
+    )
+    val after = metadataOf(t)
+    assert(after.metadataLog.size == before.metadataLog.size + 1)
+    assert(after.schema.asStruct.toString == "struct<1: id: optional long, 2: s: optional struct<3: c: optional int, " +
+      "4: b: optional long>>")
+    assert(after.properties("k") == "w" && after.properties("comment") == "of the table")
+  }
+
+  test("a part of an ALTER that cannot be leaves the table as it was") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    val e = intercept[AnalysisException] {
+      lite.alterTable(
+        ident(t),
+        TableChange.addColumn(Array("x"), IntegerType),
+        TableChange.setProperty("commit.retry.num-retries", "-1")
+      )
+    }
+    assert(e.getMessage.contains(t) && e.getMessage.contains("commit.retry.num-retries"))
+    assert(metadataOf(t).schema.fields.map(_.name) == Vector("id"))
+  }
+
+  test("errors have the types that Spark's users catch, and name the table") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    assert(intercept[NoSuchTableException](lite.loadTable(ident(t + "x"))).getMessage.contains(t + "x"))
+    assert(intercept[NoSuchNamespaceException](lite.listTables(Array("nowhere"))).getMessage.contains("nowhere"))
+    val exists = intercept[TableAlreadyExistsException] {
+      lite.createTable(ident(t), Array.empty[Column], Array.empty[Transform], new java.util.HashMap[String, String])
+    }
+    assert(exists.getMessage.contains(t) && exists.getCause.isInstanceOf[iceberglite.spec.IcebergError])
+  }
+
+  test("a name that is nearly that of a table is answered with that table's") {
+    val t = newTable("flights")
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    val e = intercept[NoSuchTableException](lite.loadTable(ident(t.replace("flights", "fligths"))))
+    assert(e.getMessage.contains(s"Did you mean ${t.split('.').last}?"))
+    val analysis = intercept[AnalysisException](spark.table(t.replace("flights", "fligths")))
+    assert(analysis.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
+    assert(analysis.getMessage.contains(s"did you mean `${t.split('.').last}`?"))
+    assert(!spark.catalog.tableExists(t.replace("flights", "fligths")))
+  }
+
+  test("a table whose metadata is cut short or no JSON gives one error with table and file, and can be dropped") {
+    Seq("{\"format-version\": 2, ", "not JSON", "", "[]").foreach { contents =>
+      val t = newTable("broken")
+      sql(s"CREATE TABLE $t (id INT) USING iceberg")
+      val file = Paths.get(java.net.URI.create(metadataOf(t).location + "/metadata/v1.metadata.json"))
+      Files.write(file, contents.getBytes(UTF_8))
+      lite.invalidateTable(ident(t))
+      val e = intercept[AnalysisException](spark.table(t))
+      assert(e.getMessage.contains(t) && e.getMessage.contains("v1.metadata.json"), contents)
+      sql(s"DROP TABLE $t")
+      assert(!spark.catalog.tableExists(t))
+    }
+  }
+
+  test("own commits show at once, those of another session after REFRESH TABLE") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    val other = spark.newSession()
+    assert(other.table(t).columns.toSeq == Seq("id"))
+    sql(s"ALTER TABLE $t ADD COLUMN x INT")
+    assert(spark.table(t).columns.toSeq == Seq("id", "x"))
+    assert(other.table(t).columns.toSeq == Seq("id"))
+    other.sql(s"REFRESH TABLE $t")
+    assert(other.table(t).columns.toSeq == Seq("id", "x"))
+  }
+
+  test("without a cache every load sees the newest version") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    val other = spark.newSession()
+    other.conf.set("spark.sql.catalog.lite.cache-enabled", "false")
+    assert(other.table(t).columns.toSeq == Seq("id"))
+    sql(s"ALTER TABLE $t ADD COLUMN x INT")
+    assert(other.table(t).columns.toSeq == Seq("id", "x"))
+  }
+
+  test("a data frame shows the rows that its session adds after it was made, and keeps its columns") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    val frame = spark.table(t)
+    assert(frame.count() == 0)
+    sql(s"INSERT INTO $t VALUES (1)")
+    sql(s"ALTER TABLE $t ADD COLUMN x INT")
+    assert(frame.count() == 1 && frame.columns.toSeq == Seq("id"))
+  }
+
+  test("a table that was dropped and made again is not mixed up with the old one") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    sql(s"INSERT INTO $t VALUES (1)")
+    sql(s"DROP TABLE $t")
+    sql(s"CREATE TABLE $t (name STRING) USING iceberg")
+    assert(spark.table(t).columns.toSeq == Seq("name") && spark.table(t).count() == 0)
+  }
+
+  test("a query that fails half way leaves no new table, and the old one as it was") {
+    val t = newTable()
+    val failing = "SELECT IF(id = 90, raise_error('half way'), id) AS id FROM range(0, 100, 1, 1)"
+    assert(intercept[Exception](sql(s"CREATE TABLE $t USING iceberg AS $failing")).getMessage.contains("half way"))
+    assert(!spark.catalog.tableExists(t))
+    sql(s"CREATE TABLE $t USING iceberg AS SELECT 1 AS a")
+    intercept[Exception](sql(s"CREATE OR REPLACE TABLE $t USING iceberg AS $failing"))
+    intercept[Exception](sql(s"INSERT INTO $t SELECT CAST(id AS INT) FROM ($failing)"))
+    assert(rows(s"SELECT * FROM $t").map(_.getInt(0)) == Seq(1))
+    val data = Files.walk(Paths.get(java.net.URI.create(metadataOf(t).location + "/data")))
+    assert(data.filter(_.toString.endsWith(".parquet")).count() == 1)
+  }
+
+  test("a misspelt catalog property and a missing type are told when the catalog is first used") {
+    val session = spark.newSession()
+    session.conf.set("spark.sql.catalog.typo", classOf[SparkCatalog].getName)
+    session.conf.set("spark.sql.catalog.typo.type", "hadoop")
+    session.conf.set("spark.sql.catalog.typo.warehose", "/tmp/x")
+    val typo = intercept[AnalysisException](session.sql("SHOW NAMESPACES IN typo"))
+    assert(typo.getMessage.contains("warehose") && typo.getMessage.contains("Did you mean warehouse?"))
+    session.conf.set("spark.sql.catalog.untyped", classOf[SparkCatalog].getName)
+    val untyped = intercept[AnalysisException](session.sql("SHOW NAMESPACES IN untyped"))
+    assert(untyped.getMessage.contains("type of catalog untyped"))
+  }
+
+  test("defaults and overrides of the catalog go into new tables, and default-namespace is where a session starts") {
+    val session = spark.newSession()
+    val settings = Map(
+      "type" -> "hadoop",
+      "warehouse" -> newDirectory().toUri.toString,
+      "default-namespace" -> "a.b",
+      "table-default.x" -> "default",
+      "table-default.y" -> "default",
+      "table-override.z" -> "override",
+      "table-default.format-version" -> "1"
+    )
+    SharedSession.catalogConf("fresh", classOf[SparkCatalog].getName, settings.toSeq: _*)
+      .foreach { case (key, value) => session.conf.set(key, value) }
+    session.sql("USE fresh")
+    session.sql("CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('y' = 'mine', 'z' = 'mine')")
+    val properties = session.sql("SHOW TBLPROPERTIES fresh.a.b.t").collect().map(r => r.getString(0) -> r.getString(1)).toMap
+    assert(properties.filterKeys(Set("x", "y", "z", "format-version")) ==
+      Map("x" -> "default", "y" -> "mine", "z" -> "override", "format-version" -> "1"))
+  }
+
+  test("a table is described with its own properties and those that stand for metadata") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg COMMENT 'about' TBLPROPERTIES ('k' = 'v')")
+    val described = rows(s"DESCRIBE TABLE EXTENDED $t").map(r => r.getString(0) -> r.getString(1)).toMap
+    assert(described("Name") == t && described("Provider") == "iceberg" && described("Comment") == "about")
+    assert(described("Location") == metadataOf(t).location)
+    val properties = rows(s"SHOW TBLPROPERTIES $t").map(r => r.getString(0) -> r.getString(1)).toMap
+    assert(properties.filterKeys(Set("k", "format", "current-snapshot-id", "format-version")) ==
+      Map("k" -> "v", "format" -> "iceberg/parquet", "current-snapshot-id" -> "none", "format-version" -> "2"))
+  }
+
+  test("what SHOW CREATE TABLE gives makes the same table again") {
+    Seq("lite", "litejdbc").foreach { catalog =>
+      val t = newTable(catalog = catalog)
+      def shown: String = rows(s"SHOW CREATE TABLE $t").head.getString(0).replace("file:///", "file:/")
+      sql(s"CREATE TABLE $t (id BIGINT NOT NULL COMMENT 'it\\'s', `a b` STRING, ts TIMESTAMP) USING iceberg " +
+        "PARTITIONED BY (`a b`, days(ts), truncate(3, id)) COMMENT 'c' TBLPROPERTIES ('k' = 'v')")
+      val made = shown
+      sql(s"DROP TABLE $t")
+      sql(made)
+      assert(shown == made)
+    }
+  }
+
+  test("the peer shows the tables that are made here, their columns and partitioning, and the other way round") {
+    Seq("lite", "litejdbc").foreach { catalog =>
+      val (ours, theirs) = (newTable(catalog = catalog), newTable(catalog = catalog))
+      val definition = "(id BIGINT NOT NULL, s STRUCT<a: INT>, l ARRAY<STRING>, ts TIMESTAMP) USING iceberg " +
+        "PARTITIONED BY (days(ts), bucket(4, id), truncate(3, id))"
+      sql(s"CREATE TABLE $ours $definition")
+      sql(s"CREATE TABLE ${peer(theirs)} $definition")
+      Seq(ours, theirs).foreach { t =>
+        val (here, there) = (rows(s"DESCRIBE TABLE $t"), rows(s"DESCRIBE TABLE ${peer(t)}"))
+        assert(here.map(r => (r(0), r(1))) == there.map(r => (r(0), r(1))), t)
+      }
+      assert(sorted(s"SHOW TABLES IN $catalog.$ns") == sorted(s"SHOW TABLES IN ${peer(catalog)}.$ns"))
+    }
+  }
+
+  test("tables by their path go by the slash in their name") {
+    val path = newDirectory().resolve("t").toString
+    sql(s"CREATE TABLE lite.`$path` (id INT) USING iceberg")
+    sql(s"ALTER TABLE lite.`$path` ADD PARTITION FIELD bucket(2, id)")
+    sql(s"INSERT INTO lite.`$path` VALUES (1)")
+    assert(rows(s"SELECT * FROM lite.`$path`").map(_.getInt(0)) == Seq(1))
+    assert(rows(s"SELECT operation FROM lite.`$path#snapshots`").map(_.getString(0)) == Seq("append"))
+    assert(rows(s"SELECT operation FROM lite.`$path`.snapshots").map(_.getString(0)) == Seq("append"))
+    val e = intercept[AnalysisException](sql(s"SELECT * FROM lite.`$path#snapshotz`"))
+    assert(e.getMessage.contains("snapshotz") && e.getMessage.contains("snapshots, "))
+    sql(s"DROP TABLE lite.`$path`")
+    assert(!spark.catalog.tableExists(s"lite.`$path`") && !Files.exists(Paths.get(path)))
+  }
+
+  test("columns keep what the session's case sensitivity says of their names") {
+    withConf("spark.sql.caseSensitive" -> "true") {
+      val t = newTable()
+      sql(s"CREATE TABLE $t (a INT, A STRING) USING iceberg PARTITIONED BY (A)")
+      sql(s"INSERT INTO $t VALUES (1, 'x')")
+      assert(rows(s"SELECT a, A FROM $t WHERE A = 'x'").map(_.toSeq) == Seq(Seq(1, "x")))
+    }
+  }
+
+  test("a filter on a column that is not there names the columns there are") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT, name STRING) USING iceberg")
+    val e = intercept[AnalysisException](spark.table(t).where("nmae = 'x'"))
+    assert(e.getMessage.contains("`nmae`") && e.getMessage.contains("`name`"))
+  }
+
+  test("the catalog's functions are found in the namespace system") {
+    assert(rows("SHOW USER FUNCTIONS IN lite.system").map(_.getString(0)).exists(_.contains("bucket")))
+    assert(rows("SELECT lite.system.bucket(16, 34)").map(_.getInt(0)) == Seq(3))
+  }
+}

@@ -1,0 +1,106 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException
+import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
+
+  private def session(settings: (String, String)*): SparkSession = {
+    val session = spark.newSession()
+    SharedSession.catalogConf("spark_catalog", classOf[SparkSessionCatalog].getName, settings: _*)
+      .foreach { case (key, value) => session.conf.set(key, value) }
+    session
+  }
+
+  private lazy val files: SparkSession =
+    session("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
+
+  private lazy val database: SparkSession = {
+    val directory = newDirectory()
+    session("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/c.db", "warehouse" -> directory.toUri.toString)
+  }
+
+  private def forBoth(body: SparkSession => Unit): Unit = Seq(files, database).foreach { s =>
+    val db = s"db${SharedSession.counter.incrementAndGet()}"
+    s.sql(s"CREATE DATABASE $db")
+    s.sql(s"USE $db")
+    try body(s)
+    finally {
+      s.sql("SHOW TABLES").collect().foreach(r => s.sql(s"DROP TABLE ${r.getString(1)}"))
+      s.sql("USE default")
+      s.sql(s"DROP DATABASE $db")
+    }
+  }
+
+  private def numbers(frame: DataFrame): Seq[Any] = frame.collect().map(_.get(0)).toSeq.sortBy(_.toString)
+
+  private def provider(s: SparkSession, table: String): String =
+    s.sql(s"DESCRIBE TABLE EXTENDED $table").collect().find(_.getString(0) == "Provider").get.getString(1)
+
+  test("tables of ours and Spark's own live side by side") {
+    forBoth { s =>
+      s.sql("CREATE TABLE mine (id INT) USING iceberg PARTITIONED BY (bucket(2, id))")
+      s.sql("CREATE TABLE theirs (id INT) USING parquet")
+      s.sql("INSERT INTO mine VALUES (1)")
+      s.sql("INSERT INTO theirs VALUES (2)")
+      assert(numbers(s.sql("SELECT id FROM mine UNION ALL SELECT id FROM theirs")) == Seq(1, 2))
+      assert(numbers(s.sql("SHOW TABLES").select("tableName")) == Seq("mine", "theirs"))
+      assert(provider(s, "mine") == "iceberg" && provider(s, "theirs") == "parquet")
+      s.sql("ALTER TABLE mine ADD COLUMN x STRING")
+      s.sql("ALTER TABLE theirs ADD COLUMN x STRING")
+      s.sql("ALTER TABLE mine ADD PARTITION FIELD x")
+      assert(s.table("mine").columns.toSeq == s.table("theirs").columns.toSeq)
+      assert(numbers(s.sql(s"SELECT operation FROM spark_catalog.${s.catalog.currentDatabase}.mine.snapshots")) == Seq("append"))
+      s.sql("TRUNCATE TABLE mine")
+      assert(s.table("mine").count() == 0)
+    }
+  }
+
+  test("a name belongs to one table, whosever it is") {
+    forBoth { s =>
+      s.sql("CREATE TABLE mine (id INT) USING iceberg")
+      s.sql("CREATE TABLE theirs (id INT) USING parquet")
+      intercept[TableAlreadyExistsException](s.sql("CREATE TABLE theirs (id INT) USING iceberg"))
+      intercept[TableAlreadyExistsException](s.sql("CREATE OR REPLACE TABLE theirs (id INT) USING iceberg"))
+      assert(provider(s, "mine") == "iceberg" && provider(s, "theirs") == "parquet")
+    }
+  }
+
+  test("CTAS and RTAS are atomic for tables of ours, and still work for Spark's") {
+    forBoth { s =>
+      s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
+      s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT id + 1 AS id FROM mine")
+      s.sql("CREATE TABLE theirs USING parquet AS SELECT id FROM mine")
+      assert(numbers(s.table("mine")) == Seq(2) && numbers(s.table("theirs")) == Seq(2))
+      intercept[Exception](s.sql("CREATE OR REPLACE TABLE mine USING iceberg AS SELECT raise_error('no') AS id"))
+      assert(numbers(s.table("mine")) == Seq(2))
+      s.range(3).write.format("iceberg-lite").saveAsTable("saved")
+      assert(provider(s, "saved") == "iceberg" && s.table("saved").count() == 3)
+    }
+  }
+
+  test("a table that is in neither is told as Spark tells it") {
+    forBoth { s =>
+      val e = intercept[AnalysisException](s.table("nothing"))
+      assert(e.getErrorClass == "TABLE_OR_VIEW_NOT_FOUND")
+      intercept[AnalysisException](s.sql("DROP TABLE nothing"))
+      s.sql("DROP TABLE IF EXISTS nothing")
+    }
+  }
+
+  test("a table of ours needs a database of Spark's, whose functions stay") {
+    intercept[AnalysisException](files.sql("CREATE TABLE no_such_database.t (id INT) USING iceberg"))
+    assert(numbers(files.sql("SELECT upper('a')")) == Seq("A"))
+  }
+
+  test("a table of ours is renamed where its catalog can") {
+    val s = database
+    s.sql("CREATE TABLE default.old_name (id INT) USING iceberg")
+    s.sql("ALTER TABLE default.old_name RENAME TO default.new_name")
+    assert(s.table("default.new_name").columns.toSeq == Seq("id"))
+    intercept[AnalysisException](s.table("default.old_name"))
+    assert(inSession(s)(_.read.format("iceberg-lite").load("default.new_name").columns.toSeq) == Seq("id"))
+    s.sql("DROP TABLE default.new_name")
+  }
+}

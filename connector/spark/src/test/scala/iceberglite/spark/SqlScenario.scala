@@ -1,0 +1,92 @@
+package iceberglite.spark
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+/**
+ * One step of a scenario: a statement and what is expected of it.
+ *
+ * @param line where the statement begins
+ */
+final case class SqlStep(line: Int, statement: String, expected: SqlStep.Expected)
+
+object SqlStep {
+  sealed trait Expected
+
+  /** It succeeds; its rows do not matter. */
+  case object Success extends Expected
+
+  /** It fails, and the message holds this text. */
+  final case class Failure(text: String) extends Expected
+
+  /** It gives these rows. @param ordered whether in this order */
+  final case class Rows(rows: Vector[String], ordered: Boolean) extends Expected
+
+  /** Its only value is kept under a name: later statements have it as `${name}`. */
+  final case class Kept(name: String) extends Expected
+}
+
+/** A file of `tests/sql`, whose README describes the format. */
+final case class SqlScenario(name: String, steps: Vector[SqlStep])
+
+object SqlScenario {
+  private val Error = """-- error (.+)""".r
+  private val Query = """-- query( rowsort)?""".r
+  private val Let = """-- let (\w+)""".r
+  private val Separator = "----"
+
+  /** All scenarios below a directory, by name: `ddl/create`. */
+  def all(directory: Path): Vector[SqlScenario] = {
+    val files = Files.walk(directory).iterator.asScala.filter(_.toString.endsWith(".sql")).toVector.sorted
+    files.map(f => read(directory.relativize(f).toString.stripSuffix(".sql"), f))
+  }
+
+  private def read(name: String, file: Path): SqlScenario = {
+    val lines = new String(Files.readAllBytes(file), UTF_8).split("\n", -1).toVector.map(_.stripSuffix("\r"))
+    try SqlScenario(name, steps(lines.zipWithIndex.map { case (text, i) => (text, i + 1) }))
+    catch { case e: IllegalArgumentException => throw new IllegalArgumentException(s"$file: ${e.getMessage}", e) }
+  }
+
+  private def steps(lines: Vector[(String, Int)]): Vector[SqlStep] = {
+    val done = Vector.newBuilder[SqlStep]
+    var rest = lines
+    var directive: Option[String] = None
+    while (rest.nonEmpty) {
+      rest.head._1.trim match {
+        case "" => rest = rest.tail
+        case comment if comment.startsWith("--") =>
+          if (isDirective(comment)) directive = Some(comment)
+          rest = rest.tail
+        case _ =>
+          val (step, after) = statement(rest, directive)
+          done += step
+          directive = None
+          rest = after
+      }
+    }
+    require(directive.isEmpty, s"no statement follows ${directive.getOrElse("")}")
+    done.result()
+  }
+
+  private def isDirective(comment: String): Boolean =
+    Seq(Error, Query, Let).exists(_.pattern.matcher(comment).matches)
+
+  /** From its first line to the one that ends with a semicolon, and the rows below. */
+  private def statement(lines: Vector[(String, Int)], directive: Option[String]): (SqlStep, Vector[(String, Int)]) = {
+    val start = lines.head._2
+    val (body, after) = lines.span(!_._1.trim.endsWith(";"))
+    require(after.nonEmpty, s"line $start: the statement does not end with a semicolon")
+    val text = (body :+ after.head).map(_._1).mkString("\n").trim.stripSuffix(";")
+    directive match {
+      case Some(Query(rowsort)) =>
+        require(after.lift(1).exists(_._1 == Separator), s"line $start: a line $Separator must follow a query")
+        val (rows, next) = after.drop(2).span(_._1.nonEmpty)
+        (SqlStep(start, text, SqlStep.Rows(rows.map(_._1), ordered = rowsort == null)), next)
+      case Some(Error(message)) => (SqlStep(start, text, SqlStep.Failure(message.trim)), after.tail)
+      case Some(Let(name)) => (SqlStep(start, text, SqlStep.Kept(name)), after.tail)
+      case _ => (SqlStep(start, text, SqlStep.Success), after.tail)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package iceberglite.spark
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+import scala.util.hashing.MurmurHash3
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.functions.col
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * Runs `tests/sql` on the catalogs of `tests/catalogs`: each scenario on one of them, which the seed ICEBERG_LITE_SEED
+ * chooses, or on all of them with ICEBERG_LITE_ALL=1.
+ */
+class SqlScenarioSuite extends AnyFunSuite with SharedSession {
+  import SqlScenarioSuite._
+
+  private val catalogs: Vector[ScenarioCatalog] = ScenarioCatalog.all(Paths.get("tests", "catalogs"))
+  private val everywhere = sys.env.get("ICEBERG_LITE_ALL").contains("1")
+  private val seed = sys.env.getOrElse("ICEBERG_LITE_SEED", "0")
+
+  SqlScenario.all(Paths.get("tests", "sql")).foreach { scenario =>
+    val (skipping, able) = catalogs.partition(_.skips.contains(scenario.name))
+    val chosen = if (everywhere || able.isEmpty) able else Vector(able(pick(scenario.name, able.size)))
+    chosen.foreach(catalog => test(s"${scenario.name} on ${catalog.name}")(run(scenario, catalog)))
+    if (everywhere) skipping.foreach { catalog =>
+      ignore(s"${scenario.name} on ${catalog.name}: ${catalog.skips(scenario.name)}")(())
+    }
+  }
+
+  test("every skip is of a scenario that there is") {
+    val names = SqlScenario.all(Paths.get("tests", "sql")).map(_.name).toSet
+    assert(catalogs.flatMap(_.skips.keys).filterNot(names).isEmpty)
+  }
+
+  private def pick(scenario: String, of: Int): Int = Math.floorMod(MurmurHash3.stringHash(scenario + seed), of)
+
+  private def run(scenario: SqlScenario, catalog: ScenarioCatalog): Unit = {
+    val directory = newDirectory("scenario")
+    val session = spark.newSession()
+    catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
+    session.sql(s"CREATE NAMESPACE $CatalogName.db")
+    session.sql(s"USE $CatalogName.db")
+    val variables = Map("catalog" -> CatalogName, "directory" -> directory.toString, "user" -> System.getProperty("user.name"))
+    scenario.steps.foldLeft(variables)((known, step) => known ++ perform(session, scenario, step, known))
+  }
+
+  /** @return what the step keeps for later ones */
+  private def perform(
+      session: SparkSession,
+      scenario: SqlScenario,
+      step: SqlStep,
+      variables: Map[String, String]
+  ): Map[String, String] = {
+    val statement = substituted(step.statement, variables)
+    val where = s"${scenario.name}.sql:${step.line}: $statement"
+    val outcome =
+      try Right(result(session, statement))
+      catch { case NonFatal(e) => Left(e) }
+    (step.expected, outcome) match {
+      case (SqlStep.Failure(text), Left(e)) =>
+        assert(messages(e).contains(substituted(text, variables)), s"\nis not in the error of $where")
+        Map.empty
+      case (SqlStep.Failure(text), Right(_)) => fail(s"$where\nsucceeds, but should fail with: $text")
+      case (_, Left(e)) => fail(s"$where\nfails: ${e.getMessage}", e)
+      case (SqlStep.Rows(expected, ordered), Right(rows)) =>
+        val wanted = expected.map(substituted(_, variables))
+        val (left, right) = if (ordered) (rows, wanted) else (rows.sorted, wanted.sorted)
+        assert(left == right, s"\n$where\ngives:\n${rows.mkString("\n")}\n")
+        Map.empty
+      case (SqlStep.Kept(name), Right(rows)) =>
+        assert(rows.size == 1, s"\n$where\ngives more or less than one row")
+        Map(name -> rows.head)
+      case (SqlStep.Success, Right(_)) => Map.empty
+    }
+  }
+
+  /** The rows as text, by Spark's own cast: `1 | a | NULL`. */
+  private def result(session: SparkSession, statement: String): Vector[String] = {
+    val frame = session.sql(statement)
+    val named = frame.toDF(frame.columns.indices.map(i => s"c$i"): _*)
+    val rows = named.select(named.columns.map(c => col(c).cast("string")): _*).collect().toVector
+    rows.map(_.toSeq.map(value => if (value == null) "NULL" else value.toString).mkString(" | "))
+  }
+
+  private def messages(e: Throwable): String =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
+
+  private def substituted(text: String, variables: Map[String, String]): String =
+    variables.foldLeft(text) { case (t, (name, value)) => t.replace(placeholder(name), value) }
+}
+
+object SqlScenarioSuite {
+
+  private def placeholder(name: String): String = "$" + s"{$name}"
+
+  /** What every catalog is called in the scenarios. */
+  private val CatalogName = "cat"
+
+  /**
+   * How to attach a catalog.
+   *
+   * @param skips scenarios that cannot run on it, with the reason
+   */
+  private case class ScenarioCatalog(name: String, raw: Map[String, String], skips: Map[String, String]) {
+    def settings(directory: Path): Map[String, String] = raw.map { case (key, value) =>
+      key.replace(placeholder("catalog"), CatalogName) -> value.replace(placeholder("directory"), directory.toString)
+    }
+  }
+
+  private object ScenarioCatalog {
+    def all(directory: Path): Vector[ScenarioCatalog] =
+      Files.list(directory).iterator.asScala.filter(_.toString.endsWith(".json")).toVector.sorted.map { file =>
+        val json = new ObjectMapper().readTree(file.toFile)
+        ScenarioCatalog(file.getFileName.toString.stripSuffix(".json"), map(json.get("settings")), map(json.get("skips")))
+      }
+
+    private def map(node: JsonNode): Map[String, String] =
+      node.fields.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+  }
+}

@@ -1,0 +1,49 @@
+package iceberglite.spark
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.TimeTravel._
+import iceberglite.spec.IcebergError.InvalidArgument
+
+class TimeTravelSuite extends AnyFunSuite {
+
+  private def of(options: (String, String)*): TimeTravel =
+    TimeTravel.ofOptions(new CaseInsensitiveStringMap(options.toMap.asJava))
+
+  test("the last part of a name can choose a state, in any case but that of the name of a ref") {
+    assert(ofSelector("snapshot_id_42").contains(AtSnapshot(42)))
+    assert(ofSelector("AT_TIMESTAMP_1000").contains(AtTimestamp(1000)))
+    assert(ofSelector("Branch_My_Work").contains(OnBranch("My_Work")))
+    assert(ofSelector("tag_v1.0").contains(OnTag("v1.0")))
+    Seq("snapshot_id_", "snapshot_id_x", "at_timestamp_1s", "branch_", "tags", "t").foreach { part =>
+      assert(ofSelector(part).isEmpty, part)
+    }
+  }
+
+  test("a state's selector stands for that state") {
+    Seq(AtSnapshot(-3), AtTimestamp(1000), OnBranch("b_b"), OnTag("t")).foreach { travel =>
+      assert(ofSelector(travel.selector).contains(travel))
+    }
+  }
+
+  test("timestamps without a zone are in that of the session, and numbers are seconds") {
+    val conf = new SQLConf
+    conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "America/New_York")
+    SQLConf.withExistingConf(conf) {
+      assert(of("timestampAsOf" -> "1970-01-01 00:00:00") == AtTimestamp(5 * 3600 * 1000L))
+      assert(of("timestampAsOf" -> "1970-01-01T00:00:00.0019Z") == AtTimestamp(1))
+      assert(of("timestampasof" -> "12") == AtTimestamp(12000))
+      assert(of("timestampAsOf" -> "1969-12-31 18:59:59.9995") == AtTimestamp(-1))
+    }
+  }
+
+  test("no option means the table as it is, and two are refused") {
+    assert(of("path" -> "x") == Latest)
+    val e = intercept[InvalidArgument](of("snapshot-id" -> "1", "as-of-timestamp" -> "2"))
+    assert(e.getMessage.contains("snapshot-id=1, as-of-timestamp=2"))
+  }
+}

@@ -1,0 +1,68 @@
+package iceberglite.spark.conf
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+
+class SparkOptionSuite extends AnyFunSuite {
+  private def options(pairs: (String, String)*) = new CaseInsensitiveStringMap(pairs.toMap.asJava)
+
+  private val size = SparkOption.bytes("split-size", "doc", 7).inSession("spark.sql.iceberg.read.split-size")
+    .inTable("read.split.target-size")
+
+  private def settings(option: Option[String], session: Option[String], table: Option[String]): Settings = Settings(
+    options(option.map("split-size" -> _).toSeq: _*),
+    key => session.filter(_ => key == "spark.sql.iceberg.read.split-size"),
+    table.map("read.split.target-size" -> _).toMap
+  )
+
+  test("an option comes before the session, the session before the table, and the default last") {
+    assert(settings(Some("1"), Some("2"), Some("3"))(size) == 1)
+    assert(settings(None, Some("2"), Some("3"))(size) == 2)
+    assert(settings(None, None, Some("3"))(size) == 3)
+    assert(settings(None, None, None)(size) == 7)
+    assert(size.asked(settings(None, None, Some("3"))).isEmpty)
+  }
+
+  test("option names are compared without case") {
+    assert(Settings(options("Split-SIZE" -> "4"), _ => None, Map.empty)(size) == 4)
+  }
+
+  test("a value that cannot be is refused with the place where it stands") {
+    val places = Seq(
+      settings(Some("x"), None, None) -> "option split-size: x",
+      settings(None, Some("-1"), None) -> "configuration spark.sql.iceberg.read.split-size: -1",
+      settings(None, None, Some("0")) -> "table property read.split.target-size: 0"
+    )
+    places.foreach { case (given, expected) =>
+      assert(intercept[InvalidArgument](given(size)).getMessage.contains(expected))
+    }
+  }
+
+  test("a misspelt option is refused with the one that was meant, and a stranger's is let pass") {
+    val misspelt = Seq("splitsize" -> "split-size", "split-sise" -> "split-size", "snapshot-ids" -> "snapshot-id")
+    misspelt.foreach { case (given, meant) =>
+      val error = intercept[InvalidArgument](ReadOptions.check(options(given -> "1")))
+      assert(error.getMessage.contains(s"did you mean $meant?"))
+    }
+    ReadOptions.check(options("mergeSchema" -> "true", "path" -> "/t", "header" -> "x", "tag" -> "v1"))
+  }
+
+  test("an option that would change what is read is refused rather than unheard") {
+    val error = intercept[Unsupported](ReadOptions.check(options("start-snapshot-id" -> "1")))
+    assert(error.getMessage.contains("start-snapshot-id=1"))
+  }
+
+  test("splits are as small as all tasks can use, but not so small that starting them costs more") {
+    val mb = 1L << 20
+    val read = ReadSettings(128 * mb, adaptive = true, parallelism = 8, 10, 4 * mb, vectorized = true, 5000)
+    assert(read.splitSizeFor(10 * mb) == 16 * mb)
+    assert(read.splitSizeFor(512 * mb) == 64 * mb)
+    assert(read.splitSizeFor(5000 * mb) == 128 * mb)
+    assert(read.copy(adaptive = false).splitSizeFor(10 * mb) == 128 * mb)
+    assert(read.copy(splitSize = 8 * mb).splitSizeFor(10 * mb) == 8 * mb)
+  }
+}

@@ -1,0 +1,74 @@
+package iceberglite.spark.convert
+
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.{NestedField, Schema, Type}
+
+class SparkTypesSuite extends AnyFunSuite {
+
+  test("columns keep their names, order, nullability and comments, and types have one form in Spark") {
+    val fields = Vector[(Type, DataType)](
+      Type.BooleanType -> BooleanType,
+      Type.IntType -> IntegerType,
+      Type.LongType -> LongType,
+      Type.FloatType -> FloatType,
+      Type.DoubleType -> DoubleType,
+      Type.DecimalType(38, 10) -> DecimalType(38, 10),
+      Type.DateType -> DateType,
+      Type.TimeType -> LongType,
+      Type.TimestampType -> TimestampNTZType,
+      Type.TimestampTzType -> TimestampType,
+      Type.TimestampNsType -> LongType,
+      Type.TimestampTzNsType -> LongType,
+      Type.StringType -> StringType,
+      Type.UuidType -> StringType,
+      Type.FixedType(4) -> BinaryType,
+      Type.BinaryType -> BinaryType,
+      Type.UnknownType -> NullType,
+      Type.GeometryType(Type.DefaultCrs) -> BinaryType
+    ).zipWithIndex.map { case ((t, spark), i) =>
+      (if (i % 2 == 0) required(i, s"c$i", t, s"doc $i") else optional(i, s"c$i", t)) -> spark
+    }
+    val struct = SparkTypes.toSpark(Schema(0, fields.map(_._1)))
+    fields.zip(struct.fields).foreach { case ((field, spark), f) =>
+      assert(f.name == field.name && f.dataType == spark && f.nullable == field.optional && f.getComment() == field.doc)
+    }
+  }
+
+  private val nested = StructType(Seq(
+    StructField("s", StructType(Seq(StructField("x", IntegerType, nullable = false))), nullable = false),
+    StructField("l", ArrayType(StructType(Seq(StructField("y", StringType))), containsNull = false)),
+    StructField("m", MapType(StringType, ArrayType(DateType), valueContainsNull = false)),
+    StructField("c", DecimalType(10, 2)).withComment("a comment")
+  ))
+
+  test("nested columns come back from Spark as they went, with an id for every part") {
+    val fields = SparkTypes.fromSpark(nested)
+    assert(SparkTypes.toSpark(fields) == nested)
+    val ids = Schema.fieldsOf(Type.StructType(fields)).map(_.id)
+    assert(ids.size == ids.distinct.size && ids.size == 10)
+  }
+
+  test("Spark's smaller and limited types become those that hold their values") {
+    val struct = StructType(Seq(
+      StructField("b", ByteType),
+      StructField("s", ShortType),
+      StructField("v", VarcharType(3)),
+      StructField("c", CharType(3))
+    ))
+    assert(SparkTypes.fromSpark(struct).map(_.fieldType) ==
+      Vector(Type.IntType, Type.IntType, Type.StringType, Type.StringType))
+  }
+
+  test("a type that the other side lacks is refused with the column's path") {
+    val interval = StructType(Seq(StructField("l", ArrayType(DayTimeIntervalType()))))
+    val noTable = intercept[Unsupported](SparkTypes.fromSpark(interval))
+    assert(noTable.getMessage.contains("column l.element of Spark's type interval day to second"))
+    val variant: NestedField = optional(1, "s", Type.StructType(Vector(optional(2, "v", Type.VariantType))))
+    val noSpark = intercept[Unsupported](SparkTypes.toSpark(Vector(variant)))
+    assert(noSpark.getMessage.contains("column s.v of type variant"))
+  }
+}

@@ -1,0 +1,115 @@
+package iceberglite.spark.function
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.AnalysisException
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spec.Literal._
+import iceberglite.spec.transform._
+import iceberglite.spec.{Literal, Transform}
+
+class FunctionsSuite extends AnyFunSuite with SharedSession {
+
+  private val noon = 1510871468000001L // 2017-11-16T22:31:08.000001
+  private val arguments: Seq[(String, Literal)] = Seq(
+    "CAST(34 AS TINYINT)" -> IntLiteral(34),
+    "34" -> IntLiteral(34),
+    "-34" -> IntLiteral(-34),
+    "34L" -> LongLiteral(34),
+    "-7000000000" -> LongLiteral(-7000000000L),
+    "CAST(-14.20 AS DECIMAL(9, 2))" -> DecimalLiteral(new BigDecimal("-14.20")),
+    "CAST(14.20 AS DECIMAL(38, 2))" -> DecimalLiteral(new BigDecimal("14.20")),
+    "DATE '2017-11-16'" -> DateLiteral(17486),
+    "DATE '1969-12-31'" -> DateLiteral(-1),
+    s"timestamp_micros($noon)" -> TimestampTzLiteral(noon),
+    "TIMESTAMP_NTZ '1969-12-31 23:59:59.999999'" -> TimestampLiteral(-1),
+    "'iceberg'" -> StringLiteral("iceberg"),
+    "'漢字かな'" -> StringLiteral("漢字かな"),
+    "X'00010203'" -> BinaryLiteral(ByteBuffer.wrap(Array[Byte](0, 1, 2, 3)))
+  )
+
+  test("the functions give what the transforms of the spec give") {
+    def check(call: String => String, transform: Transform): Unit = arguments.foreach { case (sqlText, literal) =>
+      if (transform.canTransform(literal.dataType)) {
+        val expected = transform(literal).map(plain).orNull
+        // Once as a constant, and once for a row, in compiled code.
+        assert(plainOf(s"SELECT ${call(sqlText)}") == expected, s"$transform of $sqlText")
+        assert(plainOf(s"SELECT ${call("v")} FROM (SELECT $sqlText AS v FROM range(1))") == expected, s"$transform of $sqlText")
+      }
+    }
+    check(v => s"lite.system.bucket(16, $v)", Bucket(16))
+    check(v => s"lite.system.truncate(3, $v)", Truncate(3))
+    check(v => s"lite.system.years($v)", Year)
+    check(v => s"lite.system.months($v)", Month)
+    check(v => s"lite.system.days($v)", Day)
+    check(v => s"lite.system.hours($v)", Hour)
+  }
+
+  test("the functions agree with those of Apache Iceberg on a column") {
+    Seq("bucket(7, v)", "truncate(10, v)").foreach(agree(_, "SELECT id * 7919 - 500 AS v FROM range(1000)"))
+    Seq("bucket(7, v)", "truncate(3, v)").foreach(agree(_, "SELECT concat('é', id, '漢') AS v FROM range(1000)"))
+    Seq("bucket(7, v)", "truncate(50, v)")
+      .foreach(agree(_, "SELECT CAST((id - 500) / 7 AS DECIMAL(20, 4)) AS v FROM range(1000)"))
+    Seq("years(v)", "months(v)", "days(v)", "hours(v)", "bucket(7, v)")
+      .foreach(agree(_, "SELECT timestamp_micros((id - 500) * 12345678901) AS v FROM range(1000)"))
+  }
+
+  test("null gives null") {
+    Seq("INT", "BIGINT", "DECIMAL(9, 2)", "DATE", "TIMESTAMP", "STRING", "BINARY").foreach { t =>
+      assert(plainOf(s"SELECT lite.system.bucket(4, v) FROM (SELECT CAST(NULL AS $t) AS v FROM range(1))") == null, t)
+    }
+    assert(plainOf("SELECT lite.system.days(v) FROM (SELECT CAST(NULL AS TIMESTAMP) AS v FROM range(1))") == null)
+    assert(plainOf("SELECT lite.system.truncate(4, CAST(NULL AS STRING))") == null)
+  }
+
+  test("arguments that a function cannot take are refused with how it is written") {
+    Seq(
+      "bucket(4, true)" -> "bucket(number, value)",
+      "bucket('4', 1)" -> "bucket(number, value)",
+      "truncate(4, 1.5D)" -> "truncate(width, value)",
+      "days('2020-01-01')" -> "days(date or timestamp)",
+      "hours(DATE '2020-01-01')" -> "hours(timestamp)"
+    ).foreach { case (call, expected) =>
+      assert(intercept[AnalysisException](sql(s"SELECT lite.system.$call")).getMessage.contains(expected), call)
+    }
+    val error = intercept[Exception](sql("SELECT lite.system.bucket(0, id) FROM range(3)").collect())
+    assert(Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).exists(_.getMessage.contains("number of buckets: 0")))
+  }
+
+  test("iceberg_version tells the version") {
+    assert(plainOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.write.EngineSummary.version)
+  }
+
+  test("the functions of plans can be called by name of method, those of statements only by rows") {
+    def invokes(f: org.apache.spark.sql.connector.catalog.functions.BoundFunction) =
+      f.getClass.getMethods.exists(_.getName == "invoke")
+    val types = new org.apache.spark.sql.types.StructType().add("v", "timestamp")
+    assert(Functions.inPlans.filter(_.name == "days").forall(f => invokes(f.bind(types))))
+    assert(Functions.all.filter(_.name == "days").forall(f => !invokes(f.bind(types))))
+    assert(Functions.all.map(_.name) == Functions.inPlans.map(_.name))
+  }
+
+  private def agree(call: String, source: String): Unit =
+    assert(sorted(s"SELECT v, lite.system.$call FROM ($source)") == sorted(s"SELECT v, ice.system.$call FROM ($source)"))
+
+  private def plainOf(query: String): Any = rows(query).head.get(0) match {
+    case bytes: Array[Byte] => bytes.toSeq
+    case date: java.sql.Date => date.toLocalDate.toEpochDay
+    case decimal: BigDecimal => decimal.stripTrailingZeros
+    case number: Number => number.longValue
+    case other => other
+  }
+
+  private def plain(literal: Literal): Any = literal match {
+    case IntLiteral(v) => v.toLong
+    case LongLiteral(v) => v
+    case DateLiteral(days) => days.toLong
+    case DecimalLiteral(v) => v.stripTrailingZeros
+    case StringLiteral(v) => v
+    case BinaryLiteral(b) => b.array.slice(b.position(), b.limit).toSeq
+    case other => other
+  }
+}

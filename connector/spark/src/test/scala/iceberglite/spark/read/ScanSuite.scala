@@ -1,0 +1,178 @@
+package iceberglite.spark.read
+
+import java.net.URI
+import java.nio.file.{Files, Paths}
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** What Spark is told of a scan, and what it is spared. */
+class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
+
+  /** 30 days with a file each, in one manifest a month; ids ascending. */
+  private lazy val days: String = {
+    val table = newTable("days")
+    val columns = "id bigint, ts timestamp, s struct<a: int, b: string>, x double"
+    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg PARTITIONED BY (days(ts))")
+    for (month <- Seq(1, 2)) sql(
+      s"""INSERT INTO ${peer(table)}
+         |SELECT id, TIMESTAMP'2013-0$month-01 06:00:00' + make_interval(0, 0, 0, CAST(id % 15 AS int)),
+         |named_struct('a', CAST(id AS int), 'b', 'text'), id / 2 FROM range(150)""".stripMargin
+    )
+    table
+  }
+
+  private def scan(df: DataFrame): BatchScanExec =
+    collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s }.get
+
+  private def filtersLeft(df: DataFrame): Seq[String] =
+    collect(df.queryExecution.executedPlan) { case f: FilterExec => f.condition.toString }
+
+  test("EXPLAIN shows the snapshot, the filters and how many files and manifests are left") {
+    val newest = s"SELECT snapshot_id FROM ${peer(days)}.snapshots ORDER BY committed_at DESC LIMIT 1"
+    val snapshot = rows(newest).head.getLong(0)
+    val query = s"SELECT * FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'"
+    for (mode <- Seq("", "FORMATTED")) {
+      val plan = rows(s"EXPLAIN $mode $query").head.getString(0)
+      assert(plan.contains(s"iceberg-lite $days (snapshot $snapshot)"), plan)
+      assert(plan.contains("filters=") && plan.contains("ts >= TIMESTAMP"), plan)
+      assert(plan.contains("files=6 of 30, manifests=1 of 2]"), plan)
+    }
+    assert(scan(sql(s"SELECT * FROM $days")).scan.description.endsWith("[files=30 of 30, manifests=2 of 2]"))
+  }
+
+  test("a filter that the partitions decide is not tested again on the rows, and any other is") {
+    assert(filtersLeft(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'")).isEmpty)
+    assert(filtersLeft(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 06:00:00'")).size == 1)
+    val mixed = filtersLeft(sql(s"SELECT id FROM $days WHERE ts < TIMESTAMP'2013-01-05 00:00:00' AND x > 3"))
+    assert(mixed.size == 1 && !mixed.head.contains("ts") && mixed.head.contains("x"))
+    assert(rows(s"SELECT count(*) FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'").head.getLong(0) == 60)
+  }
+
+  test("a filter on a partition transform skips the files of other partitions") {
+    val df = sql(s"SELECT id FROM $days WHERE lite.system.days(ts) = DATE'2013-02-03'")
+    assert(scan(df).scan.description.contains("filters=day(ts) = DATE '2013-02-03', files=1 of 30"))
+    assert(filtersLeft(df).isEmpty && df.collect().length == 10)
+  }
+
+  test("only the columns and the fields of structs that a query names are read") {
+    assert(scan(sql(s"SELECT s.a FROM $days")).scan.readSchema().simpleString == "struct<s:struct<a:int>>")
+    assert(scan(sql(s"SELECT count(*) FROM $days")).scan.readSchema().isEmpty)
+    assert(scan(sql(s"SELECT _pos, id FROM $days")).scan.readSchema().fieldNames.toSet == Set("_pos", "id"))
+  }
+
+  test("Spark gets batches, or rows where the read asks for them") {
+    assert(scan(sql(s"SELECT * FROM $days")).supportsColumnar)
+    assert(!scan(spark.read.option("vectorization-enabled", "false").table(days)).supportsColumnar)
+    withConf("spark.sql.iceberg.vectorization.enabled" -> "false") {
+      assert(!scan(sql(s"SELECT * FROM $days")).supportsColumnar)
+    }
+  }
+
+  test("statistics tell the rows, and bytes in proportion to what is read") {
+    def statistics(query: String) = sql(query).queryExecution.optimizedPlan.collectLeaves().head.stats
+    val all = statistics(s"SELECT * FROM $days")
+    assert(all.rowCount.contains(BigInt(300)))
+    assert(statistics(s"SELECT id FROM $days").sizeInBytes < all.sizeInBytes / 2)
+    assert(statistics(s"SELECT * FROM $days WHERE ts < TIMESTAMP'2013-01-02 00:00:00'").rowCount.contains(BigInt(10)))
+  }
+
+  test("the metrics of planning are those of the plan") {
+    val df = sql(s"SELECT id FROM $days WHERE ts < TIMESTAMP'2013-01-04 00:00:00'")
+    assert(df.collect().length == 30)
+    val metrics = scan(df).metrics
+    assert(metrics("resultDataFiles").value == 3 && metrics("skippedDataFiles").value == 27)
+    assert(metrics("scannedDataManifests").value == 1 && metrics("skippedDataManifests").value == 1)
+    assert(metrics("totalDataFileSize").value > 0 && metrics.contains("totalPlanningDuration"))
+  }
+
+  test("a query that reads the same twice reads it once") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      val half = s"(SELECT s.a AS k, count(*) AS n FROM $days GROUP BY s.a)"
+      val df = sql(s"SELECT * FROM $half a JOIN $half b ON a.n = b.n")
+      df.collect()
+      assert(collect(df.queryExecution.executedPlan) { case r: ReusedExchangeExec => r }.nonEmpty)
+    }
+  }
+
+  test("a join with few rows on its other side reads only the partitions that they name") {
+    val few = newTable()
+    sql(s"CREATE TABLE ${peer(few)} (ts timestamp, word string) USING iceberg")
+    val values = "(TIMESTAMP'2013-01-03 06:00:00', 'a'), (TIMESTAMP'2013-02-07 06:00:00', 'b')"
+    sql(s"INSERT INTO ${peer(few)} VALUES $values")
+    val df = sql(s"SELECT d.id FROM $days d JOIN $few f ON d.ts = f.ts WHERE f.word = 'b'")
+    assert(df.collect().length == 10)
+    val scans = collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }
+    val big = scans.find(_.scan.description.contains(days)).get
+    assert(big.runtimeFilters.nonEmpty && big.inputRDD.getNumPartitions == 1)
+    assert(big.inputRDD.partitions.length == 1 && big.metrics("numOutputRows").value == 10)
+  }
+
+  test("rows that another engine has deleted one by one are not brought back") {
+    val table = newTable()
+    sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    sql(s"INSERT INTO ${peer(table)} SELECT id FROM range(0, 10, 1, 1)")
+    sql(s"DELETE FROM ${peer(table)} WHERE id = 3")
+    val failure = intercept[Exception](rows(s"SELECT * FROM $table"))
+    assert(failure.getMessage.contains("row-level deletes") && failure.getMessage.contains(table))
+  }
+
+  test("small files share a task, as the split options say") {
+    def tasks(options: (String, String)*) = spark.read.options(options.toMap).table(days).rdd.getNumPartitions
+    assert(tasks() < 30)
+    assert(tasks("split-size" -> "1000", "file-open-cost" -> "0") == 30)
+    assert(tasks("file-open-cost" -> (64L << 20).toString) == 15)
+  }
+
+  test("a data file that vanished is named with its table, and so is one that is cut short") {
+    val table = newTable()
+    sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg")
+    sql(s"INSERT INTO ${peer(table)} VALUES (1)")
+    val file = Paths.get(URI.create(rows(s"SELECT file_path FROM ${peer(table)}.files").head.getString(0) match {
+      case path if path.startsWith("file:") => path
+      case path => s"file:$path"
+    }))
+    def message: String = {
+      val failure = intercept[SparkException](rows(s"SELECT * FROM $table"))
+      Iterator.iterate[Throwable](failure)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
+    }
+    val content = Files.readAllBytes(file)
+    Files.write(file, content.take(content.length / 2))
+    Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+    assert(message.contains(file.getFileName.toString) && message.contains(s"data file of table $table"))
+    assert(message.contains("not a Parquet file"))
+    Files.delete(file)
+    assert(message.contains(s"Cannot read data file of table $table"))
+    assert(message.contains(file.getFileName.toString) && message.contains("It is not there"))
+  }
+
+  test("a data file of a format that is not read yet is named before anything runs") {
+    val table = newTable()
+    sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.format.default' = 'avro')")
+    sql(s"INSERT INTO ${peer(table)} VALUES (1)")
+    val failure = intercept[Exception](rows(s"SELECT * FROM $table"))
+    assert(failure.getMessage.contains(".avro in format avro") && failure.getMessage.contains(table))
+  }
+
+  test("options of reads that are misspelt or not supported are refused") {
+    def reading(key: String, value: String): String =
+      intercept[Exception](spark.read.option(key, value).table(days).collect()).getMessage
+    assert(reading("split-sise", "1").contains("did you mean split-size?"))
+    assert(reading("split-size", "many").contains("option split-size: many"))
+    assert(reading("end-snapshot-id", "1").contains("Incremental reads come in a later release"))
+  }
+
+  test("a filter that no row can satisfy reads nothing") {
+    val df = sql(s"SELECT * FROM $days WHERE ts < TIMESTAMP'2000-01-01 00:00:00'")
+    assert(df.collect().isEmpty)
+    assert(df.queryExecution.optimizedPlan.isInstanceOf[LocalRelation] || df.rdd.getNumPartitions == 0)
+  }
+}

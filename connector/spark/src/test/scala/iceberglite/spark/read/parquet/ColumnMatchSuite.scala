@@ -1,0 +1,207 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT32
+import org.apache.parquet.schema.Types
+import org.apache.spark.sql.Row
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.Literal.{IntLiteral, StringLiteral}
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.Type._
+import iceberglite.spec._
+import iceberglite.spec.transform.Identity
+
+class ColumnMatchSuite extends AnyFunSuite {
+  private val twoInts = write("message m { required int32 a = 1; optional int32 b = 2; }")(
+    _.append("a", 1).append("b", 10),
+    _.append("a", 2)
+  )
+
+  test("columns are found by id, whatever they are called") {
+    assert(twoInts.read(optional(2, "a", IntType), required(1, "b", IntType)) == Seq(Row(10, 1), Row(null, 2)))
+  }
+
+  test("a column with the name of another that was dropped does not see its values") {
+    assert(twoInts.read(required(1, "a", IntType), optional(3, "b", IntType)) == Seq(Row(1, null), Row(2, null)))
+  }
+
+  test("a scan without columns of the file still has its rows") {
+    assert(twoInts.read() == Seq(Row(), Row()))
+    assert(twoInts.read(optional(9, "x", StringType)) == Seq(Row(null), Row(null)))
+  }
+
+  test("rows that were written before a column was added have its initial default") {
+    val added = optional(3, "c", StringType).copy(initialDefault = Some(StringLiteral("old")))
+    val needed = required(4, "d", LongType).copy(initialDefault = Some(IntLiteral(7)))
+    assert(twoInts.read(added, needed) == Seq(Row("old", 7L), Row("old", 7L)))
+  }
+
+  test("a file without a required column is refused with the names of both") {
+    val error = intercept[UnreadableFile](twoInts.read(required(3, "c", IntType)))
+    assert(error.getMessage.contains(twoInts.path) && error.getMessage.contains("lite.db.t"))
+    assert(error.getMessage.contains("no column c (field id 3)"))
+  }
+
+  test("a column of another type than the table's is refused with both types") {
+    val error = intercept[UnreadableFile](twoInts.read(required(1, "a", StringType)))
+    assert(error.getMessage.contains("column a is required int32 a = 1, which is no string"))
+  }
+
+  test("the identity partition value stands only for a column that the file lacks") {
+    val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "a", Identity), PartitionField(3, 1001, "c", Identity)))
+    val scan = Scan(
+      Vector(required(1, "a", IntType), required(3, "c", LongType)),
+      specs = Map(0 -> spec),
+      task = _.copy(partition = PartitionTuple(Vector(Some(IntLiteral(99)), Some(IntLiteral(5)))))
+    )
+    assert(twoInts.read(scan) == Seq(Row(1, 5L), Row(2, 5L)))
+  }
+
+  private val nested = write(
+    """message m {
+      |  optional group s = 1 { optional int32 x = 2; optional group inner = 3 { optional binary t (UTF8) = 4; } }
+      |}""".stripMargin
+  )(
+    g => {
+      val s = g.addGroup("s")
+      s.append("x", 1)
+      s.addGroup("inner").append("t", "one")
+    },
+    _.addGroup("s"),
+    _ => ()
+  )
+
+  private def struct(id: Int, name: String, fields: NestedField*) = optional(id, name, StructType(fields.toVector))
+
+  test("the fields of structs are found by id, and those the file lacks are null in structs that are not") {
+    val inner = struct(3, "in", optional(4, "u", StringType))
+    val s = struct(1, "renamed", optional(9, "new", IntType), inner, optional(2, "y", IntType))
+    assert(nested.read(s) == Seq(Row(Row(null, Row("one"), 1)), Row(Row(null, null, null)), Row(null)))
+  }
+
+  test("a struct of which the file has no wanted field is null only where it is null in the file") {
+    assert(nested.read(struct(1, "s", optional(9, "new", IntType))) == Seq(Row(Row(null)), Row(Row(null)), Row(null)))
+  }
+
+  test("a struct in a struct without any wanted field is null where the file says so") {
+    val s = struct(1, "s", struct(3, "inner", optional(9, "new", IntType)))
+    assert(nested.read(s) == Seq(Row(Row(Row(null))), Row(Row(null)), Row(null)))
+  }
+
+  test("a field that was added to a struct has its initial default in old structs") {
+    val added = optional(9, "new", IntType).copy(initialDefault = Some(IntLiteral(3)))
+    assert(nested.read(struct(1, "s", added)) == Seq(Row(Row(3)), Row(Row(3)), Row(null)))
+  }
+
+  private val list =
+    """message m { optional group l (LIST) = 1 { repeated group list { optional group element = 2 {
+      |  optional int32 x = 3; optional binary y (UTF8) = 4; } } } }""".stripMargin
+
+  test("the fields of structs in lists are found by id") {
+    val file = write(list)(
+      g => {
+        val elements = g.addGroup("l")
+        elements.addGroup("list").addGroup("element").append("x", 1).append("y", "a")
+        elements.addGroup("list").addGroup("element").append("x", 2)
+        elements.addGroup("list")
+      },
+      _.addGroup("l"),
+      _ => ()
+    )
+    def of(fields: NestedField*) = optional(1, "l", ListType(2, StructType(fields.toVector), elementRequired = false))
+    val swapped = of(optional(4, "x", StringType), optional(9, "z", IntType), optional(3, "y", LongType))
+    val expected = Seq(Row(Seq(Row("a", null, 1L), Row(null, null, 2L), null)), Row(Seq()), Row(null))
+    assert(file.read(swapped) == expected)
+    assert(file.read(of(optional(9, "z", IntType))).map(_.toString) ==
+      Seq("[WrappedArray([null], [null], null)]", "[WrappedArray()]", "[null]"))
+  }
+
+  test("the fields of structs in maps are found by id") {
+    val file = write(
+      """message m { optional group m (MAP) = 1 { repeated group key_value { required binary key (UTF8) = 2;
+        |  optional group value = 3 { optional int32 x = 4; optional int32 y = 5; } } } }""".stripMargin
+    )(g => {
+      val entries = g.addGroup("m")
+      entries.addGroup("key_value").append("key", "k").addGroup("value").append("x", 1).append("y", 2)
+      entries.addGroup("key_value").append("key", "none")
+    })
+    val value = StructType(Vector(optional(5, "a", LongType), optional(9, "b", StringType)))
+    val map = optional(1, "m", MapType(2, StringType, 3, value, valueRequired = false))
+    assert(file.read(map) == Seq(Row(Map("k" -> Row(2L, null), "none" -> null))))
+  }
+
+  test("lists of two levels keep their elements when fields are left out") {
+    val file = write(
+      """message m {
+        |  optional group ints (LIST) = 1 { repeated int32 element = 2; }
+        |  optional group structs (LIST) = 3 { repeated group it = 4 { optional int32 x = 5; optional int32 y = 6; } }
+        |}""".stripMargin
+    )(g => {
+      g.addGroup("ints").append("element", 1).append("element", 2)
+      val structs = g.addGroup("structs")
+      structs.addGroup("it").append("x", 1).append("y", 10)
+      structs.addGroup("it").append("y", 20)
+    })
+    val ints = optional(1, "ints", ListType(2, LongType, elementRequired = true))
+    val structs =
+      optional(3, "structs", ListType(4, StructType(Vector(optional(6, "y", IntType))), elementRequired = true))
+    assert(file.read(ints, structs) == Seq(Row(Seq(1L, 2L), Seq(Row(10), Row(20)))))
+  }
+
+  test("a repeated field that is no list is refused") {
+    val file = write("message m { repeated int32 a = 1; }")(_.append("a", 1))
+    intercept[UnreadableFile](file.read(optional(1, "a", IntType)))
+  }
+
+  test("a file without ids is read by the table's name mapping, at every level") {
+    val file = write(
+      """message m {
+        |  optional int32 a;
+        |  optional group s { optional int32 x; }
+        |  optional group l (LIST) { repeated group bag { optional group array_element { optional int32 x; } } }
+        |  optional group m (MAP) { repeated group map { required binary key (UTF8); optional int32 value; } }
+        |}""".stripMargin
+    )(g => {
+      g.append("a", 1)
+      g.addGroup("s").append("x", 2)
+      g.addGroup("l").addGroup("bag").addGroup("array_element").append("x", 3)
+      g.addGroup("m").addGroup("map").append("key", "k").append("value", 4)
+    })
+    def field(id: Int, inside: MappedField*)(names: String*) = MappedField(names.toVector, Some(id), inside.toVector)
+    val mapping = NameMapping(Vector(
+      field(1)("other", "a"),
+      field(2, field(3)("x"))("s"),
+      field(4, field(5, field(6)("x"))("element"))("l"),
+      field(7, field(8)("key"), field(9)("value"))("m")
+    ))
+    val wanted = Vector(
+      optional(1, "renamed", IntType),
+      struct(2, "s", optional(3, "y", IntType)),
+      optional(4, "l", ListType(5, StructType(Vector(optional(6, "y", IntType))), elementRequired = false)),
+      optional(7, "m", MapType(8, StringType, 9, LongType, valueRequired = false))
+    )
+    val scan = Scan(wanted, mapping = Some(mapping))
+    assert(file.read(scan) == Seq(Row(1, Row(2), Seq(Row(3)), Map("k" -> 4L))))
+    assert(file.read(scan.copy(mapping = None)) == Seq(Row(null, null, null, null)))
+  }
+
+  test("the name mapping is not asked about a file that has ids") {
+    val mapping = NameMapping(Vector(MappedField(Vector("a"), Some(9), Vector.empty)))
+    val scan = Scan(Vector(optional(9, "a", IntType)), mapping = Some(mapping))
+    assert(twoInts.read(scan) == Seq(Row(null), Row(null)))
+  }
+
+  test("names with dots, spaces, quotes and other letters are names like any other") {
+    val names = Seq("a.b", "a b", "a`b", "größe", "列", "A", "a", ";= {")
+    val builder = Types.buildMessage()
+    names.zipWithIndex.foreach { case (n, i) => builder.addField(Types.optional(INT32).id(i + 1).named(n)) }
+    val file = write(builder.named("m"))((g: Group) => names.zipWithIndex.foreach { case (n, i) => g.append(n, i) })
+    val wanted = names.zipWithIndex.map { case (n, i) => optional(i + 1, n, IntType) }
+    assert(file.read(wanted: _*) == Seq(Row(names.indices: _*)))
+    val renamed = wanted.zip(names.reverse).map { case (f, n) => f.copy(name = n) }
+    assert(file.read(renamed: _*) == Seq(Row(names.indices: _*)))
+  }
+}

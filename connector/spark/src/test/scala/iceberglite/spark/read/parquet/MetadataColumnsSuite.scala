@@ -1,0 +1,99 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.schema.MessageTypeParser.parseMessageType
+import org.apache.spark.sql.Row
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.read.FileTask
+import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
+import iceberglite.spec.Literal.{DateLiteral, IntLiteral}
+import iceberglite.spec.NestedField.optional
+import iceberglite.spec.Type._
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression.GreaterThanOrEqual
+import iceberglite.spec.expr.Term
+import iceberglite.spec.transform.{Bucket, Day}
+
+class MetadataColumnsSuite extends AnyFunSuite {
+  private val a = optional(1, "a", IntType)
+
+  private def file(rows: Int, rowGroupRows: Int = 1000000, pageRows: Int = 1000000) =
+    write(parseMessageType("message m { optional int32 a = 1; optional binary pad = 2; }"), rowGroupRows, pageRows)(
+      (0 until rows).map(i => (g: Group) => g.append("a", i).append("pad", f"$i%08d")): _*
+    )
+
+  private def scan(columns: NestedField*): Scan = {
+    val all = a +: columns.toVector
+    Scan(all, metadataIds = columns.map(_.id).toSet)
+  }
+
+  test("the position of a row is its place in the file, also when pages are skipped") {
+    val rows = file(100, pageRows = 10).read(
+      scan(MetadataColumns.Position).filtered(GreaterThanOrEqual(Term.Bound(a, "a"), IntLiteral(75)))
+    )
+    assert(rows == (70 until 100).map(i => Row(i, i.toLong)))
+  }
+
+  test("parts of a file have each row once, at its place in the whole file") {
+    val big = file(20000, rowGroupRows = 1000)
+    val input = HadoopInputFile.fromPath(new Path(big.path), new Configuration())
+    val reader = ParquetFileReader.open(input)
+    val groups = try reader.getRowGroups.size finally reader.close()
+    assert(groups > 3)
+    val length = new java.io.File(big.path).length
+    val cuts = (0L to length by length / 7) :+ length
+    val rows = cuts.zip(cuts.tail).flatMap { case (start, end) =>
+      big.read(scan(MetadataColumns.Position).copy(task = _.copy(start = start, length = end - start)))
+    }
+    assert(rows.map(_.getLong(1)) == (0L until 20000L))
+    assert(rows.forall(r => r.getInt(0) == r.getLong(1)))
+  }
+
+  test("the file, the spec and the partition of a row are those of its file") {
+    val fields = Vector(optional(1000, "b", IntType), optional(1001, "d", DateType), optional(1002, "gone", StringType))
+    val partition = optional(MetadataColumns.PartitionId, "_partition", StructType(fields))
+    val spec = PartitionSpec(3, Vector(PartitionField(7, 1001, "d", Day), PartitionField(1, 1000, "b", Bucket(4))))
+    val one = file(1)
+    val rows = one.read(
+      scan(MetadataColumns.FilePath, MetadataColumns.SpecId, partition, MetadataColumns.Deleted).copy(
+        specs = Map(3 -> spec),
+        task = _.copy(specId = 3, partition = PartitionTuple(Vector(Some(DateLiteral(1)), None)))
+      )
+    )
+    val day = java.sql.Date.valueOf("1970-01-02")
+    assert(rows == Seq(Row(0, one.path, 3, Row(null, day, null), false)))
+  }
+
+  private val lineage = Seq(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
+  private val numbered: FileTask => FileTask = _.copy(firstRowId = Some(100L), dataSequenceNumber = 8L)
+
+  test("a row that no file gave an id has the id of its place, and the number of its file") {
+    val rows = file(2).read(scan(lineage: _*).copy(task = numbered))
+    assert(rows == Seq(Row(0, 100L, 8L), Row(1, 101L, 8L)))
+    assert(file(1).read(scan(lineage: _*)) == Seq(Row(0, null, null)))
+  }
+
+  test("ids and numbers in the file come first, and nulls in them are those of the place and the file") {
+    val copied = write(
+      """message m { optional int32 a = 1; optional int64 _row_id = 2147483540;
+        |  optional int64 _last_updated_sequence_number = 2147483539; }""".stripMargin
+    )(
+      _.append("a", 0).append("_row_id", 5L).append("_last_updated_sequence_number", 2L),
+      _.append("a", 1).append("_row_id", 6L),
+      _.append("a", 2)
+    )
+    val rows = copied.read(scan(lineage: _*).copy(task = numbered))
+    assert(rows == Seq(Row(0, 5L, 2L), Row(1, 6L, 8L), Row(2, 102L, 8L)))
+    assert(copied.read(scan(lineage: _*)).map(_.getAs[Any](1)) == Seq(null, null, null))
+  }
+
+  test("a column of the table with the name of a metadata column is the table's") {
+    val named = optional(2, "_pos", StringType)
+    assert(file(1).read(Scan(Vector(named), metadataIds = Set.empty)) == Seq(Row("00000000")))
+  }
+}

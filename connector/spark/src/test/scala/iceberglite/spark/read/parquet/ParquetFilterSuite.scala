@@ -1,0 +1,164 @@
+package iceberglite.spark.read.parquet
+
+import java.math.BigDecimal
+
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.schema.MessageTypeParser.parseMessageType
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
+import iceberglite.spec.Literal._
+import iceberglite.spec.NestedField.optional
+import iceberglite.spec.Type._
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}
+
+class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val schema = Schema(
+    0,
+    Vector(
+      optional(1, "i", IntType),
+      optional(2, "promoted", LongType),
+      optional(3, "f", FloatType),
+      optional(4, "d", DoubleType),
+      optional(5, "s", StringType),
+      optional(6, "dec", DecimalType(12, 2)),
+      optional(7, "st", StructType(Vector(optional(8, "x", IntType)))),
+      optional(9, "day", DateType),
+      optional(10, "big", DecimalType(30, 2))
+    )
+  )
+
+  private val parquet = parseMessageType(
+    """message m { optional int32 renamed = 1; optional int32 i = 2; optional float f = 3; optional float d = 4;
+      |  optional binary s (UTF8) = 5; optional int32 dec (DECIMAL(7,2)) = 6;
+      |  optional group st = 7 { optional int32 x = 8; }
+      |  optional int32 day (DATE) = 9; optional fixed_len_byte_array(10) big (DECIMAL(20,2)) = 10; }""".stripMargin
+  )
+
+  /** One row's values, by field id. */
+  private type Values = Map[Int, Any]
+
+  private def fill(row: Values)(g: Group): Unit = row.foreach {
+    case (1, v: Int) => g.append("renamed", v)
+    case (2, v: Int) => g.append("i", v)
+    case (3, v: Float) => g.append("f", v)
+    case (4, v: Float) => g.append("d", v)
+    case (5, v: String) => g.append("s", v)
+    case (6, v: Int) => g.append("dec", v)
+    case (8, v: Int) => g.addGroup("st").append("x", v)
+    case (9, v: Int) => g.append("day", v)
+    case (10, v: Int) =>
+      val digits = java.math.BigInteger.valueOf(v.toLong).toByteArray
+      val padded = Array.fill[Byte](10 - digits.length)(if (v < 0) -1 else 0) ++ digits
+      g.append("big", org.apache.parquet.io.api.Binary.fromConstantByteArray(padded))
+    case other => throw new IllegalArgumentException(other.toString)
+  }
+
+  private def literal(id: Int, value: Any): Literal = (id, value) match {
+    case (1 | 8, v: Int) => IntLiteral(v)
+    case (2, v: Int) => LongLiteral(v.toLong)
+    case (3, v: Float) => FloatLiteral(v)
+    case (4, v: Float) => DoubleLiteral(v.toDouble)
+    case (5, v: String) => StringLiteral(v)
+    case (6 | 10, v: Int) => DecimalLiteral(BigDecimal.valueOf(v.toLong, 2))
+    case (9, v: Int) => DateLiteral(v)
+    case other => throw new IllegalArgumentException(other.toString)
+  }
+
+  private val ids = Seq(1, 2, 3, 4, 5, 6, 8, 9, 10)
+  private val ints = Gen.oneOf(Gen.choose(-20, 20), Gen.oneOf(Int.MinValue, Int.MaxValue))
+  private val floats = Gen.oneOf(Gen.choose(-3, 3).map(_ / 2f), Gen.oneOf(0f, -0f, Float.NaN, Float.PositiveInfinity))
+  private val texts = Gen.oneOf("", "a", "ab", "abc", "b", "ä", "\ud83d\ude00", "\uffee")
+
+  private def value(id: Int): Gen[Any] = id match {
+    case 3 | 4 => floats
+    case 5 => texts
+    case 6 | 9 => Gen.choose(-999, 999)
+    case _ => ints
+  }
+
+  private val row: Gen[Values] =
+    Gen.sequence[Seq[Option[(Int, Any)]], Option[(Int, Any)]](ids.map(id => Gen.option(value(id).map(id -> _))))
+      .map(_.flatten.toMap)
+
+  private val predicate: Gen[Expression] = for {
+    id <- Gen.oneOf(ids)
+    term = Term.Named(schema.names(id))
+    v <- value(id).map(literal(id, _))
+    others <- Gen.listOf(value(id).map(literal(id, _)))
+    prefix <- texts
+    tests = Seq(IsNull(term), NotNull(term), LessThan(term, v), LessThanOrEqual(term, v), GreaterThan(term, v)) ++
+      Seq(GreaterThanOrEqual(term, v), Equal(term, v), NotEqual(term, v), In(term, others.toSet + v)) ++
+      Seq(NotIn(term, others.toSet + v), IsNan(term), NotNan(term)) ++
+      (if (id == 5) Seq(StartsWith(term, prefix), NotStartsWith(term, prefix)) else Nil)
+    chosen <- Gen.oneOf(tests)
+  } yield chosen
+
+  private val filter: Gen[Expression] = Gen.oneOf(
+    predicate,
+    for (a <- predicate; b <- predicate) yield And(a, b),
+    for (a <- predicate; b <- predicate) yield Or(a, b),
+    predicate.map(Not)
+  )
+
+  test("no row that matches a filter is skipped, whatever the rows and the filter") {
+    val manyRows = Gen.listOfN(40, row).map(_.sortBy(_.get(1).map(_.asInstanceOf[Int])))
+    forAll(manyRows, Gen.listOfN(8, filter)) { (rows, filters) =>
+      val file = write(parquet, pageRows = 5)(rows.map(r => fill(r)(_)): _*)
+      filters.foreach { f =>
+        val bound = Bind(f, schema, caseSensitive = true)
+        val test = Evaluate.rows[Values](bound, id => _.get(id).map(literal(id, _)))
+        val withoutNan = Set(3, 4).filterNot(id => rows.exists(_.get(id).exists(_.toString == "NaN")))
+        val scan = Scan(schema.fields :+ MetadataColumns.Position, metadataIds = Set(MetadataColumns.Position.id))
+        val read = file.read(scan.filtered(bound, withoutNan)).map(_.getLong(9))
+        val matching = rows.indices.filter(i => test(rows(i))).map(_.toLong)
+        assert(matching.diff(read).isEmpty, s"$f")
+        assert(read == read.distinct.sorted)
+      }
+    }
+  }
+
+  private val sorted = write(parquet, pageRows = 10)((0 until 100).map { i => (g: Group) =>
+    g.append("renamed", i).append("i", i).append("s", f"k$i%03d").append("f", i.toFloat)
+    g.append("dec", i * 100).append("day", i)
+    g.addGroup("st").append("x", i)
+  }: _*)
+
+  private def rowsRead(filter: Expression, withoutNan: Set[Int] = Set.empty): Int = {
+    val bound = Bind(filter, schema, caseSensitive = true)
+    sorted.read(Scan(schema.fields).filtered(bound, withoutNan)).size
+  }
+
+  private def named(name: String) = Term.Named(name)
+
+  test("pages without a matching row are skipped by every type of column") {
+    val few = 10
+    assert(rowsRead(Equal(named("i"), IntLiteral(55))) == few)
+    assert(rowsRead(Equal(named("promoted"), LongLiteral(55))) == few)
+    assert(rowsRead(LessThan(named("promoted"), LongLiteral(10))) == few)
+    assert(rowsRead(Equal(named("s"), StringLiteral("k055"))) == few)
+    assert(rowsRead(StartsWith(named("s"), "k05")) == few)
+    assert(rowsRead(Equal(named("dec"), DecimalLiteral(new BigDecimal("55.00")))) == few)
+    assert(rowsRead(Equal(named("day"), DateLiteral(55))) == few)
+    assert(rowsRead(Equal(named("st.x"), IntLiteral(55))) == few)
+    assert(rowsRead(Equal(named("f"), FloatLiteral(55f))) == few)
+    assert(rowsRead(In(named("i"), Set(IntLiteral(5), IntLiteral(95)))) == 2 * few)
+    assert(rowsRead(IsNull(named("i"))) == 0)
+  }
+
+  test("greater numbers are looked for in files that may hold NaN, and skipped in those that hold none") {
+    val filter = GreaterThan(named("f"), FloatLiteral(95f))
+    assert(rowsRead(filter) == 100)
+    assert(rowsRead(filter, withoutNan = Set(3)) == 10)
+  }
+
+  test("a filter on a column that is not read skips nothing") {
+    val bound = Bind(Equal(named("i"), IntLiteral(55)), schema, caseSensitive = true)
+    assert(sorted.read(Scan(Vector(optional(5, "s", StringType))).filtered(bound)).size == 100)
+    assert(sorted.read(Scan(Vector.empty).filtered(bound)).size == 100)
+  }
+}

@@ -1,0 +1,83 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.catalog.PartitionTerm.{Column, Number}
+
+class SqlReaderSuite extends AnyFunSuite {
+
+  private def parsed(sql: String): Any = {
+    val reader = new SqlReader(sql)
+    AlterTableStatement.begin(reader).map { case (table, statement) =>
+      val plan = statement.parse(table, reader)
+      reader.end()
+      plan
+    }
+  }
+
+  private def error(sql: String): ParseException = intercept[ParseException](parsed(sql))
+
+  test("keywords are known in any case, comments and line breaks count for nothing") {
+    val sql = "alter /* a /* nested */ one */ table\n  a.`b.c`.d -- rest of the line\n Add PARTITION\tfield days(ts)"
+    val term = WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
+    assert(parsed(sql) == Some(AddPartitionField(Seq("a", "b.c", "d"), term, None)))
+  }
+
+  test("names in backticks may hold dots, blanks and backticks, and be keywords") {
+    val term = WrittenTerm(Vector("a.b", "c`d"), None)
+    assert(parsed("ALTER TABLE t ADD PARTITION FIELD `a.b`.`c``d` AS `AS`;") ==
+      Some(AddPartitionField(Seq("t"), term, Some("AS"))))
+  }
+
+  test("a transform takes its number before or after the column") {
+    Seq("bucket(16, id)" -> Seq(Number(16), Column(Vector("id"))), "truncate(s.a, 4)" -> Seq(Column(Vector("s", "a")), Number(4)))
+      .foreach { case (text, arguments) =>
+        val name = text.takeWhile(_ != '(')
+        assert(parsed(s"ALTER TABLE t DROP PARTITION FIELD $text") ==
+          Some(DropPartitionField(Seq("t"), WrittenTerm(Vector(name), Some(arguments)))))
+      }
+  }
+
+  test("REPLACE names the old field, WITH the new one and maybe its name") {
+    val (shard, days) = (WrittenTerm(Vector("shard"), None), WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts"))))))
+    assert(parsed("ALTER TABLE t REPLACE PARTITION FIELD shard WITH days(ts) AS day") ==
+      Some(ReplacePartitionField(Seq("t"), shard, days, Some("day"))))
+  }
+
+  test("statements that only look alike are left alone") {
+    Seq(
+      "ALTER TABLE t ADD PARTITION (p = 1)",
+      "ALTER TABLE t DROP PARTITION (field = 1)",
+      "ALTER TABLE t ADD COLUMN partition INT",
+      "ALTER VIEW t ADD PARTITION FIELD x",
+      "SELECT 'ALTER TABLE t ADD PARTITION FIELD x'",
+      "-- ALTER TABLE t ADD PARTITION FIELD x\nSELECT 1",
+      "ALTER TABLE 'quoted' ADD PARTITION FIELD x",
+      "ALTER TABLE",
+      "`unclosed",
+      ""
+    ).foreach(sql => assert(parsed(sql) == None, sql))
+  }
+
+  test("an error points at the word that does not fit") {
+    val e = error("ALTER TABLE t\n  ADD PARTITION FIELD days ts")
+    assert(e.getMessage.contains("Syntax error at or near 'ts': expected the end of the statement"))
+    assert((e.line, e.startPosition) == ((Some(2), Some(27))))
+    assert(e.getMessage.contains("---------------------------^^^"))
+  }
+
+  test("an error says what was expected") {
+    Seq(
+      "ALTER TABLE t ADD PARTITION FIELD" -> "near end of input: expected a column or a transform",
+      "ALTER TABLE t ADD PARTITION FIELD bucket(" -> "expected a column or a number",
+      "ALTER TABLE t ADD PARTITION FIELD bucket(1, id" -> "expected ')'",
+      "ALTER TABLE t ADD PARTITION FIELD days(ts) AS" -> "expected a name for the partition field",
+      "ALTER TABLE t ADD PARTITION FIELD bucket(99999999999, id)" -> "the number is too large",
+      "ALTER TABLE t REPLACE PARTITION FIELD a BY b" -> "near 'BY': expected WITH",
+      "ALTER TABLE t ADD PARTITION FIELD 'text'" -> "near ''text'': expected a column or a transform",
+      "ALTER TABLE t ADD PARTITION FIELD `open" -> "near '`open': expected a column or a transform",
+      "ALTER TABLE t ADD PARTITION FIELD größe" -> "near 'ö'"
+    ).foreach { case (sql, message) => assert(error(sql).getMessage.contains(message), sql) }
+  }
+}

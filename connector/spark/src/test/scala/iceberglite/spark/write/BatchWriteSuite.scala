@@ -1,0 +1,166 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.functions.{col, lit}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Whole writes through Spark, read back by Apache Iceberg. */
+class BatchWriteSuite extends AnyFunSuite with WriteFixture {
+
+  test("rows appended to a table without partitions are the rows that Apache Iceberg reads") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg")
+    sql(s"INSERT INTO $t VALUES (1, 'a'), (2, NULL), (NULL, 'c')")
+    spark.range(10, 1000).selectExpr("id", "concat('n', id) AS name").writeTo(t).append()
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
+    assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[993,499458]")
+  }
+
+  test("each transform puts rows where Apache Iceberg looks for them") {
+    val t = newTable()
+    sql(s"""CREATE TABLE $t (id BIGINT, name STRING, amount DECIMAL(9, 2), at TIMESTAMP, day DATE) USING iceberg
+      PARTITIONED BY (bucket(4, id), truncate(2, name), truncate(100, amount), days(at), months(day))""")
+    source(100).writeTo(t).append()
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == texts(source(100)))
+    Seq("id = 17", "name = 'n17'", "amount = 1.70", "at = TIMESTAMP '1970-01-01 04:43:20'", "day < DATE '1969-12-01'")
+      .foreach { where =>
+        val found = sorted(s"SELECT * FROM ${peer(t)} WHERE $where")
+        assert(found.nonEmpty && found == texts(source(100).where(where)), where)
+      }
+  }
+
+  test("rows of a partition come to one task, so that it gets one file") {
+    val t = partitioned()
+    spark.range(0, 1000, 1, 7).selectExpr("id", "id % 5 AS part").writeTo(t).append()
+    assert(listed(t, "partition.part").map(_.getLong(0)).sorted == Seq(0, 1, 2, 3, 4))
+  }
+
+  test("without distribution every task writes a file for each of its partitions, and rows need not be sorted") {
+    val t = partitioned()
+    spark.range(0, 1000, 1, 3).selectExpr("id", "id % 5 AS part").writeTo(t)
+      .option("distribution-mode", "none").append()
+    assert(listed(t).size == 15)
+    assert(rows(s"SELECT count(DISTINCT id) FROM ${peer(t)}").head.getLong(0) == 1000)
+  }
+
+  test("a task with more partitions than it may have files open still writes one file for each") {
+    val t = partitioned()
+    spark.range(0, 3000, 1, 1).selectExpr("id", "(id * 7919) % 200 AS part").writeTo(t)
+      .option("distribution-mode", "none").append()
+    val files = listed(t, "partition.part, record_count")
+    assert(files.map(_.getLong(0)).sorted == (0L until 200L) && files.forall(_.getLong(1) == 15))
+    assert(rows(s"SELECT count(DISTINCT id) FROM ${peer(t)}").head.getLong(0) == 3000)
+  }
+
+  test("with fanout-enabled=false rows are sorted by partition, and the plan shows it") {
+    val t = partitioned()
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.fanout.enabled' = 'false')")
+    spark.range(0, 1000, 1, 3).selectExpr("id", "id % 5 AS part").writeTo(t)
+      .option("distribution-mode", "none").append()
+    assert(listed(t).size == 15)
+    val plan = rows(s"EXPLAIN INSERT INTO $t SELECT id, id % 5 FROM range(10)").head.getString(0)
+    assert(plan.contains("Sort [part"))
+  }
+
+  test("INSERT OVERWRITE of a partition replaces that partition") {
+    val t = filled()
+    sql(s"INSERT OVERWRITE $t PARTITION (part = 2) VALUES (100)")
+    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part = 2") == Seq("[100,2]"))
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 17)
+    assert(summaryOf(t)("operation") == "overwrite")
+  }
+
+  test("a dynamic overwrite replaces the partitions that have new rows") {
+    val t = filled()
+    withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
+      sql(s"INSERT OVERWRITE $t VALUES (100, 2), (101, 9)")
+    }
+    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part IN (2, 9)") == Seq("[100,2]", "[101,9]"))
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 18)
+    frame(Seq(102L -> 3L)).writeTo(t).overwritePartitions()
+    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part = 3") == Seq("[102,3]"))
+    frame(Seq(103L -> 3L)).writeTo(t).option("overwrite-mode", "dynamic").overwrite(lit(true))
+    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part = 3") == Seq("[103,3]"))
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 15)
+  }
+
+  test("INSERT OVERWRITE without a partition replaces the table, also by nothing") {
+    val t = filled()
+    sql(s"INSERT OVERWRITE $t VALUES (100, 2)")
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[100,2]"))
+    sql(s"INSERT OVERWRITE $t SELECT * FROM $t WHERE id < 0")
+    assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
+  }
+
+  test("an overwrite by a condition replaces the rows that satisfy it") {
+    val t = filled()
+    frame(Seq(100L -> 1L)).writeTo(t).overwrite(col("part") <= 1 || col("part").isNull)
+    assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part <= 1") == Seq("[100,1]"))
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 13)
+  }
+
+  test("an overwrite by a condition that only some rows of a file satisfy changes nothing and leaves no file") {
+    val t = filled()
+    changesNothing(t) {
+      val error = intercept[Exception](frame(Seq(100L -> 1L)).writeTo(t).overwrite(col("id") < 7))
+      assert(messages(error).contains("may also have rows that do not match"))
+    }
+  }
+
+  test("DELETE and TRUNCATE take whole files away") {
+    val t = filled()
+    sql(s"DELETE FROM $t WHERE part IN (1, 3)")
+    assert(sorted(s"SELECT DISTINCT part FROM ${peer(t)}") == Seq("[0]", "[2]", "[4]"))
+    assert(summaryOf(t)("operation") == "delete" && summaryOf(t)("deleted-records") == "8")
+    sql(s"DELETE FROM $t WHERE id >= 0 AND part = 0")
+    assert(sorted(s"SELECT DISTINCT part FROM ${peer(t)}") == Seq("[2]", "[4]"))
+    sql(s"TRUNCATE TABLE $t")
+    assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
+  }
+
+  test("a DELETE that would have to look at rows is refused and changes nothing") {
+    val t = filled()
+    changesNothing(t) {
+      intercept[AnalysisException](sql(s"DELETE FROM $t WHERE id = 7"))
+      intercept[AnalysisException](sql(s"DELETE FROM $t WHERE id % 2 = 0"))
+    }
+  }
+
+  test("a write without rows commits a snapshot without files") {
+    val t = filled()
+    sql(s"INSERT INTO $t SELECT * FROM $t WHERE id < 0")
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}.snapshots").head.getLong(0) == 2 && summaryOf(t)("operation") == "append")
+  }
+
+  test("the snapshot says which engine and which job wrote it") {
+    val t = partitioned()
+    frame(Seq(1L -> 1L)).writeTo(t).option("snapshot-property.Reviewed-By", "me").append()
+    val summary = summaryOf(t)
+    assert(summary("engine-name") == "spark" && summary("engine-version") == "3.5.9")
+    assert(summary("spark.app.id") == spark.sparkContext.applicationId && summary("Reviewed-By") == "me")
+    assert(summary.contains("iceberg-lite-version") && summary("added-records") == "1")
+  }
+
+  private def partitioned(): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, part BIGINT) USING iceberg PARTITIONED BY (part)")
+    t
+  }
+
+  /** Twenty rows in five partitions. */
+  private def filled(): String = {
+    val t = partitioned()
+    spark.range(20).selectExpr("id", "id % 5 AS part").writeTo(t).append()
+    t
+  }
+
+  private def frame(pairs: Seq[(Long, Long)]) = spark.createDataFrame(pairs).toDF("id", "part")
+
+  private def source(n: Long) = spark.range(n).selectExpr(
+    "id",
+    "concat('n', id) AS name",
+    "CAST(id / 10 AS DECIMAL(9, 2)) AS amount",
+    "timestamp_micros(id * 1000000000) AS at",
+    "date_add(DATE '1970-01-01', CAST(id - 50 AS INT)) AS day"
+  )
+}

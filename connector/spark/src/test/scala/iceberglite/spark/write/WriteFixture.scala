@@ -1,0 +1,54 @@
+package iceberglite.spark.write
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalatest.Suite
+
+import iceberglite.spark.SharedSession
+
+/** What the suites of writes look at besides rows. */
+trait WriteFixture extends SharedSession { self: Suite =>
+
+  /** Every file below a table's directory, with metadata. */
+  protected def filesOf(table: String): Set[Path] = {
+    val parts = table.split('.')
+    val directory = SharedSession.warehouse.resolve(parts(1)).resolve(parts(2))
+    if (!Files.exists(directory)) Set.empty
+    else {
+      val walk = Files.walk(directory)
+      try walk.iterator.asScala.filter(Files.isRegularFile(_)).toSet
+      finally walk.close()
+    }
+  }
+
+  protected def dataFilesOf(table: String): Set[Path] = filesOf(table).filter(_.toString.endsWith(".parquet"))
+
+  /** The table's live files, as Apache Iceberg lists them. */
+  protected def listed(table: String, columns: String = "*"): Seq[Row] =
+    rows(s"SELECT $columns FROM ${peer(table)}.files ORDER BY file_path")
+
+  /** The summary of the table's newest snapshot, as Apache Iceberg reads it. */
+  protected def summaryOf(table: String): Map[String, String] = {
+    val newest =
+      rows(s"SELECT summary, operation FROM ${peer(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head
+    newest.getMap[String, String](0).toMap + ("operation" -> newest.getString(1))
+  }
+
+  /** That a table, its history and its directory are the same after something as before. */
+  protected def changesNothing(table: String)(body: => Unit): Unit = {
+    val before = (sorted(s"SELECT * FROM $table"), rows(s"SELECT * FROM ${peer(table)}.snapshots"), filesOf(table))
+    body
+    val after = (sorted(s"SELECT * FROM $table"), rows(s"SELECT * FROM ${peer(table)}.snapshots"), filesOf(table))
+    assert(before == after)
+    ()
+  }
+
+  protected def texts(frame: DataFrame): Seq[String] = frame.collect().map(_.toString).sorted.toSeq
+
+  /** The messages of an error and of what caused it. */
+  protected def messages(error: Throwable): String =
+    Iterator.iterate(error)(_.getCause).takeWhile(_ != null).map(_.getMessage).mkString("\n")
+}

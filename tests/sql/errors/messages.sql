@@ -1,0 +1,38 @@
+-- What goes wrong says what to do.
+
+CREATE TABLE flights (id INT, ts TIMESTAMP) USING iceberg;
+
+-- error did you mean `flights`?
+SELECT * FROM fligths;
+
+-- error did you mean `flights`?
+INSERT INTO fligth VALUES (1, NULL);
+
+-- error `idd`
+SELECT idd FROM flights;
+
+-- error orc
+CREATE TABLE t (id INT) USING orc;
+
+-- error USING iceberg
+CREATE TABLE t (id INT) USING csv;
+
+-- error interval
+CREATE TABLE t (id INT, i INTERVAL DAY) USING iceberg;
+
+-- error column default value
+CREATE TABLE t (id INT DEFAULT 5) USING iceberg;
+
+-- error partition
+CREATE TABLE t (id INT) USING iceberg PARTITIONED BY (zorder(id));
+
+-- error does not have this transform
+CREATE TABLE t (id INT) USING iceberg PARTITIONED BY (days(id));
+
+-- error format-version
+CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('format-version' = '9');
+
+-- query
+SHOW TABLES;
+----
+db | flights | false

@@ -1,0 +1,49 @@
+-- What a table says of its files.
+
+CREATE TABLE t (id INT, p STRING) USING iceberg PARTITIONED BY (p);
+
+INSERT INTO t VALUES (1, 'a'), (2, 'a'), (NULL, 'b');
+
+-- query
+SELECT partition.p, record_count, readable_metrics.id.null_value_count, readable_metrics.id.upper_bound
+FROM ${catalog}.db.t.files ORDER BY partition.p;
+----
+a | 2 | 0 | 2
+b | 1 | 1 | NULL
+
+-- query
+SELECT file_format, content, file_path LIKE '%/data/p=%.parquet', file_size_in_bytes > 0 FROM ${catalog}.db.t.files
+WHERE record_count = 2;
+----
+PARQUET | 0 | true | true
+
+-- query
+SELECT partition.p, record_count, file_count FROM ${catalog}.db.t.partitions ORDER BY partition.p;
+----
+a | 2 | 1
+b | 1 | 1
+
+-- query
+SELECT content, added_data_files_count, partition_summaries[0].lower_bound, partition_summaries[0].upper_bound
+FROM ${catalog}.db.t.manifests;
+----
+0 | 2 | a | b
+
+-- let first
+SELECT snapshot_id FROM ${catalog}.db.t.snapshots;
+
+DELETE FROM t WHERE p = 'a';
+
+-- query
+SELECT partition.p FROM ${catalog}.db.t.files;
+----
+b
+
+-- query rowsort
+SELECT partition.p FROM ${catalog}.db.t.files VERSION AS OF ${first};
+----
+a
+b
+
+-- error whole history
+SELECT * FROM ${catalog}.db.t.snapshots VERSION AS OF ${first};

@@ -1,0 +1,36 @@
+-- A branch that another engine has made is read and written by its name; the table itself does not move.
+
+CREATE TABLE t (id INT) USING iceberg;
+
+INSERT INTO t VALUES (1);
+
+-- error Branch not found: work
+SELECT * FROM ${catalog}.db.t.branch_work;
+
+-- error Branch not found: work
+SELECT * FROM t VERSION AS OF 'work';
+
+-- query
+SELECT * FROM ${catalog}.db.t.branch_main;
+----
+1
+
+INSERT INTO ${catalog}.db.t.branch_main VALUES (2);
+
+-- query
+SELECT * FROM t ORDER BY id;
+----
+1
+2
+
+-- error It is a branch; read it as one
+SELECT * FROM ${catalog}.db.t.tag_main;
+
+-- query
+SELECT record_count FROM ${catalog}.db.t.branch_main.files;
+----
+1
+1
+
+-- error whole history
+SELECT name, type FROM ${catalog}.db.t.branch_main.refs;
