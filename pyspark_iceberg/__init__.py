@@ -1,0 +1,25 @@
+"""Iceberg tables in PySpark.
+
+Three lines are enough::
+
+    from pyspark_iceberg import iceberg_session
+
+    spark = iceberg_session(warehouse="warehouse")
+    spark.read.format("iceberg-lite").load("db.table").show()
+"""
+
+from pyspark_iceberg.errors import IcebergLiteError, JarNotFoundError, SessionConflictError
+from pyspark_iceberg.jars import connector_jars
+from pyspark_iceberg.session import configure, iceberg_session
+from pyspark_iceberg.table import PartitionField, Table
+
+__all__ = [
+    "IcebergLiteError",
+    "JarNotFoundError",
+    "PartitionField",
+    "SessionConflictError",
+    "Table",
+    "configure",
+    "connector_jars",
+    "iceberg_session",
+]

@@ -1,0 +1,21 @@
+"""The jars that the wheel carries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark_iceberg.errors import JarNotFoundError
+
+_JARS = Path(__file__).parent / "jars"
+
+
+def connector_jars() -> list[Path]:
+    """Return the connector's jar, then the drivers that it cannot hold itself (SQLite's, for the JDBC catalog).
+
+    Raises:
+        JarNotFoundError: the package holds no jar; the message says how to build it.
+    """
+    connector = sorted(_JARS.glob("iceberg-lite-spark-*.jar"))
+    if not connector:
+        raise JarNotFoundError(f"No iceberg-lite-spark-*.jar in {_JARS}. In a source tree, run `make jar` first")
+    return connector + sorted(set(_JARS.glob("*.jar")) - set(connector))

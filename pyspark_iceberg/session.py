@@ -1,0 +1,105 @@
+"""Spark sessions with a catalog of Iceberg tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Union
+
+from pyspark.sql import SparkSession
+
+from pyspark_iceberg.errors import IcebergLiteError, SessionConflictError
+from pyspark_iceberg.jars import connector_jars
+
+CATALOG_CLASS = "iceberglite.spark.SparkCatalog"
+EXTENSIONS_CLASS = "iceberglite.spark.SparkSessionExtensions"
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+def iceberg_session(
+    warehouse: PathLike | None = None,
+    *,
+    catalog: str = "lite",
+    uri: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    default: bool = True,
+    builder: SparkSession.Builder | None = None,
+) -> SparkSession:
+    """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running one.
+
+    Args:
+        warehouse: where the catalog keeps its tables: a directory, or a URI of a Hadoop file system.
+        catalog: the catalog's name in SQL.
+        uri: a `jdbc:` URI makes it a JDBC catalog; without, it is a file-system catalog.
+        properties: more properties of the catalog, such as `type` or `cache-enabled`.
+        default: whether names without a catalog mean this one.
+        builder: a builder with settings of your own (master, memory, other extensions); they are kept.
+
+    Raises:
+        IcebergLiteError: neither a warehouse nor properties say where the tables are.
+        JarNotFoundError: the package holds no jar.
+        SessionConflictError: a session without the connector is already running.
+    """
+    settings = catalog_settings(warehouse, catalog=catalog, uri=uri, properties=properties, default=default)
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return _extend(running, settings)
+    return configure(builder or SparkSession.builder.appName("iceberg-lite"), settings).getOrCreate()
+
+
+def catalog_settings(
+    warehouse: PathLike | None = None,
+    *,
+    catalog: str = "lite",
+    uri: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    default: bool = True,
+) -> dict[str, str]:
+    """Return the Spark settings of a catalog: what `iceberg_session` sets, for `spark-submit --conf` and the like."""
+    given = dict(properties or {})
+    if warehouse is not None:
+        given["warehouse"] = _location(warehouse)
+    if uri is not None:
+        given["uri"] = uri
+    given.setdefault("type", "jdbc" if given.get("uri", "").startswith("jdbc:") else "hadoop")
+    if "warehouse" not in given:
+        raise IcebergLiteError('Say where the tables are: iceberg_session(warehouse="path/or/uri")')
+    prefix = f"spark.sql.catalog.{catalog}"
+    settings = {prefix: CATALOG_CLASS, **{f"{prefix}.{key}": value for key, value in sorted(given.items())}}
+    if default:
+        settings["spark.sql.defaultCatalog"] = catalog
+    return settings
+
+
+def configure(builder: SparkSession.Builder, settings: Mapping[str, str]) -> SparkSession.Builder:
+    """Give a builder the connector's jars, its SQL extensions and some settings; what it has already is kept."""
+    have: dict[str, str] = getattr(builder, "_options", {})
+    builder = builder.config("spark.jars", _joined(have.get("spark.jars"), *map(str, connector_jars())))
+    builder = builder.config("spark.sql.extensions", _joined(have.get("spark.sql.extensions"), EXTENSIONS_CLASS))
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder
+
+
+def _extend(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    if EXTENSIONS_CLASS not in (spark.conf.get("spark.sql.extensions", "") or ""):
+        raise SessionConflictError(
+            "A Spark session without iceberg-lite is already running, and jars cannot be added to it. "
+            "Stop it first (spark.stop()), or start it with the builder that pyspark_iceberg.configure() returns"
+        )
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    return spark
+
+
+def _location(warehouse: PathLike) -> str:
+    """Make a local path absolute: drivers and executors may run elsewhere. A URI stays as it is."""
+    text = os.fspath(warehouse)
+    return text if "://" in text or text.startswith("file:") else str(Path(text).expanduser().absolute())
+
+
+def _joined(present: str | None, *more: str) -> str:
+    values = [v for v in (present or "").split(",") if v]
+    return ",".join(values + [m for m in more if m not in values])

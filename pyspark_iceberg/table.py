@@ -1,0 +1,160 @@
+"""A handle on one table: what it is, what happened to it, and how it was."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Union
+from xml.etree import ElementTree
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+Timestamp = Union[str, datetime.datetime]
+
+
+@dataclass(frozen=True)
+class PartitionField:
+    """One part of a table's partitioning: a column, or a transform of one such as `days(time_hour)`."""
+
+    position: int
+    transform: str
+
+    def __str__(self) -> str:
+        """Return the transform as SQL writes it."""
+        return self.transform
+
+
+class Table:
+    """A table of a catalog, by its name in SQL. It asks Spark anew at every call and keeps nothing.
+
+    Everything goes through SQL and DataFrames, so it works with Spark Connect too.
+
+    Args:
+        spark: a session with the catalog.
+        name: as in SQL: `catalog.db.table`, `db.table` in the current catalog, with backticks where needed.
+
+    Raises:
+        pyspark.errors.AnalysisException: there is no such table.
+    """
+
+    def __init__(self, spark: SparkSession, name: str) -> None:
+        self._spark = spark
+        self.name = name
+        self.to_df()
+
+    def to_df(self) -> DataFrame:
+        """Return the rows of the table as of now."""
+        return self._spark.table(self.name)
+
+    @property
+    def schema(self) -> StructType:
+        """The columns, as Spark types."""
+        return self.to_df().schema
+
+    @property
+    def partitioning(self) -> tuple[PartitionField, ...]:
+        """How new rows are partitioned; empty for an unpartitioned table."""
+        described = self._describe("DESCRIBE TABLE")
+        parts = [(name, kind) for name, kind in described if name.startswith("Part ")]
+        return tuple(PartitionField(i, kind) for i, (_, kind) in enumerate(parts))
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The table's properties, the ones that tell its state (`format-version`, `current-snapshot-id`) included."""
+        return {row["key"]: row["value"] for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
+
+    @property
+    def location(self) -> str:
+        """Where the table keeps its files, as a URI."""
+        described = dict(self._describe("DESCRIBE TABLE EXTENDED"))
+        return described["Location"]
+
+    @property
+    def format_version(self) -> int:
+        """The version of the table format."""
+        return int(self.properties["format-version"])
+
+    @property
+    def current_snapshot_id(self) -> int | None:
+        """The id of the snapshot that a read sees, or None while the table is empty."""
+        value = self.properties["current-snapshot-id"]
+        return None if value == "none" else int(value)
+
+    def history(self) -> DataFrame:
+        """Return when each snapshot became current, oldest first."""
+        return self.metadata("history").orderBy("made_current_at")
+
+    def snapshots(self) -> DataFrame:
+        """Return the snapshots that can be read, oldest first."""
+        return self.metadata("snapshots").orderBy("committed_at")
+
+    def refs(self) -> DataFrame:
+        """Return the branches and tags."""
+        return self.metadata("refs").orderBy("name")
+
+    def files(self) -> DataFrame:
+        """Return the files of the current snapshot, with their partitions, sizes and column metrics."""
+        return self.metadata("files")
+
+    def metadata(self, kind: str) -> DataFrame:
+        """Return one of the table's metadata tables, such as `manifests` or `partitions`."""
+        return self._spark.table(f"{self.name}.{kind}")
+
+    def as_of(self, *, version: int | str | None = None, timestamp: Timestamp | None = None) -> DataFrame:
+        """Return the rows as they were.
+
+        Args:
+            version: a snapshot id, or the name of a branch or tag.
+            timestamp: a time with zone; one without is in the session's time zone.
+
+        Raises:
+            ValueError: not exactly one of the two is given.
+            pyspark.errors.AnalysisException: the table has no such version, or no history so old.
+        """
+        if (version is None) == (timestamp is None):
+            raise ValueError("Give either version or timestamp")
+        if version is not None:
+            literal = str(version) if isinstance(version, int) else _quoted(version)
+            return self._spark.sql(f"SELECT * FROM {self.name} VERSION AS OF {literal}")  # noqa: S608
+        text = timestamp.isoformat(sep=" ") if isinstance(timestamp, datetime.datetime) else str(timestamp)
+        return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {_quoted(text)}")  # noqa: S608
+
+    def _describe(self, statement: str) -> list[tuple[str, str]]:
+        return [(row["col_name"], row["data_type"]) for row in self._spark.sql(f"{statement} {self.name}").collect()]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        properties = self.properties
+        return [
+            ("format version", properties["format-version"]),
+            ("location", self.location),
+            ("partitioning", ", ".join(str(p) for p in self.partitioning) or "none"),
+            ("current snapshot", properties["current-snapshot-id"]),
+        ]
+
+    def __repr__(self) -> str:
+        """Return the table's name, facts and columns."""
+        lines = [f"Table {self.name}"]
+        lines += [f"  {key}: {value}" for key, value in self._facts()]
+        lines += [f"  {f.name}: {f.dataType.simpleString()}" for f in self.schema.fields]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        root = ElementTree.Element("div")
+        ElementTree.SubElement(root, "h4").text = self.name
+        _html_table(root, self._facts())
+        _html_table(root, [(f.name, f.dataType.simpleString()) for f in self.schema.fields])
+        return ElementTree.tostring(root, encoding="unicode", method="html")
+
+
+def _html_table(parent: ElementTree.Element, rows: list[tuple[str, str]]) -> None:
+    table = ElementTree.SubElement(parent, "table")
+    for key, value in rows:
+        tr = ElementTree.SubElement(table, "tr")
+        ElementTree.SubElement(tr, "th").text = key
+        ElementTree.SubElement(tr, "td").text = value
+
+
+def _quoted(text: str) -> str:
+    """Return a SQL string literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

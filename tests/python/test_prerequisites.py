@@ -1,0 +1,54 @@
+"""What the machine lacks is named in one line, with what to install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def check(tmp_path: Path, tools: dict[str, str], python: str = "python3") -> list[str]:
+    """Run the check with only some tools on the PATH; return what it says."""
+    bin_dir = tmp_path / "bin"
+    bin_dir.mkdir()
+    for name in ("sed", "head", "bash"):
+        source = next(p for d in ("/usr/bin", "/bin") if (p := Path(d) / name).exists())
+        (bin_dir / name).symlink_to(source)
+    for name, script in tools.items():
+        (bin_dir / name).write_text(f"#!/bin/bash\n{script}\n")
+        (bin_dir / name).chmod(0o755)
+    env = {"PATH": str(bin_dir), "PYTHON": python, "LAUNCHER": str(tmp_path / "launcher.jar")}
+    done = subprocess.run(
+        ["bash", str(ROOT / "project" / "prerequisites.sh")], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode == 0) == (done.stderr == "")
+    return done.stderr.splitlines()
+
+
+JAVA_17 = "echo 'openjdk version \"17.0.15\" 2025-04-15' >&2"
+JAVA_8 = "echo 'openjdk version \"1.8.0_402\"' >&2"
+PYTHON = f'exec {sys.executable} "$@"'
+
+
+def test_nothing_is_said_when_everything_is_there(tmp_path: Path) -> None:
+    assert check(tmp_path, {"java": JAVA_17, "mvn": "", "python3": PYTHON}) == []
+
+
+def test_an_empty_machine_gets_one_line_for_each_thing(tmp_path: Path) -> None:
+    lines = check(tmp_path, {})
+    assert len(lines) == 3
+    assert "JDK 17" in lines[0]
+    assert "Maven" in lines[1]
+    assert "Python 3.9 to 3.12" in lines[2]
+
+
+def test_an_old_java_is_named(tmp_path: Path) -> None:
+    (line,) = check(tmp_path, {"java": JAVA_8, "mvn": "", "python3": PYTHON})
+    assert "java on the PATH is version 1" in line
+
+
+def test_a_wrong_python_is_named_with_the_way_to_choose_another(tmp_path: Path) -> None:
+    (line,) = check(tmp_path, {"java": JAVA_17, "mvn": "", "python3": 'echo "Python 3.13.0"; exit 1'})
+    assert "make PYTHON=" in line

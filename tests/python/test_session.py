@@ -1,0 +1,79 @@
+"""Sessions and their settings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from pyspark_iceberg import IcebergLiteError, configure, connector_jars, iceberg_session
+from pyspark_iceberg.session import catalog_settings
+
+
+def test_a_warehouse_is_enough(tmp_path: Path) -> None:
+    settings = catalog_settings(tmp_path)
+    assert settings == {
+        "spark.sql.catalog.lite": "iceberglite.spark.SparkCatalog",
+        "spark.sql.catalog.lite.type": "hadoop",
+        "spark.sql.catalog.lite.warehouse": str(tmp_path),
+        "spark.sql.defaultCatalog": "lite",
+    }
+
+
+def test_a_relative_warehouse_becomes_absolute_and_a_uri_stays() -> None:
+    assert Path(catalog_settings("wh")["spark.sql.catalog.lite.warehouse"]).is_absolute()
+    assert catalog_settings("hdfs://nn/wh")["spark.sql.catalog.lite.warehouse"] == "hdfs://nn/wh"
+
+
+def test_a_jdbc_uri_makes_a_jdbc_catalog(tmp_path: Path) -> None:
+    settings = catalog_settings(tmp_path, catalog="c", uri="jdbc:sqlite:x.db", default=False)
+    assert settings["spark.sql.catalog.c.type"] == "jdbc"
+    assert "spark.sql.defaultCatalog" not in settings
+
+
+def test_without_a_warehouse_the_error_says_what_to_give() -> None:
+    with pytest.raises(IcebergLiteError, match=r"iceberg_session\(warehouse="):
+        catalog_settings()
+
+
+def test_a_given_builder_keeps_its_jars_and_extensions() -> None:
+    class Builder:
+        """Stands in for a SparkSession.Builder; a real one shares its options with every other."""
+
+        def __init__(self) -> None:
+            self._options = {"spark.jars": "own.jar", "spark.sql.extensions": "own.Extensions"}
+
+        def config(self, key: str, value: str) -> Builder:
+            self._options[key] = value
+            return self
+
+    builder = Builder()
+    configure(builder, {})  # type: ignore[arg-type]
+    jars = builder._options["spark.jars"].split(",")
+    assert jars == ["own.jar", *map(str, connector_jars())]
+    assert builder._options["spark.sql.extensions"] == "own.Extensions,iceberglite.spark.SparkSessionExtensions"
+
+
+def test_a_running_session_gets_another_catalog(spark: SparkSession, tmp_path: Path) -> None:
+    again = iceberg_session(tmp_path, catalog="second", default=False)
+    again.sql("CREATE TABLE second.db.t AS SELECT 1 AS id")
+    assert again.table("second.db.t").count() == 1
+    assert spark.conf.get("spark.sql.defaultCatalog") == "lite"
+
+
+def test_a_running_session_without_the_connector_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    program = (
+        "from pyspark.sql import SparkSession\n"
+        "from pyspark_iceberg import iceberg_session, SessionConflictError\n"
+        "SparkSession.builder.master('local[1]').config('spark.ui.enabled', 'false').getOrCreate()\n"
+        "try:\n"
+        f"    iceberg_session({str(tmp_path)!r})\n"
+        "except SessionConflictError as e:\n"
+        "    print('refused:', e)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "refused: A Spark session without iceberg-lite is already running" in done.stdout
+    assert "spark.stop()" in done.stdout

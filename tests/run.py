@@ -1,0 +1,74 @@
+"""Runs all tests, Scala then Python, and closes with one line: `N passed, N failed`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How many tests ended how."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Outcome) -> Outcome:
+        """Add up two outcomes."""
+        return Outcome(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+    def __str__(self) -> str:
+        """Render the closing line."""
+        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
+
+
+def run(name: str, command: list[str], reports: list[Path], pattern: str) -> Outcome:
+    """Run one suite and count its tests from the JUnit reports it leaves; one that leaves none has failed."""
+    for folder in reports:
+        shutil.rmtree(folder, ignore_errors=True)
+    start = time.monotonic()
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    outcome = sum((count(f) for folder in reports for f in sorted(folder.glob(pattern))), Outcome())
+    if code != 0 and outcome.failed == 0:
+        print(f"{name}: the runner itself failed with exit code {code}", file=sys.stderr)
+        outcome += Outcome(failed=1)
+    print(f"{name}: {outcome} in {time.monotonic() - start:.0f} s\n", flush=True)
+    return outcome
+
+
+def count(report: Path) -> Outcome:
+    """Count the tests of one JUnit report."""
+    cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+    bad = sum(1 for c in cases if c.find("failure") is not None or c.find("error") is not None)
+    skipped = sum(1 for c in cases if c.find("skipped") is not None)
+    return Outcome(len(cases) - bad - skipped, bad, skipped)
+
+
+def main() -> int:
+    """Run everything; the exit code says whether all passed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sbt", required=True, help="how to start sbt")
+    sbt = shlex.split(parser.parse_args().sbt)
+    if "=" in sbt[0]:
+        sbt = ["env", *sbt]
+    scala_reports = [ROOT / "connector" / p / "target" / "test-reports" for p in ("spec", "core", "spark")]
+    python_reports = ROOT / "build" / "test-reports"
+    outcome = run("Scala", [*sbt, "test"], scala_reports, "TEST-*.xml")
+    pytest = [sys.executable, "-m", "pytest", f"--junitxml={python_reports / 'pytest.xml'}"]
+    outcome += run("Python", pytest, [python_reports], "pytest.xml")
+    print(outcome)
+    return 1 if outcome.failed or not outcome.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
