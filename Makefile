@@ -1,0 +1,85 @@
+# `make help` lists the targets. Everything is installed below this folder: .venv/ (Python) and .tools/ (sbt).
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VERSION := $(shell cat VERSION)
+SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
+WAREHOUSE ?= warehouse
+
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
+JAR := connector/spark/target/scala-2.12/iceberg-lite-spark-3.5_2.12-$(VERSION).jar
+BUNDLED := pyspark_iceberg/jars/$(notdir $(JAR))
+SOURCES := $(shell find connector -path '*/src/main/*' -type f) build.sbt VERSION $(wildcard project/*.sbt project/*.scala project/*.properties)
+
+# sbt from the PATH, else its launcher as a Maven artifact.
+SBT_OPTIONS := -Dsbt.supershell=false -Dsbt.color=false -Xmx3g -Xss8m
+ifneq ($(shell command -v sbt),)
+SBT := JAVA_OPTS="$(SBT_OPTIONS)" sbt --batch
+SBT_READY :=
+else
+SBT := java $(SBT_OPTIONS) -jar $(LAUNCHER)
+SBT_READY := $(LAUNCHER)
+endif
+
+.PHONY: help quickstart test test-all shell jar wheel style format bench clean check
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+quickstart: $(READY) $(BUNDLED) ## run the main job on a year of real flights, into ./warehouse
+	@$(PY) examples/01_quickstart.py --warehouse $(WAREHOUSE)
+
+test: $(READY) $(BUNDLED) ## run all tests, Scala and Python
+	@$(PY) tests/run.py --sbt '$(SBT)'
+
+test-all: $(READY) $(BUNDLED) ## the same, every SQL scenario on every catalog and version
+	@ICEBERG_LITE_ALL=1 $(PY) tests/run.py --sbt '$(SBT)'
+
+shell: $(READY) $(BUNDLED) ## a PySpark shell with the catalog `lite` on ./warehouse
+	@$(PY) -m pyspark_iceberg.shell $(WAREHOUSE)
+
+jar: $(JAR) ## build the connector's jar and print its path
+	@echo $(JAR)
+
+wheel: $(READY) $(BUNDLED) ## build the Python wheel, the jar in it, into dist/
+	@$(PY) -m build --wheel --no-isolation --outdir dist . > build-wheel.log 2>&1 || { cat build-wheel.log; exit 1; }
+	@rm -f build-wheel.log; ls dist/*.whl
+
+style: $(READY) $(SBT_READY) | check ## check formatting, lints and types
+	@$(SBT) scalafmtCheckAll scalafmtSbtCheck
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
+
+format: $(READY) $(SBT_READY) | check ## format all sources
+	@$(SBT) scalafmtAll scalafmtSbt
+	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
+
+clean: ## remove what the build made; .venv, .tools and the warehouse stay
+	rm -rf connector/*/target target project/target project/project build dist *.egg-info pyspark_iceberg/jars/*.jar
+
+check:
+	@PYTHON='$(PYTHON)' LAUNCHER='$(SBT_READY)' bash project/prerequisites.sh
+
+$(LAUNCHER): | check
+	@mkdir -p .tools && echo "Fetching sbt $(SBT_VERSION)" && mvn -q -B \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+	  -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=.tools
+
+$(JAR): $(SOURCES) $(SBT_READY) | check
+	@$(SBT) spark/assembly
+	@touch $(JAR)
+
+# The wheel carries the connector and SQLite's driver, whose native symbols forbid that it be shaded into our jar.
+$(BUNDLED): $(SOURCES) $(SBT_READY) | check
+	@$(SBT) spark/bundle
+	@touch $(JAR) $(BUNDLED)
+
+$(READY): pyproject.toml VERSION | check
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the Python packages (a few minutes the first time)" && $(PY) -m pip install --quiet --upgrade pip \
+	  && $(PY) -m pip install --quiet --editable '.[dev]'
+	@touch $(READY)
