@@ -41,6 +41,15 @@ object CatalogProperty {
     CatalogProperty("cache-enabled", Some("true"), "Whether tables that were loaded lately are kept")
   val CacheExpirationMs: CatalogProperty =
     CatalogProperty("cache.expiration-interval-ms", Some("30000"), "How long a table is kept after it was loaded")
+  val ManifestCacheEnabled: CatalogProperty =
+    CatalogProperty("io.manifest.cache-enabled", Some("true"), "Whether decoded manifests, which never change, are kept")
+  val UseNullableQuerySchema: CatalogProperty =
+    CatalogProperty("use-nullable-query-schema", Some("true"), "Whether all columns of a CREATE TABLE AS SELECT may be null")
+  val StoredName: CatalogProperty = CatalogProperty(
+    "catalog-name",
+    None,
+    "What a JDBC catalog is called in its database, where that is not what the session calls it"
+  )
   val DefaultNamespace: CatalogProperty =
     CatalogProperty("default-namespace", None, "The namespace of a session that has switched to this catalog")
 
@@ -61,6 +70,9 @@ object CatalogProperty {
     JdbcInitTables,
     CacheEnabled,
     CacheExpirationMs,
+    ManifestCacheEnabled,
+    UseNullableQuerySchema,
+    StoredName,
     DefaultNamespace
   )
 
@@ -73,7 +85,6 @@ object CatalogProperty {
     "clients",
     "metrics-reporter-impl",
     "cache.case-sensitive",
-    "io.manifest.cache-enabled",
     "io.manifest.cache.expiration-interval-ms",
     "io.manifest.cache.max-total-bytes",
     "io.manifest.cache.max-content-length",
@@ -90,7 +101,6 @@ object CatalogProperty {
     "auth.session-timeout-ms",
     "encryption.kms-type",
     "encryption.kms-impl",
-    "use-nullable-query-schema",
     "rest-catalog-purge",
     "snapshot-loading-mode",
     "rest-metrics-reporting-enabled",

@@ -75,13 +75,15 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
   }
 
-  /** What was listed may be old and gone when it is read, where others commit and delete: then another look helps. */
+  /**
+   * What was listed may be gone when it is read, where others commit and delete, and a listing may miss what comes while
+   * it runs: another look helps. Without a hint there is nothing to look for.
+   */
   @tailrec
-  private def listed(looks: Int): Option[TableVersion] = newestListed() match {
-    case None => None
-    case Some(path) =>
-      val version = readIfThere(path)
-      if (version.isDefined || looks == 0) version else listed(looks - 1)
+  private def listed(looks: Int): Option[TableVersion] = {
+    val found = newestListed()
+    val version = found.flatMap(readIfThere)
+    if (version.isDefined || looks == 0 || found.isEmpty && !io.exists(hintFile)) version else listed(looks - 1)
   }
 }
 
@@ -90,5 +92,6 @@ private[catalog] object VersionFiles {
   /** How many versions are tried one by one before the directory is listed. */
   private val MaxSteps = 16
 
-  private val Listings = 3
+  /** How often a directory is listed again whose files come and go. */
+  private val Listings = 10
 }

@@ -14,6 +14,9 @@ final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirect
  */
 trait FileIO extends Serializable {
 
+  /** Whether what was read of files that never change may be kept in memory and taken again. */
+  def mayCache: Boolean = true
+
   def open(path: String): InputStream
 
   /** The whole of a file. */
@@ -32,6 +35,8 @@ trait FileIO extends Serializable {
    *
    * @return false where the path is taken
    * @throws iceberglite.spec.IcebergError.Unsupported where the storage cannot do this exclusively
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown where nobody knows whether it appeared; after every other
+   *   error it has not, and will not
    */
   def createExclusively(path: String, contents: Array[Byte]): Boolean
 

@@ -15,7 +15,7 @@ import iceberglite.io.StorageErrors.{changing, reading}
  * Paths are taken as they stand in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory,
  * and nothing in them is decoded.
  */
-final class HadoopFileIO(conf: SerializableConfiguration) extends FileIO {
+final class HadoopFileIO(conf: SerializableConfiguration, override val mayCache: Boolean = true) extends FileIO {
 
   def this(configuration: Configuration) = this(new SerializableConfiguration(configuration))
 

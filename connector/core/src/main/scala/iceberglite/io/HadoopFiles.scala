@@ -42,7 +42,7 @@ private[io] final class HadoopFiles(configuration: Configuration) {
     val fs = system(file)
     schemeOf(fs) match {
       case LocalScheme => linkWritten(fs, file, contents)
-      case scheme if ExclusiveRename(scheme) => renameWritten(fs, file, contents)
+      case scheme if ExclusiveRename(scheme) => renameWritten(fs, path, contents)
       case scheme =>
         throw Unsupported(
           s"committing to $path: no file is created exclusively on $scheme, so that commits could be lost",
@@ -138,17 +138,18 @@ private[io] final class HadoopFiles(configuration: Configuration) {
     finally quietly(LocalFiles.delete(written))
   }
 
-  private def renameWritten(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
+  private def renameWritten(fs: FileSystem, path: String, contents: Array[Byte]): Boolean = {
+    val file = new Path(path)
     val temporary = writeTemporary(fs, file, contents)
     val renamed =
       try fs.rename(temporary, file)
-      catch { case NonFatal(e) => wasRenamed(fs, temporary, file, e) }
+      catch { case NonFatal(e) => wasRenamed(fs, temporary, path, e) }
     if (renamed) true
     else {
       // Only a name that is taken is a lost race; every other refusal is a failure of the storage.
       val taken = orDelete(fs, temporary)(fs.exists(file))
       quietly(fs.delete(temporary, false))
-      if (!taken) throw StorageFailed("create", file.toString, s"The storage refused to rename $temporary to it")
+      if (!taken) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
       false
     }
   }
@@ -157,16 +158,16 @@ private[io] final class HadoopFiles(configuration: Configuration) {
    * After a rename of unknown outcome: who can still delete the temporary file knows that it was not renamed, and
    * that it will not be; where it is gone, only this very rename can have taken it.
    */
-  private def wasRenamed(fs: FileSystem, temporary: Path, file: Path, failure: Throwable): Boolean = {
+  private def wasRenamed(fs: FileSystem, temporary: Path, path: String, failure: Throwable): Boolean = {
     val deleted =
       try fs.delete(temporary, false)
       catch {
         case NonFatal(e) =>
           failure.addSuppressed(e)
           val reason = s"renaming $temporary to it failed (${failure.getMessage})"
-          throw CommitStateUnknown(file.toString, file.toString, reason, Some(failure))
+          throw CommitStateUnknown(s"the table of $path", path, reason, Some(failure))
       }
-    if (deleted) throw StorageErrors.failed("create", file.toString, failure)
+    if (deleted) throw StorageErrors.failed("create", path, failure)
     true
   }
 

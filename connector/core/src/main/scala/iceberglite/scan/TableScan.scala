@@ -18,8 +18,8 @@ final case class TableScan(
     snapshot: Option[Snapshot],
     schema: Schema,
     filter: Expression,
-    caseSensitive: Boolean = true,
-    cache: ManifestCache = ManifestCache.shared
+    caseSensitive: Boolean,
+    cache: ManifestCache
 ) {
 
   /**
@@ -69,6 +69,16 @@ final case class TableScan(
 }
 
 object TableScan {
+
+  /** With the cache of the table's storage. */
+  def apply(
+      table: Table,
+      snapshot: Option[Snapshot],
+      schema: Schema,
+      filter: Expression,
+      caseSensitive: Boolean
+  ): TableScan = TableScan(table, snapshot, schema, filter, caseSensitive, ManifestCache.of(table.io))
+
   private def liveFiles(m: ManifestFile): Option[Long] =
     for (added <- m.addedFilesCount; existing <- m.existingFilesCount) yield added.toLong + existing
 

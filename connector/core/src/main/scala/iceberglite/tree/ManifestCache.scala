@@ -53,6 +53,9 @@ object ManifestCache {
   /** Keeps nothing: for a catalog with `io.manifest.cache-enabled=false`. */
   val Off: ManifestCache = new ManifestCache(0)
 
+  /** The cache for what is read through `io`. */
+  def of(io: FileIO): ManifestCache = if (io.mayCache) shared else Off
+
   /** The cache of the JVM: at most 512 MB, and at most 15 % of the heap. */
   lazy val shared: ManifestCache =
     new ManifestCache(math.min(MaxBytes, (Runtime.getRuntime.maxMemory * HeapShare).toLong))

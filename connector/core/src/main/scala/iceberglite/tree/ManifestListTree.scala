@@ -17,11 +17,24 @@ final class ManifestListTree(
 ) extends MetadataTree {
 
   override def manifests(snapshot: Snapshot): Vector[ManifestFile] = snapshot.manifestList match {
-    case Some(path) => cache.manifestsOf(ListKey(io, path))(ManifestLists.read(io, path))
+    case Some(path) => cache.manifestsOf(ListKey(io, path))(listed(path, snapshot))
     case None =>
       InParallel.map(snapshot.manifests) { path =>
         cache.manifestsOf(ListKey(io, path))(Vector(EmbeddedManifests.read(io, path, snapshot, read))).head
       }
+  }
+
+  /** To Avro a list that was cut off right after its header lists nothing; the snapshot's summary tells them apart. */
+  private def listed(path: String, snapshot: Snapshot): Vector[ManifestFile] = {
+    val manifests = ManifestLists.read(io, path)
+    val files = snapshot.summary.get(ManifestListTree.TotalDataFiles)
+    if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(
+      path,
+      "manifest list",
+      s"It lists no manifests, but its snapshot ${snapshot.snapshotId} has ${files.mkString} data files: it was cut off. " +
+        "Restore the file, or roll back to another snapshot"
+    )
+    manifests
   }
 
   override def entries(manifest: ManifestFile): Iterator[ManifestEntry] =
@@ -57,4 +70,8 @@ final class ManifestListTree(
       s"The table has no partition spec ${manifest.partitionSpecId}, only ${specs.keys.toVector.sorted.mkString(", ")}"
     )
   )
+}
+
+private object ManifestListTree {
+  private val TotalDataFiles = "total-data-files"
 }

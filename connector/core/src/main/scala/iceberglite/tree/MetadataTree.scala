@@ -31,12 +31,11 @@ trait MetadataTree {
 
 object MetadataTree {
 
-  /**
-   * The tree of a table.
-   *
-   * @param cache where decoded manifests are kept; [[ManifestCache.Off]] keeps none
-   */
-  def of(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.shared): MetadataTree =
+  /** The tree of a table. */
+  def of(io: FileIO, metadata: TableMetadata): MetadataTree = of(io, metadata, ManifestCache.of(io))
+
+  /** @param cache where decoded manifests are kept; [[ManifestCache.Off]] keeps none */
+  def of(io: FileIO, metadata: TableMetadata, cache: ManifestCache): MetadataTree =
     of(io, metadata, metadata.schema, cache)
 
   /** The same with partition values of the types that they have under `schema`, perhaps that of an old snapshot. */

@@ -9,7 +9,7 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, Unsupported}
+import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile, Unsupported}
 
 class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
 
@@ -191,7 +191,8 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     finally RenamingFileSystem.failing = None
     RenamingFileSystem.failing = Some(RenamingFileSystem.Everything)
     try {
-      assertThrows[iceberglite.spec.IcebergError.CommitStateUnknown](io.createExclusively(s"$path.3", content("1")))
+      val unknown = intercept[CommitStateUnknown](io.createExclusively(s"$path.3", content("1")))
+      assert(unknown.metadataFile == s"$path.3")
     } finally RenamingFileSystem.failing = None
   }
 

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.io.ManifestLists
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
@@ -205,6 +206,20 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(intercept[UnreadableFile](t.manifests).getMessage.contains("mem:/t/metadata/m.avro"))
     t.setCurrent(Snapshot(2, None, 0, 2000, None, Vector("mem:/t/metadata/gone.avro"), Map.empty, None))
     assert(intercept[UnreadableFile](t.manifests).getMessage.contains("mem:/t/metadata/gone.avro"))
+  }
+
+  test("a manifest list that was cut off to nothing is named, and one that is empty by right is read") {
+    val t = new TestTable(schema)
+    t.append(file("a"))
+    val path = "mem:/t/metadata/cut.avro"
+    ManifestLists.write(t.io, path, FormatVersion.V2, 1, None, 1, None, Vector.empty)
+    val snapshot = t.metadata.snapshots.last
+    def manifests(total: String): Vector[ManifestFile] = t.tree.manifests(
+      snapshot.copy(manifestList = Some(path), summary = snapshot.summary + ("total-data-files" -> total))
+    )
+    val error = intercept[UnreadableFile](manifests("1"))
+    assert(error.getMessage.contains(path) && error.getMessage.contains("cut off"))
+    assert(manifests("0").isEmpty)
   }
 
   test("partition values keep the type that they have in the schema at hand, also of dropped columns") {

@@ -37,6 +37,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   override def name: String = settings.name
 
+  override def toString: String = setup.fold(getClass.getName)(s => s"${s.name} (${getClass.getSimpleName})")
+
   override def defaultNamespace: Array[String] = settings.defaultNamespace
 
   override def useNullableQuerySchema: Boolean = settings.useNullableQuerySchema

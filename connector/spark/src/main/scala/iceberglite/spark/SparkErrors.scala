@@ -21,8 +21,8 @@ final class StatementError(message: String, val error: IcebergError)
     extends AnalysisException(message, cause = Some(error))
 
 /**
- * The only place where errors of tables become errors of Spark. The message stays, with the table's name before it where
- * it does not say it, and the original error is the cause.
+ * The only place where errors of tables become errors of Spark. The message stays, with the table's name before it
+ * where it does not say it, and the original error is the cause.
  */
 object SparkErrors {
 

@@ -19,9 +19,10 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /**
- * Spark's own catalog with tables of ours in it: `spark.sql.catalog.spark_catalog = iceberglite.spark.SparkSessionCatalog`,
- * and `type` and the other properties of the catalog that keeps ours. What is made with `USING iceberg` is ours, all else
- * goes to Spark, as do the namespaces. A name belongs to one table, whosever it is.
+ * Spark's own catalog with tables of ours in it: `spark.sql.catalog.spark_catalog =
+ * iceberglite.spark.SparkSessionCatalog`, and `type` and the other properties of the catalog that keeps ours. What is
+ * made with `USING iceberg` is ours, all else goes to Spark, as do the namespaces. A name belongs to one table,
+ * whosever it is.
  */
 @nowarn("cat=deprecation") // Spark calls the newer forms, which pass on to these; every catalog has these
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
@@ -33,7 +34,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def setDelegateCatalog(catalog: CatalogPlugin): Unit = catalog match {
     case c: TableCatalog with SupportsNamespaces with FunctionCatalog => delegate = Some(c)
-    case other => throw new IllegalArgumentException(s"Not a session catalog: ${other.name} (${other.getClass.getName})")
+    case other => throw new IllegalArgumentException(s"${other.getClass.getName} is no catalog of a session")
   }
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = ours.initialize(name, options)
@@ -132,7 +133,9 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     }
   }
 
-  /** Spark's own catalog cannot stage: there, as without us, a failed query leaves no table, but the old one is gone. */
+  /**
+   * Spark's own catalog cannot stage: there, as without us, a failed query leaves no table, but the old one is gone.
+   */
   private def stagingIn(properties: util.Map[String, String])(
       stage: StagingTableCatalog => StagedTable
   )(unstaged: => StagedTable): StagedTable =
@@ -185,7 +188,9 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     properties.asScala.get(TableCatalog.PROP_PROVIDER).exists(SparkSessionCatalog.providers.contains)
 
   private def checkFree(ident: Identifier, properties: util.Map[String, String]): Unit = {
-    if (asksForOurs(properties) && !namespaceExists(ident.namespace)) throw new NoSuchNamespaceException(ident.namespace)
+    if (asksForOurs(properties) && !namespaceExists(ident.namespace)) {
+      throw new NoSuchNamespaceException(ident.namespace)
+    }
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
   }
 

@@ -8,11 +8,11 @@ import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 import iceberglite.spark.sql.{SqlParser, SuggestTableNames}
 
 /**
- * What we add to a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. Beside others it should stand
- * last, for the last parser sees a statement first, and ours passes on what concerns no table of ours.
+ * What we add to a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. Beside others it should
+ * stand last, for the last parser sees a statement first, and ours passes on what concerns no table of ours.
  *
- * Without them everything works but our own statements, such as `ALTER TABLE ... ADD PARTITION FIELD`, which Spark takes
- * for syntax errors.
+ * Without them everything works but our own statements, such as `ALTER TABLE ... ADD PARTITION FIELD`, which Spark
+ * takes for syntax errors.
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 

@@ -33,8 +33,8 @@ import iceberglite.table.Table
 /**
  * A table, or an earlier state of one, as Spark sees it.
  *
- * Its columns are those at the time it was resolved. Its rows are those at the time a scan is planned, so that a data frame
- * made before an INSERT of this session shows the new rows, as with Apache Iceberg.
+ * Its columns are those at the time it was resolved. Its rows are those at the time a scan is planned, so that a data
+ * frame made before an INSERT of this session shows the new rows, as with Apache Iceberg.
  *
  * @param source gives the table as it is now
  * @param travel which state of it is meant
@@ -102,9 +102,17 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   private def writeBuilder(info: LogicalWriteInfo): WriteBuilder =
     new IcebergWriteBuilder(source(), info, SparkSession.active)
 
+  /** @throws StatementError where it cannot be, for Spark's own message could not say why */
   override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
     requireLatest("delete from")
-    MetadataDelete.canDelete(source(), predicates, SparkSession.active)
+    if (!MetadataDelete.canDelete(source(), predicates, SparkSession.active)) {
+      throw Unsupported(
+        s"DELETE FROM $name WHERE ${predicates.mkString(" AND ")}",
+        "This release deletes whole files only, and some files hold also rows that stay. Filter by partitions, or " +
+          "write the rows that stay with INSERT OVERWRITE"
+      )
+    }
+    true
   }
 
   override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
@@ -113,7 +121,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   }
 
   private def requireLatest(verb: String): Unit = if (travel != TimeTravel.Latest) {
-    throw Unsupported(s"$verb $name at ${travel.selector}", s"Only the table itself can be changed: $verb ${table.name}")
+    throw Unsupported(s"$verb $name at ${travel.selector}", s"Only the table itself can be changed: $verb $name")
   }
 
   override def toString: String = name
@@ -133,7 +141,7 @@ final private class BranchWriteInfo(info: LogicalWriteInfo, branch: String) exte
   private val key = WriteOptions.Branch.key
 
   Option(info.options.get(key)).filter(_ != branch).foreach { other =>
-    throw InvalidArgument(s"write option $key", other, s"The table's name says to write to $branch; leave one of them out")
+    throw InvalidArgument(s"write option $key", other, s"The table's name says $branch; leave one of them out")
   }
 
   override def options: CaseInsensitiveStringMap = {

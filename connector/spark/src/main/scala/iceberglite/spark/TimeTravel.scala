@@ -144,6 +144,6 @@ object TimeTravel {
 
   private def noSuchRef(kind: String, name: String, table: TableMetadata): NotFound = {
     val known = table.refs.toSeq.sortBy(_._1).map { case (n, ref) => s"${ref.kind} $n" }
-    NotFound(kind, name, if (known.isEmpty) "The table has no branches or tags" else s"There are ${known.mkString(", ")}")
+    NotFound(kind, name, if (known.isEmpty) "The table has none" else s"There are ${known.mkString(", ")}")
   }
 }

@@ -82,7 +82,8 @@ class ExtensionsSuite extends AnyFunSuite with SharedSession {
     session.sql(s"CREATE TABLE $t (id INT, ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts))")
     session.sql(s"INSERT INTO $t VALUES (1, TIMESTAMP '2024-01-01 00:00:00')")
     session.sql(s"ALTER TABLE $t ADD COLUMN x INT")
-    assert(session.sql(s"SELECT id, x FROM $t WHERE ts > TIMESTAMP '2023-01-01 00:00:00'").collect().toSeq == Seq(Row(1, null)))
+    val found = session.sql(s"SELECT id, x FROM $t WHERE ts > TIMESTAMP '2023-01-01 00:00:00'").collect().toSeq
+    assert(found == Seq(Row(1, null)))
     session.sql(s"DELETE FROM $t WHERE ts < TIMESTAMP '2024-01-02 00:00:00'")
     assert(session.table(t).count() == 0)
     intercept[ParseException](session.sql(s"ALTER TABLE $t ADD PARTITION FIELD id"))

@@ -10,8 +10,8 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 /**
- * A suite on the one Spark session of the JVM. Its catalogs come in pairs over the same storage, ours and the peer's, so
- * that either can read what the other wrote:
+ * A suite on the one Spark session of the JVM. Its catalogs come in pairs over the same storage, ours and the peer's,
+ * so that either can read what the other wrote:
  *
  *   - `lite` and `ice`: file-system tables in [[SharedSession.warehouse]],
  *   - `litejdbc` and `icejdbc`: tables of one SQLite file.
@@ -107,7 +107,8 @@ object SharedSession {
     val ours = classOf[SparkCatalog].getName
     val files = Seq("type" -> "hadoop", "warehouse" -> warehouse.toUri.toString)
     val database = Seq("type" -> "jdbc", "uri" -> jdbcUri, "warehouse" -> jdbcWarehouse.toUri.toString)
-    // The peer caches by access, so that it would not see our commits. Tables in a database belong to a catalog by name.
+    // The peer caches by access, so that it would not see our commits. Tables in a database belong to a catalog by
+    // name.
     val uncached = Seq("cache-enabled" -> "false")
     catalogConf("lite", ours, files: _*) ++ catalogConf("ice", PeerCatalog, files ++ uncached: _*) ++
       catalogConf("litejdbc", ours, database :+ ("catalog-name" -> "icejdbc"): _*) ++

@@ -3,7 +3,11 @@ package iceberglite.spark
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
-import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException, TableAlreadyExistsException}
+import org.apache.spark.sql.catalyst.analysis.{
+  NoSuchNamespaceException,
+  NoSuchTableException,
+  TableAlreadyExistsException
+}
 import org.apache.spark.sql.connector.catalog.{Column, Identifier, TableCatalog, TableChange}
 import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.types.{IntegerType, LongType}
@@ -161,6 +165,20 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     assert(untyped.getMessage.contains("type of catalog untyped"))
   }
 
+  test("a warehouse that cannot be written to is told with the table and the path, and nothing is left") {
+    val file = Files.createFile(newDirectory().resolve("file"))
+    val session = spark.newSession()
+    val settings = Seq("type" -> "hadoop", "warehouse" -> s"$file/warehouse")
+    SharedSession.catalogConf("closed", classOf[SparkCatalog].getName, settings: _*)
+      .foreach { case (key, value) => session.conf.set(key, value) }
+    Seq("CREATE TABLE closed.db.t (id INT) USING iceberg", "CREATE TABLE closed.db.t USING iceberg AS SELECT 1 AS id")
+      .foreach { statement =>
+        val e = intercept[Exception](session.sql(statement))
+        assert(e.getMessage.contains("closed.db.t") && e.getMessage.contains(s"$file/warehouse/db/t"), statement)
+      }
+    assert(Files.size(file) == 0)
+  }
+
   test("defaults and overrides of the catalog go into new tables, and default-namespace is where a session starts") {
     val session = spark.newSession()
     val settings = Map(
@@ -176,7 +194,8 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
       .foreach { case (key, value) => session.conf.set(key, value) }
     session.sql("USE fresh")
     session.sql("CREATE TABLE t (id INT) USING iceberg TBLPROPERTIES ('y' = 'mine', 'z' = 'mine')")
-    val properties = session.sql("SHOW TBLPROPERTIES fresh.a.b.t").collect().map(r => r.getString(0) -> r.getString(1)).toMap
+    val shown = session.sql("SHOW TBLPROPERTIES fresh.a.b.t").collect()
+    val properties = shown.map(r => r.getString(0) -> r.getString(1)).toMap
     assert(properties.filterKeys(Set("x", "y", "z", "format-version")) ==
       Map("x" -> "default", "y" -> "mine", "z" -> "override", "format-version" -> "1"))
   }

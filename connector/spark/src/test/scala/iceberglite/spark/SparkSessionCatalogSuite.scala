@@ -51,7 +51,8 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
       s.sql("ALTER TABLE theirs ADD COLUMN x STRING")
       s.sql("ALTER TABLE mine ADD PARTITION FIELD x")
       assert(s.table("mine").columns.toSeq == s.table("theirs").columns.toSeq)
-      assert(numbers(s.sql(s"SELECT operation FROM spark_catalog.${s.catalog.currentDatabase}.mine.snapshots")) == Seq("append"))
+      val snapshots = s"spark_catalog.${s.catalog.currentDatabase}.mine.snapshots"
+      assert(numbers(s.sql(s"SELECT operation FROM $snapshots")) == Seq("append"))
       s.sql("TRUNCATE TABLE mine")
       assert(s.table("mine").count() == 0)
     }

@@ -44,7 +44,8 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
     session.sql(s"CREATE NAMESPACE $CatalogName.db")
     session.sql(s"USE $CatalogName.db")
-    val variables = Map("catalog" -> CatalogName, "directory" -> directory.toString, "user" -> System.getProperty("user.name"))
+    val user = System.getProperty("user.name")
+    val variables = Map("catalog" -> CatalogName, "directory" -> directory.toString, "user" -> user)
     scenario.steps.foldLeft(variables)((known, step) => known ++ perform(session, scenario, step, known))
   }
 
@@ -115,7 +116,8 @@ object SqlScenarioSuite {
     def all(directory: Path): Vector[ScenarioCatalog] =
       Files.list(directory).iterator.asScala.filter(_.toString.endsWith(".json")).toVector.sorted.map { file =>
         val json = new ObjectMapper().readTree(file.toFile)
-        ScenarioCatalog(file.getFileName.toString.stripSuffix(".json"), map(json.get("settings")), map(json.get("skips")))
+        val name = file.getFileName.toString.stripSuffix(".json")
+        ScenarioCatalog(name, map(json.get("settings")), map(json.get("skips")))
       }
 
     private def map(node: JsonNode): Map[String, String] =

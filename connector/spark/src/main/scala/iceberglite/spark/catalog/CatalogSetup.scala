@@ -21,30 +21,27 @@ final case class CatalogSetup(
 
 object CatalogSetup {
 
-  /**
-   * What the catalog is called where it is kept, if that is not what the session calls it: several catalogs can be in one
-   * database, told apart by name, and another engine may have made this one.
-   */
-  val CatalogName = "catalog-name"
-
   /** @param options those under `spark.sql.catalog.<name>.`; the case of their keys counts */
   def of(name: String, options: CaseInsensitiveStringMap, session: SparkSession): CatalogSetup = {
     val properties = options.asCaseSensitiveMap.asScala.toMap
-    val io = fileIO(properties, session)
-    val catalog = Catalogs.open(properties.getOrElse(CatalogName, name), properties, io)
+    val io = fileIO(name, properties, session)
+    val catalog = Catalogs.open(CatalogProperty.StoredName.in(properties).getOrElse(name), properties, io)
     CatalogSetup(
       name,
       catalog,
       new CatalogTables(catalog, new PathTables(io), new TableCache(expirationMs(name, properties))),
       CatalogProperty.DefaultNamespace.in(properties).fold(Array.empty[String])(_.split('.')),
-      flag(name, properties, "use-nullable-query-schema", default = true)
+      flag(name, properties, CatalogProperty.UseNullableQuerySchema.key, default = true)
     )
   }
 
-  private def fileIO(properties: Map[String, String], session: SparkSession): FileIO = {
+  private def fileIO(name: String, properties: Map[String, String], session: SparkSession): FileIO = {
     val conf = session.sessionState.newHadoopConf()
     CatalogProperty.Hadoop.in(properties).foreach { case (key, value) => conf.set(key, value) }
-    new HadoopFileIO(new SerializableConfiguration(conf))
+    new HadoopFileIO(
+      new SerializableConfiguration(conf),
+      mayCache = flag(name, properties, CatalogProperty.ManifestCacheEnabled.key, default = true)
+    )
   }
 
   /** 0 where tables are not to be kept. */

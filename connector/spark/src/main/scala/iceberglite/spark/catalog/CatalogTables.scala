@@ -7,6 +7,7 @@ import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.{LiveTable, TimeTravel}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.table.TableIdentifier
+import iceberglite.tree.ManifestCache
 
 /** What a name stands for: a table, at a state, and maybe what it says of itself. */
 final case class Found(live: LiveTable, travel: TimeTravel = TimeTravel.Latest, view: Option[MetadataTable] = None)
@@ -33,7 +34,8 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
   /** Where an identifier's table is or will be, for statements that make or drop it. */
   def home(ident: Identifier): Home = PathName.of(ident) match {
     case Some(PathName(path, Vector())) => PathHome(paths, path)
-    case Some(path) => throw InvalidArgument("path", path.toString, "It names a state of a table, which cannot be changed")
+    case Some(path) =>
+      throw InvalidArgument("path", path.toString, "It names a state of a table, which cannot be changed")
     case None => NamedHome(catalog, idOf(ident))
   }
 
@@ -45,8 +47,12 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
     if (PathName.of(ident).isDefined) None else NearNames.of(catalog, id).orElse(metadataTable)
   }
 
-  /** What others committed to the table shows when it is next asked for. */
-  def invalidate(ident: Identifier): Unit = cache.invalidate(home(ident).key)
+  /** What others did to the table shows when it is next asked for, to the files of its metadata too. */
+  def invalidate(ident: Identifier): Unit = {
+    val key = home(ident).key
+    cache.known(key).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
+    cache.invalidate(key)
+  }
 
   /** The table is gone, or has a new name. */
   def forget(ident: Identifier): Unit = cache.remove(home(ident).key)

@@ -17,7 +17,9 @@ trait FunctionOperations extends FunctionCatalog {
 
   override def loadFunction(ident: Identifier): UnboundFunction =
     if (holdsFunctions(ident.namespace)) {
-      Functions.all.find(_.name.equalsIgnoreCase(ident.name)).getOrElse(throw new NoSuchFunctionException(ident))
+      // Spark's own plans, of writes and joins, name no namespace.
+      val functions = if (ident.namespace.isEmpty) Functions.inPlans else Functions.all
+      functions.find(_.name.equalsIgnoreCase(ident.name)).getOrElse(throw new NoSuchFunctionException(ident))
     } else throw new NoSuchFunctionException(ident)
 
   private def holdsFunctions(namespace: Array[String]): Boolean = namespace match {

@@ -82,7 +82,8 @@ object PartitionTerm {
   }
 
   /** A transform of a statement or of `DataFrameWriterV2.partitionedBy`. */
-  def of(transform: SparkTransform): PartitionTerm = of(transform.name, transform.arguments.toSeq.map(argument(transform)))
+  def of(transform: SparkTransform): PartitionTerm =
+    of(transform.name, transform.arguments.toSeq.map(argument(transform)))
 
   private def argument(of: SparkTransform)(expression: SparkExpression): Argument = expression match {
     case reference: NamedReference => Column(reference.fieldNames.toVector)

@@ -8,8 +8,8 @@ import iceberglite.spark.LiveTable
 import iceberglite.table.Table
 
 /**
- * The tables of one catalog that were loaded lately. An entry is loaded anew when it is `expirationMs` old, however often
- * it is asked for, so that a busy table is never staler than that.
+ * The tables of one catalog that were loaded lately. An entry is loaded anew when it is `expirationMs` old, however
+ * often it is asked for, so that a busy table is never staler than that.
  *
  * @param expirationMs 0 keeps nothing; a negative value keeps for ever
  */
@@ -26,10 +26,16 @@ final class TableCache(
   def table(name: String)(load: => Table): LiveTable =
     if (expirationMs == 0) new LiveTable(load)
     else {
-      val entry = entries.compute(name, (_, known) => if (known != null && isFresh(known)) known else renew(known, load))
+      val entry = entries.compute(
+        name,
+        (_, known) => if (known != null && isFresh(known)) known else renew(Option(known), load)
+      )
       if (entries.size > capacity) evict()
       entry.live
     }
+
+  /** The table as it was last seen. */
+  def known(name: String): Option[Table] = Option(entries.get(name)).map(_.live.current)
 
   /** What others committed shows when the table is next asked for. */
   def invalidate(name: String): Unit = entries.computeIfPresent(name, (_, e) => e.copy(expired = true))
@@ -43,9 +49,9 @@ final class TableCache(
     !entry.expired && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
 
   /** The same table keeps its object, which relations hold; one that was dropped and made again is another. */
-  private def renew(known: Entry, load: => Table): Entry = {
+  private def renew(known: Option[Entry], load: => Table): Entry = {
     val fresh = load
-    val same = Option(known).map(_.live).filter(_.current.metadata.uuid == fresh.metadata.uuid)
+    val same = known.map(_.live).filter(_.current.metadata.uuid == fresh.metadata.uuid)
     same.foreach(_.advance(fresh.version))
     Entry(same.getOrElse(new LiveTable(fresh)), nowMs())
   }

@@ -6,7 +6,9 @@ import org.apache.spark.sql.connector.catalog.TableCatalog
 
 import iceberglite.spec.{NullOrder, SortDirection, SortField, TableMetadata, TableProperty}
 
-/** A table's properties as `SHOW TBLPROPERTIES` and `DESCRIBE` give them: its own, and those that stand for metadata. */
+/**
+ * A table's properties as `SHOW TBLPROPERTIES` and `DESCRIBE` give them: its own, and those that stand for metadata.
+ */
 object TableDescription {
   val Provider = "iceberg"
   val Format = "format"

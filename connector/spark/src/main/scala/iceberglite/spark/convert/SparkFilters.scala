@@ -12,7 +12,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.Type.{StringType, StructType}
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.{Expression, Term}
-import iceberglite.spec.{ColumnPath, Literal, PrimitiveType, Schema, Transform, Transforms}
+import iceberglite.spec.{ColumnPath, Literal, NestedField, PrimitiveType, Schema, Transform, Transforms}
 
 /**
  * A filter of Spark as an expression on a table.
@@ -145,9 +145,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean) {
   }
 
   private def field(reference: NamedReference): Option[(Term, PrimitiveType)] = {
-    // A column of the file rather than of the table, or a name that has become ambiguous: Spark evaluates it.
-    val found = try ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive)
-    catch { case _: NotFound | _: InvalidArgument => Vector.empty }
+    val found = named(reference, caseSensitive = true).orElse(named(reference, caseSensitive)).getOrElse(Vector.empty)
     found.lastOption.filter(_ => found.init.forall(_.fieldType.isInstanceOf[StructType])).flatMap { f =>
       f.fieldType match {
         case t: PrimitiveType => Some((Term.Bound(f, schema.names(f.id)), t))
@@ -155,6 +153,11 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean) {
       }
     }
   }
+
+  /** Absent for a metadata column, or a name that stands for two columns when case is ignored: Spark evaluates it. */
+  private def named(reference: NamedReference, caseSensitive: Boolean): Option[Vector[NestedField]] =
+    try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
+    catch { case _: NotFound | _: InvalidArgument => None }
 }
 
 /** The functions `system.bucket`, `system.days` and so on, as Spark hands them on in filters. */

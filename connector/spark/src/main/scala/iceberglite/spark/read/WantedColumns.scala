@@ -25,8 +25,8 @@ private[read] object WantedColumns {
       caseSensitive: Boolean
   ): WantedColumns = {
     val found = required.fields.toVector.map { f =>
-      ColumnPath.child(schema.fields, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> false)
-        .orElse(ColumnPath.child(metadata, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> true))
+      named(schema.fields, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> false)
+        .orElse(named(metadata, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> true))
         .getOrElse(throw missing(f.name, schema.fields))
     }
     WantedColumns(found.map(_._1), found.collect { case (field, true) => field.id }.toSet)
@@ -37,7 +37,7 @@ private[read] object WantedColumns {
 
   private def pruned(t: Type, required: DataType, caseSensitive: Boolean): Type = (t, required) match {
     case (StructType(fields), struct: SparkStruct) => StructType(struct.fields.toVector.map { f =>
-        val field = ColumnPath.child(fields, f.name, caseSensitive).getOrElse(throw missing(f.name, fields))
+        val field = named(fields, f.name, caseSensitive).getOrElse(throw missing(f.name, fields))
         pruned(field, f, caseSensitive)
       })
     case (list: ListType, ArrayType(element, _)) => list.copy(element = pruned(list.element, element, caseSensitive))
@@ -45,6 +45,10 @@ private[read] object WantedColumns {
       map.copy(key = pruned(map.key, key, caseSensitive), value = pruned(map.value, value, caseSensitive))
     case _ => t
   }
+
+  /** Spark hands on the names as we told them: the same case comes first. */
+  private def named(fields: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
+    fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))
 
   private def missing(name: String, fields: Vector[NestedField]): NotFound =
     NotFound("column", name, s"There are ${fields.map(_.name).mkString(", ")}")

@@ -77,7 +77,8 @@ final class SqlReader(sql: String) {
   def fail(problem: String): Nothing = {
     val token = peek
     val near = if (token.kind == SqlToken.End) token.text else s"'${sql.substring(token.start, token.end)}'"
-    throw new ParseException(Some(sql), s"Syntax error at or near $near: $problem", origin(token.start), origin(token.end))
+    val message = s"Syntax error at or near $near: $problem"
+    throw new ParseException(Some(sql), message, origin(token.start), origin(token.end))
   }
 
   /** Lines count from 1, characters in a line from 0, as in Spark's own errors. */

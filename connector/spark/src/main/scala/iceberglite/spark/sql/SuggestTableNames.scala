@@ -13,8 +13,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import iceberglite.spark.{CatalogNames, LiteCatalog}
 
 /**
- * Tells the user which table of our catalogs has a name like the one that was not found. Spark asks a catalog only whether
- * a table is there, and its own message cannot say more.
+ * Tells the user which table of our catalogs has a name like the one that was not found. Spark asks a catalog only
+ * whether a table is there, and its own message cannot say more.
  */
 final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
 

@@ -33,7 +33,8 @@ class TableCacheSuite extends AnyFunSuite {
       loads += 1
       catalog.table(id)
     }
-    def commit(table: Table, key: String): Unit = table.transaction().add(new UpdateProperties(Map(key -> "1"))).commit()
+    def commit(table: Table, key: String): Unit =
+      table.transaction().add(new UpdateProperties(Map(key -> "1"))).commit()
     def keys: Set[String] = table.properties.keySet
   }
 

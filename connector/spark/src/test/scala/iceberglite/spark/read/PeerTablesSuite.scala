@@ -38,6 +38,9 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       val columns = "b, i, l, f, d, dec9, dec18, dec38, day, ts, ntz, s, hex(bin)"
       val inBatches = sameRows(table, s"SELECT $columns FROM %s")
       assert(inBatches.size == 3)
+      withConf("spark.sql.columnVector.offheap.enabled" -> "true") {
+        assert(sorted(s"SELECT $columns FROM $table") == inBatches)
+      }
       val rowWise = spark.read.option("vectorization-enabled", "false").table(table)
       assert(rowWise.selectExpr(columns.split(", "): _*).collect().map(_.toString).sorted.toSeq == inBatches)
     }
@@ -212,6 +215,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       val table = create("id int, ID int")
       sql(s"INSERT INTO ${peer(table)} VALUES (1, 2)")
       assert(sameRows(table, "SELECT ID, id FROM %s WHERE ID = 2 AND id = 1") == Seq("[2,1]"))
+      withConf("spark.sql.caseSensitive" -> "false")(assert(rows(s"SELECT * FROM $table").map(_.toString) == Seq("[1,2]")))
     }
     val table = create("Id int")
     sql(s"INSERT INTO ${peer(table)} VALUES (1), (2)")

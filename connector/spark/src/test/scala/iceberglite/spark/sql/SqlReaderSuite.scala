@@ -31,16 +31,19 @@ class SqlReaderSuite extends AnyFunSuite {
   }
 
   test("a transform takes its number before or after the column") {
-    Seq("bucket(16, id)" -> Seq(Number(16), Column(Vector("id"))), "truncate(s.a, 4)" -> Seq(Column(Vector("s", "a")), Number(4)))
-      .foreach { case (text, arguments) =>
-        val name = text.takeWhile(_ != '(')
-        assert(parsed(s"ALTER TABLE t DROP PARTITION FIELD $text") ==
-          Some(DropPartitionField(Seq("t"), WrittenTerm(Vector(name), Some(arguments)))))
-      }
+    Seq(
+      "bucket(16, id)" -> Seq(Number(16), Column(Vector("id"))),
+      "truncate(s.a, 4)" -> Seq(Column(Vector("s", "a")), Number(4))
+    ).foreach { case (text, arguments) =>
+      val name = text.takeWhile(_ != '(')
+      assert(parsed(s"ALTER TABLE t DROP PARTITION FIELD $text") ==
+        Some(DropPartitionField(Seq("t"), WrittenTerm(Vector(name), Some(arguments)))))
+    }
   }
 
   test("REPLACE names the old field, WITH the new one and maybe its name") {
-    val (shard, days) = (WrittenTerm(Vector("shard"), None), WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts"))))))
+    val shard = WrittenTerm(Vector("shard"), None)
+    val days = WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
     assert(parsed("ALTER TABLE t REPLACE PARTITION FIELD shard WITH days(ts) AS day") ==
       Some(ReplacePartitionField(Seq("t"), shard, days, Some("day"))))
   }

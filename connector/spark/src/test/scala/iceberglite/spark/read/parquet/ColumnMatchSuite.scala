@@ -33,6 +33,13 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(twoInts.read(optional(9, "x", StringType)) == Seq(Row(null), Row(null)))
   }
 
+  test("lists, maps and structs that the file lacks are null") {
+    val list = optional(3, "l", ListType(4, IntType, elementRequired = true))
+    val map = optional(5, "m", MapType(6, StringType, 7, IntType, valueRequired = true))
+    val s = optional(8, "s", StructType(Vector(required(9, "x", IntType))))
+    assert(twoInts.read(list, map, s) == Seq(Row(null, null, null), Row(null, null, null)))
+  }
+
   test("rows that were written before a column was added have its initial default") {
     val added = optional(3, "c", StringType).copy(initialDefault = Some(StringLiteral("old")))
     val needed = required(4, "d", LongType).copy(initialDefault = Some(IntLiteral(7)))

@@ -1,0 +1,126 @@
+package iceberglite.spark.write
+
+import java.util.Collections
+import org.apache.hadoop.conf.Configuration
+import org.apache.iceberg.catalog.TableIdentifier
+import org.apache.iceberg.hadoop.HadoopCatalog
+import org.apache.iceberg.types.Types
+import org.apache.iceberg.{PartitionSpec => PeerSpec, Schema => PeerSchema}
+import org.apache.spark.sql.Row
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** Columns of every type, written here and read by Apache Iceberg. */
+class WriteTypesSuite extends AnyFunSuite with WriteFixture {
+
+  test("every type that SQL can declare reads as it was written, in a row and in nested columns") {
+    Seq("1", "2", "3").foreach { version =>
+      val t = newTable()
+      val columns = plainTypes.zipWithIndex.map { case ((name, _), i) => s"c$i $name" }
+      sql(s"""CREATE TABLE $t (${columns.mkString(", ")}, s STRUCT<${columns.map(_.replaceFirst(" ", ": ")).mkString(", ")}>,
+        a ARRAY<STRUCT<x: INT, y: ARRAY<STRING>>>, m MAP<STRING, MAP<INT, DECIMAL(20, 3)>>)
+        USING iceberg TBLPROPERTIES ('format-version' = '$version')""")
+      val values = plainTypes.map(_._2)
+      val named = values.zipWithIndex.map { case (v, i) => s"'c$i', $v" }.mkString(", ")
+      sql(s"""INSERT INTO $t SELECT ${values.mkString(", ")}, named_struct($named),
+        array(named_struct('x', 1, 'y', array('a', NULL)), NULL, named_struct('x', NULL, 'y', array())),
+        map('k', map(1, 1.5), 'l', map(), 'n', NULL)""")
+      sql(s"INSERT INTO $t SELECT ${(1 to values.size + 3).map(_ => "NULL").mkString(", ")}")
+      assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
+      val row = rows(s"SELECT * FROM ${peer(t)} WHERE c0").head
+      assert(row.getStruct(values.size).toSeq.map(text) == row.toSeq.take(values.size).map(text))
+      assert(row.getSeq[Row](values.size + 1).map(String.valueOf) ==
+        Seq("[1,WrappedArray(a, null)]", "null", "[null,WrappedArray()]"))
+      assert(rows(s"SELECT m['k'][1] FROM ${peer(t)} WHERE c0").head.getDecimal(0).toString == "1.500")
+    }
+  }
+
+  test("UUIDs are taken as text, times as microseconds, and fixed columns as bytes of their length") {
+    val t = newTable()
+    create(t, new PeerSchema(
+      Types.NestedField.required(1, "id", Types.LongType.get),
+      Types.NestedField.optional(2, "u", Types.UUIDType.get),
+      Types.NestedField.optional(3, "f", Types.FixedType.ofLength(2))
+    ))
+    val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
+    sql(s"INSERT INTO $t VALUES (1, '${uuid.toUpperCase}', X'0102'), (2, NULL, NULL)")
+    assert(sorted(s"SELECT id, u, hex(f) FROM ${peer(t)}") == Seq(s"[1,$uuid,0102]", "[2,null,null]"))
+    changesNothing(t) {
+      assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (3, 'no uuid', NULL)"))).contains("column u: no uuid"))
+      assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (3, NULL, X'01')"))).contains("fixed[2]"))
+    }
+  }
+
+  test("a table that is partitioned by the bucket of a UUID gets its rows where Apache Iceberg looks for them") {
+    val t = newTable()
+    val schema = new PeerSchema(
+      Types.NestedField.required(1, "id", Types.LongType.get),
+      Types.NestedField.optional(2, "u", Types.UUIDType.get)
+    )
+    create(t, schema, PeerSpec.builderFor(schema).bucket("u", 4).build())
+    sql(s"INSERT INTO $t SELECT id, CASE WHEN id % 2 = 0 THEN upper(u) ELSE u END FROM (SELECT id, uuid() AS u FROM range(50))")
+    rows(s"SELECT id, u FROM $t").foreach { row =>
+      assert(rows(s"SELECT id FROM ${peer(t)} WHERE u = '${row.getString(1)}'").map(_.getLong(0)) == Seq(row.getLong(0)))
+    }
+    assert(listed(t).size == rows(s"SELECT DISTINCT partition FROM ${peer(t)}.files").size)
+  }
+
+  test("names with dots, backticks and letters of other scripts are the table's, and escaped in the files") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (`a.b` INT, `c``d` STRING, `漢 é` DOUBLE, s STRUCT<`x.y`: INT>) USING iceberg PARTITIONED BY (`c``d`)")
+    sql(s"INSERT INTO $t VALUES (1, 'p', 2.5, named_struct('x.y', 3))")
+    assert(rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM ${peer(t)}").map(_.toString) == Seq("[1,p,2.5,3]"))
+    assert(rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM $t").map(_.toString) == Seq("[1,p,2.5,3]"))
+  }
+
+  test("timestamps are the same instants in every session time zone, long ago too") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT, z TIMESTAMP, n TIMESTAMP_NTZ, d DATE) USING iceberg PARTITIONED BY (days(z), months(n))")
+    withConf("spark.sql.session.timeZone" -> "America/Los_Angeles") {
+      sql(s"""INSERT INTO $t VALUES
+        (1, TIMESTAMP '2024-03-10 01:59:59.999999', TIMESTAMP_NTZ '2024-03-10 02:30:00', DATE '2024-03-10'),
+        (2, TIMESTAMP '1500-01-01 00:00:00', TIMESTAMP_NTZ '1500-01-01 00:00:00', DATE '1500-01-01')""")
+    }
+    assert(rows(s"SELECT unix_micros(z), CAST(n AS STRING), CAST(d AS STRING) FROM ${peer(t)} ORDER BY id").map(_.toString) ==
+      Seq("[1710064799999999,2024-03-10 02:30:00,2024-03-10]", "[-14831740622000000,1500-01-01 00:00:00,1500-01-01]"))
+  }
+
+  test("a version 3 table gets files without row ids, and its rows the ids that they inherit") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ CAST(id AS INT) FROM range(3)")
+    sql(s"INSERT INTO $t VALUES (3)")
+    assert(dataFilesOf(t).forall(f => spark.read.parquet(f.toString).columns.toSeq == Seq("id")))
+    assert(rows(s"SELECT id, _row_id FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq("[0,0]", "[1,1]", "[2,2]", "[3,3]"))
+  }
+
+  private val plainTypes: Seq[(String, String)] = Seq(
+    "BOOLEAN" -> "true",
+    "INT" -> "-2147483648",
+    "BIGINT" -> "9223372036854775807L",
+    "FLOAT" -> "CAST('NaN' AS FLOAT)",
+    "DOUBLE" -> "-0.0D",
+    "DECIMAL(9, 2)" -> "-1234567.89",
+    "DECIMAL(18, 4)" -> "CAST(-12345678901234.5678 AS DECIMAL(18, 4))",
+    "DECIMAL(38, 10)" -> "CAST(-1234567890123456789012345678.0123456789 AS DECIMAL(38, 10))",
+    "DATE" -> "DATE '0001-01-01'",
+    "TIMESTAMP" -> "TIMESTAMP '2024-02-29 23:59:59.123456'",
+    "TIMESTAMP_NTZ" -> "TIMESTAMP_NTZ '1969-12-31 23:59:59.999999'",
+    "STRING" -> "'漢字 é 😀'",
+    "BINARY" -> "X'00FF10'"
+  )
+
+  private def text(value: Any): String = value match {
+    case bytes: Array[Byte] => bytes.mkString(",")
+    case other => String.valueOf(other)
+  }
+
+  /** Makes a table with types that SQL has no name for. */
+  private def create(table: String, schema: PeerSchema, spec: PeerSpec = PeerSpec.unpartitioned): Unit = {
+    val catalog = new HadoopCatalog(new Configuration(), SharedSession.warehouse.toUri.toString)
+    val parts = table.split('.')
+    catalog.createTable(TableIdentifier.of(parts(1), parts(2)), schema, spec, Collections.emptyMap[String, String])
+    catalog.close()
+  }
+}
