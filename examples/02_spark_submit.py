@@ -26,8 +26,10 @@ def main(source: str, warehouse: str) -> int:
     )
     flights = spark.read.csv(source, header=True, inferSchema=True, nullValue="NA")
     counts = flights.repartition(8).groupBy("carrier", "origin").agg(F.count("*").alias("flights"))
-    counts.writeTo("lite.jobs.carriers").partitionedBy(F.col("origin")).createOrReplace()
-    spark.sql("ALTER TABLE lite.jobs.carriers ADD PARTITION FIELD truncate(1, carrier)")
+    spark.sql("""
+        CREATE TABLE IF NOT EXISTS lite.jobs.carriers (carrier STRING, origin STRING, flights BIGINT)
+        USING iceberg PARTITIONED BY (origin)
+    """)
     counts.writeTo("lite.jobs.carriers").overwritePartitions()
     table = spark.read.format("iceberg-lite").load("lite.jobs.carriers")
     table.orderBy(F.desc("flights")).show(5)

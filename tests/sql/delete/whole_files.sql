@@ -30,7 +30,7 @@ SELECT count(*) FROM t;
 
 INSERT INTO t VALUES (5, 'a'), (6, 'a');
 
--- error Cannot delete
+-- error deletes whole files only
 DELETE FROM t WHERE id = 5;
 
 DELETE FROM t;

@@ -7,7 +7,7 @@ INSERT INTO t VALUES (1);
 -- error Branch not found: work
 SELECT * FROM ${catalog}.db.t.branch_work;
 
--- error Branch not found: work
+-- error Snapshot, branch or tag not found: work
 SELECT * FROM t VERSION AS OF 'work';
 
 -- query

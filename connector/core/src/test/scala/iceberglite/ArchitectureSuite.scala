@@ -21,7 +21,8 @@ class ArchitectureSuite extends AnyFunSuite {
 
   private def importsOf(folder: String): Vector[(Path, String)] = sources(folder).flatMap(f => imports(f).map(f -> _))
 
-  private def among(name: String, prefixes: Seq[String]): Boolean = prefixes.exists(p => name == p || name.startsWith(p + "."))
+  private def among(name: String, prefixes: Seq[String]): Boolean =
+    prefixes.exists(p => name == p || name.startsWith(p + "."))
 
   test("the rules of the specification see no Spark, no Hadoop, no I/O and no clock") {
     val outside = Seq("org", "com", "java.io", "java.net", "java.sql", "java.nio.file", "java.nio.channels")
@@ -30,8 +31,10 @@ class ArchitectureSuite extends AnyFunSuite {
       among(name, outside) && !(among(name, json) && file.toString.contains("/json/"))
     }
     assert(bad.isEmpty)
-    val clock = """System\.(currentTimeMillis|nanoTime)|Instant\.now|UUID\.randomUUID|new Random|java\.io\.File\b|\bFiles\.""".r
-    val impure = sources("spec/src/main").filter(f => clock.findFirstIn(new String(Files.readAllBytes(f), "UTF-8")).isDefined)
+    val clock =
+      """System\.(currentTimeMillis|nanoTime)|Instant\.now|UUID\.randomUUID|new Random|java\.io\.File\b|\bFiles\.""".r
+    val impure =
+      sources("spec/src/main").filter(f => clock.findFirstIn(new String(Files.readAllBytes(f), "UTF-8")).isDefined)
     assert(impure.isEmpty)
   }
 
@@ -65,7 +68,9 @@ class ArchitectureSuite extends AnyFunSuite {
   }
 
   test("the connector sees nothing of another implementation") {
-    assert(Seq("spec", "core", "spark").flatMap(p => importsOf(s"$p/src/main")).filter(_._2.startsWith("org.apache.iceberg")).isEmpty)
+    assert(Seq("spec", "core", "spark").flatMap(p => importsOf(s"$p/src/main")).filter(
+      _._2.startsWith("org.apache.iceberg")
+    ).isEmpty)
   }
 
   test("only the bridge in Spark's own package reaches Scala-private members of Spark") {

@@ -42,9 +42,17 @@ object CatalogProperty {
   val CacheExpirationMs: CatalogProperty =
     CatalogProperty("cache.expiration-interval-ms", Some("30000"), "How long a table is kept after it was loaded")
   val ManifestCacheEnabled: CatalogProperty =
-    CatalogProperty("io.manifest.cache-enabled", Some("true"), "Whether decoded manifests, which never change, are kept")
+    CatalogProperty(
+      "io.manifest.cache-enabled",
+      Some("true"),
+      "Whether decoded manifests, which never change, are kept"
+    )
   val UseNullableQuerySchema: CatalogProperty =
-    CatalogProperty("use-nullable-query-schema", Some("true"), "Whether all columns of a CREATE TABLE AS SELECT may be null")
+    CatalogProperty(
+      "use-nullable-query-schema",
+      Some("true"),
+      "Whether all columns of a CREATE TABLE AS SELECT may be null"
+    )
   val StoredName: CatalogProperty = CatalogProperty(
     "catalog-name",
     None,

@@ -23,7 +23,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   /** The newest version: from the hint on forward, and by listing where the hint leads nowhere. */
   def newest(): Option[TableVersion] = hint().flatMap(n => read(n).map(n -> _)) match {
-    case Some((number, hinted)) => forward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(readIfThere)
+    case Some((number, hinted)) =>
+      forward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(path => readIfThere(path).orElse(listed()))
     case None => listed()
   }
 
@@ -76,8 +77,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /**
-   * What was listed may be gone when it is read, where others commit and delete, and a listing may miss what comes while
-   * it runs: another look helps. Without a hint there is nothing to look for.
+   * What was listed may be gone when it is read, where others commit and delete, and a listing may miss what comes
+   * while it runs: another look helps. Without a hint there is nothing to look for.
    */
   @tailrec
   private def listed(looks: Int): Option[TableVersion] = {

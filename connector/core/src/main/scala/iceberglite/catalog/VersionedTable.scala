@@ -110,8 +110,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     CommitStateUnknown(table, path, reason, cause)
 
   /**
-   * A table that was dropped and made again has versions of the same numbers, and one whose old versions are deleted has
-   * free numbers among the old ones: a base that may be old is looked at before anything is built on it.
+   * A table that was dropped and made again has versions of the same numbers, and one whose old versions are deleted
+   * has free numbers among the old ones: a base that may be old is looked at before anything is built on it.
    */
   private def refuseReplaced(base: TableVersion, next: TableMetadata): Unit = {
     val moved = deletes(base) && highest(base).exists(_ > numberOf(base))
@@ -131,8 +131,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     TableProperty.of(TableProperty.DeleteAfterCommit, base.metadata.properties)
 
   /**
-   * How far the table is. Where versions are deleted at once, a late writer can set the hint back to one that is gone, so
-   * that only a listing tells; elsewhere the hint is never that far behind.
+   * How far the table is. Where versions are deleted at once, a late writer can set the hint back to one that is gone,
+   * so that only a listing tells; elsewhere the hint is never that far behind.
    */
   private def highest(base: TableVersion): Option[Int] =
     if (deletes(base)) files.newestListed().flatMap(files.numberIn) else files.hint()

@@ -11,7 +11,7 @@ import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, Options, Path,
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, Unsupported}
 
 /** The operations of [[FileIO]] by whatever class Hadoop's configuration names for a path's scheme. */
-private[io] final class HadoopFiles(configuration: Configuration) {
+final private[io] class HadoopFiles(configuration: Configuration) {
   import HadoopFiles._
 
   def open(path: String): InputStream = {

@@ -116,7 +116,7 @@ class JdbcCatalogSuite extends AnyFunSuite with BeforeAndAfterEach {
       assert(f.rows("SELECT * FROM iceberg_namespace_properties") == Vector(Vector("lite", "db", "exists", "true")))
       catalog.alterNamespace(Vector("db"), Map("comment" -> "it's", "a" -> "1"), Set.empty)
       catalog.alterNamespace(Vector("db"), Map("a" -> "2"), Set("comment"))
-      assert(catalog.loadNamespace(Vector("db")) == Map("exists" -> "true", "a" -> "2", "location" -> "mem://wh/db"))
+      assert(catalog.loadNamespace(Vector("db")) == Map("a" -> "2", "location" -> "mem://wh/db"))
       catalog.createNamespace(Vector("elsewhere"), Map("location" -> "mem://other/"))
       assert(catalog.create(TableIdentifier(Vector("elsewhere"), "t"), unpartitioned()).location == "mem://other/t")
       intercept[NotFound](catalog.alterNamespace(Vector("nope"), Map("a" -> "b"), Set.empty))
@@ -213,17 +213,23 @@ class JdbcCatalogSuite extends AnyFunSuite with BeforeAndAfterEach {
       var overtaken = false
       FaultyDriver.breaks = Vector(swap -> FaultyDriver.After)
       val files = new FileIOWrapper(f.files)
-      val mine = new Table(table.id, table.name, table.version, files, new Committer {
-        override def load(id: TableIdentifier): TableVersion = catalog.load(id)
-        override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
-          val done = catalog.commit(id, base, change)
-          if (!overtaken) {
-            overtaken = true
-            append(f.open().table(Id), "theirs")
+      val mine = new Table(
+        table.id,
+        table.name,
+        table.version,
+        files,
+        new Committer {
+          override def load(id: TableIdentifier): TableVersion = catalog.load(id)
+          override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+            val done = catalog.commit(id, base, change)
+            if (!overtaken) {
+              overtaken = true
+              append(f.open().table(Id), "theirs")
+            }
+            done
           }
-          done
         }
-      })
+      )
       append(mine, "mine")
       assert(liveFiles(catalog.table(Id)) == Vector("mine", "theirs"))
     }

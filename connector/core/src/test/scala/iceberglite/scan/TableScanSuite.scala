@@ -110,8 +110,14 @@ class TableScanSuite extends AnyFunSuite {
     val cache = new ManifestCache(1 << 20)
     (1 to 2).foreach { _ =>
       val now = t.metadata.currentSnapshot
-      assert(names(TableScan(t.table, now, promoted, above("amount", 2), caseSensitive = true, cache).plan()) == Vector("f4", "f3"))
-      assert(names(TableScan(t.table, old, schema, above("amount", 1), caseSensitive = true, cache).plan()) == Vector("f2", "f3"))
+      assert(names(TableScan(t.table, now, promoted, above("amount", 2), caseSensitive = true, cache).plan()) == Vector(
+        "f4",
+        "f3"
+      ))
+      assert(names(TableScan(t.table, old, schema, above("amount", 1), caseSensitive = true, cache).plan()) == Vector(
+        "f2",
+        "f3"
+      ))
     }
   }
 

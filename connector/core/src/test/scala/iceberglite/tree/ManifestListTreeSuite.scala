@@ -175,13 +175,16 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val t = new TestTable(schema)
     t.append(file("a"), file("b"))
     t.append(positionDeletes("da", Some("a")), positionDeletes("db", Some("b")), positionDeletes("dall"))
-    t.commit(Vector.empty, new FileSelector {
-      override def mightMatch(m: ManifestFile): Boolean = m.content == ManifestContent.Data
-      override def removes(e: ManifestEntry): Boolean = {
-        assert(e.file.content == Content.Data)
-        nameOf(e.file) == "a"
+    t.commit(
+      Vector.empty,
+      new FileSelector {
+        override def mightMatch(m: ManifestFile): Boolean = m.content == ManifestContent.Data
+        override def removes(e: ManifestEntry): Boolean = {
+          assert(e.file.content == Content.Data)
+          nameOf(e.file) == "a"
+        }
       }
-    })
+    )
     assert(t.live.map(e => nameOf(e.file)).toSet == Set("b", "db", "dall"))
   }
 

@@ -38,10 +38,15 @@ trait WriteFixture extends SharedSession { self: Suite =>
   }
 
   /** That a table, its history and its directory are the same after something as before. */
-  protected def changesNothing(table: String)(body: => Unit): Unit = {
-    val before = (sorted(s"SELECT * FROM $table"), rows(s"SELECT * FROM ${peer(table)}.snapshots"), filesOf(table))
+  protected def changesNothing(table: String, columns: String = "*")(body: => Unit): Unit = {
+    def state = (
+      sorted(s"SELECT $columns FROM $table"),
+      rows(s"SELECT * FROM ${peer(table)}.snapshots"),
+      filesOf(table)
+    )
+    val before = state
     body
-    val after = (sorted(s"SELECT * FROM $table"), rows(s"SELECT * FROM ${peer(table)}.snapshots"), filesOf(table))
+    val after = state
     assert(before == after)
     ()
   }

@@ -1,6 +1,7 @@
 package iceberglite.spark.write
 
 import java.util.Collections
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.iceberg.catalog.TableIdentifier
 import org.apache.iceberg.hadoop.HadoopCatalog
@@ -27,7 +28,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
         array(named_struct('x', 1, 'y', array('a', NULL)), NULL, named_struct('x', NULL, 'y', array())),
         map('k', map(1, 1.5), 'l', map(), 'n', NULL)""")
       sql(s"INSERT INTO $t SELECT ${(1 to values.size + 3).map(_ => "NULL").mkString(", ")}")
-      assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
+      assert(rows(s"SELECT * FROM ${peer(t)}").map(text).sorted == rows(s"SELECT * FROM $t").map(text).sorted)
       val row = rows(s"SELECT * FROM ${peer(t)} WHERE c0").head
       assert(row.getStruct(values.size).toSeq.map(text) == row.toSeq.take(values.size).map(text))
       assert(row.getSeq[Row](values.size + 1).map(String.valueOf) ==
@@ -36,7 +37,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("UUIDs are taken as text, times as microseconds, and fixed columns as bytes of their length") {
+  test("UUIDs are taken as text, and fixed columns as bytes of their length") {
     val t = newTable()
     create(t, new PeerSchema(
       Types.NestedField.required(1, "id", Types.LongType.get),
@@ -46,7 +47,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
     sql(s"INSERT INTO $t VALUES (1, '${uuid.toUpperCase}', X'0102'), (2, NULL, NULL)")
     assert(sorted(s"SELECT id, u, hex(f) FROM ${peer(t)}") == Seq(s"[1,$uuid,0102]", "[2,null,null]"))
-    changesNothing(t) {
+    changesNothing(t, "id, u") {
       assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (3, 'no uuid', NULL)"))).contains("column u: no uuid"))
       assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (3, NULL, X'01')"))).contains("fixed[2]"))
     }
@@ -58,7 +59,9 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
       Types.NestedField.required(1, "id", Types.LongType.get),
       Types.NestedField.optional(2, "u", Types.UUIDType.get)
     )
+    // Without bounds: Apache Iceberg 1.12 compares those of UUIDs as signed numbers, and finds no rows in its own files.
     create(t, schema, PeerSpec.builderFor(schema).bucket("u", 4).build())
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.metadata.metrics.column.u' = 'counts')")
     sql(s"INSERT INTO $t SELECT id, CASE WHEN id % 2 = 0 THEN upper(u) ELSE u END FROM (SELECT id, uuid() AS u FROM range(50))")
     rows(s"SELECT id, u FROM $t").foreach { row =>
       assert(rows(s"SELECT id FROM ${peer(t)} WHERE u = '${row.getString(1)}'").map(_.getLong(0)) == Seq(row.getLong(0)))
@@ -83,7 +86,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
         (2, TIMESTAMP '1500-01-01 00:00:00', TIMESTAMP_NTZ '1500-01-01 00:00:00', DATE '1500-01-01')""")
     }
     assert(rows(s"SELECT unix_micros(z), CAST(n AS STRING), CAST(d AS STRING) FROM ${peer(t)} ORDER BY id").map(_.toString) ==
-      Seq("[1710064799999999,2024-03-10 02:30:00,2024-03-10]", "[-14831740622000000,1500-01-01 00:00:00,1500-01-01]"))
+      Seq("[1710064799999999,2024-03-10 02:30:00,2024-03-10]", "[-14831741222000000,1500-01-01 00:00:00,1500-01-01]"))
   }
 
   test("a version 3 table gets files without row ids, and its rows the ids that they inherit") {
@@ -113,6 +116,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
 
   private def text(value: Any): String = value match {
     case bytes: Array[Byte] => bytes.mkString(",")
+    case row: Row => row.toSeq.map(text).mkString("[", ", ", "]")
     case other => String.valueOf(other)
   }
 

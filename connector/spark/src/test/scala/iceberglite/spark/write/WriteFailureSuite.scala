@@ -1,0 +1,76 @@
+package iceberglite.spark.write
+
+import java.nio.file.Files
+
+import org.apache.spark.sql.functions.{col, udf}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A write that fails leaves the table, and its directory, as they were. */
+class WriteFailureSuite extends AnyFunSuite with WriteFixture {
+
+  private val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
+
+  test("a task that fails half way leaves no file, nor do the tasks that had finished") {
+    Seq("hash", "none").foreach { mode =>
+      val t = partitioned()
+      changesNothing(t) {
+        val error = intercept[Exception] {
+          spark.range(0, 4000, 1, 8).select(failAt(col("id")).as("id"), (col("id") % 3).as("part")).writeTo(t)
+            .option("distribution-mode", mode).append()
+        }
+        assert(messages(error).contains("no more"))
+      }
+    }
+  }
+
+  test("a task that fails after rows had to be put aside leaves no file") {
+    val t = partitioned()
+    changesNothing(t) {
+      intercept[Exception] {
+        spark.range(0, 4000, 1, 1).select(failAt(col("id")).as("id"), (col("id") % 300).as("part")).writeTo(t)
+          .option("distribution-mode", "none").append()
+      }
+    }
+  }
+
+  test("a null for a NOT NULL column fails the statement and changes nothing") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT NOT NULL, s STRUCT<x: INT NOT NULL>) USING iceberg")
+    sql(s"INSERT INTO $t VALUES (1, named_struct('x', 1))")
+    changesNothing(t) {
+      intercept[Exception](sql(s"INSERT INTO $t SELECT if(id = 7, NULL, id), named_struct('x', 1) FROM range(10)"))
+      intercept[Exception](sql(s"INSERT INTO $t SELECT id, named_struct('x', if(id = 7, NULL, 1)) FROM range(10)"))
+    }
+  }
+
+  test("a CREATE TABLE AS SELECT that fails leaves no table and no file") {
+    val t = newTable()
+    spark.udf.register("fail_at", failAt)
+    intercept[Exception](sql(s"CREATE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)"))
+    assert(!spark.catalog.tableExists(t) && dataFilesOf(t).isEmpty)
+  }
+
+  test("a REPLACE TABLE AS SELECT that fails leaves the old table") {
+    val t = partitioned()
+    spark.udf.register("fail_at", failAt)
+    changesNothing(t) {
+      intercept[Exception](sql(s"REPLACE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)"))
+    }
+  }
+
+  test("a table whose data directory cannot be written to gives an error that names the place") {
+    val t = newTable()
+    val blocked = Files.createFile(newDirectory().resolve("no-directory"))
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('write.data.path' = '$blocked')")
+    changesNothing(t) {
+      assert(messages(intercept[Exception](sql(s"INSERT INTO $t VALUES (1)"))).contains(blocked.toString))
+    }
+  }
+
+  private def partitioned(): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, part BIGINT) USING iceberg PARTITIONED BY (part)")
+    sql(s"INSERT INTO $t VALUES (1, 1)")
+    t
+  }
+}

@@ -1,0 +1,154 @@
+package iceberglite.spark.write
+
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.scalatest.funsuite.AnyFunSuite
+
+class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
+
+  test("an option with a slip of the pen is refused with the right name, and an unknown one is left alone") {
+    val t = filled()
+    val error = intercept[AnalysisException](ten.writeTo(t).option("target-file-size-byte", "1000").append())
+    assert(error.getMessage.contains("did you mean target-file-size-bytes"))
+    intercept[AnalysisException](ten.writeTo(t).option("fan-out-enabled", "true").append())
+    ten.writeTo(t).option("something-else", "1").append()
+  }
+
+  test("a value that cannot be is refused with the values that can") {
+    val t = filled()
+    def refusal(key: String, value: String): String =
+      intercept[AnalysisException](ten.writeTo(t).option(key, value).append()).getMessage
+    assert(refusal("distribution-mode", "sideways").contains("none, hash, range"))
+    assert(refusal("target-file-size-bytes", "0").contains("positive"))
+    assert(refusal("compression-codec", "zip").contains("zstd"))
+    assert(refusal("compression-codec", "lzo").contains("no such codec"))
+    assert(refusal("isolation-level", "chaos").contains("serializable, snapshot"))
+    assert(refusal("output-spec-id", "7").contains("0"))
+    assert(refusal("overwrite-mode", "sometimes").contains("dynamic or static"))
+  }
+
+  test("formats that are not written yet are refused with what to set") {
+    val t = filled()
+    Seq("orc", "avro").foreach { format =>
+      val error = intercept[AnalysisException](ten.writeTo(t).option("write-format", format).append())
+      assert(error.getMessage.contains(format) && error.getMessage.contains("write.format.default"))
+    }
+  }
+
+  test("merge-schema is refused rather than unheard") {
+    val error = intercept[AnalysisException](ten.writeTo(filled()).option("merge-schema", "true").append())
+    assert(error.getMessage.contains("merge-schema"))
+  }
+
+  test("a file ends at the target size, and the next begins") {
+    val t = filled()
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.parquet.row-group-size-bytes' = '40000')")
+    spark.range(0, 20000, 1, 1).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS name").writeTo(t)
+      .option("target-file-size-bytes", "300000").append()
+    val sizes = listed(t, "file_size_in_bytes, record_count").filter(_.getLong(1) > 10).map(_.getLong(0))
+    assert(sizes.size > 2 && sizes.count(s => s > 240000 && s < 400000) >= sizes.size - 1, sizes)
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 20010)
+  }
+
+  test("the codec is that of the option, else of the session, else of the table") {
+    val t = filled()
+    assert(codecs(t) == Set("ZSTD"))
+    withConf("spark.sql.iceberg.compression-codec" -> "snappy")(ten.writeTo(t).append())
+    assert(codecs(t) == Set("ZSTD", "SNAPPY"))
+    withConf("spark.sql.iceberg.compression-codec" -> "snappy") {
+      ten.writeTo(t).option("compression-codec", "gzip").option("compression-level", "9").append()
+    }
+    assert(codecs(t) == Set("ZSTD", "SNAPPY", "GZIP"))
+  }
+
+  test("output-spec-id writes with an earlier partition spec") {
+    val t = filled()
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+    ten.writeTo(t).append()
+    ten.writeTo(t).option("output-spec-id", "0").append()
+    assert(listed(t, "spec_id").map(_.getInt(0)).toSet == Set(0, 1))
+    assert(listed(t, "spec_id, partition.id_bucket").filter(_.getInt(0) == 0).forall(_.isNullAt(1)))
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 30)
+  }
+
+  test("branch writes to a branch that is there") {
+    val t = filled()
+    sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH audit")
+    sql(s"REFRESH TABLE $t")
+    ten.writeTo(t).option("branch", "audit").append()
+    assert(rows(s"SELECT count(*) FROM ${peer(t)} VERSION AS OF 'audit'").head.getLong(0) == 20)
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 10)
+    changesNothing(t)(intercept[Exception](ten.writeTo(t).option("branch", "nowhere").append()))
+  }
+
+  test("an overwrite with an isolation level fails when another commit came since the snapshot it names") {
+    val t = filled()
+    val seen = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").head.getLong(0).toString
+    def overwrite(): Unit = ten.writeTo(t).option("isolation-level", "serializable")
+      .option("validate-from-snapshot-id", seen).overwrite(org.apache.spark.sql.functions.lit(true))
+    sql(s"INSERT INTO $t VALUES (77, 'new')")
+    changesNothing(t) {
+      assert(messages(intercept[Exception](overwrite())).contains("isolation level serializable"))
+    }
+  }
+
+  test("a table with a sort order gets sorted files that say so") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg PARTITIONED BY (bucket(2, id))")
+    sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY name DESC NULLS LAST, id")
+    sql(s"REFRESH TABLE $t")
+    spark.range(0, 1000, 1, 4).selectExpr("id", "if(id % 10 = 0, NULL, concat('n', (id * 7919) % 100)) AS name").writeTo(t).append()
+    val files = listed(t, "sort_order_id, file_path")
+    assert(files.nonEmpty && files.forall(_.getInt(0) == 1))
+    files.foreach { f =>
+      val written = spark.read.parquet(f.getString(1)).selectExpr("name", "id").collect()
+        .map(r => (Option(r.getString(0)), r.getLong(1)))
+      val names = written.flatMap(_._1)
+      assert(names.toSeq == names.sorted.reverse.toSeq && written.dropWhile(_._1.isDefined).forall(_._1.isEmpty))
+    }
+    spark.range(5).selectExpr("id", "'x' AS name").writeTo(t).option("use-table-distribution-and-ordering", "false").append()
+    assert(listed(t, "sort_order_id").map(r => if (r.isNullAt(0)) 0 else r.getInt(0)).toSet == Set(0, 1))
+  }
+
+  test("a table that accepts any columns takes those it has by name, in any order, and no others") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT NOT NULL, name STRING, s STRUCT<x: INT, y: INT>) USING iceberg " +
+      "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    spark.range(2).selectExpr("named_struct('y', 2, 'x', 1) AS s", "id").writeTo(t).append()
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[0,null,[1,2]]", "[1,null,[1,2]]"))
+    def refusal(columns: String*): String =
+      messages(intercept[Exception](spark.range(2).selectExpr(columns: _*).writeTo(t).append()))
+    assert(refusal("id", "1 AS other").contains("Column not found: other"))
+    assert(refusal("'a' AS name").contains("its column id, which is NOT NULL"))
+    assert(refusal("if(id = 0, NULL, id) AS id").contains("check-nullability"))
+    assert(refusal("CAST(id AS STRING) AS id").contains("Cast them"))
+  }
+
+  test("without check-nullability the write fails at the first null, and changes nothing") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    def write(to: Long): Unit = spark.range(to).selectExpr("if(id = 5, NULL, id) AS id").writeTo(t)
+      .option("check-nullability", "false").append()
+    write(5)
+    changesNothing(t)(assert(messages(intercept[Exception](write(10))).contains("Column id is NOT NULL")))
+  }
+
+  private def ten: DataFrame = spark.range(10).selectExpr("id", "concat('n', id) AS name")
+
+  private def filled(): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg")
+    ten.coalesce(1).writeTo(t).append()
+    t
+  }
+
+  private def codecs(table: String): Set[String] = listed(table, "file_path").map { row =>
+    val file = HadoopInputFile.fromPath(new HadoopPath(row.getString(0)), new Configuration())
+    val reader = ParquetFileReader.open(file)
+    try reader.getFooter.getBlocks.get(0).getColumns.get(0).getCodec.name
+    finally reader.close()
+  }.toSet
+}
