@@ -2,11 +2,11 @@ package iceberglite.inspect
 
 import scala.collection.mutable
 
-import iceberglite.spec.{Content, ContentFile, ManifestContent, ManifestEntry, NestedField, Schema, Snapshot}
+import iceberglite.spec.{Content, ManifestContent, ManifestEntry, NestedField, Schema, Snapshot}
 import iceberglite.spec.Type.{IntType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
-/** What each partition of a snapshot holds; of an unpartitioned table, the whole of it in one row. */
+/** What each partition of each spec holds in a snapshot; of an unpartitioned table, the whole of it in one row. */
 object PartitionsTable extends MetadataTable {
   override val name = "partitions"
   override val isOfSnapshot = true
@@ -27,20 +27,20 @@ object PartitionsTable extends MetadataTable {
     val partition = new UnionPartition(table.metadata)
     val key = Vector(
       NestedField.required(1, "partition", partition.structType),
-      NestedField.required(4, "spec_id", IntType, "Partition spec of the newest file")
+      NestedField.required(4, "spec_id", IntType, "Partition spec of its files")
     )
     Schema(0, if (partition.isEmpty) measures else key ++ measures)
   }
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
     val partition = new UnionPartition(table.metadata)
-    val sums = mutable.LinkedHashMap.empty[MetadataRow, PartitionSums]
+    val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
     ManifestScope.OfSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
       val row = partition.row(e.file.specId, e.file.partition)
-      sums.getOrElseUpdate(row, new PartitionSums).add(e, table.metadata.snapshotsById.get)
+      sums.getOrElseUpdate((e.file.specId, row), new PartitionSums).add(e, table.metadata.snapshotsById.get)
     }
-    sums.iterator.map { case (row, sum) =>
-      MetadataRow(if (partition.isEmpty) sum.values else Vector(row, sum.specId) ++ sum.values)
+    sums.iterator.map { case ((specId, row), sum) =>
+      MetadataRow(if (partition.isEmpty) sum.values else Vector(row, specId) ++ sum.values)
     }
   }
 }
@@ -49,25 +49,17 @@ object PartitionsTable extends MetadataTable {
 final private class PartitionSums {
   private val files = Content.all.map(_ -> new Array[Long](2)).toMap
   private var dataBytes = 0L
-  private var newestSpecId = -1
   private var updated: Option[Snapshot] = None
-
-  def specId: Int = newestSpecId
 
   def add(e: ManifestEntry, snapshotOf: Long => Option[Snapshot]): Unit = {
     val ofContent = files(e.file.content)
     ofContent(0) += e.file.recordCount
     ofContent(1) += 1
     if (e.file.content == Content.Data) dataBytes += e.file.fileSizeInBytes
-    if (newestSpecId < 0) newestSpecId = e.file.specId
-    e.snapshotId.flatMap(snapshotOf).foreach(touched(e.file, _))
+    e.snapshotId.flatMap(snapshotOf).foreach(touched)
   }
 
-  private def touched(file: ContentFile, by: Snapshot): Unit =
-    if (updated.forall(_.timestampMs < by.timestampMs)) {
-      updated = Some(by)
-      newestSpecId = file.specId
-    }
+  private def touched(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
 
   def values: Vector[Any] = {
     val Seq(data, positions, equality) = Content.all.map(files)

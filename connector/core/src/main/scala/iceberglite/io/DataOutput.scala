@@ -11,8 +11,8 @@ import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 import iceberglite.io.StorageErrors.changing
 
 /**
- * New data files, written bit by bit. On this machine they go past Hadoop's local file system where [[HadoopFileIO]] does:
- * it forks a `chmod` and writes a checksum file for each of them.
+ * New data files, written bit by bit. On this machine they go past Hadoop's local file system where [[HadoopFileIO]]
+ * does: it forks a `chmod` and writes a checksum file for each of them.
  */
 object DataOutput {
 

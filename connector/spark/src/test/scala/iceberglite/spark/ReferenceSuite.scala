@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.inspect.MetadataTables
 import iceberglite.spark.sql.AlterTableStatement
 
 /**
@@ -39,9 +40,9 @@ class ReferenceSuite extends AnyFunSuite {
     assert(named.sorted == ReferenceTables.all.map(_._1).sorted)
   }
 
-  test("docs/reference.md names every statement of the extensions, and every option that chooses a state") {
+  test("docs/reference.md tells of every statement of the extensions, option of time travel and metadata table") {
     val statements = AlterTableStatement.all.map(_.words.mkString(" ")).filterNot(text.contains)
-    val options = TimeTravel.optionKeys.filterNot(key => text.contains(s"`$key`"))
-    assert(statements.isEmpty && options.isEmpty)
+    val keys = TimeTravel.optionKeys ++ MetadataTables.all.map(_.name)
+    assert(statements.isEmpty && keys.filterNot(key => text.contains(s"\n| `$key` |")).isEmpty)
   }
 }

@@ -59,14 +59,24 @@ private[spark] object ReferenceTables {
   )
 
   private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
-    (header +: header.map(_ => "---") +: rows).map(_.map(_.replace("|", "\\|")).mkString("| ", " | ", " |"))
+    (header +: header.map(_ => "---") +: rows.map(_.map(cell))).map(_.mkString("| ", " | ", " |"))
+
+  /** What looks like HTML would not be shown, but in code. */
+  private def cell(text: String): String = {
+    val plain = if (text.startsWith("`")) text else text.replace("<", "&lt;")
+    plain.replace("|", "\\|")
+  }
 
   private def code(text: String): String = s"`$text`"
 
   private def optionTable(of: Seq[SparkOption[_]]): Seq[String] =
     table("option", "value", "default", "table property", "what it does")(of.map { o =>
-      Seq(code(o.key), values(o.expected), default(o.defaultDoc, o.expected), o.property.fold("")(code), o.doc)
+      Seq(code(o.key), values(o.expected), default(defaultOf(o), o.expected), o.property.fold("")(code), o.doc)
     })
+
+  /** As the property has it, in the words that a user may write; but where the code works it out. */
+  private def defaultOf(o: SparkOption[_]): String = TableProperty.all
+    .find(p => o.default.isDefined && o.property.contains(p.key)).flatMap(_.defaultText).getOrElse(o.defaultDoc)
 
   private def sessionSettings: Seq[String] = table("setting", "stands for the option")(
     options.flatMap(o => o.sessionKey.map(key => Seq(code(key), code(o.key)))).sortBy(_.head)
@@ -75,7 +85,7 @@ private[spark] object ReferenceTables {
   /** A property that an option stands for has the option's default: it is what holds where neither is set. */
   private def tableProperties: Seq[String] = {
     val own = TableProperty.all.map { p =>
-      val fallback = options.find(_.property.contains(p.key)).map(_.defaultDoc).orElse(p.defaultText)
+      val fallback = options.find(_.property.contains(p.key)).map(defaultOf).orElse(p.defaultText)
       Seq(code(p.key), values(p.expected), default(fallback.getOrElse(NotSet), p.expected), p.doc)
     }
     val ofOptions = for {
@@ -115,13 +125,19 @@ private[spark] object ReferenceTables {
       val tables = columns.filter(_._2 == same).map(_._1)
       val (ofSnapshot, ofHistory) = tables.partition(_.isOfSnapshot)
       Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
-        kind(ofSnapshot, "of one snapshot") ++ kind(ofHistory, "of the whole history") ++
-        Seq("") ++ table("column", "type", "what it is")(same) ++ Seq("")
+        kind(tables, ofSnapshot, "Of one snapshot") ++ kind(tables, ofHistory, "Of the whole history") ++
+        Seq("") ++ columnTable(same) ++ Seq("")
     }.dropRight(1)
   }
 
-  private def kind(tables: Seq[MetadataTable], what: String): Option[String] =
-    if (tables.isEmpty) None else Some(s"- $what: ${tables.map(t => code(t.name)).mkString(", ")}")
+  private def kind(all: Seq[MetadataTable], of: Seq[MetadataTable], what: String): Option[String] =
+    if (of.isEmpty) None
+    else if (all.size == 1) Some(s"$what.")
+    else Some(s"- $what: ${of.map(t => code(t.name)).mkString(", ")}")
+
+  private def columnTable(rows: Seq[Seq[String]]): Seq[String] =
+    if (rows.forall(_.last.isEmpty)) table("column", "type")(rows.map(_.init))
+    else table("column", "type", "what it is")(rows)
 
   private def columnsOf(t: MetadataTable): Seq[Seq[String]] = rows(t.schema(sample.table).fields, "")
 
@@ -201,27 +217,30 @@ private[spark] object ReferenceTables {
     table("in SQL", "in metadata", "of columns of type", "partition value")(Transforms.all.map { family =>
       val transform = Seq(family.name, s"${family.name}[16]").flatMap(family.parse(_)).head
       val sources = primitives.filter(transform.canTransform)
-      val results = sources.map(t => if (transform.resultType(t) == t) "of the same type" else transform.resultType(t).toString)
+      val results = sources.map(t => t.toString -> transform.resultType(t).toString)
       val sql = if (transform == Void) "" else code(PartitionTerm(Vector("c"), transform).sql)
       val of = if (sources.size == primitives.size) "any" else sources.map(nameOf).mkString(", ")
-      Seq(sql, code(transform.name), of, results.distinct.mkString(", "))
+      Seq(sql, code(transform.name), of, resultOf(results))
     })
+
+  /** @param results by the type of the argument */
+  private def resultOf(results: Seq[(String, String)]): String =
+    if (results.map(_._2).distinct.size <= 1) results.headOption.fold("")(_._2)
+    else {
+      val each = results.map { case (of, result) => if (of == result) "the same type" else s"$result for $of" }
+      each.distinct.mkString(", ")
+    }
 
   /** Without parameters. */
   private def nameOf(t: PrimitiveType): String = t.toString.takeWhile(c => c.isLetter || c == '_')
 
   private def functions: Seq[String] =
     table("function", "of values of type", "gives", "what it is")(Functions.all.map { f =>
-      val bound = sparkTypes.flatMap(t => Seq(Seq(t), Seq(IntegerType, t)).flatMap(bind(f, _).map(t -> _)))
-      val results = bound.map { case (t, b) => if (b.resultType == t && bound.size > 1) "the same type" else b.resultType.catalogString }
-      val doc = f.description.stripPrefix(s"${f.name} - ")
-      val none = bind(f, Nil)
-      Seq(
-        code(f.name),
-        bound.map(_._1.catalogString.takeWhile(_ != '(')).distinct.mkString(", "),
-        (results ++ none.map(_.resultType.catalogString)).distinct.mkString(", "),
-        doc
-      )
+      val bound = sparkTypes.flatMap(t => Seq(Seq(t), Seq(IntegerType, t)).flatMap(bind(f, _)).map(t -> _))
+      val results = bound.map { case (t, b) => t.catalogString -> b.resultType.catalogString } ++
+        bind(f, Nil).map(b => "" -> b.resultType.catalogString)
+      val sources = bound.map(_._1.catalogString.takeWhile(_ != '(')).distinct.mkString(", ")
+      Seq(code(f.name), sources, resultOf(results), f.description.split(" - ", 2).last)
     })
 
   private def bind(f: UnboundFunction, arguments: Seq[DataType]): Option[ScalarFunction[_]] =

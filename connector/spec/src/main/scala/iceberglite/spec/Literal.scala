@@ -65,10 +65,26 @@ object Literal {
   /** The bytes from position to limit; nobody writes to them. */
   final case class FixedLiteral(bytes: ByteBuffer) extends Literal {
     def dataType: PrimitiveType = FixedType(bytes.remaining)
+    private def writeReplace(): AnyRef = new SerializedBytes(copied(bytes), fixed = true)
   }
 
   /** The bytes from position to limit; nobody writes to them. */
-  final case class BinaryLiteral(bytes: ByteBuffer) extends Literal { def dataType: PrimitiveType = BinaryType }
+  final case class BinaryLiteral(bytes: ByteBuffer) extends Literal {
+    def dataType: PrimitiveType = BinaryType
+    private def writeReplace(): AnyRef = new SerializedBytes(copied(bytes), fixed = false)
+  }
+
+  private def copied(bytes: ByteBuffer): Array[Byte] = {
+    val copy = new Array[Byte](bytes.remaining)
+    bytes.duplicate().get(copy)
+    copy
+  }
+
+  /** Stands for bytes on the way to another JVM: a buffer cannot be serialized. */
+  final private class SerializedBytes(bytes: Array[Byte], fixed: Boolean) extends Serializable {
+    private def readResolve(): AnyRef =
+      if (fixed) FixedLiteral(ByteBuffer.wrap(bytes)) else BinaryLiteral(ByteBuffer.wrap(bytes))
+  }
 
   /**
    * The order of two values of one type: numbers by value (NaN last, -0.0 before 0.0), strings by code point (the order

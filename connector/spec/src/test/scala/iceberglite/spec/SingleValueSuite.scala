@@ -102,4 +102,14 @@ class SingleValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(SingleValue.decodeValid(StringType, buffer("61e4b8")).isEmpty)
     assert(SingleValue.decodeValid(StringType, buffer("61efbfbd")).contains(StringLiteral("a\uFFFD")))
   }
+
+  test("literals of bytes reach another JVM") {
+    Seq[Literal](BinaryLiteral(ByteBuffer.wrap(Array[Byte](1, -1))), FixedLiteral(ByteBuffer.wrap(Array[Byte](0, 2)))).foreach {
+      value =>
+        val bytes = new java.io.ByteArrayOutputStream
+        new java.io.ObjectOutputStream(bytes).writeObject(value)
+        val read = new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(bytes.toByteArray)).readObject()
+        assert(read == value)
+    }
+  }
 }

@@ -189,7 +189,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Hour.toHuman(IntLiteral(-1)) == "1969-12-31-23")
     assert(Identity.toHuman(DateLiteral(17486)) == "2017-11-16")
     assert(Identity.toHuman(TimestampLiteral(micros)) == "2017-11-16T22:31:08.000001")
-    assert(Identity.toHuman(TimestampTzLiteral(micros)) == "2017-11-16T22:31:08.000001Z")
+    assert(Identity.toHuman(TimestampTzLiteral(micros)) == "2017-11-16T22:31:08.000001+00:00")
     assert(Identity.toHuman(TimeLiteral(81068000000L)) == "22:31:08")
   }
 

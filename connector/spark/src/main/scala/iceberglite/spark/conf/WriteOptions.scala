@@ -142,7 +142,10 @@ object WriteOptions {
     Branch
   )
 
-  /** Options that Apache Iceberg knows and that change what is written: to leave them unheard would write the wrong thing. */
+  /**
+   * Options that Apache Iceberg knows and that change what is written: to leave them unheard would write the wrong
+   * thing.
+   */
   private val refused: Map[String, String] = Map(
     "merge-schema" -> "Adding columns during a write",
     "mergeSchema" -> "Adding columns during a write",
@@ -164,7 +167,10 @@ object WriteOptions {
   def check(options: CaseInsensitiveStringMap): Unit = {
     refused.foreach { case (key, what) =>
       if (options.containsKey(key) && !options.get(key).equalsIgnoreCase("false")) {
-        throw Unsupported(s"write option $key=${options.get(key)}", s"$what comes in a later release; leave the option out")
+        throw Unsupported(
+          s"write option $key=${options.get(key)}",
+          s"$what comes in a later release; leave the option out"
+        )
       }
     }
     val plain = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))

@@ -45,7 +45,8 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
 
     /** An int and a long of one value are in one bucket. */
-    override def canonicalName: String = if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName
+    override def canonicalName: String =
+      if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName
   }
 
   final case class OfLong(source: DataType) extends Bound(source) {

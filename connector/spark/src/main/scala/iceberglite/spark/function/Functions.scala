@@ -17,8 +17,8 @@ object Functions {
   )
 
   /**
-   * For statements of users: Spark 3.5 hands conditions on functions to a scan only when they have no method `invoke`, as
-   * it compiles a call to that and does not recognise the function in it.
+   * For statements of users: Spark 3.5 hands conditions on functions to a scan only when they have no method
+   * `invoke`, as it compiles a call to that and does not recognise the function in it.
    */
   val all: Seq[UnboundFunction] = functions.map(new Evaluated(_))
 

@@ -5,8 +5,8 @@ import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFu
 import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, ShortType, StructField, StructType}
 
 /**
- * A partition transform as a function of SQL. Spark calls it too, to send the rows of a partition to one task and to sort
- * them, so it must give what the spec's transform gives.
+ * A partition transform as a function of SQL. Spark calls it too, to send the rows of a partition to one task and to
+ * sort them, so it must give what the spec's transform gives.
  */
 abstract class TransformFunction(override val name: String) extends UnboundFunction {
 
@@ -36,15 +36,16 @@ abstract class ParametrizedFunction(name: String) extends TransformFunction(name
   protected def bound: PartialFunction[DataType, BoundFunction]
 
   final override def bind(inputType: StructType): BoundFunction = inputType.fields match {
-    case Array(StructField(_, ByteType | ShortType | IntegerType, _, _), StructField(_, t, _, _)) if bound.isDefinedAt(t) =>
+    case Array(StructField(_, ByteType | ShortType | IntegerType, _, _), StructField(_, t, _, _))
+        if bound.isDefinedAt(t) =>
       bound(t)
     case _ => refuse(inputType)
   }
 }
 
 /**
- * A transform of one type of values. Beside [[valueOf]] it has a method `invoke` on the plain values, which Spark finds by
- * its name and compiles calls to.
+ * A transform of one type of values. Beside [[valueOf]] it has a method `invoke` on the plain values, which Spark
+ * finds by its name and compiles calls to.
  *
  * @param function its name
  * @param parameters the types before that of the value

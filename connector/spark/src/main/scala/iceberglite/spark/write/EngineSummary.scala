@@ -6,7 +6,8 @@ import org.apache.spark.sql.SparkSession
 object EngineSummary {
 
   /** Of the connector, as the jar's manifest has it; classes that were only compiled have none. */
-  val version: String = Option(getClass.getPackage).flatMap(p => Option(p.getImplementationVersion)).getOrElse("unreleased")
+  val version: String =
+    Option(getClass.getPackage).flatMap(p => Option(p.getImplementationVersion)).getOrElse("unreleased")
 
   def of(session: SparkSession): Map[String, String] = Map(
     "engine-name" -> "spark",

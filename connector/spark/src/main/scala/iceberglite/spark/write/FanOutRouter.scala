@@ -41,38 +41,34 @@ final private[write] class FanOutRouter(
     newOverflow: () => RowOverflow
 ) extends RowRouter {
 
-  final private class Entry(val partition: TaskFiles#PartitionFiles) {
+  final private class Entry(val key: PartitionKey, val partition: TaskFiles#PartitionFiles) {
     var buffered = 0L
   }
 
   private val open = new util.HashMap[PartitionKey, Entry]
   private val next = partitioner.newKey()
-  private var key = next
-  private var current: Option[Entry] = None
+
+  /** That of the row before; null before the first row. */
+  private var current: Entry = _
   private var buffered = 0L
   private var overflow: Option[Overflow] = None
 
   override def put(row: InternalRow): Unit = {
     partitioner.read(row, next)
-    current match {
-      case Some(entry) if next == key => write(entry, row)
-      case _ => turn(row)
-    }
+    if (current != null && next == current.key) write(current, row) else turn(row)
   }
 
   /** To another partition than that of the row before. */
   private def turn(row: InternalRow): Unit = open.get(next) match {
     case null if open.size >= bounds.files => overflowing.put(next, row)
     case null =>
-      key = next.retained
-      val entry = new Entry(files.partition(partitioner.tuple(key)))
-      open.put(key, entry)
-      current = Some(entry)
-      write(entry, row)
-    case entry =>
-      key = next.retained
-      current = Some(entry)
-      write(entry, row)
+      val key = next.retained
+      current = new Entry(key, files.partition(partitioner.tuple(key)))
+      open.put(key, current)
+      write(current, row)
+    case known =>
+      current = known
+      write(known, row)
   }
 
   private def write(entry: Entry, row: InternalRow): Unit = {
@@ -101,7 +97,7 @@ final private[write] class FanOutRouter(
   override def finish(): Unit = {
     open.values.asScala.foreach(_.partition.finish())
     open.clear()
-    current = None
+    current = null
     overflow.foreach(_.drain())
   }
 

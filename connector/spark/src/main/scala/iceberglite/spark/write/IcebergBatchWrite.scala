@@ -1,5 +1,7 @@
 package iceberglite.spark.write
 
+import java.util.UUID
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.write.{
   BatchWrite,
@@ -24,6 +26,9 @@ import iceberglite.table.Cleanup
  */
 final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
 
+  /** Names the files of this write, and of no other. */
+  private val operationId = UUID.randomUUID().toString
+
   /** Whether the table may refer to the files. */
   @volatile private var maybeCommitted = false
 
@@ -36,7 +41,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
     plan.format,
     plan.locations,
     plan.table.io,
-    plan.queryId,
+    operationId,
     plan.targetSize,
     plan.rowGroupSize
   )
@@ -59,7 +64,10 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   }
 
   override def abort(messages: Array[WriterCommitMessage]): Unit =
-    if (!maybeCommitted) Cleanup.delete(plan.table.io, filesOf(messages).map(_.path))
+    if (!maybeCommitted) {
+      Cleanup.delete(plan.table.io, filesOf(messages).map(_.path))
+      if (plan.locations.spread.isEmpty) Leftovers.remove(plan.table.io, plan.locations.directory, operationId)
+    }
 
   /** Spark knows no message of a task that did not finish. */
   private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
@@ -83,13 +91,13 @@ final private[write] class TaskWriterFactory(
     format: DataFileFormat,
     locations: DataLocations,
     io: FileIO,
-    queryId: String,
+    operationId: String,
     targetSize: Long,
     rowGroupSize: Long
 ) extends DataWriterFactory {
 
   override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] = {
-    val names = new DataFileNames(partitionId, taskId, queryId, format.format.extension)
+    val names = new DataFileNames(partitionId, taskId, operationId, format.format.extension)
     val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sorted)
     new TaskWriter(files, routerTo(files))
   }

@@ -18,7 +18,22 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
   private val settings = Settings.of(info.options, session, table.properties)
   private var mode: WriteMode = WriteMode.Append
 
-  SparkErrors.in(table.name)(WriteOptions.check(info.options))
+  SparkErrors.in(table.name) {
+    WriteOptions.check(info.options)
+    WriteOptions.all.foreach(_.given(settings))
+    refuseStaging()
+  }
+
+  /** Write-audit-publish is not there yet, and rows that are to be audited first must not show at once. */
+  private def refuseStaging(): Unit =
+    if (table.properties.get("write.wap.enabled").exists(_.equalsIgnoreCase("true"))) {
+      Seq("spark.wap.id", "spark.wap.branch").find(session.conf.getOption(_).isDefined).foreach { key =>
+        throw Unsupported(
+          s"$key, while ${table.name} has the property write.wap.enabled",
+          s"Unset $key to write to the table at once, or name a branch by the write option branch"
+        )
+      }
+    }
 
   override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
     mode = WriteMode.OverwritePartitions

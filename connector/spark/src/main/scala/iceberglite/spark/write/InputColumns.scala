@@ -50,7 +50,11 @@ final private[write] class InputColumns(
   private def fields(columns: Vector[NestedField], input: SparkStruct, path: Vector[String]): Vector[InputField] = {
     val found = input.fields.toVector.zipWithIndex.map { case (f, ordinal) =>
       val column = ColumnPath.child(columns, f.name, caseSensitive).getOrElse(
-        throw NotFound("column", shown(path :+ f.name), s"The columns of $name are ${columns.map(_.name).mkString(", ")}")
+        throw NotFound(
+          "column",
+          shown(path :+ f.name),
+          s"The columns of $name are ${columns.map(_.name).mkString(", ")}"
+        )
       )
       column -> stored(column, f.dataType, f.nullable, ordinal, path :+ column.name)
     }
@@ -78,41 +82,45 @@ final private[write] class InputColumns(
   ): Option[InputField] = {
     if (nullable && column.required && checkNullability) {
       throw ValidationFailed(
-        s"Cannot write values that may be null to column ${shown(path)} of $name, which is NOT NULL. Leave nulls out, or " +
-          "set the write option check-nullability to false, so that the write fails only if there is one"
+        s"Cannot write values that may be null to column ${shown(path)} of $name, which is NOT NULL. Leave nulls out, " +
+          "or set the write option check-nullability to false, so that the write fails only if there is one"
       )
     }
-    def field(t: Type, parts: Vector[InputField]): Option[InputField] = {
-      val plain = column.copy(fieldType = t, doc = None, initialDefault = None, writeDefault = None)
+    val isStored = column.fieldType != UnknownType && !(dataType == NullType && column.optional)
+    if (isStored) {
+      val (fieldType, parts) = typeOf(column.fieldType, dataType, path)
+      val plain = column.copy(fieldType = fieldType, doc = None, initialDefault = None, writeDefault = None)
       Some(InputField(plain, ordinal, dataType, parts))
-    }
-    (column.fieldType, dataType) match {
-      case (UnknownType, _) => None
-      case (_, NullType) if column.optional => None
+    } else None
+  }
+
+  /** The table's type with the parts that are stored, and those. */
+  private def typeOf(t: Type, dataType: DataType, path: Vector[String]): (Type, Vector[InputField]) =
+    (t, dataType) match {
       case (StructType(columns), struct: SparkStruct) =>
         val parts = fields(columns, struct, path)
         if (parts.isEmpty) throw Unsupported(s"writing column ${shown(path)}, a struct that stores nothing", "Drop it")
-        field(StructType(parts.map(_.field)), parts)
+        StructType(parts.map(_.field)) -> parts
       case (list: ListType, ArrayType(element, containsNull)) =>
         val part = partOf(list.elementField, element, containsNull, path)
-        field(list.copy(element = part.field.fieldType), Vector(part))
-      case (map: MapType, SparkMap(key, value, valueContainsNull)) =>
-        val parts = Vector(
-          partOf(map.keyField, key, nullable = false, path),
-          partOf(map.valueField, value, valueContainsNull, path)
-        )
-        field(map.copy(key = parts.head.field.fieldType, value = parts.last.field.fieldType), parts)
-      case (t: PrimitiveType, _) if fits(t, dataType) => field(t, Vector.empty)
-      case (t, _) => throw ValidationFailed(
-          s"Cannot write values of type ${dataType.catalogString} to column ${shown(path)} of $name, which is of type $t. " +
-            "Cast them"
+        list.copy(element = part.field.fieldType) -> Vector(part)
+      case (map: MapType, SparkMap(keys, values, valueContainsNull)) =>
+        val key = partOf(map.keyField, keys, nullable = false, path)
+        val value = partOf(map.valueField, values, valueContainsNull, path)
+        map.copy(key = key.field.fieldType, value = value.field.fieldType) -> Vector(key, value)
+      case (p: PrimitiveType, _) if fits(p, dataType) => p -> Vector.empty
+      case _ => throw ValidationFailed(
+          s"Cannot write values of type ${dataType.catalogString} to column ${shown(path)} of $name, which is of " +
+            s"type $t. Cast them"
         )
     }
-  }
 
   private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =
     stored(part, dataType, nullable, 0, path :+ part.name).getOrElse(
-      throw Unsupported(s"writing ${shown(path :+ part.name)}, which is always null", "Give the list or map another type")
+      throw Unsupported(
+        s"writing ${shown(path :+ part.name)}, which is always null",
+        "Give the list or map another type"
+      )
     )
 
   private def fits(t: PrimitiveType, dataType: DataType): Boolean = (t, dataType) match {

@@ -24,7 +24,9 @@ object MetadataDelete {
   /** To be called where [[canDelete]]; a file that came in between and matches in part fails it. */
   def delete(table: Table, predicates: Array[Predicate], session: SparkSession): Unit = {
     val filter = condition(table.schema, predicates, session).getOrElse(
-      throw new IllegalArgumentException(s"Spark deletes by conditions that were refused: ${predicates.mkString(" AND ")}")
+      throw new IllegalArgumentException(
+        s"Spark deletes by conditions that were refused: ${predicates.mkString(" AND ")}"
+      )
     )
     table.transaction(EngineSummary.of(session)).add(new DeleteFiles(filter)).commit()
     ()

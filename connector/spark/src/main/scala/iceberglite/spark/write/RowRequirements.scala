@@ -42,8 +42,8 @@ private[write] object RowRequirements {
 
   /**
    * @param mode absent: by the table's sort order, else by its partitions
-   * @param fanout whether files may be open for all partitions, so that rows need not be sorted; a table with a sort order
-   *   has them sorted anyway
+   * @param fanout whether files may be open for all partitions, so that rows need not be sorted; a table with a sort
+   *   order has them sorted anyway
    */
   def of(
       schema: Schema,

@@ -26,8 +26,8 @@ final private[write] class SingleRouter(files: TaskFiles) extends RowRouter {
 }
 
 /**
- * For rows that come partition by partition. Where a partition comes again after another one it gets another file, which
- * is right all the same.
+ * For rows that come partition by partition. Where a partition comes again after another one it gets another file,
+ * which is right all the same.
  */
 final private[write] class ClusteredRouter(files: TaskFiles, partitioner: Partitioner) extends RowRouter {
   private val next = partitioner.newKey()

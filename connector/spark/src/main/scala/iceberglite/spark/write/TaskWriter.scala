@@ -1,5 +1,6 @@
 package iceberglite.spark.write
 
+import org.apache.spark.{TaskContext, TaskKilledException}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
@@ -15,6 +16,9 @@ final private[write] class TaskWriter(files: TaskFiles, router: RowRouter) exten
 
   override def commit(): WriterCommitMessage = {
     router.finish()
+    // Nobody would hear of the files of a task that was killed meanwhile; now Spark has them removed.
+    if (Option(TaskContext.get).exists(_.isInterrupted))
+      throw new TaskKilledException("killed while its files were closed")
     new WrittenFiles(files.written)
   }
 

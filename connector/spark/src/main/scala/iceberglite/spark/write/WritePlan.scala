@@ -25,7 +25,6 @@ import iceberglite.table.{Isolation, Table}
  */
 final private[write] case class WritePlan(
     table: Table,
-    queryId: String,
     rows: StructType,
     input: Vector[InputField],
     spec: PartitionSpec,
@@ -45,54 +44,69 @@ private[write] object WritePlan {
 
   /** @throws iceberglite.spec.IcebergError for a setting or a column that does not fit the table */
   def of(table: Table, info: LogicalWriteInfo, settings: Settings, session: SparkSession): WritePlan = {
-    val conf = session.sessionState.conf
-    val columns =
-      new InputColumns(table.name, table.schema, conf.caseSensitiveAnalysis, settings(WriteOptions.CheckNullability))
-    val input = columns.of(info.schema)
+    val input = inputOf(table, info, settings, session)
     val spec = specOf(table, settings)
+    // What a task could not partition by is refused before there are tasks.
     Partitioner.of(spec, input)
     val order = sortOrderOf(table, settings)
     val parquet = parquetOf(table, settings)
     WritePlan(
       table = table,
-      queryId = info.queryId,
       rows = info.schema,
       input = input,
       spec = spec,
       sortOrder = order,
       requirements = requirementsOf(table, spec, order, settings),
       advisorySize = math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
-      format = new ParquetFormat(
-        input,
-        table.schema.schemaId,
-        MetricsModes.of(table.properties, table.schema, order),
-        parquet,
-        Map("iceberg.schema" -> SchemaJson.toJson(table.schema)),
-        table.io
-      ),
+      format = formatOf(table, input, order, parquet),
       locations = DataLocations.of(table.location, table.properties),
       targetSize = parquet.targetSize,
       rowGroupSize = parquet.rowGroupSize,
-      isolation = WriteOptions.Isolation.given(settings)
-        .map(level => Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings))),
+      isolation = isolationOf(settings),
       branch = WriteOptions.Branch.given(settings).getOrElse(SnapshotRef.Main),
       summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options)
     )
   }
 
+  private def inputOf(
+      table: Table,
+      info: LogicalWriteInfo,
+      settings: Settings,
+      session: SparkSession
+  ): Vector[InputField] = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    new InputColumns(table.name, table.schema, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema)
+  }
+
+  private def formatOf(
+      table: Table,
+      input: Vector[InputField],
+      order: SortOrder,
+      settings: ParquetSettings
+  ): DataFileFormat = {
+    val modes = MetricsModes.of(table.properties, table.schema, order)
+    val keyValues = Map("iceberg.schema" -> SchemaJson.toJson(table.schema))
+    new ParquetFormat(input, table.schema.schemaId, modes, settings, keyValues, table.io)
+  }
+
+  private def isolationOf(settings: Settings): Option[Isolation] = WriteOptions.Isolation.given(settings)
+    .map(level => Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings)))
+
   private def specOf(table: Table, settings: Settings): PartitionSpec =
     WriteOptions.OutputSpecId.given(settings).fold(table.spec) { id =>
       table.metadata.specsById.getOrElse(
         id,
-        throw NotFound("partition spec", id.toString, s"Those of ${table.name} are ${table.metadata.specs.map(_.specId).mkString(", ")}")
+        throw NotFound("partition spec", id.toString, known(table, table.metadata.specs.map(_.specId)))
       )
     }
+
+  private def known(table: Table, ids: Vector[Int]): String = s"Those of ${table.name} are ${ids.mkString(", ")}"
 
   private def sortOrderOf(table: Table, settings: Settings): SortOrder =
     WriteOptions.OutputSortOrderId.given(settings).fold(table.sortOrder) { id =>
       val orders = table.metadata.sortOrders
       orders.find(_.orderId == id).getOrElse(
-        throw NotFound("sort order", id.toString, s"Those of ${table.name} are ${orders.map(_.orderId).mkString(", ")}")
+        throw NotFound("sort order", id.toString, known(table, orders.map(_.orderId)))
       )
     }
 

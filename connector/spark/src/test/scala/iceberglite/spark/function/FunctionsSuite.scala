@@ -37,7 +37,10 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
         val expected = transform(literal).map(plain).orNull
         // Once as a constant, and once for a row, in compiled code.
         assert(plainOf(s"SELECT ${call(sqlText)}") == expected, s"$transform of $sqlText")
-        assert(plainOf(s"SELECT ${call("v")} FROM (SELECT $sqlText AS v FROM range(1))") == expected, s"$transform of $sqlText")
+        assert(
+          plainOf(s"SELECT ${call("v")} FROM (SELECT $sqlText AS v FROM range(1))") == expected,
+          s"$transform of $sqlText"
+        )
       }
     }
     check(v => s"lite.system.bucket(16, $v)", Bucket(16))
@@ -76,7 +79,9 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
       assert(intercept[AnalysisException](sql(s"SELECT lite.system.$call")).getMessage.contains(expected), call)
     }
     val error = intercept[Exception](sql("SELECT lite.system.bucket(0, id) FROM range(3)").collect())
-    assert(Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).exists(_.getMessage.contains("number of buckets: 0")))
+    assert(Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).exists(
+      _.getMessage.contains("number of buckets: 0")
+    ))
   }
 
   test("iceberg_version tells the version") {
@@ -93,7 +98,9 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
   }
 
   private def agree(call: String, source: String): Unit =
-    assert(sorted(s"SELECT v, lite.system.$call FROM ($source)") == sorted(s"SELECT v, ice.system.$call FROM ($source)"))
+    assert(
+      sorted(s"SELECT v, lite.system.$call FROM ($source)") == sorted(s"SELECT v, ice.system.$call FROM ($source)")
+    )
 
   private def plainOf(query: String): Any = rows(query).head.get(0) match {
     case bytes: Array[Byte] => bytes.toSeq

@@ -129,7 +129,9 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
   test("a write without rows commits a snapshot without files") {
     val t = filled()
     sql(s"INSERT INTO $t SELECT * FROM $t WHERE id < 0")
-    assert(rows(s"SELECT count(*) FROM ${peer(t)}.snapshots").head.getLong(0) == 2 && summaryOf(t)("operation") == "append")
+    assert(
+      rows(s"SELECT count(*) FROM ${peer(t)}.snapshots").head.getLong(0) == 2 && summaryOf(t)("operation") == "append"
+    )
   }
 
   test("the snapshot says which engine and which job wrote it") {

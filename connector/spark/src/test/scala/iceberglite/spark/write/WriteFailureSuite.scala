@@ -2,6 +2,8 @@ package iceberglite.spark.write
 
 import java.nio.file.Files
 
+import scala.concurrent.duration._
+
 import org.apache.spark.sql.functions.{col, udf}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -47,7 +49,10 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     val t = newTable()
     spark.udf.register("fail_at", failAt)
     intercept[Exception](sql(s"CREATE TABLE $t USING iceberg AS SELECT fail_at(id) AS id FROM range(0, 4000, 1, 4)"))
-    assert(!spark.catalog.tableExists(t) && dataFilesOf(t).isEmpty)
+    assert(!spark.catalog.tableExists(t))
+    eventually(timeout(10.seconds))(assert(filesOf(t).isEmpty))
+    sql(s"CREATE TABLE $t USING iceberg AS SELECT id FROM range(3)")
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 3)
   }
 
   test("a REPLACE TABLE AS SELECT that fails leaves the old table") {

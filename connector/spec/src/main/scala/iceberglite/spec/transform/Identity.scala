@@ -38,9 +38,9 @@ object Identity extends Transform with TransformFamily {
     case DateLiteral(days) => DateTime.formatDate(days)
     case TimeLiteral(micros) => DateTime.formatTime(micros)
     case TimestampLiteral(micros) => DateTime.formatTimestamp(micros)
-    case TimestampTzLiteral(micros) => DateTime.formatTimestamp(micros) + "Z"
+    case TimestampTzLiteral(micros) => DateTime.formatTimestampTz(micros)
     case TimestampNsLiteral(nanos) => DateTime.formatTimestampNs(nanos)
-    case TimestampTzNsLiteral(nanos) => DateTime.formatTimestampNs(nanos) + "Z"
+    case TimestampTzNsLiteral(nanos) => DateTime.formatTimestampTzNs(nanos)
     case StringLiteral(text) => text
     case UuidLiteral(uuid) => uuid.toString
     case DecimalLiteral(decimal) => decimal.toString

@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import iceberglite.spec.IcebergError.ValidationFailed
 
 /**
- * Writes one field of every row to the columns of a Parquet file, as the record shredding of Parquet's format has it: each
- * value with a repetition level, which tells at which list a new entry begins, and a definition level, which tells how many
- * of the optional and repeated fields around it are there.
+ * Writes one field of every row to the columns of a Parquet file, as the record shredding of Parquet's format has it:
+ * each value with a repetition level, which tells at which list a new entry begins, and a definition level, which
+ * tells how many of the optional and repeated fields around it are there.
  *
  * @param name the full name, for messages
  * @param optional whether the field may be null
@@ -31,7 +31,8 @@ abstract private[parquet] class FieldWriter(name: String, optional: Boolean, pro
   final protected def writeNull(repetition: Int): Unit =
     if (optional) writeAbsent(repetition, definition - 1)
     else throw ValidationFailed(
-      s"Column $name is NOT NULL, and one of the rows to be written has a null in it. Leave such rows out, or give them a value"
+      s"Column $name is NOT NULL, and one of the rows to be written has a null in it. Leave such rows out, or give " +
+        "them a value"
     )
 }
 

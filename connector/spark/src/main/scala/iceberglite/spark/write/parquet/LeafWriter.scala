@@ -15,8 +15,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
  * @param descriptor the column
  * @param fieldId the table's id of the column
  */
-abstract private[parquet] class LeafWriter(val descriptor: ColumnDescriptor, val fieldId: Int, name: String, optional: Boolean)
-    extends FieldWriter(name, optional, descriptor.getMaxDefinitionLevel) {
+abstract private[parquet] class LeafWriter(
+    val descriptor: ColumnDescriptor,
+    val fieldId: Int,
+    name: String,
+    optional: Boolean
+) extends FieldWriter(name, optional, descriptor.getMaxDefinitionLevel) {
 
   /** Of the row group at hand. */
   protected var column: ColumnWriter = _
@@ -183,7 +187,11 @@ final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: Strin
     else {
       val bytes = values.getBinary(ordinal)
       if (bytes.length != length) {
-        throw InvalidArgument(s"value of column $name", s"${bytes.length} bytes", s"It must have $length, as it is fixed[$length]")
+        throw InvalidArgument(
+          s"value of column $name",
+          s"${bytes.length} bytes",
+          s"It must have $length, as it is fixed[$length]"
+        )
       }
       column.write(Binary.fromReusedByteArray(bytes), repetition, definition)
     }

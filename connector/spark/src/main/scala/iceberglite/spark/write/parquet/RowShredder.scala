@@ -35,7 +35,8 @@ private[parquet] object RowShredder {
   /** @param schema the file's, made of the same fields in the same order */
   def of(input: Vector[InputField], schema: MessageType): RowShredder = {
     val build = new Builder(schema)
-    val writers = input.indices.map(i => build.field(input(i), schema.getType(i), Place(Vector.empty, Vector.empty, 0, 0)))
+    val writers =
+      input.indices.map(i => build.field(input(i), schema.getType(i), Place(Vector.empty, Vector.empty, 0, 0)))
     new RowShredder(writers.toArray, input.map(_.ordinal).toArray)
   }
 

@@ -5,8 +5,8 @@ import java.util
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A partition tuple while rows are looked at: numbers in an array of their own, so that nothing is boxed. Written over for
- * every row; what is to outlive the row is a [[retained]] copy.
+ * A partition tuple while rows are looked at: numbers in an array of their own, so that nothing is boxed. Written
+ * over for every row; what is to outlive the row is a [[retained]] copy.
  */
 final private[write] class PartitionKey(size: Int) {
   private val numbers = new Array[Long](size)

@@ -18,8 +18,8 @@ import iceberglite.spec._
 import iceberglite.spec.transform._
 
 /**
- * The transforms of the spec on Spark's rows. Those that are known here have a short way from the row to the number; any
- * other goes by [[Transform.apply]], with the same result.
+ * The transforms of the spec on Spark's rows. Those that are known here have a short way from the row to the number;
+ * any other goes by [[Transform.apply]], with the same result.
  *
  * @param column the full name, for messages
  * @param source the column's type in the table
@@ -73,7 +73,8 @@ final private[write] class RowTransforms(
   }
 
   private def hash: Option[NumberOf] = source match {
-    case IntType | DateType => RowTransforms.int(dataType).map(int => (row, i) => Murmur3.hashInt(int(row, i).toInt).toLong)
+    case IntType | DateType =>
+      RowTransforms.int(dataType).map(int => (row, i) => Murmur3.hashInt(int(row, i).toInt).toLong)
     case LongType | TimeType | TimestampType | TimestampTzType =>
       Some((row, i) => Murmur3.hashLong(row.getLong(i)).toLong)
     case TimestampNsType | TimestampTzNsType =>
@@ -94,7 +95,8 @@ final private[write] class RowTransforms(
     // Unscaled values of 18 digits are far from where a long overflows.
     case DecimalType(precision, _) if precision <= Decimal.MAX_LONG_DIGITS =>
       plain.map(unscaled => numbers(source)((row, i) => truncate.ofLong(unscaled(row, i))))
-    case StringType => Some(new Objects(access, (row, i) => cut(row.getUTF8String(i), truncate.width), RowTransforms.text))
+    case StringType =>
+      Some(new Objects(access, (row, i) => cut(row.getUTF8String(i), truncate.width), RowTransforms.text))
     case _ => None
   }
 

@@ -32,8 +32,16 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     3,
     Vector(
       required(1, "id", LongType),
-      optional(2, "points", ListType(3, StructType(Vector(required(4, "x", DoubleType), optional(5, "y", FloatType))), false)),
-      optional(6, "tags", MapType(7, StringType, 8, ListType(9, IntType, elementRequired = false), valueRequired = false)),
+      optional(
+        2,
+        "points",
+        ListType(3, StructType(Vector(required(4, "x", DoubleType), optional(5, "y", FloatType))), false)
+      ),
+      optional(
+        6,
+        "tags",
+        MapType(7, StringType, 8, ListType(9, IntType, elementRequired = false), valueRequired = false)
+      ),
       optional(10, "where", StructType(Vector(optional(11, "at", StructType(Vector(optional(12, "lat", IntType)))))))
     )
   )

@@ -107,7 +107,8 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a text that is no UUID is refused with the column's name") {
     val rows = new Rows(Schema(0, Vector(NestedField.optional(7, "c", UuidType))), Identity)
     Seq("", "abc", "f79c3e09-677c-4bbd-a479-3f349cb785eg", "f79c3e09.677c-4bbd-a479-3f349cb785e7").foreach { text =>
-      val error = intercept[InvalidArgument](rows.tuple(new GenericInternalRow(Array[Any](UTF8String.fromString(text)))))
+      val error =
+        intercept[InvalidArgument](rows.tuple(new GenericInternalRow(Array[Any](UTF8String.fromString(text)))))
       assert(error.getMessage.contains("column c") && error.value == text)
     }
   }
@@ -134,7 +135,8 @@ private object PartitionerSuite {
     Hour
   )
 
-  private val micros: Gen[Long] = Gen.oneOf(Gen.choose(-4000000000000000L, 4000000000000000L), Gen.const(-1L), Gen.const(0L))
+  private val micros: Gen[Long] =
+    Gen.oneOf(Gen.choose(-4000000000000000L, 4000000000000000L), Gen.const(-1L), Gen.const(0L))
   private val nanos: Gen[Long] = Gen.oneOf(Gen.choose(-4000000000000000000L, 4000000000000000000L), Gen.const(-1L))
   private val text: Gen[String] = Gen.listOf(Gen.oneOf(
     Gen.alphaChar.map(_.toString),

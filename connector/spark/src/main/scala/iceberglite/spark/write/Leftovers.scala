@@ -1,0 +1,32 @@
+package iceberglite.spark.write
+
+import scala.collection.mutable
+
+import iceberglite.io.{FileIO, FileInfo}
+import iceberglite.table.Cleanup
+
+/**
+ * The files of tasks that Spark gave up without an answer: when a job fails, those that still run are killed, and one
+ * that ends just then is not heard of any more. Its files have the write's id in their names.
+ */
+private[write] object Leftovers {
+
+  /** A table may have very many partitions; what is left after so many is found by the removal of orphan files. */
+  private val MostDirectories = 1000
+
+  /** @param directory of the table's data files */
+  def remove(io: FileIO, directory: String, operationId: String): Unit =
+    Cleanup.quietly(s"look for files of a failed write in $directory") {
+      val waiting = mutable.Queue(directory)
+      var seen = 0
+      while (waiting.nonEmpty && seen < MostDirectories) {
+        val (inside, files) = io.list(waiting.dequeue()).partition(_.isDirectory)
+        waiting ++= inside.map(_.path)
+        seen += 1
+        Cleanup.delete(io, files.filter(isOf(operationId)).map(_.path))
+      }
+    }
+
+  private def isOf(operationId: String)(file: FileInfo): Boolean =
+    file.path.substring(file.path.lastIndexOf('/') + 1).contains(operationId)
+}

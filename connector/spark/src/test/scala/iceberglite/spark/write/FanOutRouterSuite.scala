@@ -1,0 +1,135 @@
+package iceberglite.spark.write
+
+import scala.collection.mutable
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.types.{LongType => SparkLong, StructType}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.io.{DataFileNames, DataLocations, HadoopFileIO}
+import iceberglite.spark.write.partition.Partitioner
+import iceberglite.spec.Type.LongType
+import iceberglite.spec._
+import iceberglite.spec.transform.Identity
+
+class FanOutRouterSuite extends AnyFunSuite {
+  import FanOutRouterSuite._
+
+  test("no more files are open than the bound says, and each partition gets one") {
+    val run = new Run(FanOutBounds(3, Long.MaxValue))
+    (0 until 100).foreach(i => run.router.put(row(i, i % 10)))
+    assert(run.format.open == 3 && run.format.files.size == 3)
+    run.router.finish()
+    assert(run.format.files.size == 10 && run.format.mostOpen == 3 && run.format.open == 0)
+    assert(run.format.files.forall(_.rows == 10))
+  }
+
+  test("rows that were put aside come to their files in the order they came in") {
+    val run = new Run(FanOutBounds(1, Long.MaxValue))
+    (0 until 30).foreach(i => run.router.put(row(i, i % 3)))
+    run.router.finish()
+    assert(run.format.files.map(_.ids.toList) == (0 to 2).map(p => (p until 30 by 3).toList))
+  }
+
+  test("when the files hold more memory than they may, the one that holds most is flushed") {
+    val run = new Run(FanOutBounds(10, 1000))
+    (0 until 9).foreach(_ => run.router.put(row(1, 1)))
+    run.router.put(row(2, 2))
+    assert(run.format.files.forall(_.flushes == 0))
+    run.router.put(row(2, 2))
+    assert(run.format.files.map(_.flushes) == Seq(1, 0))
+  }
+
+  test("a partition's next file begins where one is full") {
+    val run = new Run(FanOutBounds(10, Long.MaxValue), targetSize = 500)
+    (0 until 12).foreach(i => run.router.put(row(i, 1)))
+    run.router.finish()
+    assert(run.format.files.map(_.rows) == Seq(5, 5, 2))
+  }
+
+  test("rows that come partition by partition need one open file, and a partition that comes again gets another") {
+    val run = new Run(FanOutBounds(1, Long.MaxValue))
+    val router = new ClusteredRouter(run.files, run.partitioner)
+    Seq(1, 1, 2, 2, 2, 1).foreach(p => router.put(row(0, p)))
+    router.finish()
+    assert(run.format.files.map(_.rows) == Seq(2, 3, 1) && run.format.mostOpen == 1)
+    assert(run.files.written.length == 3)
+  }
+}
+
+private object FanOutRouterSuite {
+  private def row(id: Int, part: Int): InternalRow = new GenericInternalRow(Array[Any](id.toLong, part.toLong))
+
+  final private class Run(bounds: FanOutBounds, targetSize: Long = Long.MaxValue) {
+    private val schema =
+      Schema(0, Vector(NestedField.optional(1, "id", LongType), NestedField.optional(2, "part", LongType)))
+    private val spec = PartitionSpec(0, Vector(PartitionField(2, 1000, "part", Identity)))
+    private val columns = new StructType().add("id", SparkLong).add("part", SparkLong)
+
+    val format = new CountingFormat
+    val partitioner: Partitioner = Partitioner.of(spec, new InputColumns("t", schema, true, true).of(columns))
+    val files = new TaskFiles(
+      format.newFiles(),
+      DataLocations.of("/table", Map.empty),
+      spec,
+      new DataFileNames(0, 0, "op", ".test"),
+      new HadoopFileIO(new Configuration(false)),
+      targetSize,
+      sorted = false
+    )
+    val router = new FanOutRouter(files, partitioner, bounds, () => new ListOverflow)
+  }
+
+  /** Sorts by number and keeps the order otherwise, as Spark's sorter does with its radix sort. */
+  final private class ListOverflow extends RowOverflow {
+    private val kept = mutable.ArrayBuffer.empty[(Long, InternalRow)]
+    override def put(number: Long, row: InternalRow): Unit = kept += number -> row.copy()
+    override def sorted: Iterator[InternalRow] = kept.sortBy(_._1).iterator.map(_._2)
+    override def close(): Unit = ()
+  }
+
+  /** Files that count a hundred bytes for each row. */
+  final private class CountingFormat extends DataFileFormat {
+    val files = mutable.ArrayBuffer.empty[CountingFile]
+    var open = 0
+    var mostOpen = 0
+
+    override def format: FileFormat = FileFormat.Parquet
+
+    override def newFiles(): NewDataFiles = new NewDataFiles {
+      override def open(path: String): DataFileWriter = {
+        val file = new CountingFile(CountingFormat.this)
+        files += file
+        CountingFormat.this.open += 1
+        mostOpen = math.max(mostOpen, CountingFormat.this.open)
+        file
+      }
+      override def close(): Unit = ()
+    }
+  }
+
+  final private class CountingFile(format: CountingFormat) extends DataFileWriter {
+    val ids = mutable.ArrayBuffer.empty[Long]
+    var flushes = 0
+    private var inMemory = 0L
+
+    def rows: Int = ids.size
+    override def write(row: InternalRow): Unit = {
+      ids += row.getLong(0)
+      inMemory += 100
+    }
+    override def length: Long = rows * 100L
+    override def buffered: Long = inMemory
+    override def flush(): Unit = {
+      flushes += 1
+      inMemory = 0
+    }
+    override def finish(): FinishedFile = {
+      format.open -= 1
+      FinishedFile(rows.toLong, length, MetricMaps(), Vector.empty)
+    }
+    override def abandon(): Unit = format.open -= 1
+  }
+}

@@ -1,0 +1,175 @@
+package iceberglite.spark.write
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
+import org.apache.spark.serializer.KryoSerializer
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.connector.write.{BatchWrite, DataWriter, LogicalWriteInfo, PhysicalWriteInfo}
+import org.apache.spark.sql.connector.write.WriterCommitMessage
+import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.{LiteCatalog, StatementError}
+import iceberglite.spec.IcebergError.{CommitStateUnknown, ValidationFailed}
+import iceberglite.table._
+
+/** What Spark does with a write, step by step. */
+class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
+
+  test("after a commit of unknown outcome nothing is removed") {
+    val t = partitioned()
+    val unknown = CommitStateUnknown(t, "v2.metadata.json", "the answer was lost", None)
+    val (write, messages) = written(failing(tableOf(t), unknown))
+    intercept[Exception](write.commit(messages))
+    write.abort(messages)
+    assert(dataFilesOf(t).size == 3)
+  }
+
+  test("after an error that nobody foresaw the commit may have happened, so nothing is removed") {
+    val t = partitioned()
+    Seq(new OutOfMemoryError("no heap"), new InterruptedException).foreach { error =>
+      val before = dataFilesOf(t).size
+      val (write, messages) = written(failing(tableOf(t), error))
+      intercept[Throwable](write.commit(messages))
+      write.abort(messages)
+      assert(dataFilesOf(t).size == before + 3)
+    }
+  }
+
+  test("after a commit that definitely failed all data files are removed") {
+    val t = partitioned()
+    val (write, messages) = written(failing(tableOf(t), ValidationFailed("not allowed")))
+    assert(intercept[StatementError](write.commit(messages)).getMessage.contains("not allowed"))
+    assert(dataFilesOf(t).size == 3)
+    write.abort(messages)
+    assert(dataFilesOf(t).isEmpty)
+  }
+
+  test("an abort removes the files of tasks that were not heard of, and those of no other write") {
+    val t = partitioned()
+    val (_, _) = written(tableOf(t))
+    val write = writeTo(tableOf(t))
+    put(writer(write, 0, 7L), 0 until 6)
+    assert(dataFilesOf(t).size == 6)
+    write.abort(Array(null))
+    assert(dataFilesOf(t).size == 3)
+  }
+
+  test("two attempts of one task name their files differently, and each removes its own only") {
+    val t = partitioned()
+    val write = writeTo(tableOf(t))
+    val (first, second) = (writer(write, 0, 7L), writer(write, 0, 8L))
+    val kept = put(first, 0 until 6)
+    put(second, 0 until 6)
+    assert(dataFilesOf(t).size == 6)
+    second.abort()
+    second.close()
+    assert(dataFilesOf(t).size == 3)
+    write.commit(Array(kept))
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 6)
+  }
+
+  test("a task that is aborted before it is done closes and removes its files") {
+    val t = partitioned()
+    val task = writer(writeTo(tableOf(t)), 0, 7L)
+    (0 until 6).foreach(i => task.write(row(i)))
+    assert(dataFilesOf(t).size == 3)
+    task.abort()
+    task.close()
+    assert(dataFilesOf(t).isEmpty)
+  }
+
+  test("a task tells how many files, rows and bytes it has written") {
+    val t = partitioned()
+    val task = writer(writeTo(tableOf(t)), 0, 7L)
+    (0 until 6).foreach(i => task.write(row(i)))
+    def metrics = task.currentMetricsValues.map(m => m.name -> m.value).toMap
+    assert(metrics("addedDataFiles") == 3 && metrics("addedRecords") == 6 && metrics("addedFileSizeInBytes") == 0)
+    task.commit()
+    assert(metrics("addedFileSizeInBytes") == dataFilesOf(t).toSeq.map(java.nio.file.Files.size).sum)
+    val supported = new IcebergWriteBuilder(tableOf(t), infoOf(longs), spark).build().supportedCustomMetrics
+    assert(supported.map(_.name).toSet == metrics.keySet)
+  }
+
+  test("what tasks say to the driver survives each of Spark's serializers") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, part BINARY) USING iceberg PARTITIONED BY (part)")
+    val write = writeTo(tableOf(t), new StructType().add("id", "bigint").add("part", "binary"))
+    val task = writer(write, 0, 1L)
+    task.write(new GenericInternalRow(Array[Any](5L, Array[Byte](1, 2))))
+    task.write(new GenericInternalRow(Array[Any](6L, null)))
+    val kryo = new KryoSerializer(spark.sparkContext.getConf).newInstance()
+    val message = kryo.deserialize[WriterCommitMessage](kryo.serialize[WriterCommitMessage](javaCopy(task.commit())))
+    write.commit(Array(message))
+    assert(sorted(s"SELECT id, hex(part) FROM ${peer(t)}") == Seq("[5,0102]", "[6,null]"))
+  }
+
+  private def partitioned(): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, part BIGINT) USING iceberg PARTITIONED BY (part)")
+    t
+  }
+
+  private def tableOf(name: String): Table = {
+    val parts = name.split('.')
+    spark.sessionState.catalogManager.catalog("lite") match {
+      case catalog: LiteCatalog => catalog.liveTable(Identifier.of(Array(parts(1)), parts(2))).current
+      case other => fail(s"${other.name} is no catalog of ours")
+    }
+  }
+
+  /** The same table, but commits to it fail. */
+  private def failing(table: Table, error: Throwable): Table = {
+    val committer = new Committer {
+      override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = throw error
+      override def load(id: TableIdentifier): TableVersion = table.version
+    }
+    new Table(table.id, table.name, table.version, table.io, committer)
+  }
+
+  private val longs = new StructType().add("id", LongType).add("part", LongType)
+
+  private def infoOf(columns: StructType): LogicalWriteInfo = new LogicalWriteInfo {
+    override def options: CaseInsensitiveStringMap = CaseInsensitiveStringMap.empty
+    override def queryId: String = "query"
+    override def schema: StructType = columns
+  }
+
+  private def writeTo(table: Table, columns: StructType = longs): BatchWrite =
+    new IcebergWriteBuilder(table, infoOf(columns), spark).build().toBatch
+
+  /** As on an executor, which gets a copy of the factory. */
+  private def writer(write: BatchWrite, partition: Int, task: Long): DataWriter[InternalRow] = {
+    val physical = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
+    javaCopy(write.createBatchWriterFactory(physical)).createWriter(partition, task)
+  }
+
+  private def javaCopy[A](value: A): A = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(value)
+    out.close()
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject() match {
+      case copy: A @unchecked => copy
+    }
+  }
+
+  private def row(i: Int): InternalRow = new GenericInternalRow(Array[Any](i.toLong, i % 3L))
+
+  private def put(task: DataWriter[InternalRow], ids: Range): WriterCommitMessage = {
+    ids.foreach(i => task.write(row(i)))
+    task.commit()
+  }
+
+  /** A write of three files that waits for its commit. */
+  private def written(table: Table): (BatchWrite, Array[WriterCommitMessage]) = {
+    val write = writeTo(table)
+    val task = writer(write, 0, 1L)
+    val message = put(task, 0 until 6)
+    task.close()
+    (write, Array(message))
+  }
+}

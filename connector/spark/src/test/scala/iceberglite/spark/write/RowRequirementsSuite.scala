@@ -1,0 +1,95 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.connector.distributions.{ClusteredDistribution, OrderedDistribution}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.DistributionMode.{Hash, NoDistribution, Range}
+import iceberglite.spec.NestedField.optional
+import iceberglite.spec.NullOrder.{NullsFirst, NullsLast}
+import iceberglite.spec.SortDirection.{Ascending, Descending}
+import iceberglite.spec.Type._
+import iceberglite.spec._
+import iceberglite.spec.transform._
+
+class RowRequirementsSuite extends AnyFunSuite {
+  private val schema = Schema(
+    0,
+    Vector(
+      optional(1, "id", LongType),
+      optional(2, "ts", TimestampTzType),
+      optional(3, "a.b", StructType(Vector(optional(4, "c", StringType)))),
+      optional(5, "u", UuidType),
+      optional(6, "nanos", TimestampNsType)
+    )
+  )
+
+  private def spec(fields: (Int, Transform)*): PartitionSpec = PartitionSpec(
+    1,
+    fields.zipWithIndex.map { case ((id, t), i) => PartitionField(id, 1000 + i, s"p$i", t) }.toVector
+  )
+
+  private val byName =
+    SortOrder(
+      1,
+      Vector(
+        SortField(Vector(4), Identity, Descending, NullsLast),
+        SortField(Vector(1), Identity, Ascending, NullsFirst)
+      )
+    )
+
+  private def requirements(
+      spec: PartitionSpec,
+      order: SortOrder = SortOrder.Unsorted,
+      mode: Option[DistributionMode] = None,
+      fanout: Boolean = true
+  ): RowRequirements = RowRequirements.of(schema, spec, order, mode, fanout)
+
+  private def distribution(r: RowRequirements): Seq[String] = r.distribution match {
+    case hash: ClusteredDistribution => hash.clustering.map(_.toString).toSeq
+    case range: OrderedDistribution => range.ordering.map(_.toString).toSeq
+    case _ => Seq.empty
+  }
+
+  private val partitions = spec(2 -> Day, 1 -> Bucket(16), 4 -> Truncate(2), 1 -> Identity)
+
+  test("the rows of a partition go to one task, and are not sorted") {
+    val r = requirements(partitions)
+    assert(distribution(r) == Seq("days(ts)", "bucket(16, id)", "truncate(2, `a.b`.c)", "identity(id)"))
+    assert(r.ordering.isEmpty && !r.clustered && !r.sorted)
+  }
+
+  test("without fan-out they are sorted by partition") {
+    val r = requirements(spec(2 -> Day, 1 -> Bucket(16)), fanout = false)
+    assert(r.ordering.map(_.toString).toSeq == Seq("days(ts) ASC NULLS FIRST", "bucket(16, id) ASC NULLS FIRST"))
+    assert(r.clustered && !r.sorted)
+  }
+
+  test("a table without partitions and order takes rows as they come, whatever the mode") {
+    Seq(None, Some(Hash), Some(Range), Some(NoDistribution)).foreach { mode =>
+      val r = requirements(PartitionSpec.Unpartitioned, mode = mode)
+      assert(!r.isDistributed && r.ordering.isEmpty && !r.sorted)
+    }
+  }
+
+  test("a sort order spreads rows by range, and sorts them by partition first") {
+    val r = requirements(spec(1 -> Bucket(4), 1 -> Identity), byName)
+    val expected = Seq(
+      "bucket(4, id) ASC NULLS FIRST",
+      "identity(id) ASC NULLS FIRST",
+      "identity(`a.b`.c) DESC NULLS LAST"
+    )
+    assert(distribution(r) == expected && r.ordering.map(_.toString).toSeq == expected && r.clustered && r.sorted)
+    assert(distribution(requirements(spec(1 -> Bucket(4)), byName, Some(Hash))) == Seq("bucket(4, id)"))
+    assert(!requirements(spec(1 -> Bucket(4)), byName, Some(NoDistribution)).isDistributed)
+  }
+
+  test("fields that were dropped from the spec do not count") {
+    assert(!requirements(spec(1 -> Void)).isDistributed)
+  }
+
+  test("what Spark would compute otherwise than the spec is left out, and then nothing is said to be sorted") {
+    val r = requirements(spec(5 -> Bucket(4), 6 -> Day, 1 -> Identity), byName, fanout = false)
+    assert(distribution(r) == Seq("identity(id)") && r.ordering.isEmpty && !r.clustered && !r.sorted)
+    assert(distribution(requirements(spec(5 -> Identity))) == Seq("identity(u)"))
+  }
+}
