@@ -1,4 +1,3 @@
-
 ThisBuild / organization := "io.github.iceberg-lite"
 ThisBuild / version := IO.read((ThisBuild / baseDirectory).value / "VERSION").trim
 ThisBuild / scalaVersion := "2.12.18"

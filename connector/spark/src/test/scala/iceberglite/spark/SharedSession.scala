@@ -57,9 +57,9 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
     pairs.foreach { case (key, value) => spark.conf.set(key, value) }
     try body
     finally before.foreach {
-      case (key, Some(value)) => spark.conf.set(key, value)
-      case (key, None) => spark.conf.unset(key)
-    }
+        case (key, Some(value)) => spark.conf.set(key, value)
+        case (key, None) => spark.conf.unset(key)
+      }
   }
 
   /** Runs with another session as the active one, in which Spark's API for sources works. */

@@ -80,7 +80,7 @@ object SparkTypes {
   }
 
   /** One conversion from Spark, which counts the ids. */
-  private final class Conversion {
+  final private class Conversion {
     private var lastId = 0
 
     private def nextId(): Int = {

@@ -15,7 +15,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /** The batches of the files of one task, one after the other. */
-private[read] final class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => ParquetBatches)
+final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => ParquetBatches)
     extends PartitionReader[ColumnarBatch] {
   private val waiting: Iterator[FileTask] = tasks.iterator
   private var current: Option[(FileTask, ParquetBatches)] = None
@@ -67,7 +67,7 @@ private[read] final class BatchReader(tasks: Vector[FileTask], tableName: String
 }
 
 /** The same as rows. */
-private[read] final class RowReader(batches: BatchReader) extends PartitionReader[InternalRow] {
+final private[read] class RowReader(batches: BatchReader) extends PartitionReader[InternalRow] {
   private var rows: java.util.Iterator[InternalRow] = java.util.Collections.emptyIterator[InternalRow]
   private var row: Option[InternalRow] = None
 

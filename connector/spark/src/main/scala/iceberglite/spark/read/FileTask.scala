@@ -13,7 +13,7 @@ import iceberglite.spec.expr.Expression
  * @param withoutNan the ids of the filter's columns that hold no NaN in this file
  * @param firstRowId version 3: the id of the file's first row
  */
-private[read] final case class FileTask(
+final private[read] case class FileTask(
     path: String,
     start: Long,
     length: Long,
@@ -26,4 +26,4 @@ private[read] final case class FileTask(
 )
 
 /** What one task of Spark reads. */
-private[read] final case class IcebergInputPartition(tasks: Vector[FileTask]) extends InputPartition
+final private[read] case class IcebergInputPartition(tasks: Vector[FileTask]) extends InputPartition

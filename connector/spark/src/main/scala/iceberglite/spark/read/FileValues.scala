@@ -14,7 +14,7 @@ import iceberglite.spec._
  * @param metadataIds the ids of the wanted metadata columns
  * @param capacity the most rows of a batch
  */
-private[read] final class FileValues(specs: Map[Int, PartitionSpec], metadataIds: Set[Int], capacity: Int) {
+final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds: Set[Int], capacity: Int) {
 
   def isMetadata(id: Int): Boolean = metadataIds.contains(id)
 

@@ -22,7 +22,7 @@ import iceberglite.spec.{FileFormat, NameMapping, TableProperty}
  * @param joined a condition that came with the rows of a join's other side; Spark knows of it, and it is for skipping
  *   only
  */
-private[read] final class IcebergBatch(private val scan: IcebergScan, joined: Expression, session: SparkSession)
+final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Expression, session: SparkSession)
     extends Batch {
   private val table = scan.files.table
   private val settings = scan.settings

@@ -15,10 +15,10 @@ import iceberglite.spec.{NameMapping, PartitionSpec}
  * @param columnar whether Spark gets batches; rows otherwise
  * @param rows the most rows of a batch
  */
-private[read] final case class BatchSettings(columnar: Boolean, rows: Int, offHeap: Boolean)
+final private[read] case class BatchSettings(columnar: Boolean, rows: Int, offHeap: Boolean)
 
 /** Makes the readers of a scan's tasks, on the executors. */
-private[read] final class IcebergReaderFactory(
+final private[read] class IcebergReaderFactory(
     tableName: String,
     wanted: WantedColumns,
     specs: Map[Int, PartitionSpec],

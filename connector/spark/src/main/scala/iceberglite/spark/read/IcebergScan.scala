@@ -25,7 +25,7 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /** A scan of a table. Two are equal when they read the same, so that Spark can read once for both. */
-private[read] final class IcebergScan(
+final private[read] class IcebergScan(
     private[read] val files: PlannedFiles,
     private[read] val wanted: WantedColumns,
     private[read] val settings: ReadSettings,
@@ -121,11 +121,11 @@ private[read] final class IcebergScan(
 }
 
 /** A column by its name, which may hold dots. */
-private final case class ColumnReference(name: String) extends NamedReference {
+final private case class ColumnReference(name: String) extends NamedReference {
   override def fieldNames(): Array[String] = Array(name)
 }
 
-private final class ScanStatistics(rows: Long, bytes: Long) extends Statistics {
+final private class ScanStatistics(rows: Long, bytes: Long) extends Statistics {
   override def sizeInBytes(): OptionalLong = OptionalLong.of(bytes)
   override def numRows(): OptionalLong = OptionalLong.of(rows)
 }

@@ -17,7 +17,7 @@ import iceberglite.tree.PartitionSources
  *
  * @param filter what all the rows that Spark wants satisfy
  */
-private[read] final class PlannedFiles(
+final private[read] class PlannedFiles(
     val table: Table,
     val snapshot: Option[Snapshot],
     val schema: Schema,

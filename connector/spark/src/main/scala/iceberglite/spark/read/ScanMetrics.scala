@@ -27,7 +27,7 @@ private[read] object ScanMetrics {
     Value((new TotalPlanningDuration).name, planningMs)
   )
 
-  private final case class Value(override val name: String, override val value: Long) extends CustomTaskMetric
+  final private case class Value(override val name: String, override val value: Long) extends CustomTaskMetric
 }
 
 final class ResultDataFiles extends CustomSumMetric {

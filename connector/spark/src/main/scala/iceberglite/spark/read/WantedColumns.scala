@@ -11,7 +11,7 @@ import iceberglite.spec.{ColumnPath, NestedField, Schema, Type}
  *
  * @param metadataIds which of them are metadata columns
  */
-private[read] final case class WantedColumns(fields: Vector[NestedField], metadataIds: Set[Int])
+final private[read] case class WantedColumns(fields: Vector[NestedField], metadataIds: Set[Int])
 
 private[read] object WantedColumns {
 

@@ -39,11 +39,11 @@ import iceberglite.spec.expr.{Bind, Evaluate}
 import iceberglite.spec.{Literal, PrimitiveType, Schema}
 
 /** Spark keeps its own classes of these to itself. */
-private final case class FieldReference(parts: Seq[String]) extends NamedReference {
+final private case class FieldReference(parts: Seq[String]) extends NamedReference {
   override def fieldNames: Array[String] = parts.toArray
 }
 
-private final case class LiteralValue[A](override val value: A, override val dataType: DataType)
+final private case class LiteralValue[A](override val value: A, override val dataType: DataType)
     extends SparkLiteral[A] {
   override def children: Array[Expression] = Array.empty
 }

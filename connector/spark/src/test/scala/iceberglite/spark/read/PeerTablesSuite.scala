@@ -141,7 +141,8 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       s"""INSERT INTO ${peer(table)} SELECT id, TIMESTAMP'2013-01-05 00:00:00', 'later', 'c1', DATE'1970-01-31'
          |FROM range(50, 60)""".stripMargin
     )
-    for (filter <- Seq(
+    for (
+      filter <- Seq(
         "cat = 'c1'",
         "cat IS NULL",
         "cat <=> NULL",
@@ -165,7 +166,8 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
         "lite.system.truncate(2, s) <> 'la'",
         "cat = 'c1' AND (id = 1 OR s LIKE '%x')",
         "length(cat) = 2 AND ts >= TIMESTAMP'2013-01-05 00:00:00'"
-      )) sameRows(table, s"SELECT * FROM %s WHERE $filter")
+      )
+    ) sameRows(table, s"SELECT * FROM %s WHERE $filter")
   }
 
   test("a column that only the partition tells of is read from it") {
@@ -215,7 +217,9 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       val table = create("id int, ID int")
       sql(s"INSERT INTO ${peer(table)} VALUES (1, 2)")
       assert(sameRows(table, "SELECT ID, id FROM %s WHERE ID = 2 AND id = 1") == Seq("[2,1]"))
-      withConf("spark.sql.caseSensitive" -> "false")(assert(rows(s"SELECT * FROM $table").map(_.toString) == Seq("[1,2]")))
+      withConf("spark.sql.caseSensitive" -> "false")(
+        assert(rows(s"SELECT * FROM $table").map(_.toString) == Seq("[1,2]"))
+      )
     }
     val table = create("Id int")
     sql(s"INSERT INTO ${peer(table)} VALUES (1), (2)")

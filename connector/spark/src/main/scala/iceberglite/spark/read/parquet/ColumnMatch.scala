@@ -16,7 +16,7 @@ import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Type}
  *
  * @param columns the primitives below it that a filter may ask for, by field id
  */
-private[parquet] final case class Match(
+final private[parquet] case class Match(
     requested: ParquetType,
     dataType: DataType,
     reading: Reading,
@@ -24,7 +24,7 @@ private[parquet] final case class Match(
 )
 
 /** The children that are read of a struct or of the file, and where the fields of the wanted struct come from. */
-private[parquet] final case class StructMatch(children: Vector[Match], sources: Vector[Source])
+final private[parquet] case class StructMatch(children: Vector[Match], sources: Vector[Source])
 
 /**
  * Matches the columns of a table to those of one file by field id, at every level.
@@ -33,7 +33,7 @@ private[parquet] final case class StructMatch(children: Vector[Match], sources: 
  * @param mismatch the error for a column whose type in the file the table cannot have: its name, the type in the file,
  *   the wanted type
  */
-private[parquet] final class ColumnMatch(
+final private[parquet] class ColumnMatch(
     absent: (NestedField, Vector[String]) => Source,
     mismatch: (String, ParquetType, Type) => Throwable
 ) {
@@ -142,7 +142,7 @@ private[parquet] final class ColumnMatch(
  * @param repeated whether a row may have many of it
  * @param isElement whether it is the element of a list or a part of a map: in old lists a repeated field itself
  */
-private[parquet] final case class NodePath(
+final private[parquet] case class NodePath(
     names: Vector[String],
     inFile: Vector[String],
     repeated: Boolean,

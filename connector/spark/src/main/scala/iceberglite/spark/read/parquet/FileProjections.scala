@@ -19,7 +19,7 @@ import iceberglite.spec.{MetadataColumns, NameMapping, NestedField, TablePropert
  * @param values what the table knows of its files
  * @param tableName for messages
  */
-private[read] final class FileProjections(
+final private[read] class FileProjections(
     wanted: Vector[NestedField],
     mapping: => Option[NameMapping],
     values: FileValues,

@@ -139,7 +139,7 @@ private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with Su
 }
 
 /** Both zeros are one number to Spark and two to Parquet. */
-private final class FloatingTest[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
+final private class FloatingTest[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
     convert: Literal => Option[T],
     zeros: (T, T),
@@ -165,7 +165,7 @@ private final class FloatingTest[T <: Number with Comparable[T], C <: Column[T] 
     super.among(values.flatMap(v => if (isZero(v)) Vector(negative, positive) else Vector(v)))
 }
 
-private final class BooleanTest(path: Array[String]) extends FileTest {
+final private class BooleanTest(path: Array[String]) extends FileTest {
   private val column = SparkFilterApi.booleanColumn(path)
   override def isNull: FilterPredicate = FilterApi.eq(column, null.asInstanceOf[java.lang.Boolean])
   override def notNull: FilterPredicate = FilterApi.notEq(column, null.asInstanceOf[java.lang.Boolean])
@@ -181,7 +181,7 @@ private final class BooleanTest(path: Array[String]) extends FileTest {
 }
 
 /** Text and bytes, which Parquet compares unsigned, and decimals, which it compares by their value. */
-private final class BytesTest(path: Array[String], convert: Literal => Option[Binary])
+final private class BytesTest(path: Array[String], convert: Literal => Option[Binary])
     extends OrderedTest(SparkFilterApi.binaryColumn(path), convert) {
 
   override def startsWith(prefix: String): Option[FilterPredicate] = {

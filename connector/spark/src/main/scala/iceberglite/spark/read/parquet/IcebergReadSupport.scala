@@ -34,7 +34,7 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
 }
 
 /** The configuration of one file's reading. A [[JobConf]], because Hadoop would copy any other into one. */
-private[read] final class ReadJob(base: Configuration, val projection: FileProjection) extends JobConf(base) {
+final private[read] class ReadJob(base: Configuration, val projection: FileProjection) extends JobConf(base) {
   set(ParquetInputFormat.READ_SUPPORT_CLASS, classOf[IcebergReadSupport].getName)
   set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, projection.readSchema.json)
   // Ours may not be the class loader that loads Hadoop.

@@ -20,7 +20,7 @@ import iceberglite.spark.read.{BatchSettings, FileTask}
  * The batches of one part of a Parquet file, from Spark's vectorised reader. The reader fills the same vectors again
  * and again, so a batch is good until the next.
  */
-private[read] final class ParquetBatches(reader: VectorizedParquetRecordReader, columns: Vector[Source])
+final private[read] class ParquetBatches(reader: VectorizedParquetRecordReader, columns: Vector[Source])
     extends AutoCloseable {
   private val read: ColumnarBatch = reader.resultBatch()
 

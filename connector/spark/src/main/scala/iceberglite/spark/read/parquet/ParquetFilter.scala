@@ -13,7 +13,7 @@ import iceberglite.spec.expr.{Expression, Predicate, Term}
  * @param columns the columns that are read, by field id: Parquet takes any other for one that is null in all rows
  * @param withoutNan the columns that hold no NaN for certain
  */
-private[read] final class ParquetFilter(columns: Map[Int, FileColumn], withoutNan: Set[Int]) {
+final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNan: Set[Int]) {
 
   /** @return absent where no row can be skipped by it */
   def of(condition: Expression): Option[FilterPredicate] = condition match {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
 /** What makes a column of the table of one that Spark's reader has read. */
-private[read] sealed trait Reading
+sealed private[read] trait Reading
 
 private[read] object Reading {
 
@@ -21,7 +21,7 @@ private[read] object Reading {
 }
 
 /** Where a column of the table, or a field of a struct, comes from. */
-private[read] sealed trait Source
+sealed private[read] trait Source
 
 private[read] object Source {
 
@@ -46,7 +46,7 @@ private[read] object Source {
  *
  * @param path its names in the file
  */
-private[read] final case class FileColumn(path: Vector[String], parquetType: ParquetPrimitive)
+final private[read] case class FileColumn(path: Vector[String], parquetType: ParquetPrimitive)
 
 /**
  * What is read of one file, and what becomes of it.
@@ -56,7 +56,7 @@ private[read] final case class FileColumn(path: Vector[String], parquetType: Par
  * @param columns the wanted columns in their order
  * @param filterable the columns that are read, by field id
  */
-private[read] final case class FileProjection(
+final private[read] case class FileProjection(
     requested: MessageType,
     readSchema: StructType,
     columns: Vector[Source],

@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * Another vector with some of its values seen differently. Spark's reader owns the vector inside and fills it anew for
  * each batch, so nothing is kept here and nothing freed.
  */
-private[vector] abstract class ForwardingVector(inner: ColumnVector, dataType: DataType)
+abstract private[vector] class ForwardingVector(inner: ColumnVector, dataType: DataType)
     extends ColumnVector(dataType) {
   override def close(): Unit = ()
   override def closeIfFreeable(): Unit = ()

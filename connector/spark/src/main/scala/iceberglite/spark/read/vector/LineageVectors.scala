@@ -7,7 +7,7 @@ import org.apache.spark.sql.vectorized.ColumnVector
  * `_row_id` of a file that has such a column: where it is null, the row has the id of its place (spec, version 3: "Row
  * Lineage").
  */
-private[read] final class RowIdOrPlace(inner: ColumnVector, positions: ColumnVector, firstRowId: Long)
+final private[read] class RowIdOrPlace(inner: ColumnVector, positions: ColumnVector, firstRowId: Long)
     extends ForwardingVector(inner, LongType) {
   override def hasNull: Boolean = false
   override def numNulls: Int = 0
@@ -17,13 +17,13 @@ private[read] final class RowIdOrPlace(inner: ColumnVector, positions: ColumnVec
 }
 
 /** `_row_id` of rows that never had another. */
-private[read] final class RowIdByPlace(positions: ColumnVector, firstRowId: Long)
+final private[read] class RowIdByPlace(positions: ColumnVector, firstRowId: Long)
     extends ForwardingVector(positions, LongType) {
   override def getLong(rowId: Int): Long = firstRowId + positions.getLong(rowId)
 }
 
 /** A column of longs with a value in the place of null. */
-private[read] final class LongOrElse(inner: ColumnVector, default: Long) extends ForwardingVector(inner, LongType) {
+final private[read] class LongOrElse(inner: ColumnVector, default: Long) extends ForwardingVector(inner, LongType) {
   override def hasNull: Boolean = false
   override def numNulls: Int = 0
   override def isNullAt(rowId: Int): Boolean = false

@@ -5,13 +5,13 @@ import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 
 /** A struct with children that are not all the file's: constants, converted ones, some left out. */
-private[read] final class StructView(inner: ColumnVector, children: Array[ColumnVector], dataType: StructType)
+final private[read] class StructView(inner: ColumnVector, children: Array[ColumnVector], dataType: StructType)
     extends ForwardingVector(inner, dataType) {
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 }
 
 /** A list with elements that are seen differently; where each begins and how long it is stays. */
-private[read] final class ListView(inner: WritableColumnVector, element: ColumnVector, dataType: ArrayType)
+final private[read] class ListView(inner: WritableColumnVector, element: ColumnVector, dataType: ArrayType)
     extends ForwardingVector(inner, dataType) {
   override def getArray(rowId: Int): ColumnarArray =
     if (inner.isNullAt(rowId)) null
@@ -20,7 +20,7 @@ private[read] final class ListView(inner: WritableColumnVector, element: ColumnV
 }
 
 /** A map with keys or values that are seen differently. */
-private[read] final class MapView(
+final private[read] class MapView(
     inner: WritableColumnVector,
     keys: ColumnVector,
     values: ColumnVector,

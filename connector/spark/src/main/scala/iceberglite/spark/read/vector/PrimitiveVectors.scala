@@ -10,17 +10,17 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spec.DateTime
 
 /** An int column that has become long (spec: "Schema Evolution"). */
-private[read] final class IntAsLong(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
+final private[read] class IntAsLong(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long = inner.getInt(rowId).toLong
 }
 
 /** A float column that has become double. */
-private[read] final class FloatAsDouble(inner: ColumnVector) extends ForwardingVector(inner, DoubleType) {
+final private[read] class FloatAsDouble(inner: ColumnVector) extends ForwardingVector(inner, DoubleType) {
   override def getDouble(rowId: Int): Double = inner.getFloat(rowId).toDouble
 }
 
 /** A decimal column whose precision has grown beyond what the file's physical type holds. */
-private[read] final class WiderDecimal(inner: ColumnVector, narrow: DecimalType, wide: DecimalType)
+final private[read] class WiderDecimal(inner: ColumnVector, narrow: DecimalType, wide: DecimalType)
     extends ForwardingVector(inner, wide) {
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal = {
     val value = inner.getDecimal(rowId, narrow.precision, narrow.scale)
@@ -32,19 +32,19 @@ private[read] final class WiderDecimal(inner: ColumnVector, narrow: DecimalType,
 }
 
 /** A date column that has become timestamp: midnight of the day. Fails where no timestamp is that far from 1970. */
-private[read] final class DateAsMicros(inner: ColumnVector) extends ForwardingVector(inner, TimestampNTZType) {
+final private[read] class DateAsMicros(inner: ColumnVector) extends ForwardingVector(inner, TimestampNTZType) {
   override def getLong(rowId: Int): Long =
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.MicrosPerDay)
 }
 
 /** A date column that has become timestamp_ns. Fails outside the years 1677 to 2262. */
-private[read] final class DateAsNanos(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
+final private[read] class DateAsNanos(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long =
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.NanosPerDay)
 }
 
 /** The 16 bytes of UUIDs, as the text that is usual. */
-private[read] final class UuidAsText(inner: ColumnVector) extends ForwardingVector(inner, StringType) {
+final private[read] class UuidAsText(inner: ColumnVector) extends ForwardingVector(inner, StringType) {
   override def getUTF8String(rowId: Int): UTF8String =
     if (inner.isNullAt(rowId)) null
     else {

@@ -43,7 +43,9 @@ class MetadataColumnsSuite extends AnyFunSuite {
     val big = file(20000, rowGroupRows = 1000)
     val input = HadoopInputFile.fromPath(new Path(big.path), new Configuration())
     val reader = ParquetFileReader.open(input)
-    val groups = try reader.getRowGroups.size finally reader.close()
+    val groups =
+      try reader.getRowGroups.size
+      finally reader.close()
     assert(groups > 3)
     val length = new java.io.File(big.path).length
     val cuts = (0L to length by length / 7) :+ length

@@ -84,10 +84,11 @@ object ParquetFile {
       .build()
     val factory = new SimpleGroupFactory(schema)
     try rows.foreach { fill =>
-      val group = factory.newGroup()
-      fill(group)
-      writer.write(group)
-    } finally writer.close()
+        val group = factory.newGroup()
+        fill(group)
+        writer.write(group)
+      }
+    finally writer.close()
     new ParquetFile(path.toString)
   }
 
