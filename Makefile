@@ -26,7 +26,7 @@ SBT := java $(SBT_OPTIONS) -jar $(LAUNCHER)
 SBT_READY := $(LAUNCHER)
 endif
 
-.PHONY: help quickstart test test-all shell jar wheel style format bench clean check
+.PHONY: help quickstart test test-all shell jar wheel style format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -65,7 +65,7 @@ check:
 	@PYTHON='$(PYTHON)' LAUNCHER='$(SBT_READY)' bash project/prerequisites.sh
 
 $(LAUNCHER): | check
-	@mkdir -p .tools && echo "Fetching sbt $(SBT_VERSION)" && mvn -q -B \
+	@mkdir -p .tools && echo "Fetching sbt $(SBT_VERSION)" && mvn -q -B -Dstyle.color=never \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
 	  -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=.tools
 
@@ -81,5 +81,5 @@ $(BUNDLED): $(SOURCES) $(SBT_READY) | check
 $(READY): pyproject.toml VERSION | check
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the Python packages (a few minutes the first time)" && $(PY) -m pip install --quiet --upgrade pip \
-	  && $(PY) -m pip install --quiet --editable '.[dev]'
+	  && PYTHONWARNINGS=ignore $(PY) -m pip install --quiet --editable '.[dev]'
 	@touch $(READY)
