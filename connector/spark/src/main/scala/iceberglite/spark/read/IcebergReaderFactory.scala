@@ -4,8 +4,8 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
 import org.apache.spark.sql.vectorized.ColumnarBatch
+import org.apache.spark.util.SerializableConfiguration
 
-import iceberglite.io.SerializableConfiguration
 import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
 import iceberglite.spec.{NameMapping, PartitionSpec}
 

@@ -42,7 +42,7 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
 
   /** @throws iceberglite.spark.StatementError for a condition that we cannot hold files against */
   override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = SparkErrors.in(table.name) {
-    mode = if (settings(WriteOptions.DynamicOverwrite)) WriteMode.OverwritePartitions
+    mode = if (WriteOptions.DynamicOverwrite.given(settings).contains(true)) WriteMode.OverwritePartitions
     else WriteMode.OverwriteWhere(condition(predicates))
     this
   }
