@@ -154,14 +154,14 @@ def change(spark: SparkSession, flights: DataFrame) -> None:
     corrected.writeTo("nyc.flights").overwritePartitions()
     print(f"UA on 2013-12-24: {before} flights before, {spark.table('nyc.flights').where(day).count()} after")
 
-    chapter("Delete one carrier: no file is rewritten, since carriers have files of their own")
+    chapter("Delete one carrier's last quarter: no file is rewritten, since carriers have files of their own by now")
     where = "carrier = 'HA' AND time_hour >= '2013-10-01'"
     print(f"DELETE FROM nyc.flights WHERE {where}")
     spark.sql(f"DELETE FROM nyc.flights WHERE {where}")
     spark.sql("""
         SELECT operation, summary['deleted-data-files'] AS deleted_files, summary['deleted-records'] AS deleted_records,
                summary['total-records'] AS total_records
-        FROM nyc.flights.snapshots ORDER BY committed_at DESC LIMIT 2
+        FROM nyc.flights.snapshots ORDER BY committed_at DESC LIMIT 1
     """).show()
 
 
@@ -193,7 +193,8 @@ def look_back(spark: SparkSession) -> None:
     chapter("History and time travel")
     table = Table(spark, "nyc.flights")
     spark.sql("""
-        SELECT committed_at, snapshot_id, operation, summary['added-records'] AS added,
+        SELECT committed_at, snapshot_id, operation, coalesce(summary['added-records'], 0) AS added,
+               coalesce(summary['deleted-records'], 0) AS deleted,
                summary['total-records'] AS total
         FROM nyc.flights.snapshots ORDER BY committed_at
     """).show(truncate=False)

@@ -92,6 +92,23 @@ def test_a_missing_manifest_is_named(spark: SparkSession, table: str) -> None:
     assert other.table(f"nocache.{table}").count() == 1
 
 
+@pytest.mark.parametrize("cached", ["true", "false"])
+def test_refresh_notices_a_manifest_that_was_lost(spark: SparkSession, table: str, filled: Path, cached: str) -> None:
+    session = iceberg_session(
+        filled.parent.parent, catalog=f"cached_{cached}", properties={"cache-enabled": cached}, default=False
+    )
+    name = f"cached_{cached}.{table}"
+    assert session.table(name).count() == 2
+    manifest = newest(filled, "*-m*.avro")
+    kept = manifest.with_suffix(".kept")
+    manifest.rename(kept)
+    session.sql(f"REFRESH TABLE {name}")
+    message = failure(session, f"SELECT * FROM {name}")
+    kept.rename(manifest)
+    assert manifest.name in message
+    assert session.table(name).count() == 2
+
+
 def test_a_vanished_data_file_is_named_with_its_table(spark: SparkSession, table: str, filled: Path) -> None:
     gone = sorted((filled / "data").rglob("*.parquet"))[0]
     gone.unlink()

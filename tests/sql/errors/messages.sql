@@ -26,7 +26,7 @@ CREATE TABLE t (id INT DEFAULT 5) USING iceberg;
 -- error partition
 CREATE TABLE t (id INT) USING iceberg PARTITIONED BY (zorder(id));
 
--- error does not have this transform
+-- error have no such transform
 CREATE TABLE t (id INT) USING iceberg PARTITIONED BY (days(id));
 
 -- error format-version

@@ -48,8 +48,10 @@ final private[inspect] class ManifestValues(metadata: TableMetadata) {
     val spec = metadata.specsById.getOrElse(specId, PartitionSpec.Unpartitioned)
     val types = spec.partitionType(sources).fields.map(_.fieldType)
     partitions.zip(spec.fields.zip(types)).map { case (summary, (field, fieldType)) =>
+      // A bound of nothing but nulls is the word null, as in paths of partitions, and as in Apache Iceberg.
       def human(bound: Option[ByteBuffer]): Option[String] = fieldType match {
-        case p: PrimitiveType => bound.flatMap(SingleValue.decodeValid(p, _)).map(field.transform.toHuman)
+        case p: PrimitiveType =>
+          Some(bound.flatMap(SingleValue.decodeValid(p, _)).fold("null")(field.transform.toHuman))
         case _: NestedType => None
       }
       MetadataRow.of(summary.containsNull, summary.containsNan, human(summary.lowerBound), human(summary.upperBound))

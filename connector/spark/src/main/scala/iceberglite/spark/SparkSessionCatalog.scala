@@ -9,6 +9,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.analysis.{
   NoSuchFunctionException,
   NoSuchNamespaceException,
+  NonEmptyNamespaceException,
   NoSuchTableException,
   TableAlreadyExistsException
 }
@@ -161,8 +162,13 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def alterNamespace(namespace: Array[String], changes: NamespaceChange*): Unit =
     sparks.alterNamespace(namespace, changes: _*)
 
-  override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean =
+  /** Spark's catalog knows nothing of our tables in it. */
+  override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
+    if (ours.namespaceExists(namespace) && ours.listTables(namespace).nonEmpty) {
+      throw new NonEmptyNamespaceException(namespace)
+    }
     sparks.dropNamespace(namespace, cascade)
+  }
 
   // Functions: those by which our tables are partitioned, and Spark's
 

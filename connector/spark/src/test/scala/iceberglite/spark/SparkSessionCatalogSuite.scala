@@ -95,6 +95,16 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     assert(numbers(files.sql("SELECT upper('a')")) == Seq("A"))
   }
 
+  test("a database with a table of ours is not dropped as an empty one") {
+    forBoth { s =>
+      s.sql("CREATE TABLE mine (id INT) USING iceberg")
+      val db = s.catalog.currentDatabase
+      val error = intercept[Exception](s.sql(s"DROP DATABASE $db"))
+      assert(error.getMessage.contains("not empty") || error.getMessage.contains("NOT_EMPTY"))
+      assert(numbers(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
+    }
+  }
+
   test("a table of ours is renamed where its catalog can") {
     val s = database
     s.sql("CREATE TABLE default.old_name (id INT) USING iceberg")

@@ -6,7 +6,7 @@ import iceberglite.catalog.{Catalog, PathTables, Spelling}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.{LiveTable, TimeTravel}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.table.TableIdentifier
+import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 
 /** What a name stands for: a table, at a state, and maybe what it says of itself. */
@@ -49,10 +49,14 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
 
   /** What others did to the table shows when it is next asked for, to the files of its metadata too. */
   def invalidate(ident: Identifier): Unit = {
-    val key = home(ident).key
-    cache.known(key).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
-    cache.invalidate(key)
+    val place = home(ident)
+    cache.known(place.key).orElse(there(place)).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
+    cache.invalidate(place.key)
   }
+
+  private def there(place: Home): Option[Table] =
+    try Some(place.table())
+    catch { case _: NotFound => None }
 
   /** The table is gone, or has a new name. */
   def forget(ident: Identifier): Unit = cache.remove(home(ident).key)

@@ -88,12 +88,12 @@ final case class ReadSettings(
     batchSize: Int
 ) {
 
-  /** Splits no smaller than this are made of a small scan: below it, starting the tasks costs more than it wins. */
-  private val SmallestSplit = 16L << 20
-
-  /** The size of splits for a scan of so many bytes. */
+  /**
+   * The size of splits for a scan of so many bytes. Small files are small for their compression, not for their rows: down to
+   * the cost of opening one they are spread over the cores, as Spark's own Parquet scans are.
+   */
   def splitSizeFor(bytes: Long): Long =
-    if (!adaptive) splitSize else math.max(bytes / parallelism, math.min(SmallestSplit, splitSize)).min(splitSize)
+    if (!adaptive) splitSize else math.max(bytes / parallelism, fileOpenCost).min(splitSize)
 }
 
 object ReadSettings {

@@ -77,7 +77,7 @@ final class SqlReader(sql: String) {
   def fail(problem: String): Nothing = {
     val token = peek
     val near = if (token.kind == SqlToken.End) token.text else s"'${sql.substring(token.start, token.end)}'"
-    val message = s"Syntax error at or near $near: $problem"
+    val message = s"Syntax error at or near $near: $problem."
     throw new ParseException(Some(sql), message, origin(token.start), origin(token.end))
   }
 

@@ -76,7 +76,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   private lazy val partitionType = plan.spec.partitionType(plan.table.schema)
 
   private def contentFile(file: WrittenFile): ContentFile =
-    file.contentFile(plan.format.format, plan.spec.specId, partitionType, Some(plan.sortOrder.orderId))
+    file.contentFile(plan.format.format, plan.spec.specId, partitionType, plan.sortOrder.orderId)
 
   override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
 }

@@ -36,7 +36,7 @@ final private[write] case class WrittenFile(
       format: FileFormat,
       specId: Int,
       partitionType: Type.StructType,
-      sortOrderId: Option[Int]
+      sortOrderId: Int
   ): ContentFile = {
     val tuple = partition.toVector.zip(partitionType.fields).map { case (bytes, field) =>
       (Option(bytes), field.fieldType) match {
@@ -54,7 +54,7 @@ final private[write] case class WrittenFile(
       fileSizeInBytes = length,
       metrics = metrics,
       splitOffsets = splitOffsets.toVector,
-      sortOrderId = if (sorted) sortOrderId else None
+      sortOrderId = Some(if (sorted) sortOrderId else SortOrder.Unsorted.orderId)
     )
   }
 
