@@ -1,5 +1,6 @@
 package iceberglite.table
 
+import iceberglite.io.DataLocations
 import iceberglite.spec._
 import iceberglite.tree.WrittenTree
 
@@ -118,7 +119,7 @@ object SnapshotSummary {
     else {
       val (newFiles, oldFiles) = (byPartition(added), byPartition(removed))
       val each = changed.flatMap { case key @ (specId, tuple) =>
-        val path = PartitionPath.of(base.specsById(specId), tuple)
+        val path = DataLocations.partitionPath(base.specsById(specId), tuple)
         val text = counts(newFiles.getOrElse(key, Vector.empty), oldFiles.getOrElse(key, Vector.empty))
           .toVector.sorted.map { case (k, v) => s"$k=$v" }.mkString(",")
         if (path.isEmpty) None else Some((PartitionPrefix + path) -> text)
