@@ -35,7 +35,11 @@ object UnboundField {
       throw Unsupported(s"the transform $transform of $name", s"The transforms are ${familyNames.mkString(", ")}")
     }
     if (!transform.canTransform(way.last.fieldType)) {
-      throw InvalidArgument(s"source of $transform", name, s"Values of type ${way.last.fieldType} have no such transform")
+      throw InvalidArgument(
+        s"source of $transform",
+        name,
+        s"Values of type ${way.last.fieldType} have no such transform"
+      )
     }
     way.last
   }
