@@ -56,13 +56,13 @@ class SparkOptionSuite extends AnyFunSuite {
     assert(error.getMessage.contains("start-snapshot-id=1"))
   }
 
-  test("splits are as small as all tasks can use, but not so small that starting them costs more") {
+  test("splits are as small as all tasks can use, but no smaller than a file costs to open") {
     val mb = 1L << 20
     val read = ReadSettings(128 * mb, adaptive = true, parallelism = 8, 10, 4 * mb, vectorized = true, 5000)
-    assert(read.splitSizeFor(10 * mb) == 16 * mb)
+    assert(read.splitSizeFor(10 * mb) == 4 * mb)
     assert(read.splitSizeFor(512 * mb) == 64 * mb)
     assert(read.splitSizeFor(5000 * mb) == 128 * mb)
     assert(read.copy(adaptive = false).splitSizeFor(10 * mb) == 128 * mb)
-    assert(read.copy(splitSize = 8 * mb).splitSizeFor(10 * mb) == 8 * mb)
+    assert(read.copy(splitSize = 2 * mb).splitSizeFor(10 * mb) == 2 * mb)
   }
 }
