@@ -20,7 +20,7 @@ final class DeleteFiles(
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val rows = new RowFilter(filter, caseSensitive, base)
     isolation.foreach(_.check(base, parent, context, rows))
-    FileChanges(Vector.empty, Removal.matching(rows, "delete", base, parent, context))
+    FileChanges(Vector.empty, Removal.matching(rows, "delete", context))
   }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Delete

@@ -25,7 +25,7 @@ final class OverwriteFiles(
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val rows = new RowFilter(filter, caseSensitive, base)
     isolation.foreach(_.check(base, parent, context, rows))
-    FileChanges(added, Removal.matching(rows, "overwrite", base, parent, context))
+    FileChanges(added, Removal.matching(rows, "overwrite", context))
   }
 
   override protected def operation(tree: WrittenTree): Operation = Removal.operation(tree)

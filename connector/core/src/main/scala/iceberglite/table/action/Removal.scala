@@ -6,11 +6,10 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, In, IsNan, IsNull}
 import iceberglite.spec.expr.{ManifestEvaluator, Term}
 import iceberglite.table.{CommitContext, Concern}
-import iceberglite.tree.{FileSelector, MetadataTree, PartitionSources, WrittenTree}
+import iceberglite.tree.{FileSelector, PartitionSources, WrittenTree}
 
 /**
- * Takes files out of a snapshot, and the deletes that then speak of nothing (adopted version 3: when a data file goes,
- * its deletion vector goes with it).
+ * Takes files out of a snapshot. The deletes that then speak of nothing go by themselves: the tree sees to it.
  *
  * @param concern finds the manifests that may list such files
  * @param removesData whether a data file goes
@@ -19,22 +18,13 @@ import iceberglite.tree.{FileSelector, MetadataTree, PartitionSources, WrittenTr
 final private[action] class Removal(
     concern: Concern,
     removesData: ManifestEntry => Boolean,
-    removesDeletes: ManifestEntry => Boolean,
-    tree: MetadataTree,
-    parent: Option[Snapshot]
+    removesDeletes: ManifestEntry => Boolean
 ) extends FileSelector {
 
-  /** Only asked for where there are delete files. */
-  private lazy val removedData: Set[String] = parent.toVector.flatMap(tree.manifests)
-    .filter(m => m.content == ManifestContent.Data && concern.mightMatch(m))
-    .flatMap(m => tree.entries(m).filter(e => e.isLive && removesData(e)).map(_.file.path)).toSet
-
-  override def mightMatch(manifest: ManifestFile): Boolean = manifest.hasLiveFiles &&
-    (concern.mightMatch(manifest) || (manifest.content == ManifestContent.Deletes && removedData.nonEmpty))
+  override def mightMatch(manifest: ManifestFile): Boolean = manifest.hasLiveFiles && concern.mightMatch(manifest)
 
   override def removes(entry: ManifestEntry): Boolean =
-    if (entry.file.content == Content.Data) removesData(entry)
-    else removesDeletes(entry) || entry.file.referencedDataFile.exists(removedData)
+    if (entry.file.content == Content.Data) removesData(entry) else removesDeletes(entry)
 }
 
 private[action] object Removal {
@@ -50,13 +40,7 @@ private[action] object Removal {
    *
    * @param verb of messages: `delete`
    */
-  def matching(
-      rows: RowFilter,
-      verb: String,
-      base: TableMetadata,
-      parent: Option[Snapshot],
-      context: CommitContext
-  ): FileSelector = {
+  def matching(rows: RowFilter, verb: String, context: CommitContext): FileSelector = {
     def removesData(entry: ManifestEntry): Boolean = rows.matches(entry) match {
       case Match.All => true
       case Match.None => false
@@ -66,12 +50,11 @@ private[action] object Removal {
             "such as one on the columns that the table is partitioned by"
         )
     }
-    new Removal(rows, removesData, rows.matches(_) == Match.All, MetadataTree.of(context.io, base), parent)
+    new Removal(rows, removesData, rows.matches(_) == Match.All)
   }
 
   /** The files of certain partitions. */
-  def of(partitions: Partitions, base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileSelector =
-    new Removal(partitions, partitions.mightMatch, partitions.mightMatch, MetadataTree.of(context.io, base), parent)
+  def of(partitions: Partitions): FileSelector = new Removal(partitions, partitions.mightMatch, partitions.mightMatch)
 }
 
 /** The partitions of some files; a spec without partitions stands for the whole table. */

@@ -19,7 +19,7 @@ final class ReplacePartitions(
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val partitions = new Partitions(added, base)
     isolation.foreach(_.check(base, parent, context, partitions))
-    FileChanges(added, Removal.of(partitions, base, parent, context))
+    FileChanges(added, Removal.of(partitions))
   }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Overwrite
