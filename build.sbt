@@ -42,7 +42,7 @@ lazy val spec = (project in file("connector/spec"))
 /** Every byte format, tables, commits and catalogs: no Spark. */
 lazy val core = (project in file("connector/core"))
   .dependsOn(spec % "compile->compile;test->test")
-  .settings(common, name := "iceberg-lite-core", libraryDependencies ++= Dependencies.formats)
+  .settings(common, name := "iceberg-lite-core", libraryDependencies ++= Dependencies.formats :+ Dependencies.peer % Test)
 
 /** The DataSource V2 connector and the assembly that users take. */
 lazy val spark = (project in file("connector/spark"))
@@ -50,7 +50,7 @@ lazy val spark = (project in file("connector/spark"))
   .settings(
     common,
     name := "iceberg-lite-spark-3.5",
-    libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.peers,
+    libraryDependencies ++= Dependencies.sparkSql :+ Dependencies.peer % Test,
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
     // Spark brings Scala and every library we use; what a later dependency adds must not meet Spark's own copy.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
@@ -69,4 +69,15 @@ lazy val spark = (project in file("connector/spark"))
       wanted.foreach(jar => IO.copyFile(jar, jars / jar.getName))
       wanted.map(jar => jars / jar.getName)
     }
+  )
+
+/** Measurements beside Apache Iceberg, by JMH; no part of the build that users run. */
+lazy val bench = (project in file("connector/bench"))
+  .dependsOn(core)
+  .enablePlugins(JmhPlugin)
+  .settings(
+    common,
+    name := "iceberg-lite-bench",
+    publish / skip := true,
+    libraryDependencies ++= Dependencies.atRunTime(Dependencies.formats) :+ Dependencies.peer
   )

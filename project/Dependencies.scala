@@ -13,6 +13,9 @@ object Dependencies {
     "org.apache.parquet" % "parquet-hadoop" % "1.13.1" % Provided,
     "org.apache.hadoop" % "hadoop-client-api" % "3.3.4" % Provided,
     "org.apache.hadoop" % "hadoop-client-runtime" % "3.3.4" % Provided,
+    "org.apache.orc" % "orc-core" % "1.9.8" % Provided classifier "shaded-protobuf",
+    "org.apache.hive" % "hive-storage-api" % "2.8.1" % Provided,
+    "org.apache.datasketches" % "datasketches-java" % "3.3.0" % Provided,
     "org.roaringbitmap" % "RoaringBitmap" % "0.9.45" % Provided,
     "org.slf4j" % "slf4j-api" % "2.0.7" % Provided,
     "com.github.luben" % "zstd-jni" % "1.5.5-4" % Provided,
@@ -30,8 +33,12 @@ object Dependencies {
     "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
   )
 
-  /** Other implementations, which judge our files in the tests. */
-  val peers: Seq[ModuleID] = Seq("org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.12.0" % Test)
+  /** The other implementation that judges our files in the tests: one jar, its libraries under names of its own. */
+  val peer: ModuleID = "org.apache.iceberg" % "iceberg-spark-runtime-3.5_2.12" % "1.12.0"
+
+  /** The same libraries where no Spark brings them. */
+  def atRunTime(provided: Seq[ModuleID]): Seq[ModuleID] =
+    provided.filter(_.configurations.contains("provided")).map(_.withConfigurations(None))
 
   /** What a bundled library would be moved under, were one added: nothing of it may meet Spark's own copy. */
   val shaded: Seq[ShadeRule] = Seq(

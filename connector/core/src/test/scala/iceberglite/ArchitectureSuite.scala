@@ -41,11 +41,12 @@ class ArchitectureSuite extends AnyFunSuite {
   /** Each room of core, with the rooms it may use. */
   private val rooms: Seq[(String, Set[String])] = Seq(
     "io" -> Set("io"),
+    "data" -> Set("data", "io"),
     "tree" -> Set("tree", "io"),
     "table" -> Set("table", "tree", "io"),
-    "scan" -> Set("scan", "table", "tree", "io"),
+    "scan" -> Set("scan", "table", "tree", "data", "io"),
     "inspect" -> Set("inspect", "scan", "table", "tree", "io"),
-    "maintenance" -> Set("maintenance", "scan", "table", "tree", "io"),
+    "maintenance" -> Set("maintenance", "scan", "table", "tree", "data", "io"),
     "catalog" -> Set("catalog", "maintenance", "table", "tree", "io")
   )
 

@@ -1,0 +1,52 @@
+package iceberglite.conformance
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.collection.JavaConverters._
+
+/** A test that shows a rule: the file it stands in, from the top of the project, and its name. */
+final case class Proof(rule: String, file: String, test: String)
+
+/** Collects which test shows which rule of the specification, from the tags in the tests' sources. */
+object Conformance {
+  private val ScalaTest = """(?s)\btest\(\s*s?"((?:[^"\\]|\\.)*)"((?:\s*,\s*[\w.]+)+)\s*\)""".r
+  private val Tag = """\b([A-Z]\w*Rules)\.(\w+)""".r
+  private val Named = """\bproves: ([\w-]+/[\w-]+)""".r
+
+  def proofs: Vector[Proof] = ofScala ++ ofOthers
+
+  /** Where a rule says it is implemented, as a path from the top of the project. */
+  def source(implementedIn: String): Path = {
+    val (project, rest) = implementedIn.splitAt(implementedIn.indexOf('/'))
+    val folder = project match {
+      case "spec" => "connector/spec/src/main/scala/iceberglite/spec"
+      case other => s"connector/$other/src/main/scala/iceberglite"
+    }
+    Paths.get(folder + rest)
+  }
+
+  private lazy val idsByName: Map[String, String] = RuleBooks.all.flatMap { book =>
+    val simple = book.getClass.getSimpleName.stripSuffix("$")
+    book.getClass.getMethods.filter(m => m.getReturnType == classOf[Rule] && m.getParameterCount == 0)
+      .map(m => s"$simple.${m.getName}" -> m.invoke(book).asInstanceOf[Rule].id)
+  }.toMap
+
+  private def ofScala: Vector[Proof] = files("connector", ".scala").filter(_.toString.contains("/src/test/")).flatMap {
+    file =>
+      ScalaTest.findAllMatchIn(text(file)).toVector.flatMap { m =>
+        Tag.findAllMatchIn(m.group(2)).map(t => Proof(idsByName(t.matched), file.toString, m.group(1)))
+      }
+  }
+
+  private def ofOthers: Vector[Proof] = (files("tests", ".py") ++ files("tests", ".sql")).flatMap { file =>
+    Named.findAllMatchIn(text(file)).map(m => Proof(m.group(1), file.toString, file.getFileName.toString))
+  }
+
+  private def files(folder: String, suffix: String): Vector[Path] = {
+    val found = Files.walk(Paths.get(folder))
+    try found.iterator.asScala.filter(f => f.toString.endsWith(suffix) && !f.toString.contains("/target/")).toVector.sorted
+    finally found.close()
+  }
+
+  private def text(file: Path): String = new String(Files.readAllBytes(file), "UTF-8")
+}

@@ -1,0 +1,69 @@
+package iceberglite.conformance
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path, Paths}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * Holds `docs/conformance.md` against the tests: each rule of the specification, where it is implemented and what shows
+ * it. With `UPDATE=1` in the environment the suite writes the page.
+ */
+class ConformanceSuite extends AnyFunSuite {
+  private val page: Path = Paths.get("docs", "conformance.md")
+  private lazy val proofs = Conformance.proofs
+
+  private def rules: Seq[Rule] = RuleBooks.all.flatMap(_.rules)
+
+  test("every rule has a test that shows it") {
+    val shown = proofs.map(_.rule).toSet
+    assert(rules.map(_.id).filterNot(shown).isEmpty)
+  }
+
+  test("every proof is of a rule there is, and no two rules share a name") {
+    val known = rules.map(_.id)
+    assert(proofs.map(_.rule).filterNot(known.toSet).isEmpty)
+    assert(known.distinct.size == known.size)
+  }
+
+  test("every rule says which files implement it, and they are there") {
+    assert(rules.filter(_.implementedIn.isEmpty).map(_.id).isEmpty)
+    assert(rules.flatMap(_.implementedIn).distinct.filterNot(f => Files.isRegularFile(Conformance.source(f))).isEmpty)
+  }
+
+  test("docs/conformance.md shows the rules and their proofs as they are") {
+    val rendered = render
+    if (sys.env.get("UPDATE").contains("1")) Files.write(page, rendered.getBytes(UTF_8))
+    else {
+      val now = new String(Files.readAllBytes(page), UTF_8)
+      assert(now == rendered, s"\n$page is out of date: run this suite with UPDATE=1")
+    }
+  }
+
+  private def render: String = {
+    val byRule = proofs.groupBy(_.rule)
+    val books = RuleBooks.all.filter(_.rules.nonEmpty).map { book =>
+      val rows = book.rules.map { r =>
+        val shown = byRule.getOrElse(r.id, Vector.empty).distinct.map(p => s"${cell(p.test)} (`${name(p.file)}`)")
+        s"| ${cell(r.sentence)} | ${cell(r.section)} | ${r.implementedIn.map(f => s"`$f`").mkString("<br>")} | " +
+          s"${shown.mkString("<br>")} |"
+      }
+      s"## ${book.title}\n\n| rule | section | implemented in | shown by |\n|---|---|---|---|\n" + rows.mkString("", "\n", "\n")
+    }
+    ConformanceSuite.Head + books.mkString("\n")
+  }
+
+  private def name(file: String): String = Paths.get(file).getFileName.toString
+
+  private def cell(text: String): String = text.replace("|", "\\|").replace("\\\"", "\"")
+}
+
+private object ConformanceSuite {
+  val Head: String =
+    """# Conformance
+      |
+      |Each rule of the Iceberg table specification, where it is implemented and which tests show it. The page is made from
+      |the tags of the tests (`ConformanceSuite` with `UPDATE=1`), and a test fails when it is not what they say.
+      |
+      |""".stripMargin
+}

@@ -1,0 +1,20 @@
+package iceberglite.conformance
+
+object RuleBooks {
+
+  /** All of them, in the order of the specification. */
+  val all: Seq[RuleBook] = Seq(
+    TypeRules,
+    EvolutionRules,
+    ProjectionRules,
+    PartitionRules,
+    ManifestRules,
+    MetricsRules,
+    ScanRules,
+    MetadataRules,
+    StatisticsRules,
+    FormatRules,
+    JsonRules,
+    SparkRules
+  )
+}
