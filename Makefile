@@ -26,7 +26,7 @@ SBT := java $(SBT_OPTIONS) -jar $(LAUNCHER)
 SBT_READY := $(LAUNCHER)
 endif
 
-.PHONY: help quickstart test test-all shell jar wheel style format clean check
+.PHONY: help quickstart test test-all bench shell jar wheel style format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,6 +40,10 @@ test: $(READY) $(BUNDLED) ## run all tests, Scala and Python
 test-all: $(READY) $(BUNDLED) ## the same, every SQL scenario on every catalog and version
 	@ICEBERG_LITE_ALL=1 $(PY) tests/run.py --sbt '$(SBT)'
 
+bench: $(READY) $(SBT_READY) | check ## measure manifests, predicates and metadata by JMH beside Apache Iceberg (20 minutes)
+	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'
+	@$(PY) connector/bench/ratios.py build/jmh.json
+
 shell: $(READY) $(BUNDLED) ## a PySpark shell with the catalog `lite` on ./warehouse
 	@$(PY) -m pyspark_iceberg.shell $(WAREHOUSE)
 
@@ -51,11 +55,11 @@ wheel: $(READY) $(BUNDLED) ## build the Python wheel, the jar in it, into dist/
 	@rm -f build-wheel.log; ls dist/*.whl
 
 style: $(READY) $(SBT_READY) | check ## check formatting, lints and types
-	@$(SBT) scalafmtCheckAll scalafmtSbtCheck
+	@$(SBT) scalafmtCheckAll scalafmtSbtCheck bench/scalafmtCheckAll
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 format: $(READY) $(SBT_READY) | check ## format all sources
-	@$(SBT) scalafmtAll scalafmtSbt
+	@$(SBT) scalafmtAll scalafmtSbt bench/scalafmtAll
 	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
 clean: ## remove what the build made; .venv, .tools and the warehouse stay

@@ -4,36 +4,36 @@ import java.nio.ByteBuffer
 
 import iceberglite.spec.{MetricMaps, Metrics}
 
-/** One of the maps of a file's metrics; `index` is its place in [[EncodedMetrics]]. */
-sealed abstract private[io] class MetricsMap(val index: Int) {
+/** One of the maps of a file's metrics, named as in the spec; `index` is its place in [[EncodedMetrics]]. */
+sealed abstract private[io] class MetricsMap(val index: Int, val name: String) {
   def isIn(metrics: Metrics): Boolean
 }
 
 private[io] object MetricsMap {
-  sealed abstract class Counts(index: Int) extends MetricsMap(index) {
+  sealed abstract class Counts(index: Int, name: String) extends MetricsMap(index, name) {
     def of(metrics: Metrics): Option[Map[Int, Long]]
     override def isIn(metrics: Metrics): Boolean = of(metrics).isDefined
   }
-  sealed abstract class Bounds(index: Int) extends MetricsMap(index) {
+  sealed abstract class Bounds(index: Int, name: String) extends MetricsMap(index, name) {
     def of(metrics: Metrics): Option[Map[Int, ByteBuffer]]
     override def isIn(metrics: Metrics): Boolean = of(metrics).isDefined
   }
-  case object ColumnSizes extends Counts(0) {
+  case object ColumnSizes extends Counts(0, "column_sizes") {
     override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.columnSizes
   }
-  case object ValueCounts extends Counts(1) {
+  case object ValueCounts extends Counts(1, "value_counts") {
     override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.valueCounts
   }
-  case object NullValueCounts extends Counts(2) {
+  case object NullValueCounts extends Counts(2, "null_value_counts") {
     override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.nullValueCounts
   }
-  case object NanValueCounts extends Counts(3) {
+  case object NanValueCounts extends Counts(3, "nan_value_counts") {
     override def of(metrics: Metrics): Option[Map[Int, Long]] = metrics.nanValueCounts
   }
-  case object LowerBounds extends Bounds(4) {
+  case object LowerBounds extends Bounds(4, "lower_bounds") {
     override def of(metrics: Metrics): Option[Map[Int, ByteBuffer]] = metrics.lowerBounds
   }
-  case object UpperBounds extends Bounds(5) {
+  case object UpperBounds extends Bounds(5, "upper_bounds") {
     override def of(metrics: Metrics): Option[Map[Int, ByteBuffer]] = metrics.upperBounds
   }
   val Size = 6
@@ -60,6 +60,9 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
   override def nanValueCount(id: Int): Option[Long] = count(NanValueCounts, id)
   override def lowerBound(id: Int): Option[ByteBuffer] = bound(LowerBounds, id)
   override def upperBound(id: Int): Option[ByteBuffer] = bound(UpperBounds, id)
+
+  override def lowerNumber(id: Int, width: Int): Long = number(LowerBounds, id, width, Long.MinValue)
+  override def upperNumber(id: Int, width: Int): Long = number(UpperBounds, id, width, Long.MaxValue)
 
   override def columnSizes: Option[Map[Int, Long]] = counts(ColumnSizes)
   override def valueCounts: Option[Map[Int, Long]] = counts(ValueCounts)
@@ -89,6 +92,13 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
     else {
       val in = input(map)
       if (findKey(in, id)(_.skipBytes())) Some(view(in)) else None
+    }
+
+  private def number(map: Bounds, id: Int, width: Int, absent: Long): Long =
+    if (!has(map)) absent
+    else {
+      val in = input(map)
+      if (findKey(in, id)(_.skipBytes()) && in.readLength() == width) in.readLittleEndian(width) else absent
     }
 
   private def counts(map: Counts): Option[Map[Int, Long]] = if (has(map)) Some(all(input(map))(_.readLong())) else None

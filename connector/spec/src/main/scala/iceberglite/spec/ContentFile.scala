@@ -53,6 +53,15 @@ trait Metrics extends Serializable {
   def lowerBound(id: Int): Option[ByteBuffer]
   def upperBound(id: Int): Option[ByteBuffer]
 
+  /**
+   * The lower bound of a column of whole numbers, dates or times, without an object for it; `Long.MinValue` where there
+   * is none of `width` bytes.
+   */
+  def lowerNumber(id: Int, width: Int): Long = Metrics.number(lowerBound(id), width, Long.MinValue)
+
+  /** The same of the upper bound; `Long.MaxValue` where there is none. */
+  def upperNumber(id: Int, width: Int): Long = Metrics.number(upperBound(id), width, Long.MaxValue)
+
   /** `None` where the file's entry leaves the map out. */
   def columnSizes: Option[Map[Int, Long]]
   def valueCounts: Option[Map[Int, Long]]
@@ -81,6 +90,11 @@ final case class MetricMaps(
 
 object Metrics {
   val Empty: Metrics = MetricMaps()
+
+  private def number(bound: Option[ByteBuffer], width: Int, absent: Long): Long = bound match {
+    case Some(bytes) if bytes.remaining == width => SingleValue.number(bytes)
+    case _ => absent
+  }
 }
 
 /**

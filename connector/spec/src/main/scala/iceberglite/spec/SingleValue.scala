@@ -76,6 +76,9 @@ object SingleValue {
     case _ => None
   }
 
+  /** The number that four or eight bytes are. */
+  private[spec] def number(bytes: ByteBuffer): Long = if (bytes.remaining == 4) toInt(bytes).toLong else toLong(bytes)
+
   private def ofInt(v: Int): ByteBuffer = {
     val bytes = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN)
     bytes.putInt(0, v)

@@ -21,6 +21,18 @@ private[expr] trait ColumnRange[-S] {
   def upper(rows: S): Option[Literal]
 
   final def mayBePresent(rows: S): Boolean = mayBeOrdinary(rows) || mayBeNan(rows)
+
+  /** How the lower bound compares to a value; [[ColumnRange.NoBound]] where there is none. */
+  def compareLower(rows: S, to: Comparand): Int = lower(rows) match {
+    case Some(bound) => to.compare(bound)
+    case None => ColumnRange.NoBound
+  }
+
+  /** The same of the upper bound. */
+  def compareUpper(rows: S, to: Comparand): Int = upper(rows) match {
+    case Some(bound) => to.compare(bound)
+    case None => ColumnRange.NoBound
+  }
 }
 
 /** Reads the bounds of a column of one type; those that cannot be trusted are left out. */
@@ -69,6 +81,9 @@ final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRa
 }
 
 private[expr] object ColumnRange {
+
+  /** No result of a comparison. */
+  val NoBound: Int = Int.MinValue
 
   /** The range of a term, given those of columns; `None` if nothing is known of it. */
   def of[S](term: Term, column: Term.Bound => Option[ColumnRange[S]]): Option[ColumnRange[S]] = term match {

@@ -86,12 +86,12 @@ object Evaluate {
     case NotNull(_) => _.isDefined
     case IsNan(_) => _.exists(isNan)
     case NotNan(_) => !_.exists(isNan)
-    case LessThan(_, v) => _.exists(ordering.lt(_, v))
-    case LessThanOrEqual(_, v) => _.exists(ordering.lteq(_, v))
-    case GreaterThan(_, v) => _.exists(ordering.gt(_, v))
-    case GreaterThanOrEqual(_, v) => _.exists(ordering.gteq(_, v))
-    case Equal(_, v) => _.exists(ordering.equiv(_, v))
-    case NotEqual(_, v) => _.exists(!ordering.equiv(_, v))
+    case LessThan(_, v) => compared(v)(_ < 0)
+    case LessThanOrEqual(_, v) => compared(v)(_ <= 0)
+    case GreaterThan(_, v) => compared(v)(_ > 0)
+    case GreaterThanOrEqual(_, v) => compared(v)(_ >= 0)
+    case Equal(_, v) => compared(v)(_ == 0)
+    case NotEqual(_, v) => compared(v)(_ != 0)
     case StartsWith(_, prefix) => _.exists(hasPrefix(_, prefix))
     case NotStartsWith(_, prefix) => _.exists(!hasPrefix(_, prefix))
     case In(_, vs) =>
@@ -100,6 +100,12 @@ object Evaluate {
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
       _.exists(!values.contains(_))
+  }
+
+  /** Null compares to nothing. */
+  private def compared(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
+    val to = new Comparand(v)
+    value => value.isDefined && holds(to.compare(value.get))
   }
 
   private[expr] def isNan(value: Literal): Boolean = value match {

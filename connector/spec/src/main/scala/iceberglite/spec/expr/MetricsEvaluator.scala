@@ -1,6 +1,7 @@
 package iceberglite.spec.expr
 
 import iceberglite.spec.{ContentFile, Literal, NestedType, PrimitiveType}
+import iceberglite.spec.Type._
 
 /** Whether a file may hold a matching row, by its counts and bounds. Compiled once, asked for every file. */
 final class InclusiveMetrics(bound: Expression) {
@@ -19,10 +20,27 @@ final class StrictMetrics(bound: Expression) {
 }
 
 /**
+ * A column of whole numbers, dates or times: its bounds are compared as they stand.
+ *
+ * @param width of a bound in bytes; one of another width is of the type that the column had before
+ */
+final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
+  override def compareLower(rows: ContentFile, to: Comparand): Int = {
+    val bound = rows.metrics.lowerNumber(id, width)
+    if (bound == Long.MinValue) super.compareLower(rows, to) else to.compareNumber(bound)
+  }
+
+  override def compareUpper(rows: ContentFile, to: Comparand): Int = {
+    val bound = rows.metrics.upperNumber(id, width)
+    if (bound == Long.MaxValue) super.compareUpper(rows, to) else to.compareNumber(bound)
+  }
+}
+
+/**
  * One column over a file. The counts of a column within structs count a null struct as a null; columns within lists and
  * maps cannot be bound.
  */
-final private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[ContentFile] {
+private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[ContentFile] {
   private val Unknown = -1L
 
   override def mayBeNull(rows: ContentFile): Boolean = !rows.metrics.nullValueCount(id).contains(0L)
@@ -54,7 +72,16 @@ final private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Conte
 
 private object FileRange {
   def of(term: Term.Bound): Option[ColumnRange[ContentFile]] = term.field.fieldType match {
-    case t: PrimitiveType => Bounds.of(t).map(new FileRange(term.field.id, _))
+    case t: PrimitiveType => Bounds.of(t).map { bounds =>
+        width(t).fold(new FileRange(term.field.id, bounds))(new NumberRange(term.field.id, _, bounds))
+      }
     case _: NestedType => None
+  }
+
+  /** Of the types whose bounds are numbers (spec: "Appendix D"). */
+  private def width(t: PrimitiveType): Option[Int] = t match {
+    case IntType | DateType => Some(4)
+    case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => Some(8)
+    case _ => None
   }
 }

@@ -2,6 +2,7 @@ package iceberglite.spec.expr
 
 import iceberglite.spec.Literal
 import iceberglite.spec.Literal.StringLiteral
+import iceberglite.spec.expr.ColumnRange.NoBound
 import iceberglite.spec.expr.Evaluate.{hasPrefix, isNan, ordering}
 import iceberglite.spec.expr.Expression._
 
@@ -49,15 +50,17 @@ private[expr] object RangeTest {
     case NotNull(_) => c.mayBePresent
     case IsNan(_) => c.mayBeNan
     case NotNan(_) => rows => c.mayBeNull(rows) || c.mayBeOrdinary(rows)
-    case LessThan(_, v) => rows => c.mayBeOrdinary(rows) && c.lower(rows).forall(ordering.lt(_, v))
-    case LessThanOrEqual(_, v) => rows => c.mayBeOrdinary(rows) && c.lower(rows).forall(ordering.lteq(_, v))
-    case GreaterThan(_, v) =>
-      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && c.upper(rows).forall(ordering.gt(_, v))
-    case GreaterThanOrEqual(_, v) =>
-      rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && c.upper(rows).forall(ordering.gteq(_, v))
+    case LessThan(_, v) => below(c, v)(_ < 0)
+    case LessThanOrEqual(_, v) => below(c, v)(_ <= 0)
+    case GreaterThan(_, v) => above(c, v)(_ > 0)
+    case GreaterThanOrEqual(_, v) => above(c, v)(_ >= 0)
     case Equal(_, v) =>
-      rows =>
-        c.mayBeOrdinary(rows) && c.lower(rows).forall(ordering.lteq(_, v)) && c.upper(rows).forall(ordering.gteq(_, v))
+      val value = new Comparand(v)
+      rows => {
+        val (lower, upper) = (c.compareLower(rows, value), c.compareUpper(rows, value))
+        if (lower == NoBound && upper == NoBound) c.mayBeOrdinary(rows)
+        else lower <= 0 && (upper >= 0 || upper == NoBound)
+      }
     case In(_, vs) =>
       val values = new SortedValues(vs)
       rows => c.mayBeOrdinary(rows) && values.meets(c.lower(rows), c.upper(rows))
@@ -66,8 +69,26 @@ private[expr] object RangeTest {
     case NotIn(_, vs) =>
       val values = new SortedValues(vs)
       rows => c.mayBeNan(rows) || c.mayBeOrdinary(rows) && !only(c, rows).exists(values.contains)
-    case StartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !isBeside(prefix, c, rows)
+    case StartsWith(_, prefix) => rows => !isBeside(prefix, c, rows) && c.mayBeOrdinary(rows)
     case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !isWithin(prefix, c, rows)
+  }
+
+  /** Whether a value may lie below: where there is a bound, there are values, and the counts need not be asked. */
+  private def below[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
+    val value = new Comparand(v)
+    rows => {
+      val lower = c.compareLower(rows, value)
+      if (lower == NoBound) c.mayBeOrdinary(rows) else holds(lower)
+    }
+  }
+
+  /** Whether a value may lie above, as NaN does. */
+  private def above[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
+    val value = new Comparand(v)
+    rows => {
+      val upper = c.compareUpper(rows, value)
+      (if (upper == NoBound) c.mayBeOrdinary(rows) else holds(upper)) || c.mayBeNan(rows)
+    }
   }
 
   private def strict[S](p: Predicate, c: ColumnRange[S]): S => Boolean = p match {

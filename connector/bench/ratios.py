@@ -1,0 +1,54 @@
+"""Prints the results of JMH as a table: each `xLite` beside its `xPeer`, with the error of 99.9 % and bytes per operation.
+
+Usage: ratios.py results.json
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+LITE, PEER = "Lite", "Peer"
+
+
+def figures(path: Path) -> dict[str, dict[str, Any]]:
+    """The results by the benchmark's class and method."""
+    results: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return {".".join(r["benchmark"].rsplit(".", 2)[-2:]): r for r in results}
+
+
+def shown(result: dict[str, Any]) -> str:
+    primary = result["primaryMetric"]
+    return f"{primary['score']:,.1f} ± {primary['scoreError']:,.1f}"
+
+
+def allocated(result: dict[str, Any]) -> str:
+    rates: dict[str, Any] = result["secondaryMetrics"]
+    found = [v for k, v in rates.items() if k.endswith("gc.alloc.rate.norm")]
+    return f"{found[0]['score']:,.0f}" if found else ""
+
+
+def main(path: Path) -> None:
+    results = figures(path)
+    print("| benchmark | iceberg-lite | Apache Iceberg | unit | ratio of times | B/op here | B/op there |")
+    print("|---|---|---|---|---|---|---|")
+    for name, lite in sorted(results.items()):
+        peer = results.get(name.removesuffix(LITE) + PEER)
+        if not name.endswith(LITE) or peer is None:
+            continue
+        ratio = lite["primaryMetric"]["score"] / peer["primaryMetric"]["score"]
+        unit = lite["primaryMetric"]["scoreUnit"]
+        cells = [
+            name.removesuffix(LITE),
+            shown(lite),
+            shown(peer),
+            unit,
+            f"{ratio:.2f}",
+            allocated(lite),
+            allocated(peer),
+        ]
+        print("| " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,80 @@
+package iceberglite.bench
+
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.charset.StandardCharsets.UTF_8
+
+import iceberglite.spec._
+import iceberglite.spec.Literal.DateLiteral
+import iceberglite.spec.Type._
+import iceberglite.spec.transform.Day
+
+/** One and the same table for both implementations: events by day, with the metrics of twelve columns for each file. */
+object Sample {
+  val schema: Schema = Schema(
+    0,
+    Vector(
+      NestedField.required(1, "id", LongType),
+      NestedField.required(2, "ts", TimestampTzType),
+      NestedField.optional(3, "name", StringType),
+      NestedField.optional(4, "price", DoubleType)
+    ) ++ (5 to 12).map(i => NestedField.optional(i, s"c$i", if (i % 2 == 0) LongType else StringType))
+  )
+  val spec: PartitionSpec = PartitionSpec(0, Vector(PartitionField(2, 1000, "ts_day", Day)))
+
+  private val MicrosPerDay = 86400L * 1000000
+  val FilesPerDay = 100
+  private val RowsPerFile = 100000L
+
+  def day(file: Int): Int = 18000 + file / FilesPerDay
+
+  /** The first microsecond of a file's day. */
+  def micros(file: Int): Long = day(file) * MicrosPerDay
+
+  def path(file: Int): String =
+    f"s3://warehouse/db/events/data/ts_day=${day(file)}/00000-$file%07d-6a2b5e5c-3f0e-4b0e-9a51-2f6d1c0e8b7a-00001.parquet"
+
+  def lower(column: NestedField, file: Int): ByteBuffer = bound(column, file, 0L)
+
+  def upper(column: NestedField, file: Int): ByteBuffer = bound(column, file, RowsPerFile - 1)
+
+  private def bound(column: NestedField, file: Int, offset: Long): ByteBuffer = column.fieldType match {
+    case TimestampTzType => long(micros(file) + offset)
+    case DoubleType => long(java.lang.Double.doubleToLongBits(file + offset.toDouble / RowsPerFile))
+    case StringType => ByteBuffer.wrap(f"name-$file%08d-$offset".take(16).getBytes(UTF_8))
+    case _ => long(file * RowsPerFile + offset)
+  }
+
+  private def long(value: Long): ByteBuffer = {
+    val bytes = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN)
+    bytes.putLong(0, value)
+    bytes
+  }
+
+  val rows: Long = RowsPerFile
+
+  val length: Long = 48L << 20
+
+  val columnSize: Long = 4L << 20
+
+  def file(i: Int): ContentFile = {
+    val counts = schema.fields.map(_.id -> RowsPerFile).toMap
+    ContentFile(
+      Content.Data,
+      path(i),
+      FileFormat.Parquet,
+      spec.specId,
+      PartitionTuple(Vector(Some(DateLiteral(day(i))))),
+      RowsPerFile,
+      length,
+      MetricMaps(
+        columnSizes = Some(schema.fields.map(_.id -> columnSize).toMap),
+        valueCounts = Some(counts),
+        nullValueCounts = Some(counts.mapValues(_ => 0L).map(identity)),
+        nanValueCounts = Some(Map(4 -> 0L)),
+        lowerBounds = Some(schema.fields.map(f => f.id -> lower(f, i)).toMap),
+        upperBounds = Some(schema.fields.map(f => f.id -> upper(f, i)).toMap)
+      ),
+      splitOffsets = Vector(4L, 4L + (24L << 20))
+    )
+  }
+}

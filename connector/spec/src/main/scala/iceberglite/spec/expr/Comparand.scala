@@ -1,0 +1,38 @@
+package iceberglite.spec.expr
+
+import iceberglite.spec.Literal
+import iceberglite.spec.Literal._
+
+/** A value that is compared with very many: whole numbers, dates and times as the numbers they are. */
+final private[expr] class Comparand(value: Literal) {
+  private val isNumber = Comparand.isNumber(value)
+  private val number = Comparand.number(value)
+
+  /** Below, at or above zero as `other` is less than, equal to or greater than the value, in the order of queries. */
+  def compare(other: Literal): Int =
+    if (isNumber && (other.getClass eq value.getClass)) compareNumber(Comparand.number(other))
+    else Integer.signum(Evaluate.ordering.compare(other, value))
+
+  def compareNumber(other: Long): Int = java.lang.Long.compare(other, number)
+}
+
+private object Comparand {
+  private def isNumber(value: Literal): Boolean = value match {
+    case _: IntLiteral | _: LongLiteral | _: DateLiteral | _: TimeLiteral | _: TimestampLiteral |
+        _: TimestampTzLiteral | _: TimestampNsLiteral | _: TimestampTzNsLiteral => true
+    case _ => false
+  }
+
+  /** Zero for what is no number. */
+  private def number(value: Literal): Long = value match {
+    case IntLiteral(v) => v.toLong
+    case LongLiteral(v) => v
+    case DateLiteral(v) => v.toLong
+    case TimeLiteral(v) => v
+    case TimestampLiteral(v) => v
+    case TimestampTzLiteral(v) => v
+    case TimestampNsLiteral(v) => v
+    case TimestampTzNsLiteral(v) => v
+    case _ => 0L
+  }
+}
