@@ -5,7 +5,12 @@ import iceberglite.spec.Type.{DateType, UnknownType}
 import iceberglite.spec.transform.{Day, Month, Void, Year}
 
 /** What a table's partition specs and sort order need of its columns. */
-final private[spec] case class ColumnUse(specs: Vector[PartitionSpec], spec: PartitionSpec, order: SortOrder) {
+final private[spec] case class ColumnUse(
+    schema: Schema,
+    specs: Vector[PartitionSpec],
+    spec: PartitionSpec,
+    order: SortOrder
+) {
 
   /** @param ids of the column and of all that is inside of it */
   def checkDroppable(name: String, ids: Set[Int]): Unit = {
@@ -31,6 +36,26 @@ final private[spec] case class ColumnUse(specs: Vector[PartitionSpec], spec: Par
       )
     }
 
+  /** That no column newly gets the name of a partition field of another: see [[UnboundField.checkName]]. */
+  def checkNames(changed: Schema): Unit =
+    for (field <- specs.flatMap(_.fields); column <- changed.find(field.name)) {
+      if (!field.sourceIds.contains(column.id) && !schema.find(field.name).exists(_.id == column.id)) {
+        throw ValidationFailed(
+          s"Column ${field.name} cannot have this name: a partition field (${field.transform}) has it. Choose " +
+            "another name, or rename that field with ALTER TABLE ... REPLACE PARTITION FIELD"
+        )
+      }
+    }
+
+  /** Of the order in use, no transform may become one that the type does not have. */
+  def checkSortable(name: String, id: Int, to: Type): Unit =
+    order.fields.find(f => f.sourceIds.contains(id) && !f.transform.canTransform(to)).foreach { f =>
+      throw ValidationFailed(
+        s"Cannot change column $name to $to: the table's sort order uses it (${f.transform}), and there is no such " +
+          "order. Change the order first"
+      )
+    }
+
   private def keepsResult(transform: Transform, from: Type, to: Type): Boolean = from match {
     case DateType => ColumnUse.SameOfDateAndTimestamp.contains(transform)
     case UnknownType => transform.canTransform(to)
@@ -39,9 +64,8 @@ final private[spec] case class ColumnUse(specs: Vector[PartitionSpec], spec: Par
 }
 
 private[spec] object ColumnUse {
-  val Nothing: ColumnUse = ColumnUse(Vector.empty, PartitionSpec.Unpartitioned, SortOrder.Unsorted)
-
-  def of(metadata: TableMetadata): ColumnUse = ColumnUse(metadata.specs, metadata.spec, metadata.sortOrder)
+  def of(metadata: TableMetadata): ColumnUse =
+    ColumnUse(metadata.schema, metadata.specs, metadata.spec, metadata.sortOrder)
 
   private val SameOfDateAndTimestamp: Seq[Transform] = Seq(Year, Month, Day, Void)
 }

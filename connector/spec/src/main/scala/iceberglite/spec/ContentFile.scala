@@ -3,7 +3,7 @@ package iceberglite.spec
 import java.nio.ByteBuffer
 
 /** What the rows of a file are (field 134 of a manifest). */
-sealed abstract class Content(val code: Int, val name: String)
+sealed abstract class Content(val code: Int, val name: String) extends Serializable
 object Content {
   case object Data extends Content(0, "data")
   case object PositionDeletes extends Content(1, "position_deletes")
@@ -29,7 +29,7 @@ object ManifestContent {
 }
 
 /** The format of a file's rows; compared without case when read. */
-sealed abstract class FileFormat(val name: String) {
+sealed abstract class FileFormat(val name: String) extends Serializable {
   def extension: String = "." + name
 }
 object FileFormat {

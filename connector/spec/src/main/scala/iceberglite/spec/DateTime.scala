@@ -43,6 +43,16 @@ object DateTime {
   def formatTime(micros: Long): String =
     LocalTime.ofNanoOfDay(micros * 1000L).format(DateTimeFormatter.ISO_LOCAL_TIME)
 
+  /** As paths of partitions show days: without the sign that ISO 8601 gives years after 9999. */
+  def formatDateInPath(days: Int): String = {
+    val date = LocalDate.ofEpochDay(days.toLong)
+    f"${date.getYear}%04d-${date.getMonthValue}%02d-${date.getDayOfMonth}%02d"
+  }
+
+  /** As paths of partitions show it: without seconds that are zero, and with a fraction of three or six digits. */
+  def formatTimeInPath(micros: Long): String =
+    if (micros < 0 || micros >= MicrosPerDay) micros.toString else LocalTime.ofNanoOfDay(micros * 1000L).toString
+
   def formatTimestamp(micros: Long): String = local(micros, MicrosPerSecond)
 
   /** With the offset `+00:00` (spec: "JSON single-value serialization"). */

@@ -1,7 +1,5 @@
 package iceberglite.spec
 
-import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
 /** Edits of a tree of fields. */
@@ -18,6 +16,20 @@ private[spec] object FieldEdit {
       fields.map(f => if (f.id == id) f.copy(fieldType = parts(f.fieldType, apply(_, rest, edit))) else f)
   }
 
+  /** Edits the fields that are passed on a way, each after those below it. */
+  def along(fields: Vector[NestedField], way: List[Int], edit: NestedField => NestedField): Vector[NestedField] =
+    way match {
+      case Nil => fields
+      case id :: rest =>
+        fields.map(f => if (f.id == id) edit(f.copy(fieldType = parts(f.fieldType, along(_, rest, edit)))) else f)
+    }
+
+  /** Brings the defaults of a field to the type it has now. */
+  def promoted(name: String)(f: NestedField): NestedField = {
+    def widened(value: DefaultValue): DefaultValue = DefaultValue.promoted(name, value, f.fieldType)
+    f.copy(initialDefault = f.initialDefault.map(widened), writeDefault = f.writeDefault.map(widened))
+  }
+
   private def parts(t: Type, edit: Vector[NestedField] => Vector[NestedField]): Type = t match {
     case StructType(fields) => StructType(edit(fields))
     case list: ListType =>
@@ -27,17 +39,5 @@ private[spec] object FieldEdit {
       val Vector(key, value) = edit(map.fields)
       MapType(key.id, key.fieldType, value.id, value.fieldType, value.required)
     case primitive: PrimitiveType => primitive
-  }
-
-  /** The default of a column whose type is promoted. */
-  def promoted(name: String, value: Literal, to: Type): Literal = (value, to) match {
-    case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
-    case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
-    case (DateLiteral(days), TimestampType) => TimestampLiteral(days * DateTime.MicrosPerDay)
-    case (DateLiteral(days), TimestampNsType) =>
-      val nanos = BigInt(days) * DateTime.NanosPerDay
-      if (!nanos.isValidLong) throw InvalidArgument(s"default of column $name", value.toString, s"It is no $to")
-      TimestampNsLiteral(nanos.toLong)
-    case _ => value
   }
 }

@@ -34,8 +34,8 @@ private[spec] object FreshIds {
       numbered.zip(pairs).map { case (f, (_, k)) => f.copy(fieldType = parts(f.fieldType, k.map(_.fieldType))) }
     }
 
-    private def initialDefault(wanted: NestedField, known: Option[NestedField]): Option[Literal] =
-      known.flatMap(_.initialDefault).map(FieldEdit.promoted(wanted.name, _, wanted.fieldType))
+    private def initialDefault(wanted: NestedField, known: Option[NestedField]): Option[DefaultValue] =
+      known.flatMap(_.initialDefault).map(DefaultValue.promoted(wanted.name, _, wanted.fieldType))
 
     private def id(known: Option[NestedField]): Int = known.fold(next())(_.id)
 

@@ -116,7 +116,7 @@ object Literal {
   }
 
   /** Compares as UTF-8 bytes would: surrogates, which stand for code points above U+FFFF, sort after all else. */
-  private def compareCodePoints(a: String, b: String): Int = {
+  private[iceberglite] def compareCodePoints(a: String, b: String): Int = {
     val shared = math.min(a.length, b.length)
     var i = 0
     while (i < shared && a.charAt(i) == b.charAt(i)) i += 1
@@ -128,7 +128,7 @@ object Literal {
     }
   }
 
-  private def compareUnsigned(a: ByteBuffer, b: ByteBuffer): Int = {
+  private[iceberglite] def compareUnsigned(a: ByteBuffer, b: ByteBuffer): Int = {
     val shared = math.min(a.remaining, b.remaining)
     var i = 0
     while (i < shared && a.get(a.position() + i) == b.get(b.position() + i)) i += 1

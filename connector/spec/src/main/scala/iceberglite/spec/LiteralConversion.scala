@@ -31,6 +31,9 @@ object Conversion {
 object LiteralConversion {
   import Conversion._
 
+  /** Of a decimal in a text; twice what any column holds. */
+  private val MaxDigits = 76
+
   /** The same value as a `target`; `None` if the type has no such value, or the types do not compare. */
   def to(value: Literal, target: PrimitiveType): Option[Literal] = place(value, target) match {
     case Some(Exact(converted)) => Some(converted)
@@ -56,6 +59,7 @@ object LiteralConversion {
     case (TimestampNsLiteral(n), TimestampType) => Some(rounded(n, 1000L, TimestampLiteral))
     case (TimestampTzLiteral(m), TimestampTzNsType) => Some(scaled(m, 1000L, TimestampTzNsLiteral))
     case (TimestampTzNsLiteral(n), TimestampTzType) => Some(rounded(n, 1000L, TimestampTzLiteral))
+    case (StringLiteral(text), t: DecimalType) => numberOf(text).map(ofNumber(_, t))
     case (StringLiteral(text), _) => ofText(text, target).map(Exact)
     case _ => None
   }
@@ -137,6 +141,11 @@ object LiteralConversion {
   }
 
   /** Text that is the value as it would be printed; any other text equals no value, and its order is not theirs. */
+  /** The decimals of JSON are texts. One of very many digits would take long to compare. */
+  private def numberOf(text: String): Option[BigDecimal] =
+    try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
+    catch { case _: NumberFormatException => None }
+
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)
     case TimeType => DateTime.parseTime(text).map(TimeLiteral)

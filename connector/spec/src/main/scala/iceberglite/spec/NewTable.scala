@@ -55,6 +55,8 @@ final case class NewTable(
   private def numbered(old: Option[TableMetadata], version: FormatVersion): (Schema, Int) = {
     val (fresh, lastColumnId) = FreshIds.of(schema, old)
     SchemaCheck(fresh, version)
+    Schema.fieldsOf(fresh.asStruct).find(_.writeDefault.isDefined)
+      .foreach(f => SchemaCheck.defaultsAllowed(fresh.names(f.id), version))
     (fresh, lastColumnId)
   }
 

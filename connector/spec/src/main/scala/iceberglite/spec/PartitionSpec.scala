@@ -28,14 +28,14 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   def hasUnknownTransform: Boolean = fields.exists(_.transform.isInstanceOf[UnknownTransform])
 
   /**
-   * The partition tuple as a struct of optional fields, with the partition field ids. A dropped source column leaves its
-   * field a string, as its type is known no more.
+   * The partition tuple as a struct of optional fields, with the partition field ids. Where no schema has the source
+   * column any more its type is unknown, as with Apache Iceberg: the values that manifests hold tell theirs.
    */
   def partitionType(schema: Schema): StructType = StructType(fields.map { f =>
     val source = schema.byId.get(f.sourceId).map(_.fieldType)
     val result = source match {
       case Some(p: PrimitiveType) => f.transform.resultType(p)
-      case _ => f.transform.resultType(Type.StringType)
+      case _ => f.transform.resultType(Type.UnknownType)
     }
     NestedField.optional(f.fieldId, f.name, result)
   })

@@ -77,3 +77,26 @@ object Requirement {
       throw CommitConflict(table, s"the $what was ${show(expected)} and is ${show(found)}")
     }
 }
+
+/** What must still hold of a view for a change to be applied. */
+sealed trait ViewRequirement {
+
+  /** @param base the view's metadata now; `None` where there is no such view */
+  def check(base: Option[ViewMetadata], view: String): Unit
+}
+
+object ViewRequirement {
+
+  /** It is still the same view, and not one that took its name. */
+  final case class AssertViewUuid(uuid: UUID) extends ViewRequirement {
+    override def check(base: Option[ViewMetadata], view: String): Unit = {
+      val found = base.flatMap(_.uuid)
+      if (!found.contains(uuid)) {
+        throw ValidationFailed(
+          s"View $view is not the one it was: its UUID was $uuid and is ${found.fold("none")(_.toString)}. " +
+            "It was dropped or replaced in the meantime; load it again"
+        )
+      }
+    }
+  }
+}

@@ -42,6 +42,10 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
     }
   }.toMap
 
+  /** The fields that a field is inside of, the nearest first. */
+  def ancestors(id: Int): Vector[NestedField] =
+    Iterator.iterate(parents.get(id))(_.flatMap(parents.get)).takeWhile(_.isDefined).flatten.map(byId).toVector
+
   def highestFieldId: Int = if (byId.isEmpty) 0 else byId.keys.max
 
   def find(fullName: String, caseSensitive: Boolean = true): Option[NestedField] =
@@ -114,6 +118,21 @@ object MetadataColumns {
   /** The id and name of `_partition`, whose type depends on the table's specs. */
   val PartitionId: Int = Int.MaxValue - 5
   val PartitionName: String = "_partition"
+
+  /** Of position delete files (spec: "Position Delete Files"): the path of the data file. */
+  val DeleteFilePath: NestedField = NestedField.required(
+    Int.MaxValue - 101,
+    "file_path",
+    StringType,
+    "Path of the file that a row is deleted from"
+  )
+
+  /** Of position delete files: the ordinal of the row. */
+  val DeletePosition: NestedField =
+    NestedField.required(Int.MaxValue - 102, "pos", LongType, "Ordinal of the deleted row in its file")
+
+  /** Of position delete files: the id of the column with the deleted row, whose type is the table's. */
+  val DeleteRowId: Int = Int.MaxValue - 103
   val RowId: NestedField = NestedField.optional(Int.MaxValue - 107, "_row_id", LongType, "Id of the row (version 3)")
   val LastUpdatedSequenceNumber: NestedField = NestedField.optional(
     Int.MaxValue - 108,

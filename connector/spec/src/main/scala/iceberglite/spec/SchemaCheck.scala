@@ -35,6 +35,14 @@ object SchemaCheck {
       }
   }
 
+  /** Columns have defaults from version 3 on (spec: "Appendix E: Version 3"). */
+  def defaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
+    throw Unsupported(
+      s"a default for column $name in a table of format version $version",
+      "Set the table property format-version to 3, or leave the default out"
+    )
+  }
+
   private def ids(schema: Schema, all: Vector[NestedField]): Unit = {
     val seen = all.map(_.id)
     seen.diff(seen.distinct).headOption.foreach { id =>
@@ -64,23 +72,15 @@ object SchemaCheck {
     if (field.required && field.fieldType == UnknownType) {
       throw InvalidArgument(s"type of column $name", "unknown", "A column that is always null cannot be NOT NULL")
     }
-    if (version < FormatVersion.V3 && field.initialDefault.isDefined) {
-      throw Unsupported(
-        s"a default for the rows that are there, of column $name, in a table of format version $version",
-        "Set the table property format-version to 3, or add the column without a default"
-      )
-    }
+    // A write default that another engine put into an older table does no harm.
+    if (field.initialDefault.isDefined) defaultsAllowed(name, version)
     (field.initialDefault ++ field.writeDefault).foreach(checkDefault(name, field.fieldType, _))
   }
 
-  private def checkDefault(name: String, fieldType: Type, value: Literal): Unit = {
-    val fits = (fieldType, value.dataType) match {
-      case (DecimalType(precision, scale), DecimalType(p, s)) => p <= precision && s == scale
-      case (UnknownType | VariantType | _: GeometryType | _: GeographyType, _) => false
-      case (expected, found) => expected == found
+  private def checkDefault(name: String, fieldType: Type, value: DefaultValue): Unit =
+    DefaultValue.fault(value, fieldType).foreach { fault =>
+      throw InvalidArgument(s"default of column $name", value.toString, fault)
     }
-    if (!fits) throw InvalidArgument(s"default of column $name", value.toString, s"Its type is $fieldType")
-  }
 
   private def identifier(schema: Schema, id: Int): Unit = {
     def refuse(name: String, reason: String): Nothing =
@@ -93,10 +93,9 @@ object SchemaCheck {
       case _: PrimitiveType => ()
     }
     if (field.optional) refuse(name, "may be null; it must be NOT NULL")
-    Iterator.iterate(schema.parents.get(id))(_.flatMap(schema.parents.get)).takeWhile(_.isDefined).flatten
-      .map(schema.byId).foreach { parent =>
-        if (!parent.fieldType.isInstanceOf[StructType]) refuse(name, s"is inside of a ${parent.fieldType}")
-        if (parent.optional) refuse(name, s"is inside of ${schema.names(parent.id)}, which may be null")
-      }
+    schema.ancestors(id).foreach { parent =>
+      if (!parent.fieldType.isInstanceOf[StructType]) refuse(name, s"is inside of a ${parent.fieldType}")
+      if (parent.optional) refuse(name, s"is inside of ${schema.names(parent.id)}, which may be null")
+    }
   }
 }

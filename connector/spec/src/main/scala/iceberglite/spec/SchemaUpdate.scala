@@ -26,7 +26,8 @@ final class SchemaUpdate private (
    * Adds a column at the end of the table, or of the struct at `parent`, or the structs that a list or map there holds.
    *
    * @param fieldType its parts get new ids
-   * @param default what the rows that are there and later writes hold; from version 3 on
+   * @param default what the rows that are there and later writes hold, its initial and write default; from version 3
+   *   on, and needed for a required column
    */
   def addColumn(
       parent: Vector[String],
@@ -34,7 +35,7 @@ final class SchemaUpdate private (
       fieldType: Type,
       doc: Option[String] = None,
       required: Boolean = false,
-      default: Option[Literal] = None
+      default: Option[DefaultValue] = None
   ): SchemaUpdate = {
     val way = if (parent.isEmpty) Vector.empty else structAt(parent, name)
     val fullName = (parent :+ name).mkString(".")
@@ -50,6 +51,8 @@ final class SchemaUpdate private (
       Vector(NestedField(0, name, fieldType, required, doc, default, default)),
       () => { last += 1; last }
     )
+    val defaulted = Schema.fieldsOf(StructType(numbered)).exists(f => f.initialDefault.orElse(f.writeDefault).isDefined)
+    if (defaulted) SchemaCheck.defaultsAllowed(fullName, version)
     edited(way) { siblings =>
       checkFree(siblings, name, fullName)
       siblings ++ numbered
@@ -80,42 +83,45 @@ final class SchemaUpdate private (
 
   /** Promotes a column to a wider type. */
   def updateType(path: Vector[String], fieldType: Type): SchemaUpdate = {
-    val way = changeable(path, "change the type of")
-    val (field, name) = (way.last, path.mkString("."))
+    val (field, name) = (named(path), path.mkString("."))
     if (field.fieldType == fieldType) this
     else {
+      val way = changeable(path, "change the type of")
       SchemaCheck.fieldType(name, fieldType, version)
       if (!canPromote(field.fieldType, fieldType, version)) {
         throw ValidationFailed(s"Cannot change column $name from ${field.fieldType} to $fieldType: $promotions")
       }
       use.checkPromotable(name, field.id, field.fieldType, fieldType)
-      def promoted(value: Literal): Literal = FieldEdit.promoted(name, value, fieldType)
-      replaced(way)(f =>
-        f.copy(
-          fieldType = fieldType,
-          initialDefault = f.initialDefault.map(promoted),
-          writeDefault = f.writeDefault.map(promoted)
-        )
-      )
+      use.checkSortable(name, field.id, fieldType)
+      var last = lastColumnId
+      val numbered = Schema.freshIds(fieldType, () => { last += 1; last })
+      val wider = replaced(way)(_.copy(fieldType = numbered))
+      // A list or map around the column may have a default that holds values of it.
+      val fields = FieldEdit.along(wider.schema.fields, way.map(_.id).toList, FieldEdit.promoted(name))
+      wider.next(schema = wider.schema.copy(fields = fields), lastId = last)
     }
   }
 
   def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
-    replaced(member(path, "comment on"))(_.copy(doc = doc))
+    if (named(path).doc == doc) this else replaced(member(path, "comment on"))(_.copy(doc = doc))
 
-  /** Changes what later writes hold that do not supply the column. */
-  def updateDefault(path: Vector[String], default: Option[Literal]): SchemaUpdate =
-    replaced(member(path, "set a default for"))(_.copy(writeDefault = default))
+  /** Changes what later writes hold that do not supply the column; rows that are there keep their values. */
+  def updateDefault(path: Vector[String], default: Option[DefaultValue]): SchemaUpdate = {
+    val way = member(path, "set a default for")
+    if (default.isDefined) SchemaCheck.defaultsAllowed(path.mkString("."), version)
+    replaced(way)(_.copy(writeDefault = default))
+  }
 
   def makeOptional(path: Vector[String]): SchemaUpdate =
-    replaced(changeable(path, "make optional"))(_.copy(required = false))
+    if (named(path).optional) this else replaced(changeable(path, "make optional"))(_.copy(required = false))
 
   /** Nothing for a column that is required; one that these changes added with a default becomes so. */
   def requireColumn(path: Vector[String]): SchemaUpdate = {
-    val way = changeable(path, "require")
-    val field = way.last
+    val field = named(path)
     if (field.required) this
-    else if (added(field.id) && field.initialDefault.isDefined) replaced(way)(_.copy(required = true))
+    else if (added(field.id) && field.initialDefault.isDefined) {
+      replaced(changeable(path, "require"))(_.copy(required = true))
+    }
     else {
       throw ValidationFailed(
         s"Cannot make column ${path.mkString(".")} required: the rows that are there may hold null. " +
@@ -140,9 +146,18 @@ final class SchemaUpdate private (
       (before :+ field) ++ after
     }
 
+  /**
+   * Adds what the columns of `other` have more than these, found by name: see [[SchemaUnion]]. An added column stands
+   * at the end of its struct, and is optional.
+   *
+   * @throws IcebergError where a column of one name has types that do not go together
+   */
+  def unionByNameWith(other: Schema): SchemaUpdate =
+    new SchemaUnion(version, caseSensitive).struct(this, Vector.empty, schema.fields, other.fields)
+
   /** The columns that tell rows apart, in place of those there were. */
   def setIdentifierFields(paths: Seq[Vector[String]]): SchemaUpdate = {
-    val ids = paths.map(ColumnPath.require(schema, _, caseSensitive).last.id).toSet
+    val ids = paths.map(named(_).id).toSet
     next(schema = schema.copy(identifierFieldIds = ids))
   }
 
@@ -153,6 +168,7 @@ final class SchemaUpdate private (
    */
   def result: (Schema, Int) = {
     SchemaCheck(schema, version)
+    use.checkNames(schema)
     (schema, lastColumnId)
   }
 
@@ -181,6 +197,8 @@ final class SchemaUpdate private (
     val taken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
     if (taken) throw AlreadyExists("column", fullName, "Choose another name, or drop or rename that column first")
   }
+
+  private def named(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last
 
   /** The way to a struct; a list or map of structs stands for these. */
   private def structAt(path: Vector[String], newColumn: String): Vector[NestedField] = {

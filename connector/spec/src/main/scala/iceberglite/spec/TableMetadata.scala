@@ -69,8 +69,13 @@ final case class TableMetadata(
   /** The schema a snapshot was written with; of one that does not say, the current. */
   def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
 
-  /** A snapshot and what it was built on, newest first, as far as they are still known. */
-  def ancestors(snapshot: Snapshot): Iterator[Snapshot] =
+  /**
+   * A snapshot and what it was built on, newest first, as far as they are still known. It ends also where the parents of
+   * broken metadata go in a circle.
+   */
+  def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
+    val seen = new java.util.HashSet[Long]
     Iterator.iterate(Option(snapshot))(_.flatMap(_.parentSnapshotId).flatMap(snapshotsById.get))
-      .takeWhile(_.isDefined).flatten
+      .takeWhile(_.exists(s => seen.add(s.snapshotId))).flatten
+  }
 }

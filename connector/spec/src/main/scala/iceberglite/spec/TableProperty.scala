@@ -97,6 +97,54 @@ object TableProperty {
   val ParquetCompressionLevel: TableProperty[Option[Int]] =
     optional("write.parquet.compression-level", "It must be a number", "Level for the Parquet codec", int)
 
+  val OrcStripeSize: TableProperty[Long] = size("write.orc.stripe-size-bytes", 64L << 20, "Size of an ORC stripe")
+  val OrcBlockSize: TableProperty[Long] =
+    size("write.orc.block-size-bytes", 256L << 20, "Size of a block in the file system, for ORC files")
+  val OrcBatchSize: TableProperty[Int] =
+    positiveInt("write.orc.vectorized.batch-size", 1024, "How many rows an ORC writer takes together")
+  val OrcCodec: TableProperty[String] = oneOf(
+    "write.orc.compression-codec",
+    "zlib",
+    "Compression of ORC files",
+    "none",
+    "zlib",
+    "snappy",
+    "lzo",
+    "lz4",
+    "zstd"
+  )
+  val OrcCompressionStrategy: TableProperty[String] = oneOf(
+    "write.orc.compression-strategy",
+    "speed",
+    "Whether ORC files are compressed fast or well",
+    "speed",
+    "compression"
+  )
+  val OrcBloomFilterColumns: TableProperty[Option[String]] = optional(
+    "write.orc.bloom.filter.columns",
+    "Names of columns, with commas between them",
+    "Columns that get a Bloom filter in ORC files",
+    Some(_)
+  )
+  val OrcBloomFilterFpp: TableProperty[Double] = property(
+    "write.orc.bloom.filter.fpp",
+    "0.05",
+    "It must be between 0 and 1",
+    "How often a Bloom filter in an ORC file may be wrong",
+    text => Try(text.toDouble).toOption.filter(p => p > 0 && p < 1)
+  )
+  val AvroCodec: TableProperty[String] = oneOf(
+    "write.avro.compression-codec",
+    "gzip",
+    "Compression of Avro files",
+    "uncompressed",
+    "snappy",
+    "gzip",
+    "zstd"
+  )
+  val AvroCompressionLevel: TableProperty[Option[Int]] =
+    optional("write.avro.compression-level", "It must be a number", "Level for the Avro codec", int)
+
   val TargetFileSize: TableProperty[Long] =
     size("write.target-file-size-bytes", 512L << 20, "Size at which a data file is finished")
   val Distribution: TableProperty[Option[DistributionMode]] = optional(
@@ -135,6 +183,15 @@ object TableProperty {
 
   /** Followed by a column's full name. */
   val MetricsColumnPrefix = "write.metadata.metrics.column."
+
+  /** Of properties of one column, whose full name follows: they go with it when it gets another name, or goes. */
+  val ColumnPrefixes: Seq[String] = Seq(
+    MetricsColumnPrefix,
+    "write.parquet.bloom-filter-enabled.column.",
+    "write.parquet.bloom-filter-fpp.column.",
+    "write.parquet.bloom-filter-ndv.column.",
+    "write.parquet.stats-enabled.column."
+  )
   val MetricsMaxInferredColumns: TableProperty[Int] = count(
     "write.metadata.metrics.max-inferred-column-defaults",
     100,
@@ -209,6 +266,15 @@ object TableProperty {
     ParquetDictionarySize,
     ParquetCodec,
     ParquetCompressionLevel,
+    OrcStripeSize,
+    OrcBlockSize,
+    OrcBatchSize,
+    OrcCodec,
+    OrcCompressionStrategy,
+    OrcBloomFilterColumns,
+    OrcBloomFilterFpp,
+    AvroCodec,
+    AvroCompressionLevel,
     TargetFileSize,
     Distribution,
     Fanout,

@@ -107,8 +107,8 @@ final case class NestedField(
     fieldType: Type,
     required: Boolean,
     doc: Option[String] = None,
-    initialDefault: Option[Literal] = None,
-    writeDefault: Option[Literal] = None
+    initialDefault: Option[DefaultValue] = None,
+    writeDefault: Option[DefaultValue] = None
 ) {
   def optional: Boolean = !required
   override def toString: String = s"$id: $name: ${if (required) "required" else "optional"} $fieldType"

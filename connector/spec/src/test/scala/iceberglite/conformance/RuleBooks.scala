@@ -14,6 +14,7 @@ object RuleBooks {
     MetadataRules,
     StatisticsRules,
     FormatRules,
+    ParquetRules,
     JsonRules,
     SparkRules
   )

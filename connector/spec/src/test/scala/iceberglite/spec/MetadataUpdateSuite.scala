@@ -4,6 +4,8 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.{PartitionRules, TypeRules}
+import iceberglite.conformance.MetadataRules
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.MetadataUpdate._
@@ -25,13 +27,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     m.schema.copy(fields = m.schema.fields :+ NestedField.optional(id, name, StringType))
   }
 
-  test("a UUID is given once and never changes") {
+  test("a UUID is given once and never changes", MetadataRules.uuid) {
     val base = empty(V2)
     assert(applied(base, AssignUuid(Uuid)).uuid.contains(Uuid))
     assert(refused(base, AssignUuid(new UUID(1, 2))).contains("never changes"))
   }
 
-  test("the format version goes up one or two steps and never down") {
+  test("the format version goes up one or two steps and never down", MetadataRules.upgrade) {
     assert(applied(empty(V1), UpgradeFormatVersion(V2)).formatVersion == V2)
     val upgraded = applied(withHistory(V1), UpgradeFormatVersion(V3))
     assert(upgraded.formatVersion == V3)
@@ -39,13 +41,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(empty(V3), UpgradeFormatVersion(V2)).contains("from format version 3 down to 2"))
   }
 
-  test("a version 1 table without UUID needs one before it becomes version 2") {
+  test("a version 1 table without UUID needs one before it becomes version 2", MetadataRules.upgrade) {
     val base = empty(V1).copy(uuid = None)
     assert(refused(base, UpgradeFormatVersion(V2)).contains("assign one"))
     assert(applied(base, AssignUuid(Uuid), UpgradeFormatVersion(V2)).formatVersion == V2)
   }
 
-  test("a new schema gets the next id, and -1 sets it current") {
+  test("a new schema gets the next id, and -1 sets it current", MetadataRules.lastAdded, MetadataRules.assignedIds) {
     val base = empty(V2)
     val next = applied(base, AddSchema(withColumn(base, "extra"), base.lastColumnId + 1), SetCurrentSchema(LastAdded))
     assert(next.currentSchemaId == 1)
@@ -54,7 +56,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(next.schema.fields.last.name == "extra")
   }
 
-  test("a schema with the same columns as an earlier one is that one again") {
+  test("a schema with the same columns as an earlier one is that one again", MetadataRules.reuse, TypeRules.schemaIds) {
     val base = empty(V2)
     val added = applied(base, AddSchema(withColumn(base, "extra"), base.lastColumnId + 1), SetCurrentSchema(LastAdded))
     val back = applied(added, AddSchema(base.schema.copy(schemaId = 7), base.lastColumnId), SetCurrentSchema(LastAdded))
@@ -63,20 +65,20 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(back.lastColumnId == added.lastColumnId)
   }
 
-  test("the last added schema, spec or order can only be used by a change that adds one") {
+  test("the last added schema, spec or order can only be used by a change that adds one", MetadataRules.lastAdded) {
     val base = empty(V2)
     Seq(SetCurrentSchema(LastAdded), SetDefaultSpec(LastAdded), SetDefaultSortOrder(LastAdded)).foreach { update =>
       assert(refused(base, update).contains("the change adds none"))
     }
   }
 
-  test("an unknown schema, spec or order cannot become the current one") {
+  test("an unknown schema, spec or order cannot become the current one", MetadataRules.currentSchema) {
     Seq(SetCurrentSchema(9), SetDefaultSpec(9), SetDefaultSortOrder(9)).foreach { update =>
       assert(intercept[NotFound](applied(empty(V2), update)).name == "9")
     }
   }
 
-  test("a schema that drops the source of the partitioning cannot become current") {
+  test("a schema that drops the source of the partitioning cannot become current", MetadataRules.defaultsBind) {
     val base = empty(V2, byDay)
     val without = base.schema.copy(fields = base.schema.fields.filterNot(_.name == "ts"))
     val message = refused(base, AddSchema(without, base.lastColumnId), SetCurrentSchema(LastAdded))
@@ -91,7 +93,8 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(error.getMessage.contains("timestamp_ns of column n"))
   }
 
-  test("a compatible spec is used again, a new one gets the next id") {
+  test("a compatible spec is used again, a new one gets the next id",
+    MetadataRules.reuse, PartitionRules.compatibleSpec) {
     val base = empty(V2, byDay)
     val same = applied(base, AddPartitionSpec(base.spec.copy(specId = 5)), SetDefaultSpec(LastAdded))
     assert(same.specs == base.specs)
@@ -101,13 +104,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(next.lastPartitionId == 1001)
   }
 
-  test("a partition field id that stands for other values is refused") {
+  test("a partition field id that stands for other values is refused", PartitionRules.fieldIdsUnique) {
     val base = empty(V2, byDay)
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
     assert(refused(base, AddPartitionSpec(spec)).contains("stands for ts_day"))
   }
 
-  test("a spec with one name or id twice, or of an unknown column, is refused") {
+  test("a spec with one name or id twice, or of an unknown column, is refused", PartitionRules.fieldIdsUnique) {
     val base = empty(V2)
     def spec(fields: PartitionField*) = AddPartitionSpec(PartitionSpec(0, fields.toVector))
     val a = PartitionField(1, 1000, "a", Identity)
@@ -116,12 +119,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(base, spec(a.copy(sourceIds = Vector(99)))).contains("field 99"))
   }
 
-  test("partition field ids of version 1 must count from 1000") {
+  test("partition field ids of version 1 must count from 1000", PartitionRules.idsOfV1) {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1005, "id", Identity)))
     assert(refused(empty(V1), AddPartitionSpec(spec)).contains("upgrade the table to version 2"))
   }
 
-  test("sort orders count from 1, 0 is unsorted, and an equal one is used again") {
+  test("sort orders count from 1, 0 is unsorted, and an equal one is used again",
+    MetadataRules.reuse, PartitionRules.equalOrder, PartitionRules.unsorted) {
     val field = SortField(Vector(1), Identity, SortDirection.Ascending, NullOrder.NullsFirst)
     val base = empty(V2)
     val sorted = applied(base, AddSortOrder(SortOrder(9, Vector(field))), SetDefaultSortOrder(LastAdded))
@@ -142,7 +146,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(added.snapshotLog.isEmpty)
   }
 
-  test("a snapshot on main becomes current and is logged with its own time") {
+  test("a snapshot on main becomes current and is logged with its own time", MetadataRules.snapshotLog) {
     val base = empty(V2)
     val committed = applyAll(
       base,
@@ -155,21 +159,21 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(committed.refs == Map(Main -> Branch(1)))
   }
 
-  test("a roll-back is logged with the time of the commit") {
+  test("a roll-back is logged with the time of the commit", MetadataRules.snapshotLog) {
     val rolledBack = applied(withHistory(V2), SetSnapshotRef(Main, Branch(1)))
     assert(rolledBack.snapshotLog.last == SnapshotLogEntry(laterMs, 1))
     assert(rolledBack.snapshotLog.size == 4)
     assert(rolledBack.lastUpdatedMs == laterMs)
   }
 
-  test("a change of main's retention alone is not logged") {
+  test("a change of main's retention alone is not logged", MetadataRules.snapshotLog) {
     val base = withHistory(V2)
     val next = applied(base, SetSnapshotRef(Main, Branch(3, minSnapshotsToKeep = Some(5))))
     assert(next.snapshotLog == base.snapshotLog)
     assert(next.refs(Main) == Branch(3, minSnapshotsToKeep = Some(5)))
   }
 
-  test("snapshots that one change put on main only in between are not logged") {
+  test("snapshots that one change put on main only in between are not logged", MetadataRules.intermediates) {
     val base = withHistory(V2)
     val first = snapshot(base, 11, laterMs)
     val second = first.copy(snapshotId = 12, parentSnapshotId = Some(11L), sequenceNumber = 5)
@@ -185,7 +189,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(next.lastSequenceNumber == 5)
   }
 
-  test("a snapshot with a taken id or an old sequence number is refused") {
+  test("a snapshot with a taken id or an old sequence number is refused", MetadataRules.sequenceNumbers, MetadataRules.snapshotIds) {
     val base = withHistory(V2)
     assert(refused(base, AddSnapshot(snapshot(base, 3, laterMs))).contains("has one with this id"))
     val old = snapshot(base, 4, laterMs).copy(sequenceNumber = 3)
@@ -194,13 +198,13 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(base, AddSnapshot(snapshot(base, 4, laterMs).copy(manifestList = None))).contains("manifest list"))
   }
 
-  test("a snapshot may be a minute older than the table's last update and no more") {
+  test("a snapshot may be a minute older than the table's last update and no more", MetadataRules.commitTimes) {
     val base = withHistory(V2)
     applied(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60000)))
     assert(refused(base, AddSnapshot(snapshot(base, 4, base.lastUpdatedMs - 60001))).contains("clock"))
   }
 
-  test("a commit by a clock that is more than a minute behind is refused") {
+  test("a commit by a clock that is more than a minute behind is refused", MetadataRules.commitTimes) {
     val base = withHistory(V2)
     val change = Seq(SetProperties(Map("a" -> "b")))
     assert(applyAll(base, change, base.lastUpdatedMs - 60000).properties("a") == "b")
@@ -208,7 +212,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(error.getMessage.contains("clock"))
   }
 
-  test("a version 3 snapshot starts at the table's next row id and takes its rows, also on another branch") {
+  test("a version 3 snapshot starts at the table's next row id and takes its rows, also on another branch", MetadataRules.nextRowId) {
     val base = withHistory(V3)
     assert(base.nextRowId == 30)
     val branched = applied(base, AddSnapshot(snapshot(base, 4, laterMs, rows = 7)), SetSnapshotRef("audit", Branch(4)))
@@ -220,7 +224,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(base, AddSnapshot(wrong.copy(firstRowId = Some(30L), addedRows = None))).contains("added-rows"))
   }
 
-  test("an expired snapshot takes its references, its statistics and the log before it along") {
+  test("an expired snapshot takes its references, its statistics and the log before it along", MetadataRules.snapshotLogExpiry, MetadataRules.statistics) {
     val tagged = applied(
       withHistory(V2),
       SetSnapshotRef("old", Tag(2)),
@@ -244,19 +248,38 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(withHistory(V2), RemoveSnapshots(Set(3L))).contains("it is the current one"))
   }
 
-  test("a reference needs a snapshot that the table has, and main is always a branch") {
+  test("a reference needs a snapshot that the table has, and main is always a branch", MetadataRules.refsExist, MetadataRules.mainBranch, MetadataRules.refRetentionPositive) {
     val base = withHistory(V2)
     assert(intercept[NotFound](applied(base, SetSnapshotRef("t", Tag(9)))).kind == "snapshot")
     intercept[InvalidArgument](applied(base, SetSnapshotRef(Main, Tag(1))))
     intercept[InvalidArgument](applied(base, SetSnapshotRef("b", Branch(1, minSnapshotsToKeep = Some(0)))))
   }
 
-  test("without main the table is empty and keeps its snapshots and its log") {
+  test("without main the table is empty and keeps its snapshots and its log", MetadataRules.mainBranch) {
     val base = withHistory(V2)
     val emptied = applied(base, RemoveSnapshotRef(Main))
     assert(emptied.currentSnapshotId.isEmpty)
     assert(emptied.snapshots == base.snapshots)
     assert(emptied.snapshotLog == base.snapshotLog)
+  }
+
+  test("schemas and specs that are not in use are removed, those in use are not", MetadataRules.removals) {
+    val base = empty(V2, byDay)
+    val two = applied(
+      base,
+      AddSchema(withColumn(base, "extra"), base.lastColumnId + 1),
+      AddPartitionSpec(PartitionSpec(0, Vector(PartitionField(1, 1001, "id", Identity))))
+    )
+    val one = applied(two, RemoveSchemas(Set(1, 77)), RemovePartitionSpecs(Set(1, 77)))
+    assert(one.schemas == base.schemas && one.specs == base.specs)
+    assert(one.lastColumnId == two.lastColumnId && one.lastPartitionId == two.lastPartitionId)
+    assert(refused(two, RemoveSchemas(Set(0))).contains("Cannot remove schema 0"))
+    assert(refused(two, RemovePartitionSpecs(Set(0))).contains("Cannot remove partition spec 0"))
+  }
+
+  test("a new snapshot has a positive id", MetadataRules.snapshotIds) {
+    val base = withHistory(V2)
+    Seq(0L, -1L).foreach(id => assert(refused(base, AddSnapshot(snapshot(base, id, laterMs))).contains("positive")))
   }
 
   test("properties, location and keys are set and removed") {
@@ -276,7 +299,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(empty(V2), AddEncryptionKey(key)).contains("must be 3"))
   }
 
-  test("a snapshot has one statistics file of each kind") {
+  test("a snapshot has one statistics file of each kind", MetadataRules.statistics) {
     val file = StatisticsFile(1, "a.puffin", 10, 5, None, Vector.empty)
     val partition = PartitionStatisticsFile(1, "a.parquet", 10)
     val base = applied(withHistory(V2), SetStatistics(file), SetPartitionStatistics(partition))
@@ -303,7 +326,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     intercept[IcebergError](create(Nil, laterMs))
   }
 
-  test("the metadata log keeps the newest entries, at least one, and tells which fell out") {
+  test("the metadata log keeps the newest entries, at least one, and tells which fell out", MetadataRules.metadataLog) {
     val base = empty(V2).copy(metadataLog = Vector(MetadataLogEntry(1, "v1"), MetadataLogEntry(2, "v2")))
     assert(MetadataLog.append(base, "v3", 100).map(_.metadataFile) == Vector("v1", "v2", "v3"))
     assert(MetadataLog.append(base, "v3", 100).last.timestampMs == base.lastUpdatedMs)

@@ -7,13 +7,15 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.conformance.PartitionRules
+
 class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bytes(all: Int*): Array[Byte] = all.map(_.toByte).toArray
 
   private def hash(all: Array[Byte]): Int = Murmur3.hashBytes(all, 0, all.length)
 
-  test("hashes are those of Appendix B") {
+  test("hashes are those of Appendix B", PartitionRules.hashes) {
     assert(Murmur3.hashInt(34) == 2017239379)
     assert(Murmur3.hashLong(34L) == 2017239379)
     assert(Murmur3.hashDecimal(BigInteger.valueOf(1420)) == -500754589)
@@ -25,13 +27,13 @@ class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(hash(bytes(0, 1, 2, 3)) == -188683207)
   }
 
-  test("hashes of the types that are not bucketed yet follow Appendix B too") {
+  test("hashes of the types that are not bucketed yet follow Appendix B too", PartitionRules.hashes) {
     assert(Murmur3.hashInt(1) == 1392991556)
     assert(Murmur3.hashLong(java.lang.Double.doubleToLongBits(1.0)) == -142385009)
     assert(Murmur3.hashLong(0L) == 1669671676)
   }
 
-  test("an int hashes as the long of the same value") {
+  test("an int hashes as the long of the same value", PartitionRules.hashIntAsLong) {
     forAll((v: Int) => assert(Murmur3.hashInt(v) == Murmur3.hashLong(v.toLong)))
   }
 
@@ -42,7 +44,7 @@ class Murmur3Suite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a decimal hashes as the shortest big-endian bytes of its unscaled value") {
+  test("a decimal hashes as the shortest big-endian bytes of its unscaled value", PartitionRules.hashDecimal) {
     val edges = for (bits <- 0 to 70; by <- -1 to 1; sign <- Seq(1, -1))
       yield BigInteger.ONE.shiftLeft(bits).add(BigInteger.valueOf(by.toLong)).multiply(BigInteger.valueOf(sign.toLong))
     edges.foreach(v => assert(Murmur3.hashDecimal(v) == hash(v.toByteArray), v))

@@ -2,6 +2,8 @@ package iceberglite.spec
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.{PartitionRules, TypeRules}
+import iceberglite.spec.DefaultValue.OfPrimitive
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.Literal.IntLiteral
@@ -43,7 +45,7 @@ class NewTableSuite extends AnyFunSuite {
     assert(gzip.metadata(Uuid, CreatedMs).properties("write.parquet.compression-codec") == "gzip")
   }
 
-  test("a bad property, type, name, location or partitioning is refused") {
+  test("a bad property, type, name, location or partitioning is refused", PartitionRules.fieldNames) {
     def refused(t: NewTable): IcebergError = intercept[IcebergError](t.creation(Uuid))
     val version7 = description(V2).copy(properties = Map("format-version" -> "7"))
     assert(refused(version7).getMessage.contains("format-version"))
@@ -72,11 +74,12 @@ class NewTableSuite extends AnyFunSuite {
     assert(m.sortOrder == SortOrder(1, Vector(field)))
   }
 
-  test("a new table's columns have no initial default") {
-    val field = NestedField(0, "a", IntType, false, None, Some(IntLiteral(1)), Some(IntLiteral(1)))
+  test("a new table's columns have no initial default", TypeRules.createSetsWriteDefault) {
+    val one = OfPrimitive(IntLiteral(1))
+    val field = NestedField(0, "a", IntType, false, None, Some(one), Some(one))
     val m = table(field).copy(properties = Map("format-version" -> "3")).metadata(Uuid, CreatedMs)
     assert(m.schema.fields.head.initialDefault.isEmpty)
-    assert(m.schema.fields.head.writeDefault.contains(IntLiteral(1)))
+    assert(m.schema.fields.head.writeDefault.contains(one))
   }
 
   test("a replaced table keeps its UUID, snapshots and log, and is empty") {
@@ -117,14 +120,15 @@ class NewTableSuite extends AnyFunSuite {
     assert(next.currentSchemaId == 0 && next.defaultSpecId == 0)
   }
 
-  test("partition fields of a replaced table keep their ids by what they hold") {
+  test("partition fields of a replaced table keep their ids by what they hold", PartitionRules.fieldIdReused) {
     val base = withHistory(V2)
     val shard = UnboundPartitionField(Vector("id"), Bucket(16), Some("shard"))
     val next = replaced(base, description(V2, shard, UnboundPartitionField(Vector("id"), Truncate(5))))
     assert(next.spec.fields.map(f => (f.fieldId, f.name)) == Vector((1001, "shard"), (1002, "id_trunc")))
   }
 
-  test("a replaced table of version 1 keeps its partition fields in place, void where they go") {
+  test("a replaced table of version 1 keeps its partition fields in place, void where they go",
+    PartitionRules.voidInV1) {
     val base = withHistory(V1)
     val next = replaced(base, description(V1, byBucket, UnboundPartitionField(Vector("day"), Identity)))
     assert(next.spec.fields.map(f => (f.fieldId, f.name, f.transform.name)) == Vector(

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.MetadataRules
 import iceberglite.spec.FormatVersion.V2
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.Requirement._
@@ -44,7 +45,7 @@ class RequirementSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that has become another, or is there already, is no conflict to try again after") {
+  test("a table that has become another, or is there already, is no conflict to try again after", MetadataRules.uuid) {
     val other = intercept[ValidationFailed](AssertTableUuid(new UUID(1, 2)).check(Some(base)))
     assert(other.message.contains(Uuid.toString))
     intercept[ValidationFailed](AssertTableUuid(Uuid).check(None))

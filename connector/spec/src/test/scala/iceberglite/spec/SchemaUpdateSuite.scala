@@ -2,6 +2,8 @@ package iceberglite.spec
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.{EvolutionRules, PartitionRules, TypeRules}
+import iceberglite.spec.DefaultValue.OfPrimitive
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.Literal._
@@ -21,7 +23,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
 
   private def names(update: SchemaUpdate): Vector[String] = update.result._1.fields.map(_.name)
 
-  test("a new column gets the next id, and its parts the ids after") {
+  test("a new column gets the next id, and its parts the ids after", EvolutionRules.freshIds) {
     val struct = StructType(Vector(NestedField.optional(1, "a", IntType), NestedField.optional(1, "b", StringType)))
     val update = start.addColumn(path(), "extra", ListType(1, struct, true), Some("More"))
     val (schema, last) = update.result
@@ -34,7 +36,8 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(update.lastColumnId == last)
   }
 
-  test("columns are added to structs, to the structs of a list, and to those that are values of a map") {
+  test("columns are added to structs, to the structs of a list, and to those that are values of a map",
+    EvolutionRules.nestedEvolution) {
     val withMap = start.addColumn(path(), "byKey", MapType(0, StringType, 0, StructType(Vector.empty), true))
     val update = withMap
       .addColumn(path("location"), "alt", DoubleType)
@@ -64,21 +67,23 @@ class SchemaUpdateSuite extends AnyFunSuite {
     intercept[NotFound](update.dropColumn(path("a", "b")))
   }
 
-  test("a required column without a default is refused, and the message says what to do") {
+  test("a required column without a default is refused, and the message says what to do",
+    EvolutionRules.requiredNeedsDefaults) {
     val message = refused(start.addColumn(path("location"), "alt", IntType, required = true))
     assert(message.contains("location.alt"))
     assert(message.contains("Add it as an optional column"))
   }
 
-  test("from version 3 on a column may be added with a default for old and new rows") {
-    val update = SchemaUpdate(empty(V3)).addColumn(path(), "n", IntType, required = true, default = Some(IntLiteral(7)))
+  test("from version 3 on a column may be added with a default for old and new rows",
+    EvolutionRules.defaultsOfAdded, EvolutionRules.requiredNeedsDefaults) {
+    val update = SchemaUpdate(empty(V3)).addColumn(path(), "n", IntType, required = true, default = Some(OfPrimitive(IntLiteral(7))))
     val added = field(update, "n")
     assert(added.required)
-    assert(added.initialDefault.contains(IntLiteral(7)) && added.writeDefault.contains(IntLiteral(7)))
-    val changed = field(update.updateDefault(path("n"), Some(IntLiteral(8))), "n")
-    assert(changed.initialDefault.contains(IntLiteral(7)) && changed.writeDefault.contains(IntLiteral(8)))
-    intercept[Unsupported](start.addColumn(path(), "n", IntType, default = Some(IntLiteral(7))).result)
-    val wrongType = SchemaUpdate(empty(V3)).addColumn(path(), "n", IntType, default = Some(StringLiteral("7")))
+    assert(added.initialDefault.contains(OfPrimitive(IntLiteral(7))) && added.writeDefault.contains(OfPrimitive(IntLiteral(7))))
+    val changed = field(update.updateDefault(path("n"), Some(OfPrimitive(IntLiteral(8)))), "n")
+    assert(changed.initialDefault.contains(OfPrimitive(IntLiteral(7))) && changed.writeDefault.contains(OfPrimitive(IntLiteral(8))))
+    intercept[Unsupported](start.addColumn(path(), "n", IntType, default = Some(OfPrimitive(IntLiteral(7)))).result)
+    val wrongType = SchemaUpdate(empty(V3)).addColumn(path(), "n", IntType, default = Some(OfPrimitive(StringLiteral("7"))))
     assert(intercept[InvalidArgument](wrongType.result).name == "default of column n")
   }
 
@@ -92,17 +97,18 @@ class SchemaUpdateSuite extends AnyFunSuite {
   test("a column that is always null cannot be NOT NULL") {
     val update = SchemaUpdate(empty(V3))
     update.addColumn(path(), "u", UnknownType).result
-    val required = update.addColumn(path(), "u", UnknownType, required = true, default = Some(IntLiteral(1)))
+    val required = update.addColumn(path(), "u", UnknownType, required = true, default = Some(OfPrimitive(IntLiteral(1))))
     assert(intercept[InvalidArgument](required.result).getMessage.contains("cannot be NOT NULL"))
   }
 
-  test("a dropped column's id is never used again, and the same name added again is a new column") {
+  test("a dropped column's id is never used again, and the same name added again is a new column",
+    EvolutionRules.freshIds) {
     val update = start.dropColumn(path("amount")).addColumn(path(), "amount", DecimalType(9, 2))
     assert(field(update, "amount").id == table.lastColumnId + 1)
     assert(update.result._1.byId.get(table.schema.require("amount").id).isEmpty)
   }
 
-  test("a dropped struct takes its fields along") {
+  test("a dropped struct takes its fields along", EvolutionRules.deletion) {
     val schema = start.dropColumn(path("location")).result._1
     assert(schema.find("location.lat").isEmpty)
     assert(start.dropColumn(path("location", "lon")).result._1.find("location.lat").isDefined)
@@ -114,7 +120,8 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(!names(start.renameColumn(path("amount"), "x").dropColumn(path("x"))).contains("x"))
   }
 
-  test("the source of the current partitioning or sort order cannot be dropped, alone or with its struct") {
+  test("the source of the current partitioning or sort order cannot be dropped, alone or with its struct",
+    PartitionRules.sourceOfVoidMayGo) {
     val byLat = empty(V2, UnboundPartitionField(Vector("location", "lat"), Identity))
     assert(refused(SchemaUpdate(byLat).dropColumn(path("location", "lat"))).contains("partition field location.lat"))
     assert(refused(SchemaUpdate(byLat).dropColumn(path("location"))).contains("DROP PARTITION FIELD"))
@@ -122,7 +129,8 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(refused(SchemaUpdate(sorted).dropColumn(path("id"))).contains("sort order"))
   }
 
-  test("the source of a partition field that version 1 keeps as void can be dropped") {
+  test("the source of a partition field that version 1 keeps as void can be dropped",
+    PartitionRules.sourceOfVoidMayGo) {
     val base = empty(V1, byDay)
     val unpartitioned = MetadataUpdate.applyAll(base, SpecUpdate(base).removeField("ts_day").updates, CreatedMs)
     val dropped = SchemaUpdate(unpartitioned).dropColumn(path("ts"))
@@ -130,7 +138,8 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(next.schema.find("ts").isEmpty)
   }
 
-  test("identifier fields follow a rename, and cannot be dropped, made optional, optional or floating") {
+  test("identifier fields follow a rename, and cannot be dropped, made optional, optional or floating",
+    EvolutionRules.identifierKept, EvolutionRules.identifierTypes, EvolutionRules.identifierNesting) {
     val keyed = start.setIdentifierFields(Seq(path("id")))
     assert(keyed.renameColumn(path("id"), "key").result._1.identifierFieldIds == Set(1))
     assert(refused(keyed.dropColumn(path("id"))).contains("id is an identifier field"))
@@ -144,7 +153,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     ).foreach(update => assert(intercept[InvalidArgument](update.result).name == "identifier field"))
   }
 
-  test("a required field in an optional struct is no identifier") {
+  test("a required field in an optional struct is no identifier", EvolutionRules.identifierNesting) {
     val update = start.makeOptional(path("location")).updateType(path("id"), LongType)
     val schema = update.result._1
     val lat = NestedField.required(50, "key", IntType)
@@ -155,7 +164,8 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](SchemaCheck(nested, V2)).getMessage.contains("inside of s"))
   }
 
-  test("a rename keeps the id, may change case alone, and cannot take a name or none") {
+  test("a rename keeps the id, may change case alone, and cannot take a name or none",
+    EvolutionRules.renameKeepsId, TypeRules.uniqueNames) {
     assert(field(start.renameColumn(path("location", "lat"), "latitude"), "location.latitude").id == 8)
     val caseBlind = SchemaUpdate(table, caseSensitive = false)
     assert(names(caseBlind.renameColumn(path("id"), "Id")).head == "Id")
@@ -163,7 +173,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     intercept[InvalidArgument](start.renameColumn(path("id"), ""))
   }
 
-  test("ints, floats and decimals are widened") {
+  test("ints, floats and decimals are widened", EvolutionRules.promotions, EvolutionRules.nestedEvolution) {
     val update = start
       .updateType(path("id"), LongType)
       .updateType(path("location", "lat"), DoubleType)
@@ -177,7 +187,8 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(field(update, "points.element.x").fieldType == LongType)
   }
 
-  test("any other change of type names the column and both types") {
+  test("any other change of type names the column and both types",
+    EvolutionRules.promotions, EvolutionRules.noRegrouping, EvolutionRules.errorsNamePaths) {
     Seq(
       ("id", IntType, StringType),
       ("amount", DecimalType(9, 2), DecimalType(12, 3)),
@@ -190,7 +201,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(start.updateType(path("id"), IntType).result._1 == table.schema)
   }
 
-  test("version 3 makes a date a timestamp, and an unknown anything") {
+  test("version 3 makes a date a timestamp, and an unknown anything", EvolutionRules.promotionsOfV3) {
     val base = SchemaUpdate(empty(V3)).addColumn(path(), "u", UnknownType)
     val update = base.updateType(path("day"), TimestampType).updateType(path("u"), StringType)
     assert(field(update, "day").fieldType == TimestampType)
@@ -198,7 +209,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(refused(base.updateType(path("day"), TimestampTzType)).contains("date to timestamp"))
   }
 
-  test("a date whose partition values would change cannot become a timestamp") {
+  test("a date whose partition values would change cannot become a timestamp", EvolutionRules.promotionOfSource) {
     val day = Vector("day")
     Seq(Identity, Bucket(4)).foreach { t =>
       val base = SchemaUpdate(empty(V3, UnboundPartitionField(day, t)))
@@ -212,14 +223,14 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(refused(SchemaUpdate(dropped).updateType(day, TimestampType)).contains("partition field day"))
   }
 
-  test("defaults are promoted with their column") {
+  test("defaults are promoted with their column", EvolutionRules.initialDefaultStays, EvolutionRules.outOfRange) {
     val base = SchemaUpdate(empty(V3))
-      .addColumn(path(), "n", IntType, default = Some(IntLiteral(7)))
-      .addColumn(path(), "d", DateType, default = Some(DateLiteral(1)))
-      .addColumn(path(), "far", DateType, default = Some(DateLiteral(Int.MaxValue)))
+      .addColumn(path(), "n", IntType, default = Some(OfPrimitive(IntLiteral(7))))
+      .addColumn(path(), "d", DateType, default = Some(OfPrimitive(DateLiteral(1))))
+      .addColumn(path(), "far", DateType, default = Some(OfPrimitive(DateLiteral(Int.MaxValue))))
     val update = base.updateType(path("n"), LongType).updateType(path("d"), TimestampNsType)
-    assert(field(update, "n").initialDefault.contains(LongLiteral(7)))
-    assert(field(update, "d").writeDefault.contains(TimestampNsLiteral(86400000000000L)))
+    assert(field(update, "n").initialDefault.contains(OfPrimitive(LongLiteral(7))))
+    assert(field(update, "d").writeDefault.contains(OfPrimitive(TimestampNsLiteral(86400000000000L))))
     intercept[InvalidArgument](base.updateType(path("far"), TimestampNsType))
   }
 
@@ -228,18 +239,18 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(field(start.updateDoc(path("location", "lon"), Some("East")), "location.lon").doc.contains("East"))
   }
 
-  test("a column becomes optional, never required") {
+  test("a column becomes optional, never required", EvolutionRules.optionalNotRequired) {
     assert(field(start.makeOptional(path("id")), "id").optional)
     assert(field(start.makeOptional(path("points", "element")), "points.element").optional)
     assert(start.requireColumn(path("id")).result._1 == table.schema)
     val message = refused(start.requireColumn(path("ts")))
     assert(message.contains("ts") && message.contains("may hold null"))
     refused(start.addColumn(path(), "x", IntType).requireColumn(path("x")))
-    val added = SchemaUpdate(empty(V3)).addColumn(path(), "x", IntType, default = Some(IntLiteral(1)))
+    val added = SchemaUpdate(empty(V3)).addColumn(path(), "x", IntType, default = Some(OfPrimitive(IntLiteral(1))))
     assert(field(added.requireColumn(path("x")), "x").required)
   }
 
-  test("columns move within their struct") {
+  test("columns move within their struct", EvolutionRules.reorder) {
     assert(names(start.moveFirst(path("amount"))).take(2) == Vector("amount", "id"))
     assert(names(start.moveAfter(path("id"), "ts")).take(2) == Vector("ts", "id"))
     assert(names(start.moveBefore(path("amount"), "ts")).take(3) == Vector("id", "amount", "ts"))
@@ -247,14 +258,14 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(nested.fieldType.asInstanceOf[StructType].fields.map(_.name) == Vector("y", "x"))
   }
 
-  test("a column cannot move beside one of another struct, or beside itself") {
+  test("a column cannot move beside one of another struct, or beside itself", EvolutionRules.noMoveBetweenStructs) {
     val error = intercept[NotFound](start.moveAfter(path("location", "lat"), "id"))
     assert(error.getMessage.contains("within its struct, beside lon"))
     intercept[NotFound](start.moveAfter(path("id"), "id"))
     assert(refused(start.moveFirst(path("points", "element"))).contains("a part of points"))
   }
 
-  test("the key of a map never changes") {
+  test("the key of a map never changes", EvolutionRules.mapKeys) {
     val struct = StructType(Vector(NestedField.optional(0, "k", IntType)))
     val base = start.addColumn(path(), "m", MapType(0, struct, 0, IntType, true))
     Seq[SchemaUpdate => SchemaUpdate](
@@ -279,14 +290,14 @@ class SchemaUpdateSuite extends AnyFunSuite {
     intercept[InvalidArgument](SchemaUpdate(two, caseSensitive = false).dropColumn(path("id")))
   }
 
-  test("the updates make the schema the table's current one") {
+  test("the updates make the schema the table's current one", EvolutionRules.newSchema) {
     val next = MetadataUpdate.applyAll(table, start.renameColumn(path("ts"), "at").updates, CreatedMs)
     assert(next.currentSchemaId == 1)
     assert(next.schema.names(2) == "at")
     assert(next.schemas.size == 2)
   }
 
-  test("reserved ids and ids given twice are refused") {
+  test("reserved ids and ids given twice are refused", EvolutionRules.reservedIds, TypeRules.uniqueIds) {
     def check(ids: Int*): Unit = {
       val fields = ids.zipWithIndex.map { case (id, i) => NestedField.optional(id, s"c$i", IntType) }
       SchemaCheck(Schema(0, fields.toVector), V2)

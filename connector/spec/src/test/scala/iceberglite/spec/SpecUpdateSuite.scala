@@ -2,6 +2,7 @@ package iceberglite.spec
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.PartitionRules
 import iceberglite.spec.FormatVersion.{V1, V2}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.SampleTables._
@@ -17,7 +18,8 @@ class SpecUpdateSuite extends AnyFunSuite {
   private def fields(m: TableMetadata): Vector[(Int, String, String)] =
     m.spec.fields.map(f => (f.fieldId, f.name, f.transform.name))
 
-  test("an added field gets the next id and the name that Apache Iceberg gives") {
+  test("an added field gets the next id and the name that Apache Iceberg gives",
+    PartitionRules.specEvolution, PartitionRules.newIdsFromLast) {
     val update = SpecUpdate(empty(V2))
       .addField(id, Bucket(16))
       .addField(Vector("location", "lat"), Identity)
@@ -28,7 +30,8 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(update.result.specId == 1)
   }
 
-  test("a field may be given a name, but not one that is taken by a field or by another column") {
+  test("a field may be given a name, but not one that is taken by a field or by another column",
+    PartitionRules.fieldNames) {
     val base = SpecUpdate(empty(V2, byDay))
     assert(base.addField(id, Bucket(4), Some("shard")).result.fields.last.name == "shard")
     assert(intercept[AlreadyExists](base.addField(id, Bucket(4), Some("ts_day"))).name == "ts_day")
@@ -49,7 +52,8 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(SpecUpdate(empty(V2, byDay)).addField(ts, Hour).result.fields.size == 2)
   }
 
-  test("a source must be a primitive column that has the transform, outside of lists and maps") {
+  test("a source must be a primitive column that has the transform, outside of lists and maps",
+    PartitionRules.primitiveSources) {
     val base = SpecUpdate(empty(V2))
     intercept[NotFound](base.addField(Vector("nowhere"), Identity))
     assert(intercept[InvalidArgument](base.addField(id, Day)).getMessage.contains("int"))
@@ -59,7 +63,8 @@ class SpecUpdateSuite extends AnyFunSuite {
     intercept[Unsupported](base.addField(id, UnknownTransform("zorder[3]")))
   }
 
-  test("a removed field goes from version 2 on, and its id is not given to another") {
+  test("a removed field goes from version 2 on, and its id is not given to another",
+    PartitionRules.newIdsFromLast, PartitionRules.specEvolution) {
     val base = empty(V2, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
     assert(fields(removed) == Vector((1001, "id_bucket", "bucket[16]")))
@@ -75,7 +80,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     intercept[NotFound](SpecUpdate(empty(V2)).removeField("x"))
   }
 
-  test("a field that comes back has its old id and name") {
+  test("a field that comes back has its old id and name", PartitionRules.fieldIdReused, PartitionRules.compatibleSpec) {
     val base = empty(V2, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("id_bucket"))
     val back = committed(removed, SpecUpdate(removed).addField(id, Bucket(16)))
@@ -91,7 +96,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(fields(committed(base, SpecUpdate(base).removeField("id_bucket").addField(id, Bucket(16)))) == fields(base))
   }
 
-  test("version 1 keeps a removed field as void at its place") {
+  test("version 1 keeps a removed field as void at its place", PartitionRules.voidInV1) {
     val base = empty(V1, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
     assert(fields(removed) == Vector((1000, "ts_day", "void"), (1001, "id_bucket", "bucket[16]")))
@@ -113,7 +118,7 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(fields(next) == Vector((1000, "ts_day", "void")))
   }
 
-  test("a renamed field keeps its id") {
+  test("a renamed field keeps its id", PartitionRules.specEvolution) {
     val base = empty(V2, byDay, byBucket)
     val renamed = committed(base, SpecUpdate(base).renameField("ts_day", "date"))
     assert(fields(renamed).head == ((1000, "date", "day")))

@@ -5,11 +5,15 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks._
 
+import iceberglite.conformance.PartitionRules
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
+import iceberglite.spec.expr.ExpressionGenerators
 import iceberglite.spec.transform._
 
 class TransformSuite extends AnyFunSuite {
@@ -47,7 +51,7 @@ class TransformSuite extends AnyFunSuite {
       Seq("identity", "bucket[16]", "truncate[3]", "year", "month", "day", "hour", "void"))
   }
 
-  test("a transform that nobody knows keeps its name") {
+  test("a transform that nobody knows keeps its name", PartitionRules.unknownKept) {
     val unknown = Transforms.parse("zorder[3]")
     assert(unknown == UnknownTransform("zorder[3]"))
     assert(unknown.name == "zorder[3]")
@@ -61,7 +65,8 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("each transform takes the types that the spec names, and gives the type that it names") {
+  test("each transform takes the types that the spec names, and gives the type that it names",
+    PartitionRules.transformTypes, PartitionRules.noIdentityOfVariant, PartitionRules.dayIsDate) {
     val hashed = primitives.slice(5, 16) ++ Seq(IntType, LongType)
     val moments = Seq(TimestampType, TimestampTzType, TimestampNsType, TimestampTzNsType)
     val table = Table[Transform, Seq[PrimitiveType], PrimitiveType => PrimitiveType](
@@ -83,7 +88,8 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("buckets come from the hashes of Appendix B, and nanoseconds count as microseconds") {
+  test("buckets come from the hashes of Appendix B, and nanoseconds count as microseconds",
+    PartitionRules.hashes, PartitionRules.hashesOfNanos, PartitionRules.bucketSign) {
     val hashes = Table(
       ("value", "hash"),
       (IntLiteral(34), 2017239379),
@@ -112,7 +118,8 @@ class TransformSuite extends AnyFunSuite {
     assertThrows[IcebergError.InvalidArgument](Bucket(4)(DoubleLiteral(1.0)))
   }
 
-  test("numbers are truncated downward, also below zero") {
+  test("numbers are truncated downward, also below zero",
+    PartitionRules.truncateNumbers, PartitionRules.truncateDecimals) {
     assert(Truncate(10)(IntLiteral(1)).contains(IntLiteral(0)))
     assert(Truncate(10)(IntLiteral(-1)).contains(IntLiteral(-10)))
     assert(Truncate(10)(IntLiteral(-10)).contains(IntLiteral(-10)))
@@ -128,7 +135,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(10).ofLong(Long.MinValue) == 9223372036854775806L)
   }
 
-  test("strings are truncated to code points, never within a surrogate pair") {
+  test("strings are truncated to code points, never within a surrogate pair", PartitionRules.truncateStrings) {
     assert(Truncate(3).ofString("iceberg") == "ice")
     assert(Truncate(3).ofString("ic") == "ic")
     assert(Truncate(2).ofString("\uD83D\uDE00\uD83D\uDE01\uD83D\uDE02") == "\uD83D\uDE00\uD83D\uDE01")
@@ -137,7 +144,7 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(2).ofString("") == "")
   }
 
-  test("bytes are truncated to their number, whatever they mean") {
+  test("bytes are truncated to their number, whatever they mean", PartitionRules.truncateBinary) {
     val source = bytes(9, 1, 2, 3, 4, 5)
     source.position(1)
     assert(Truncate(3).ofBytes(source) == bytes(1, 2, 3))
@@ -146,7 +153,8 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(2)(BinaryLiteral(bytes("é".getBytes(UTF_8).map(_.toInt): _*))).isDefined)
   }
 
-  test("years, months, days and hours are counted from 1970 and rounded down") {
+  test("years, months, days and hours are counted from 1970 and rounded down",
+    PartitionRules.timeFloor, PartitionRules.dayIsDate) {
     val times = Table(
       ("text", "year", "month", "day", "hour"),
       ("2017-11-16T22:31:08.000001", 47, 574, 17486, 419686),
@@ -173,12 +181,12 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("void gives null for every value") {
+  test("void gives null for every value", PartitionRules.voidIsNull) {
     assert(Void(IntLiteral(1)).isEmpty)
     assert(Void.toHuman(IntLiteral(1)) == "null")
   }
 
-  test("partition paths show dates and times as people write them") {
+  test("partition paths show dates and times as people write them", PartitionRules.partitionPaths) {
     assert(Year.toHuman(IntLiteral(47)) == "2017")
     assert(Year.toHuman(IntLiteral(-1)) == "1969")
     assert(Month.toHuman(IntLiteral(574)) == "2017-11")
@@ -208,5 +216,41 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(4).defaultFieldName("c") == "c_trunc")
     assert(Seq(Year, Month, Day, Hour).map(_.defaultFieldName("ts")) ==
       Seq("ts_year", "ts_month", "ts_day", "ts_hour"))
+  }
+
+  /** Whether the transform of such a value may leave the range of its type, see [[Truncate]] and [[Hour]]. */
+  private def atTheEnds(value: Literal): Boolean = value match {
+    case IntLiteral(v) => v < Int.MinValue + 1000
+    case LongLiteral(v) => v < Long.MinValue + 1000
+    case TimestampLiteral(v) => v == Long.MinValue || v == Long.MaxValue
+    case TimestampTzLiteral(v) => v == Long.MinValue || v == Long.MaxValue
+    case _ => false
+  }
+
+  test("a greater value has no lesser partition value, where the transform keeps the order", PartitionRules.orderKept) {
+    val cases = for {
+      t <- Gen.oneOf(ExpressionGenerators.types)
+      transform <- Gen.oneOf(ExpressionGenerators.transforms(t).filter(_.preservesOrder))
+      a <- ExpressionGenerators.value(t)
+      b <- ExpressionGenerators.value(t)
+      if !atTheEnds(a) && !atTheEnds(b)
+    } yield (transform, a, b)
+    (1L to 4000L).flatMap(seed => cases.apply(Gen.Parameters.default, Seed(seed))).foreach { case (transform, a, b) =>
+      val results = Seq(a, b).sorted(Literal.ordering).map(transform(_).get)
+      assert(Literal.ordering.lteq(results.head, results.last), s"$transform of $a and $b")
+    }
+  }
+
+  test("floating point numbers are in the order of the section Sorting", PartitionRules.sortNan) {
+    val sorted = Seq(Double.NegativeInfinity, -1.5, -0.0, 0.0, 1.5, Double.PositiveInfinity, Double.NaN)
+    def check(values: Seq[Literal]) = assert(values.reverse.sorted(Literal.ordering) == values)
+    check(sorted.map(DoubleLiteral))
+    check(sorted.map(v => FloatLiteral(v.toFloat)))
+  }
+
+  test("null has the partition value null: every partition field is optional", PartitionRules.nullGivesNull) {
+    val transforms = Seq(Identity, Bucket(4), Truncate(3), Year, Month, Day, Hour, Void)
+    val spec = PartitionSpec(0, transforms.map(t => PartitionField(1, 1000, "p", t)).toVector)
+    assert(spec.partitionType(Schema.Empty).fields.forall(_.optional))
   }
 }

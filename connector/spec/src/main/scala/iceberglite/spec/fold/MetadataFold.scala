@@ -26,6 +26,8 @@ final private[spec] case class MetadataFold(
       val (next, id) = Specs.add(metadata, spec)
       copy(metadata = next, lastSpecId = Some(id))
     case SetDefaultSpec(id) => changed(Specs.setDefault(_, resolved(id, lastSpecId, "partition spec")))
+    case RemovePartitionSpecs(ids) => changed(Specs.remove(_, ids))
+    case RemoveSchemas(ids) => changed(Schemas.remove(_, ids))
     case AddSortOrder(order) =>
       val (next, id) = SortOrders.add(metadata, order)
       copy(metadata = next, lastOrderId = Some(id))
@@ -35,7 +37,7 @@ final private[spec] case class MetadataFold(
     case RemoveSnapshots(ids) => changed(Snapshots.remove(_, ids))
     case SetSnapshotRef(name, ref) => changed(Snapshots.setRef(_, name, ref, logTime(ref.snapshotId)))
     case RemoveSnapshotRef(name) => changed(Snapshots.removeRef(_, name))
-    case SetProperties(properties) => changed(m => m.copy(properties = m.properties ++ properties))
+    case SetProperties(properties) => changed(Tables.setProperties(_, properties))
     case RemoveProperties(keys) => changed(m => m.copy(properties = m.properties -- keys))
     case SetLocation(location) => changed(_.copy(location = location))
     case SetStatistics(file) => changed(StatisticsFiles.set(_, file))
@@ -117,14 +119,8 @@ private[spec] object MetadataFold {
     val spec = m.specsById.getOrElse(m.defaultSpecId, throw missing("default partition spec", m.defaultSpecId))
     val order = m.sortOrders.find(_.orderId == m.defaultSortOrderId)
       .getOrElse(throw missing("default sort order", m.defaultSortOrderId))
-    spec.fields.filter(_.transform != transform.Void).foreach { f =>
-      f.sourceIds.filterNot(schema.byId.contains).foreach { id =>
-        throw ValidationFailed(s"Cannot drop field $id: the partition field ${f.name} is made from it. Drop that first")
-      }
-    }
-    order.fields.flatMap(_.sourceIds).filterNot(schema.byId.contains).foreach { id =>
-      throw ValidationFailed(s"Cannot drop field $id: the table's sort order uses it. Change the order first")
-    }
+    SourceCheck.partition(schema, spec)
+    SourceCheck.sort(schema, order)
   }
 
   private def missing(what: String, id: Int): IcebergError =

@@ -1,7 +1,7 @@
 package iceberglite.spec.fold
 
 import iceberglite.spec.{Schema, SchemaCheck, TableMetadata}
-import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 
 private[fold] object Schemas {
 
@@ -20,5 +20,13 @@ private[fold] object Schemas {
   def setCurrent(m: TableMetadata, id: Int): TableMetadata = {
     if (!m.schemasById.contains(id)) throw NotFound("schema", id.toString, "Add it before it becomes the current one")
     m.copy(currentSchemaId = id)
+  }
+
+  /** Ids that no schema has are left alone. */
+  def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
+    if (ids(m.currentSchemaId)) {
+      throw ValidationFailed(s"Cannot remove schema ${m.currentSchemaId}: it is the current one")
+    }
+    m.copy(schemas = m.schemas.filterNot(s => ids(s.schemaId)))
   }
 }

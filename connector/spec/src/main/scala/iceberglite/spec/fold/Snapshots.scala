@@ -4,7 +4,7 @@ import iceberglite.spec.{FormatVersion, Snapshot, SnapshotLogEntry, SnapshotRef,
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.SnapshotRef.Main
 
-private[fold] object Snapshots {
+private[spec] object Snapshots {
 
   /** How far one machine's clock may be behind another's. */
   val ClockToleranceMs: Long = 60000L
@@ -12,6 +12,7 @@ private[fold] object Snapshots {
   def add(m: TableMetadata, s: Snapshot): TableMetadata = {
     def refuse(reason: String): Nothing = throw ValidationFailed(s"Cannot add snapshot ${s.snapshotId}: $reason")
     if (m.snapshotsById.contains(s.snapshotId)) refuse("the table has one with this id")
+    if (s.snapshotId <= 0) refuse("ids are positive")
     if (s.timestampMs < m.lastUpdatedMs - ClockToleranceMs) {
       refuse(
         s"its time, ${s.timestampMs}, is before the table's last update, ${m.lastUpdatedMs}; set this machine's clock"

@@ -26,6 +26,14 @@ private[fold] object Specs {
     m.copy(defaultSpecId = id)
   }
 
+  /** Ids that no spec has are left alone. */
+  def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
+    if (ids(m.defaultSpecId)) {
+      throw ValidationFailed(s"Cannot remove partition spec ${m.defaultSpecId}: it is the default")
+    }
+    m.copy(specs = m.specs.filterNot(s => ids(s.specId)))
+  }
+
   private def check(m: TableMetadata, spec: PartitionSpec): Unit = {
     repeated(spec.fields.map(_.name)).foreach { name =>
       throw ValidationFailed(s"Two partition fields are called $name; give one another name")

@@ -2,8 +2,8 @@ package iceberglite.spec.fold
 
 import java.util.UUID
 
-import iceberglite.spec.{EncryptionKey, FormatVersion, TableMetadata}
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.{Encryption, EncryptionKey, FormatVersion, TableMetadata}
+import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 
 /** What changes a table as a whole. */
 private[fold] object Tables {
@@ -25,6 +25,15 @@ private[fold] object Tables {
       throw ValidationFailed(s"Cannot move table ${m.location} to format version $version: it has no UUID, assign one")
     }
     m.copy(formatVersion = version)
+  }
+
+  /** @throws Unsupported where the properties ask for encryption: files would be written in the clear */
+  def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata = {
+    properties.get(Encryption.KeyIdProperty).foreach { key =>
+      val asked = s"table property ${Encryption.KeyIdProperty} = $key"
+      throw Unsupported(asked, "This release does not encrypt; leave it out")
+    }
+    m.copy(properties = m.properties ++ properties)
   }
 
   def addKey(m: TableMetadata, key: EncryptionKey): TableMetadata = {

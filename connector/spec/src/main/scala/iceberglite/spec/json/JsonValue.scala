@@ -1,127 +1,241 @@
 package iceberglite.spec.json
 
 import java.io.IOException
+import java.util.{Locale, UUID}
 
-import scala.collection.JavaConverters._
-
-import com.fasterxml.jackson.core.{JsonFactory, JsonProcessingException, StreamReadConstraints}
-import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode, ObjectMapper}
-import com.fasterxml.jackson.databind.json.JsonMapper
+import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator, JsonParser, JsonProcessingException}
+import com.fasterxml.jackson.core.StreamReadConstraints
 
 import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.json.JsonTree._
+
+/** Where a value stands; rendered only for a message. */
+sealed abstract private[json] class JsonPlace {
+  def path: String
+}
 
 /**
  * A place in a JSON document, read strictly: what is not as the spec has it is an [[InvalidMetadata]] that names the
  * file and the place. Numbers are exact; a key with the value null counts as absent, and keys nobody asks for are
  * ignored.
+ *
+ * @param key of a member of an object, which has no index
+ * @param index of an element of an array, or `Member` or `Top`
  */
-final class JsonValue private (file: String, path: () => String, node: JsonNode) {
+final class JsonValue private (file: String, parent: JsonPlace, key: String, index: Int, node: JsonTree)
+    extends JsonPlace {
 
-  def fail(reason: String): Nothing = throw InvalidMetadata(file, path(), reason)
+  override def path: String = index match {
+    case JsonValue.Top => parent.path
+    case JsonValue.Member => parent.path + JsonValue.step(key)
+    case _ => s"${parent.path}[$index]"
+  }
+
+  def fail(reason: String): Nothing = throw InvalidMetadata(file, path, reason)
 
   /** What the document is called in messages. */
   def source: String = file
 
-  def int: Int = {
-    if (!node.isIntegralNumber || !node.canConvertToInt) unexpected("an int")
-    node.intValue
+  def int: Int = node match {
+    case Whole(value) if value.isValidInt => value.toInt
+    case _ => unexpected("an int")
   }
 
-  def long: Long = {
-    if (!node.isIntegralNumber || !node.canConvertToLong) unexpected("a long")
-    node.longValue
+  def long: Long = node match {
+    case Whole(value) => value
+    case _ => unexpected("a long")
   }
 
-  def double: Double = {
-    if (!node.isNumber) unexpected("a number")
-    node.doubleValue
+  def double: Double = node match {
+    case Whole(value) => value.toDouble
+    case Number(text) =>
+      val value = text.toDouble
+      if (value.isInfinite) unexpected("a number in the range of a double")
+      value
+    case _ => unexpected("a number")
   }
 
-  def boolean: Boolean = {
-    if (!node.isBoolean) unexpected("true or false")
-    node.booleanValue
+  def boolean: Boolean = node match {
+    case Bool(value) => value
+    case _ => unexpected("true or false")
   }
 
-  def string: String = {
-    if (!node.isTextual) unexpected("a string")
-    node.textValue
+  def string: String = node match {
+    case Text(value) => value
+    case _ => unexpected("a string")
   }
+
+  /** A word of the specification: of old ones the case does not count. */
+  private[json] def lowerCase: String = string.toLowerCase(Locale.ROOT)
+
+  private[json] def uuid: UUID = SingleValueJson.uuid(string).getOrElse(fail(s"Not a UUID: $string"))
 
   /** The value of a key that must be there. */
-  def apply(key: String): JsonValue = optional(key).getOrElse(fail(s"The key $key is missing"))
+  def apply(key: String): JsonValue = optional(key).getOrElse(missing(key))
 
-  def optional(key: String): Option[JsonValue] = {
-    if (!node.isObject) unexpected("an object")
-    Option(node.get(key)).filterNot(_.isNull).map(child(key, _))
+  def optional(key: String): Option[JsonValue] = members.find(key).map(child(key, _))
+
+  def has(key: String): Boolean = members.find(key).isDefined
+
+  /** As `json(key).int`, and so the others: they spare the many that are read the way over a value. */
+  def int(key: String): Int = member(key) match {
+    case Whole(value) if value.isValidInt => value.toInt
+    case other => child(key, other).int
   }
 
-  def has(key: String): Boolean = optional(key).isDefined
+  def long(key: String): Long = member(key) match {
+    case Whole(value) => value
+    case other => child(key, other).long
+  }
+
+  def string(key: String): String = member(key) match {
+    case Text(value) => value
+    case other => child(key, other).string
+  }
+
+  def optionalInt(key: String): Option[Int] = if (has(key)) Some(int(key)) else None
+
+  def optionalLong(key: String): Option[Long] = if (has(key)) Some(long(key)) else None
+
+  /** A long that is not negative. */
+  private[json] def count(key: String): Long = {
+    val value = long(key)
+    if (value < 0) apply(key).fail(s"It must be 0 or more, and is $value")
+    value
+  }
+
+  private[json] def optionalCount(key: String): Option[Long] = if (has(key)) Some(count(key)) else None
+
+  def optionalString(key: String): Option[String] = if (has(key)) Some(string(key)) else None
 
   /** The elements of an array. */
-  def elements: Vector[JsonValue] = {
-    if (!node.isArray) unexpected("an array")
-    val elements = Vector.newBuilder[JsonValue]
-    elements.sizeHint(node.size)
+  def elements: Vector[JsonValue] = map(identity)
+
+  /** What is read from each element of an array. */
+  def map[A](read: JsonValue => A): Vector[A] = {
+    val values = node match {
+      case Elements(values) => values
+      case _ => unexpected("an array")
+    }
+    val made = Vector.newBuilder[A]
     var i = 0
-    while (i < node.size) {
-      val index = i
-      elements += new JsonValue(file, () => s"${path()}[$index]", node.get(index))
+    while (i < values.length) {
+      made += read(new JsonValue(file, this, "", i, values(i)))
       i += 1
     }
-    elements.result()
+    made.result()
   }
 
   /** The entries of an object, in their order. */
   def entries: Vector[(String, JsonValue)] = {
-    if (!node.isObject) unexpected("an object")
-    node.fields.asScala.map(e => e.getKey -> child(e.getKey, e.getValue)).toVector
+    val Members(keys, values) = members
+    keys.indices.map(i => keys(i) -> child(keys(i), values(i))).toVector
   }
 
   /** The elements of an array that may be left out. */
-  def elementsOf(key: String): Vector[JsonValue] = optional(key).fold(Vector.empty[JsonValue])(_.elements)
+  def elementsOf(key: String): Vector[JsonValue] = mapOf(key)(identity)
+
+  /** What is read from each element of an array that may be left out. */
+  def mapOf[A](key: String)(read: JsonValue => A): Vector[A] = optional(key).fold(Vector.empty[A])(_.map(read))
 
   /** An object of strings that may be left out. */
-  def stringsOf(key: String): Map[String, String] =
-    optional(key).fold(Map.empty[String, String])(_.entries.map { case (k, v) => k -> v.string }.toMap)
+  def stringsOf(key: String): Map[String, String] = optional(key).fold(Map.empty[String, String])(_.strings)
 
-  def isText: Boolean = node.isTextual
-
-  private def child(key: String, node: JsonNode): JsonValue = new JsonValue(file, () => path() + step(key), node)
-
-  private def step(key: String): String =
-    if (key.nonEmpty && key.forall(c => c.isLetterOrDigit || c == '-' || c == '_')) s".$key" else s"['$key']"
-
-  private def unexpected(expected: String): Nothing = {
-    val found = node.toString
-    fail(s"Expected $expected, found ${if (found.length > 60) found.take(60) + "..." else found}")
+  /** An object of strings. */
+  def strings: Map[String, String] = {
+    val Members(keys, values) = members
+    val texts = new Array[String](keys.length)
+    var i = 0
+    while (i < keys.length) {
+      texts(i) = values(i) match {
+        case Text(value) => value
+        case other => child(keys(i), other).string
+      }
+      i += 1
+    }
+    StringMap(keys, texts)
   }
+
+  /** Fails where two of the values read from here are the same. */
+  private[json] def unique[A](values: Vector[A])(reason: A => String): Unit = {
+    val seen = new java.util.HashSet[A]
+    values.find(value => !seen.add(value)).foreach(value => fail(reason(value)))
+  }
+
+  def isText: Boolean = node.isInstanceOf[Text]
+
+  def isObject: Boolean = node.isInstanceOf[Members]
+
+  def isArray: Boolean = node.isInstanceOf[Elements]
+
+  def isBoolean: Boolean = node.isInstanceOf[Bool]
+
+  /** A number without fraction, and a long. */
+  def isWhole: Boolean = node.isInstanceOf[Whole]
+
+  /** Of an element of an array: a key with null is absent. */
+  def isNull: Boolean = node eq Null
+
+  /** The value as JSON again. */
+  def json: String = JsonFormat.text(write)
+
+  private[json] def write(out: JsonGenerator): Unit = JsonTree.write(node, out)
+
+  private def members: Members = node match {
+    case members: Members => members
+    case _ => unexpected("an object")
+  }
+
+  private def member(key: String): JsonTree = {
+    val in = members
+    val at = in.indexOf(key)
+    if (at < 0 || (in.values(at) eq Null)) missing(key) else in.values(at)
+  }
+
+  private def missing(key: String): Nothing = fail(s"The key $key is missing")
+
+  private def child(key: String, node: JsonTree): JsonValue = new JsonValue(file, this, key, JsonValue.Member, node)
+
+  private def unexpected(expected: String): Nothing = fail(s"Expected $expected, found ${node.show}")
 }
 
 object JsonValue {
+  private final val Member = -1
+
+  /** The whole document. */
+  private final val Top = -2
 
   /** Locations, properties and defaults have no length that the spec would bound; a document is in memory anyway. */
   private val factory: JsonFactory = new JsonFactory()
     .setStreamReadConstraints(StreamReadConstraints.builder().maxStringLength(Int.MaxValue).build())
 
-  private val mapper: ObjectMapper =
-    JsonMapper.builder(factory).enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build()
+  private object Root extends JsonPlace {
+    override def path: String = "$"
+  }
 
   /** @param file what the document is called in messages */
-  def parse(file: String, json: Array[Byte]): JsonValue = parsed(file, mapper.readTree(json))
+  def parse(file: String, json: Array[Byte]): JsonValue = parsed(file, factory.createParser(json))
 
-  def parse(file: String, json: String): JsonValue = parsed(file, mapper.readTree(json))
+  def parse(file: String, json: String): JsonValue = parsed(file, factory.createParser(json))
 
-  private def parsed(file: String, read: => JsonNode): JsonValue = {
-    def fail(reason: String, cause: Throwable): Nothing = throw InvalidMetadata(file, "$", reason, Some(cause))
+  private def parsed(file: String, open: => JsonParser): JsonValue = {
+    def fail(reason: String, cause: Option[Throwable]): Nothing = throw InvalidMetadata(file, Root.path, reason, cause)
     val node =
-      try read
-      catch {
+      try {
+        val parser = open
+        try JsonTreeReader.read(parser, fail(_, None))
+        finally parser.close()
+      } catch {
         case e: JsonProcessingException =>
           val at = Option(e.getLocation).fold("")(l => s" at line ${l.getLineNr}, column ${l.getColumnNr}")
-          fail(s"It is not JSON, or is cut short: ${e.getOriginalMessage}$at", e)
-        case e: IOException => fail(s"It is not JSON: ${e.getMessage}", e)
+          fail(s"It is not JSON, or is cut short: ${e.getOriginalMessage}$at", Some(e))
+        case e: IOException => fail(s"It is not JSON: ${e.getMessage}", Some(e))
       }
-    if (node.isMissingNode) throw InvalidMetadata(file, "$", "It is empty")
-    new JsonValue(file, () => "$", node)
+    new JsonValue(file, Root, "", Top, node.getOrElse(fail("It is empty", None)))
   }
+
+  private def step(key: String): String =
+    if (key.isEmpty) "['']"
+    else if (key.forall(c => c.isLetterOrDigit || c == '-' || c == '_')) s".$key"
+    else s"['$key']"
 }

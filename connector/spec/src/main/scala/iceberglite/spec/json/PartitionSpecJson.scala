@@ -13,6 +13,10 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
 
   override def read(json: JsonValue): PartitionSpec = PartitionSpec(json(SpecId).int, readFields(json(Fields)))
 
+  /** A spec that a table is yet to give an id. */
+  private[json] def unassigned(json: JsonValue): PartitionSpec =
+    PartitionSpec(json.optionalInt(SpecId).getOrElse(PartitionSpec.Unpartitioned.specId), readFields(json(Fields)))
+
   override def write(spec: PartitionSpec, out: JsonGenerator): Unit = {
     out.writeStartObject()
     out.writeNumberField(SpecId, spec.specId)
@@ -22,15 +26,21 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
   }
 
   /** The list form, as in version 1's `partition-spec`. Fields without ids are counted from 1000. */
-  private[json] def readFields(json: JsonValue): Vector[PartitionField] =
-    json.elements.zipWithIndex.map { case (field, i) =>
+  private[json] def readFields(json: JsonValue): Vector[PartitionField] = {
+    val fields = json.elements.zipWithIndex.map { case (field, i) =>
       PartitionField(
         SourceJson.ids(field),
-        field.optional(FieldId).fold(PartitionSpec.FirstFieldId + i)(_.int),
-        field(Name).string,
+        field.optionalInt(FieldId).getOrElse(PartitionSpec.FirstFieldId + i),
+        field.string(Name),
         SourceJson.transform(field)
       )
     }
+    val withId = json.elements.count(_.has(FieldId))
+    if (withId != 0 && withId != fields.size) json.fail(s"Only $withId of ${fields.size} fields have a $FieldId")
+    json.unique(fields.map(_.fieldId))(id => s"Two partition fields have the id $id")
+    json.unique(fields.map(_.name))(name => s"Two partition fields are called $name")
+    fields
+  }
 
   private[json] def writeFields(spec: PartitionSpec, out: JsonGenerator): Unit = {
     out.writeStartArray()

@@ -2,8 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{Literal, NestedField, NestedType, PrimitiveType, Schema, Type}
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.{DefaultValue, NestedField, Schema}
 
 /** Spec, "Appendix C - Schemas". */
 object SchemaJson extends JsonFormat[Schema] {
@@ -29,6 +28,9 @@ object SchemaJson extends JsonFormat[Schema] {
     )
     val ids = Schema.fieldsOf(schema.asStruct).map(_.id)
     ids.diff(ids.distinct).headOption.foreach(id => json.fail(s"Two fields have the id $id"))
+    ids.find(_ > Schema.MaxFieldId).foreach { id =>
+      json.fail(s"A field has the reserved id $id, the highest is ${Schema.MaxFieldId}")
+    }
     schema
   }
 
@@ -58,18 +60,9 @@ object SchemaJson extends JsonFormat[Schema] {
       fieldType,
       json(Required).boolean,
       json.optional(Doc).map(_.string),
-      json.optional(InitialDefault).map(default(_, fieldType)),
-      json.optional(WriteDefault).map(default(_, fieldType))
+      json.optional(InitialDefault).map(SingleValueJson.readDefault(_, fieldType)),
+      json.optional(WriteDefault).map(SingleValueJson.readDefault(_, fieldType))
     )
-  }
-
-  private def default(json: JsonValue, fieldType: Type): Literal = fieldType match {
-    case primitive: PrimitiveType => SingleValueJson.read(json, primitive)
-    case nested: NestedType =>
-      throw Unsupported(
-        s"a default for a field of type $nested in ${json.source}",
-        "Drop the default with the engine that set it"
-      )
   }
 
   private def writeField(field: NestedField, out: JsonGenerator): Unit = {
@@ -85,8 +78,8 @@ object SchemaJson extends JsonFormat[Schema] {
     out.writeEndObject()
   }
 
-  private def writeDefault(key: String, value: Option[Literal], out: JsonGenerator): Unit = value.foreach { v =>
+  private def writeDefault(key: String, value: Option[DefaultValue], out: JsonGenerator): Unit = value.foreach { v =>
     out.writeFieldName(key)
-    SingleValueJson.write(v, out)
+    SingleValueJson.writeDefault(v, out)
   }
 }

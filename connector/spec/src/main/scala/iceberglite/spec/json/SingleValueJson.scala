@@ -8,12 +8,15 @@ import scala.util.Try
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{DateTime, Literal, PrimitiveType}
+import iceberglite.spec.{DateTime, DefaultValue, Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
-/** Spec, "Appendix D - JSON single-value serialization", for primitive types. */
+/** Spec, "Appendix D - JSON single-value serialization". The only struct is `{}`, as version 3 was adopted. */
 object SingleValueJson {
+  private val Keys = "keys"
+  private val Values = "values"
 
   /** @throws iceberglite.spec.IcebergError.InvalidMetadata where the JSON is no value of the type */
   def read(json: JsonValue, valueType: PrimitiveType): Literal = {
@@ -41,6 +44,49 @@ object SingleValueJson {
       case UnknownType | VariantType | _: GeometryType | _: GeographyType =>
         json.fail(s"The only default of type $valueType is null")
     }
+  }
+
+  /** @throws iceberglite.spec.IcebergError.InvalidMetadata where the JSON is no default of the type */
+  def readDefault(json: JsonValue, valueType: Type): DefaultValue = valueType match {
+    case primitive: PrimitiveType => OfPrimitive(read(json, primitive))
+    case struct: StructType =>
+      if (json.entries.nonEmpty) json.fail(s"The default of $struct must be {} or null; its fields have defaults")
+      EmptyStruct
+    case list: ListType => OfList(readParts(json, list.elementField))
+    case map: MapType =>
+      val keys = readParts(json(Keys), map.keyField).flatten
+      val values = readParts(json(Values), map.valueField)
+      if (keys.size != values.size) json.fail(s"There are ${keys.size} keys and ${values.size} values")
+      OfMap(keys.zip(values))
+  }
+
+  private def readParts(json: JsonValue, part: NestedField): Vector[Option[DefaultValue]] = json.elements.map { e =>
+    if (e.isNull && part.required) e.fail(s"The ${part.name} must not be null")
+    if (e.isNull) None else Some(readDefault(e, part.fieldType))
+  }
+
+  def writeDefault(value: DefaultValue, out: JsonGenerator): Unit = value match {
+    case OfPrimitive(literal) => write(literal, out)
+    case EmptyStruct =>
+      out.writeStartObject()
+      out.writeEndObject()
+    case OfList(elements) => writeParts(elements, out)
+    case OfMap(entries) =>
+      out.writeStartObject()
+      out.writeFieldName(Keys)
+      writeParts(entries.map { case (key, _) => Some(key) }, out)
+      out.writeFieldName(Values)
+      writeParts(entries.map(_._2), out)
+      out.writeEndObject()
+  }
+
+  private def writeParts(values: Vector[Option[DefaultValue]], out: JsonGenerator): Unit = {
+    out.writeStartArray()
+    values.foreach {
+      case Some(value) => writeDefault(value, out)
+      case None => out.writeNull()
+    }
+    out.writeEndArray()
   }
 
   def write(value: Literal, out: JsonGenerator): Unit = value match {

@@ -22,21 +22,21 @@ object SnapshotJson extends JsonFormat[Snapshot] {
   private val NoSequenceNumber = 0L
 
   override def read(json: JsonValue): Snapshot = {
-    val manifestList = json.optional(ManifestList).map(_.string)
+    val manifestList = json.optionalString(ManifestList)
     if (manifestList.isEmpty && !json.has(Manifests)) json.fail(s"It has neither $ManifestList nor $Manifests")
     Snapshot(
-      json(SnapshotId).long,
-      json.optional(ParentId).map(_.long),
-      json.optional(SequenceNumber).fold(NoSequenceNumber)(_.long),
-      json(TimestampMs).long,
+      json.long(SnapshotId),
+      json.optionalLong(ParentId),
+      json.optionalLong(SequenceNumber).getOrElse(NoSequenceNumber),
+      json.long(TimestampMs),
       manifestList,
       // Spec, "Snapshots": `manifests` must be omitted if `manifest-list` is present.
-      if (manifestList.isDefined) Vector.empty else json.elementsOf(Manifests).map(_.string),
+      if (manifestList.isDefined) Vector.empty else json.mapOf(Manifests)(_.string),
       json.stringsOf(Summary),
-      json.optional(SchemaId).map(_.int),
-      json.optional(FirstRowId).map(_.long),
-      json.optional(AddedRows).map(_.long),
-      json.optional(KeyId).map(_.string)
+      json.optionalInt(SchemaId),
+      json.optionalCount(FirstRowId),
+      json.optionalCount(AddedRows),
+      json.optionalString(KeyId)
     )
   }
 

@@ -2,6 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.SnapshotRef
 import iceberglite.spec.SnapshotRef.{Branch, Tag}
 
@@ -18,7 +19,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
   override def read(json: JsonValue): SnapshotRef = {
     val id = json(SnapshotId).long
     val maxRefAgeMs = json.optional(MaxRefAgeMs).map(_.long)
-    json(Kind).string.toLowerCase(java.util.Locale.ROOT) match {
+    json(Kind).lowerCase match {
       case BranchKind =>
         val minSnapshotsToKeep = json.optional(MinSnapshotsToKeep).map(_.int)
         Branch(id, minSnapshotsToKeep, json.optional(MaxSnapshotAgeMs).map(_.long), maxRefAgeMs)
@@ -27,8 +28,19 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
     }
   }
 
+  /** As it may stand under a name. */
+  private[json] def checked(name: String, json: JsonValue): SnapshotRef =
+    try SnapshotRef.checked(name, read(json))
+    catch { case e: InvalidArgument => json.fail(e.getMessage) }
+
   override def write(ref: SnapshotRef, out: JsonGenerator): Unit = {
     out.writeStartObject()
+    writeFields(ref, out)
+    out.writeEndObject()
+  }
+
+  /** As they stand among the fields of a change too. */
+  private[json] def writeFields(ref: SnapshotRef, out: JsonGenerator): Unit = {
     out.writeNumberField(SnapshotId, ref.snapshotId)
     out.writeStringField(Kind, ref.kind)
     ref match {
@@ -38,6 +50,5 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
       case _: Tag => ()
     }
     ref.maxRefAgeMs.foreach(out.writeNumberField(MaxRefAgeMs, _))
-    out.writeEndObject()
   }
 }

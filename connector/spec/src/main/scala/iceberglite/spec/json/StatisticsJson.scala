@@ -45,7 +45,7 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     if (id.isText) Try(id.string.toLong).getOrElse(id.fail(s"Not a snapshot id: ${id.string}")) else id.long
   }
 
-  private def blob(json: JsonValue): BlobMetadata = BlobMetadata(
+  private[json] def blob(json: JsonValue): BlobMetadata = BlobMetadata(
     json(BlobType).string,
     json(SnapshotId).long,
     json(SequenceNumber).long,
@@ -55,13 +55,21 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
 
   private def writeBlob(b: BlobMetadata, out: JsonGenerator): Unit = {
     out.writeStartObject()
+    writeSource(b, out)
+    writeProperties(b, out)
+    out.writeEndObject()
+  }
+
+  /** The keys that tell what a blob is, which Puffin footers have too. */
+  private[json] def writeSource(b: BlobMetadata, out: JsonGenerator): Unit = {
     out.writeStringField(BlobType, b.blobType)
     out.writeNumberField(SnapshotId, b.snapshotId)
     out.writeNumberField(SequenceNumber, b.sequenceNumber)
     JsonFormat.array(out, Fields, b.fields)(id => out.writeNumber(id))
-    if (b.properties.nonEmpty) JsonFormat.strings(out, Properties, b.properties)
-    out.writeEndObject()
   }
+
+  private[json] def writeProperties(b: BlobMetadata, out: JsonGenerator): Unit =
+    if (b.properties.nonEmpty) JsonFormat.strings(out, Properties, b.properties)
 }
 
 /** Spec, "Partition Statistics". */

@@ -15,9 +15,9 @@ private[json] object TableMetadataReader {
     val (schemas, currentSchemaId) = readSchemas(json, version)
     val (specs, defaultSpecId) = readSpecs(json, version)
     val (orders, defaultOrderId) = readOrders(json, version)
-    val snapshots = json.elementsOf(Key.Snapshots).map(SnapshotJson.read)
-    val current = json.optional(Key.CurrentSnapshotId).map(_.long).filterNot(_ == Key.NoSnapshot)
-    TableMetadata(
+    val snapshots = json.mapOf(Key.Snapshots)(SnapshotJson.read)
+    val current = json.optionalLong(Key.CurrentSnapshotId).filterNot(_ == Key.NoSnapshot)
+    val read = TableMetadata(
       formatVersion = version,
       uuid = readUuid(json, version),
       location = json(Key.Location).string,
@@ -35,16 +35,18 @@ private[json] object TableMetadataReader {
       properties = json.stringsOf(Key.Properties),
       currentSnapshotId = current,
       snapshots = snapshots,
-      snapshotLog = json.elementsOf(Key.SnapshotLog)
-        .map(e => SnapshotLogEntry(e(Key.TimestampMs).long, e(Key.SnapshotId).long)),
-      metadataLog = json.elementsOf(Key.MetadataLog)
-        .map(e => MetadataLogEntry(e(Key.TimestampMs).long, e(Key.MetadataFile).string)),
-      refs = readRefs(json, snapshots, current),
-      statistics = json.elementsOf(Key.Statistics).map(StatisticsJson.read),
-      partitionStatistics = json.elementsOf(Key.PartitionStatistics).map(PartitionStatisticsJson.read),
+      snapshotLog =
+        json.mapOf(Key.SnapshotLog)(e => SnapshotLogEntry(e.long(Key.TimestampMs), e.long(Key.SnapshotId))),
+      metadataLog =
+        json.mapOf(Key.MetadataLog)(e => MetadataLogEntry(e.long(Key.TimestampMs), e.string(Key.MetadataFile))),
+      refs = readRefs(json, current),
+      statistics = json.mapOf(Key.Statistics)(StatisticsJson.read),
+      partitionStatistics = json.mapOf(Key.PartitionStatistics)(PartitionStatisticsJson.read),
       nextRowId = if (version < FormatVersion.V3) 0L else nextRowId(json, snapshots),
-      encryptionKeys = json.elementsOf(Key.EncryptionKeys).map(EncryptionKeyJson.read)
+      encryptionKeys = json.mapOf(Key.EncryptionKeys)(EncryptionKeyJson.read)
     )
+    TableMetadataCheck(json, read)
+    read
   }
 
   private def formatVersion(json: JsonValue): FormatVersion = {
@@ -57,9 +59,7 @@ private[json] object TableMetadataReader {
   }
 
   private def readUuid(json: JsonValue, version: FormatVersion): Option[UUID] = {
-    val uuid = json.optional(Key.Uuid).map { text =>
-      SingleValueJson.uuid(text.string).getOrElse(text.fail(s"Not a UUID: ${text.string}"))
-    }
+    val uuid = json.optional(Key.Uuid).map(_.uuid)
     if (uuid.isEmpty && version > FormatVersion.V1) json(Key.Uuid)
     uuid
   }
@@ -110,34 +110,26 @@ private[json] object TableMetadataReader {
   }
 
   /** Spec, `refs`: there is always a branch main at the current snapshot, also where nothing says so. */
-  private def readRefs(
-      json: JsonValue,
-      snapshots: Vector[Snapshot],
-      current: Option[Long]
-  ): Map[String, SnapshotRef] = {
-    val ids = snapshots.map(_.snapshotId).toSet
-    current.filterNot(ids).foreach(id => json(Key.CurrentSnapshotId).fail(s"No snapshot has the id $id"))
+  private def readRefs(json: JsonValue, current: Option[Long]): Map[String, SnapshotRef] = {
     val refs = json.optional(Key.Refs).fold(Vector.empty[(String, JsonValue)])(_.entries).map { case (name, ref) =>
-      val read = SnapshotRefJson.read(ref)
-      if (!ids(read.snapshotId)) ref.fail(s"No snapshot has the id ${read.snapshotId}")
-      name -> read
+      name -> SnapshotRefJson.checked(name, ref)
     }.toMap
-    (refs.get(SnapshotRef.Main), current) match {
-      case (Some(main), _) if !current.contains(main.snapshotId) =>
-        json(Key.Refs).fail(
-          s"main is at snapshot ${main.snapshotId}, but ${Key.CurrentSnapshotId} is " +
-            current.fold("absent")(_.toString)
-        )
-      case (None, Some(id)) => refs.updated(SnapshotRef.Main, SnapshotRef.Branch(id))
-      case _ => refs
-    }
+    current.filterNot(_ => refs.contains(SnapshotRef.Main))
+      .fold(refs)(id => refs.updated(SnapshotRef.Main, SnapshotRef.Branch(id)))
   }
 
-  /** Required, but some writers leave it out; then the snapshots tell which ids are taken. */
-  private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long =
-    json.optional(Key.NextRowId).fold {
-      snapshots.flatMap(s => s.firstRowId.map(_ + s.addedRows.getOrElse(0L))).foldLeft(0L)(_ max _)
-    }(_.long)
+  /**
+   * Required, but some writers leave it out. The ids that the snapshots took are a floor: whatever row is still there
+   * has its id from a snapshot no newer than one that is still there.
+   */
+  private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long = {
+    val taken = snapshots.iterator
+      .flatMap(s => s.firstRowId.map(_ + s.addedRows.getOrElse(0L))).foldLeft(0L)(_ max _)
+    json.optional(Key.NextRowId).fold(taken) { next =>
+      if (next.long < 0) next.fail(s"It must be 0 or more, and is ${next.long}")
+      math.max(next.long, taken)
+    }
+  }
 
   private def known(json: JsonValue, key: String, id: Int, ids: Vector[Int]): Int = {
     if (!ids.contains(id)) {

@@ -19,7 +19,7 @@ object Day extends TimeTransform("day") {
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
     if (isOfDate(predicate)) Identity.projectStrict(target, predicate) else super.projectStrict(target, predicate)
 
-  override def toHuman(value: Literal): String = DateTime.formatDate(unitsOf(value))
+  override def toHuman(value: Literal): String = DateTime.formatDateInPath(unitsOf(value))
 
   /** The day of a date is the date. */
   private def isOfDate(predicate: Predicate): Boolean = predicate.term match {

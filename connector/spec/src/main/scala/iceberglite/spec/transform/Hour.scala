@@ -41,7 +41,7 @@ object Hour extends TimeTransform("hour") {
 
   override def toHuman(value: Literal): String = {
     val hours = unitsOf(value)
-    f"${DateTime.formatDate(Math.floorDiv(hours, HoursPerDay))}-${Math.floorMod(hours, HoursPerDay)}%02d"
+    f"${DateTime.formatDateInPath(Math.floorDiv(hours, HoursPerDay))}-${Math.floorMod(hours, HoursPerDay)}%02d"
   }
 
   /** The limit of a range; nanoseconds end in 2262, too early to wrap. */

@@ -35,8 +35,8 @@ object Identity extends Transform with TransformFamily {
 
   /** Dates and times in ISO 8601, with `Z` for UTC; bytes in base 64. */
   override def toHuman(value: Literal): String = value match {
-    case DateLiteral(days) => DateTime.formatDate(days)
-    case TimeLiteral(micros) => DateTime.formatTime(micros)
+    case DateLiteral(days) => DateTime.formatDateInPath(days)
+    case TimeLiteral(micros) => DateTime.formatTimeInPath(micros)
     case TimestampLiteral(micros) => DateTime.formatTimestamp(micros)
     case TimestampTzLiteral(micros) => DateTime.formatTimestampTz(micros)
     case TimestampNsLiteral(nanos) => DateTime.formatTimestampNs(nanos)

@@ -15,7 +15,7 @@ import iceberglite.spec.expr.Expression._
  * so many code points, bytes to so many.
  *
  * Numbers within a width of the smallest of their type leave the range and come out at its top, as in Apache Iceberg.
- * The order is kept but for that one partition, and the projections allow for it.
+ * The order is kept but for that one partition, and the projections allow for it, also where an int has become a long.
  */
 final case class Truncate(width: Int) extends Transform {
   override val name: String = s"truncate[$width]"
@@ -62,8 +62,8 @@ final case class Truncate(width: Int) extends Transform {
       case LessThanOrEqual(_, v) => Some(atMost(field, v))
       case GreaterThan(_, v) => Some(atLeast(field, Adjacent.above(v)))
       case GreaterThanOrEqual(_, v) => Some(atLeast(field, v))
-      case Equal(_, v) => Some(Equal(field, of(v)))
-      case In(_, vs) => Some(In(field, vs.map(of)))
+      case Equal(_, v) => Some(oneOf(field, homes(v)))
+      case In(_, vs) => Some(In(field, vs.flatMap(homes)))
       case NotEqual(_, v) => if (isWhole(v)) Some(NotEqual(field, v)) else None
       case NotIn(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(NotIn(field, _))
       case StartsWith(_, prefix) =>
@@ -85,8 +85,8 @@ final case class Truncate(width: Int) extends Transform {
       case GreaterThanOrEqual(_, v) => Some(butOutOfRange(field, v, GreaterThanOrEqual(field, v)))
       case Equal(_, v) => if (isWhole(v)) Some(Equal(field, v)) else None
       case In(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(In(field, _))
-      case NotEqual(_, v) => Some(NotEqual(field, of(v)))
-      case NotIn(_, vs) => Some(NotIn(field, vs.map(of)))
+      case NotEqual(_, v) => Some(negate(oneOf(field, homes(v))))
+      case NotIn(_, vs) => Some(NotIn(field, vs.flatMap(homes)))
       case StartsWith(_, prefix) =>
         val length = codePoints(prefix)
         if (length < width) Some(StartsWith(field, prefix))
@@ -122,15 +122,25 @@ final case class Truncate(width: Int) extends Transform {
   private def butOutOfRange(field: Term, v: Literal, test: Expression): Expression =
     outOfRange(v).map(NotEqual(field, _)).foldLeft(test)(and)
 
+  /** The partition values of rows with this value: two for a small long, which may have been written as an int. */
+  private def homes(v: Literal): Set[Literal] = v match {
+    case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue => Set(of(v), LongLiteral(ofInt(n.toInt).toLong))
+    case _ => Set(of(v))
+  }
+
   private def notPrefix(field: Term, prefix: String): Expression =
     if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, cut(prefix))
 
-  /** The partition value of the smallest numbers of a type, if it is not below them. */
-  private def outOfRange(v: Literal): Option[Literal] = v match {
-    case _: IntLiteral => Some(ofInt(Int.MinValue)).filter(_ != Int.MinValue).map(IntLiteral)
-    case _: LongLiteral => Some(ofLong(Long.MinValue)).filter(_ != Long.MinValue).map(LongLiteral)
-    case _ => None
+  /** The partition values of the smallest numbers, of the column's type or the one before it, that are above them. */
+  private def outOfRange(v: Literal): Seq[Literal] = v match {
+    case _: IntLiteral => wrapped(Int.MinValue, ofInt).map(IntLiteral)
+    case _: LongLiteral =>
+      val ofInts = wrapped(Int.MinValue, ofInt).map(n => LongLiteral(n.toLong))
+      ofInts ++ (if (ofLong(Long.MinValue) == Long.MinValue) None else Some(LongLiteral(ofLong(Long.MinValue))))
+    case _ => Nil
   }
+
+  private def wrapped(smallest: Int, cut: Int => Int): Seq[Int] = Seq(cut(smallest)).filter(_ != smallest)
 
   /** Whether a partition value that equals `v` comes from `v` alone. */
   private def isWhole(v: Literal): Boolean = v match {
@@ -138,6 +148,9 @@ final case class Truncate(width: Int) extends Transform {
     case BinaryLiteral(bytes) => bytes.remaining < width
     case _ => false
   }
+
+  private def oneOf(field: Term, values: Set[Literal]): Expression =
+    if (values.size == 1) Equal(field, values.head) else In(field, values)
 
   private def cut(text: String): Literal = StringLiteral(ofString(text))
 

@@ -3,6 +3,7 @@ package iceberglite.spec.json
 import org.scalacheck.Gen
 
 import iceberglite.spec._
+import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
 import iceberglite.spec.Type._
 import iceberglite.spec.expr.ExpressionGenerators
@@ -11,7 +12,7 @@ import iceberglite.spec.transform._
 /** Metadata of any shape that the spec allows. */
 object MetadataGenerators {
 
-  private val text: Gen[String] = Gen.frequency(
+  val text: Gen[String] = Gen.frequency(
     5 -> Gen.alphaNumStr.map(_.take(12)),
     2 -> Gen.oneOf("a.b", "snø", "日本", "😀", "quo\"te", "back\\slash", "line\nend", "", " ", "\u0000", "a`b")
   )
@@ -41,12 +42,24 @@ object MetadataGenerators {
     }
   }
 
-  private def default(t: Type): Gen[Option[Literal]] = t match {
-    case UnknownType | VariantType | _: GeometryType | _: GeographyType | _: NestedType => Gen.const(None)
+  private def default(t: Type): Gen[Option[DefaultValue]] = t match {
+    case UnknownType | VariantType | _: GeometryType | _: GeographyType => Gen.const(None)
     case DecimalType(38, 38) => Gen.const(None)
     case FixedType(16) => Gen.const(None)
-    case p: PrimitiveType => Gen.option(ExpressionGenerators.value(p))
+    case p: PrimitiveType => Gen.option(ExpressionGenerators.value(p).map(OfPrimitive))
+    case _: StructType => Gen.option(Gen.const(EmptyStruct))
+    case list: ListType => Gen.option(parts(list.elementField, 3).map(OfList))
+    case map: MapType => Gen.option(
+        for (keys <- parts(map.keyField, 2); values <- parts(map.valueField, 2))
+          yield OfMap(keys.flatten.zip(values))
+      )
   }
+
+  /** Up to so many; none where none of them may be null and there is no other. */
+  private def parts(part: NestedField, most: Int): Gen[Vector[Option[DefaultValue]]] =
+    Gen.choose(0, most).flatMap(Gen.listOfN(_, default(part.fieldType))).map { values =>
+      if (part.required) values.filter(_.isDefined).toVector else values.toVector
+    }
 
   private def field(depth: Int): Gen[NestedField] = for {
     t <- fieldType(depth)
@@ -58,12 +71,13 @@ object MetadataGenerators {
   } yield NestedField(0, name, t, required, doc, initial, write)
 
   def schema(id: Int): Gen[Schema] = for {
-    count <- Gen.choose(1, 5)
-    fields <- Gen.listOfN(count, field(2))
+    primitive <- field(0)
+    count <- Gen.choose(0, 4)
+    nested <- Gen.listOfN(count, field(2))
     keyed <- Gen.oneOf(true, false)
   } yield {
     var last = 0
-    val fresh = Schema.withFreshIds(fields.toVector, () => { last += 1; last })
+    val fresh = Schema.withFreshIds(primitive +: nested.toVector, () => { last += 1; last })
     Schema(id, fresh, if (keyed) Set(fresh.head.id) else Set.empty)
   }
 
@@ -82,24 +96,34 @@ object MetadataGenerators {
   private val sources: Gen[Vector[Int]] =
     Gen.frequency(9 -> Gen.choose(1, 9).map(Vector(_)), 1 -> Gen.const(Vector(1, 2)))
 
-  private def spec(id: Int): Gen[PartitionSpec] =
-    Gen.choose(0, 3).flatMap(Gen.listOfN(_, Gen.zip(sources, transform, text))).map { parts =>
-      val fields = parts.zipWithIndex.map { case ((s, t, name), i) => PartitionField(s, 1000 + i, name, t) }
+  /** Names differ within a spec. */
+  def spec(id: Int, part: Gen[(Vector[Int], Transform)]): Gen[PartitionSpec] =
+    Gen.choose(0, 3).flatMap(Gen.listOfN(_, Gen.zip(part, text))).map { parts =>
+      val fields = parts.zipWithIndex.map { case (((s, t), name), i) => PartitionField(s, 1000 + i, s"$name$i", t) }
       PartitionSpec(id, fields.toVector)
     }
 
-  private def order(id: Int): Gen[SortOrder] = {
-    val field = Gen.zip(sources, transform, Gen.oneOf(SortDirection.all), Gen.oneOf(NullOrder.all))
-      .map { case (s, t, d, n) => SortField(s, t, d, n) }
+  def order(id: Int, part: Gen[(Vector[Int], Transform)]): Gen[SortOrder] = {
+    val field = Gen.zip(part, Gen.oneOf(SortDirection.all), Gen.oneOf(NullOrder.all))
+      .map { case ((s, t), d, n) => SortField(s, t, d, n) }
     Gen.choose(1, 2).flatMap(Gen.listOfN(_, field)).map(fs => SortOrder(id, fs.toVector))
   }
 
-  private val strings: Gen[Map[String, String]] =
+  /** Of columns that may have been dropped since. */
+  val anyPart: Gen[(Vector[Int], Transform)] = Gen.zip(sources, transform)
+
+  /** Of columns that the schema has, of types that the transform takes. */
+  private def partOf(schema: Schema): Gen[(Vector[Int], Transform)] =
+    Gen.zip(Gen.oneOf(schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])), transform).map { case (field, t) =>
+      (Vector(field.id), if (t.canTransform(field.fieldType)) t else UnknownTransform("zorder[3]"))
+    }
+
+  val strings: Gen[Map[String, String]] =
     Gen.choose(0, 4).flatMap(Gen.listOfN(_, Gen.zip(text, text))).map(_.toMap)
 
   private val long: Gen[Long] = Gen.oneOf(Gen.choose(0L, Long.MaxValue), Gen.oneOf(0L, 1L, Long.MaxValue, 1L << 53))
 
-  private def snapshot(id: Long, version: FormatVersion): Gen[Snapshot] = for {
+  def snapshot(id: Long, version: FormatVersion): Gen[Snapshot] = for {
     parent <- Gen.option(long)
     sequence <- Gen.choose(1L, Long.MaxValue)
     time <- long
@@ -126,15 +150,15 @@ object MetadataGenerators {
     )
   }
 
-  private def ref(ids: Seq[Long]): Gen[SnapshotRef] = for {
+  def ref(ids: Seq[Long]): Gen[SnapshotRef] = for {
     id <- Gen.oneOf(ids)
     keep <- Gen.option(Gen.choose(1, Int.MaxValue))
-    age <- Gen.option(long)
-    refAge <- Gen.option(long)
+    age <- Gen.option(Gen.choose(1L, Long.MaxValue))
+    refAge <- Gen.option(Gen.choose(1L, Long.MaxValue))
     ref <- Gen.oneOf[SnapshotRef](Branch(id, keep, age, refAge), Tag(id, refAge))
   } yield ref
 
-  private val statistics: Gen[StatisticsFile] = for {
+  val statistics: Gen[StatisticsFile] = for {
     id <- long
     key <- Gen.option(text)
     properties <- strings
@@ -147,8 +171,8 @@ object MetadataGenerators {
   val table: Gen[TableMetadata] = for {
     version <- Gen.oneOf(FormatVersion.all)
     schemas <- Gen.zip(schema(0), schema(3))
-    specs <- Gen.zip(spec(0), spec(2))
-    orders <- Gen.zip(order(1), order(2))
+    specs <- Gen.zip(spec(0, anyPart), spec(2, partOf(schemas._2)))
+    orders <- Gen.zip(order(1, anyPart), order(2, partOf(schemas._2)))
     properties <- strings
     ids <- Gen.choose(0, 4).flatMap(Gen.listOfN(_, Gen.choose(1L, Long.MaxValue))).map(_.distinct)
     snapshots <- Gen.sequence[List[Snapshot], Snapshot](ids.map(snapshot(_, version)))
@@ -156,16 +180,16 @@ object MetadataGenerators {
     else Gen.listOfN(2, Gen.zip(text, ref(ids))).map(_.toMap)
     hasMain <- Gen.oneOf(true, false)
     files <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, statistics))
-    times <- Gen.listOfN(3, long)
-    row <- long
+    times <- Gen.listOfN(4, Gen.choose(0L, 1L << 53)).map(_.sorted)
+    row <- Gen.choose(2000000L, Long.MaxValue)
   } yield {
     val current = if (hasMain) ids.headOption else None
     TableMetadata(
       formatVersion = version,
       uuid = Some(SampleTables.Uuid),
       location = "s3://bucket/table",
-      lastSequenceNumber = if (version == FormatVersion.V1) 0 else times.head,
-      lastUpdatedMs = times(1),
+      lastSequenceNumber = snapshots.map(_.sequenceNumber).foldLeft(0L)(_ max _),
+      lastUpdatedMs = times.last,
       lastColumnId = 1000,
       schemas = Vector(schemas._1, schemas._2),
       currentSchemaId = 3,

@@ -2,6 +2,8 @@ package iceberglite.spec.json
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.PartitionRules
+import iceberglite.conformance.{JsonRules, MetadataRules}
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.SnapshotRef.{Branch, Tag}
@@ -19,7 +21,8 @@ class PartsJsonSuite extends AnyFunSuite {
     Vector(PartitionField(4, 1000, "ts_day", Day), PartitionField(1, 1001, "id_bucket", Bucket(16)))
   )
 
-  test("the spec's example of partition fields is read and written") {
+  test("the spec's example of partition fields is read and written",
+    JsonRules.partitionSpecs, PartitionRules.specFields) {
     assert(PartitionSpecJson.parseFields("f", 0, specExample) == spec)
     assert(PartitionSpecJson.fieldsToJson(spec) == specExample)
     val whole = s"""{"spec-id":0,"fields":$specExample}"""
@@ -27,12 +30,14 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(PartitionSpecJson.toJson(spec) == whole)
   }
 
-  test("partition fields without ids are counted from 1000") {
+  test("partition fields without ids are counted from 1000",
+    JsonRules.partitionSpecs, MetadataRules.version1Defaults, PartitionRules.idsOfV1) {
     val json = specExample.replaceAll(""""field-id":\d+,""", "")
     assert(PartitionSpecJson.parseFields("f", 0, json) == spec)
   }
 
-  test("one source is written as source-id, several as source-ids, and either is read") {
+  test("one source is written as source-id, several as source-ids, and either is read",
+    JsonRules.sourceIds, PartitionRules.multiArgument) {
     val several = PartitionSpec(1, Vector(PartitionField(Vector(1, 2), 1000, "z", UnknownTransform("zorder"))))
     val json = PartitionSpecJson.toJson(several)
     assert(json.contains(""""source-ids":[1,2]""") && !json.contains("source-id\""))
@@ -42,7 +47,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(PartitionSpecJson.parseFields("f", 0, one.replace("[4]", "[]"))).path == "$[0].source-ids")
   }
 
-  test("an unknown transform is kept as it is, a known one with an impossible parameter is refused") {
+  test("an unknown transform is kept as it is, a known one with an impossible parameter is refused", JsonRules.unknownTransforms) {
     val json = """[{"source-id":4,"field-id":1000,"name":"x","transform":"hilbert[4,5]"}]"""
     val read = PartitionSpecJson.parseFields("f", 0, json)
     assert(read.hasUnknownTransform)
@@ -51,7 +56,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(error.path == "$[0].transform")
   }
 
-  test("the spec's example of a sort order is read and written") {
+  test("the spec's example of a sort order is read and written", JsonRules.sortOrders, PartitionRules.sortFields) {
     val json = """{"order-id":1,"fields":[""" +
       """{"transform":"identity","source-id":2,"direction":"asc","null-order":"nulls-first"},""" +
       """{"transform":"bucket[4]","source-id":3,"direction":"desc","null-order":"nulls-last"}]}"""
@@ -68,20 +73,20 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(error.path == "$.fields[1].direction" && error.reason == "Must be one of asc, desc, found down")
   }
 
-  test("a snapshot of version 1 may list its manifests and leave out what came later") {
+  test("a snapshot of version 1 may list its manifests and leave out what came later", JsonRules.snapshots, MetadataRules.upgrade) {
     val read = SnapshotJson.parse("f", """{"snapshot-id":1,"timestamp-ms":5,"manifests":["a","b"]}""")
     assert(read == Snapshot(1, None, 0, 5, None, Vector("a", "b"), Map.empty, None))
     assert(read.operation.isEmpty)
     assert(SnapshotJson.toJson(read) == """{"snapshot-id":1,"timestamp-ms":5,"manifests":["a","b"]}""")
   }
 
-  test("a manifest list makes the list of manifests void, and one of the two must be there") {
+  test("a manifest list makes the list of manifests void, and one of the two must be there", JsonRules.snapshots) {
     val json = """{"snapshot-id":1,"timestamp-ms":5,"manifest-list":"l","manifests":["a"]}"""
     assert(SnapshotJson.parse("f", json).manifests.isEmpty)
     assert(invalid(SnapshotJson.parse("f", """{"snapshot-id":1,"timestamp-ms":5}""")).reason.contains("neither"))
   }
 
-  test("a snapshot of version 3 has its row ids, and large ids are exact") {
+  test("a snapshot of version 3 has its row ids, and large ids are exact", JsonRules.snapshots) {
     val json = """{"sequence-number":34,"snapshot-id":9223372036854775807,"parent-snapshot-id":9007199254740993,""" +
       """"timestamp-ms":1555100955770,"summary":{"a":"1","operation":"append"},"manifest-list":"s3://a/b.avro",""" +
       """"schema-id":1,"first-row-id":5,"added-rows":7,"key-id":"k"}"""
@@ -96,7 +101,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(SnapshotJson.parse("f", json)).path == "$.summary.added-records")
   }
 
-  test("the spec's example of a reference is read, and branches keep their retention") {
+  test("the spec's example of a reference is read, and branches keep their retention", JsonRules.references) {
     val tag = """{"snapshot-id":123456789000,"type":"tag","max-ref-age-ms":10000000}"""
     assert(SnapshotRefJson.parse("f", tag) == Tag(123456789000L, Some(10000000L)))
     assert(SnapshotRefJson.toJson(Tag(123456789000L, Some(10000000L))) == tag)
@@ -106,7 +111,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(SnapshotRefJson.parse("f", """{"snapshot-id":1,"type":"x"}""")).path == "$.type")
   }
 
-  test("the snapshot id of statistics is a number, and a string is read too") {
+  test("the snapshot id of statistics is a number, and a string is read too", MetadataRules.statistics) {
     val json = """{"snapshot-id":5,"statistics-path":"p","file-size-in-bytes":1,"file-footer-size-in-bytes":2,""" +
       """"blob-metadata":[{"type":"t","snapshot-id":5,"sequence-number":6,"fields":[1]}]}"""
     val read = StatisticsJson.parse("f", json)
@@ -116,7 +121,7 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(StatisticsJson.parse("f", json.replaceFirst("5", "\"x\""))).path == "$.snapshot-id")
   }
 
-  test("the spec's example of a name mapping is read and written") {
+  test("the spec's example of a name mapping is read and written", JsonRules.nameMapping) {
     val json = """[{"field-id":1,"names":["id","record_id"]},{"field-id":2,"names":["data"]},""" +
       """{"field-id":3,"names":["location"],"fields":[{"field-id":4,"names":["latitude","lat"]},""" +
       """{"field-id":5,"names":["longitude","long"]}]}]"""

@@ -3,8 +3,10 @@ package iceberglite.spec.json
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.conformance.{EvolutionRules, TypeRules}
 import iceberglite.spec.{NestedField, Schema}
-import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
+import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
+import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
@@ -15,11 +17,11 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def fieldOf(fieldType: String): String =
     s"""{"type":"struct","fields":[{"id":1,"name":"c","required":false,"type":$fieldType}]}"""
 
-  test("any schema is read as it was written") {
+  test("any schema is read as it was written", TypeRules.anyNesting) {
     forAll(MetadataGenerators.schema(4))(schema => assert(SchemaJson.parse("f", SchemaJson.toJson(schema)) == schema))
   }
 
-  test("the types stand as Appendix C says") {
+  test("the types stand as Appendix C says", TypeRules.primitiveNames, TypeRules.spatialDefaults) {
     val expected = Seq(
       "boolean" -> BooleanType,
       "int" -> IntType,
@@ -63,7 +65,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     expected.foreach { case (name, t) => assert(TypeJson.parse("f", s""""$name"""") == t) }
   }
 
-  test("the spec's example of a struct with defaults is read") {
+  test("the spec's example of a struct with defaults is read", TypeRules.initialAndWrite) {
     val json = """{"type":"struct","fields":[
       {"id":1,"name":"id","required":true,"type":"uuid",
        "initial-default":"0db3e2a8-9d1d-42b9-aa7b-74ebe558dceb","write-default":"ec5911be-b0a7-458c-8438-c9a3e53cffae"},
@@ -72,7 +74,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       {"id":6,"name":"m","required":false,"type":
         {"type":"map","key-id":4,"key":"string","value-id":5,"value-required":false,"value":"double"}}]}"""
     val schema = SchemaJson.parse("f", json)
-    def uuid(text: String) = Some(UuidLiteral(java.util.UUID.fromString(text)))
+    def uuid(text: String) = Some(OfPrimitive(UuidLiteral(java.util.UUID.fromString(text))))
     assert(schema == Schema(
       0,
       Vector(
@@ -97,7 +99,7 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(SchemaJson.toJson(Schema.Empty) == """{"type":"struct","schema-id":0,"fields":[]}""")
   }
 
-  test("what is wrong is named with its place") {
+  test("what is wrong is named with its place", TypeRules.decimalPrecision) {
     assert(invalid(fieldOf("\"intt\"")).path == "$.fields[0].type")
     assert(invalid(fieldOf("\"intt\"")).reason == "Unknown type: intt")
     val noId = fieldOf("""{"type":"list","element":"int","element-required":true}""")
@@ -111,16 +113,44 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(invalid("[]").path == "$")
   }
 
-  test("reserved ids and ids given twice are refused") {
+  test("reserved ids and ids given twice are refused", EvolutionRules.reservedIds, TypeRules.uniqueIds) {
     val field = """{"id":2147483646,"name":"c","required":false,"type":"int"}"""
     assert(invalid(s"""{"fields":[$field]}""").path == "$.fields[0].id")
+    val element = """{"type":"list","element-id":2147483448,"element":"int","element-required":false}"""
+    assert(invalid(fieldOf(element)).reason.contains("reserved id 2147483448"))
     val one = field.replace("2147483646", "1")
     assert(invalid(s"""{"fields":[$one,$one]}""").reason == "Two fields have the id 1")
   }
 
-  test("a default of a nested field is not handled yet, and the file is named") {
-    val json = """{"fields":[{"id":1,"name":"c","required":false,"write-default":{},
-      "type":{"type":"struct","fields":[]}}]}"""
-    assert(intercept[Unsupported](SchemaJson.parse("f.json", json)).getMessage.contains("f.json"))
+  private def defaulted(fieldType: String, default: String): String =
+    s"""{"fields":[{"id":1,"name":"c","required":false,"type":$fieldType,"write-default":$default}]}"""
+
+  private val structJson =
+    """{"type":"struct","fields":[{"id":2,"name":"x","required":false,"type":"int","initial-default":3}]}"""
+  private val listJson = """{"type":"list","element-id":2,"element":"int","element-required":false}"""
+  private val mapJson =
+    """{"type":"map","key-id":2,"key":"string","value-id":3,"value":"date","value-required":true}"""
+
+  test("defaults of lists and maps stand as Appendix D says, and a struct's is {}",
+    TypeRules.nestedDefaults, TypeRules.structDefault) {
+    def default(json: String) = SchemaJson.parse("f.json", json).fields.head.writeDefault
+    assert(default(defaulted(structJson, "{}")).contains(EmptyStruct))
+    assert(default(defaulted(structJson, "null")).isEmpty)
+    val one = OfPrimitive(IntLiteral(1))
+    assert(default(defaulted(listJson, "[1, null]")).contains(OfList(Vector(Some(one), None))))
+    assert(default(defaulted(mapJson, """{"keys": ["a"], "values": ["1970-01-02"]}"""))
+      .contains(OfMap(Vector(OfPrimitive(StringLiteral("a")) -> Some(OfPrimitive(DateLiteral(1)))))))
+  }
+
+  test("a default that is no value of its type is refused with its place") {
+    Seq(
+      structJson -> """{"2": 1}""" -> "$.fields[0].write-default",
+      structJson -> "1" -> "$.fields[0].write-default",
+      listJson -> """[1, "a"]""" -> "$.fields[0].write-default[1]",
+      mapJson -> """{"keys": ["a"], "values": []}""" -> "$.fields[0].write-default",
+      mapJson -> """{"keys": ["a"], "values": [null]}""" -> "$.fields[0].write-default.values[0]",
+      mapJson -> """{"keys": [null], "values": ["1970-01-02"]}""" -> "$.fields[0].write-default.keys[0]",
+      "\"variant\"" -> "{}" -> "$.fields[0].write-default"
+    ).foreach { case ((fieldType, default), place) => assert(invalid(defaulted(fieldType, default)).path == place) }
   }
 }

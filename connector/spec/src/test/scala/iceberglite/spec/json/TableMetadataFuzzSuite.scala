@@ -3,93 +3,97 @@ package iceberglite.spec.json
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec.IcebergError
+import iceberglite.Fuzz
+import iceberglite.conformance.JsonRules
+import iceberglite.spec._
 
-/** Damaged metadata gives metadata or an `IcebergError`, and nothing else. */
-class TableMetadataFuzzSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 400)
+/** Damaged JSON of every kind gives a value or an `IcebergError`, and nothing else. */
+class TableMetadataFuzzSuite extends AnyFunSuite {
 
-  private val valid: Gen[String] = MetadataGenerators.table.map(m => new String(TableMetadataJson.write(m), UTF_8))
+  private def samples[A](gen: Gen[A])(write: A => String): IndexedSeq[String] =
+    (0L until 20L).map(i => write(gen.pureApply(Gen.Parameters.default, Seed(Fuzz.seed + i))))
 
-  private val Token = """"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|[\[\]{}:,]""".r
-
-  private val junk: Gen[String] = Gen.oneOf(
-    "null",
-    "true",
-    "-1",
-    "0",
-    "9223372036854775808",
-    "99999999999",
-    "1.5",
-    "1e400",
-    "\"\"",
-    "\"x\"",
-    "\"-1\"",
-    "\"bucket[0]\"",
-    "\"bucket[99999999999]\"",
-    "\"decimal(99,99)\"",
-    "\"fixed[99999999999]\"",
-    "\"struct\"",
-    "\"\\ud800\"",
-    "{}",
-    "[]",
-    "[[]]",
-    "{",
-    "]",
-    ",",
-    "NaN",
-    "1" * 2000
-  )
+  private val tables = samples(MetadataGenerators.table)(m => new String(TableMetadataJson.write(m), UTF_8))
 
   private def readable(json: Array[Byte]): Boolean =
-    try { TableMetadataJson.read("f.json", json); true }
-    catch { case _: IcebergError => false }
+    try {
+      TableMetadataJson.read("f.json", json)
+      true
+    } catch { case _: IcebergError => false }
 
-  test("a file cut short anywhere is refused") {
-    val cut = for (json <- valid; at <- Gen.choose(0, json.length - 1)) yield json.take(at)
-    forAll(cut)(json => assert(!readable(json.getBytes(UTF_8))))
+  /** Reads it and, where it can be read, uses it: what is lazy must not fail otherwise. */
+  private def use(json: Array[Byte]): Unit = {
+    val m = TableMetadataJson.read("f.json", json)
+    m.currentSnapshot.foreach(m.ancestors(_).size)
+    Retention(0, 1, 1).expired(m, 0)
+    TableMetadataJson.write(m)
+    ()
   }
 
-  test("a file with tokens replaced lets no other error out") {
-    val mutated =
-      for {
-        json <- valid
-        tokens = Token.findAllMatchIn(json).toVector
-        count <- Gen.choose(1, 3)
-        places <- Gen.listOfN(count, Gen.oneOf(tokens))
-        values <- Gen.listOfN(count, junk)
-      } yield places.zip(values).sortBy(-_._1.start).foldLeft(json) { case (text, (place, value)) =>
-        text.take(place.start) + value + text.drop(place.end)
-      }
-    forAll(mutated) { json =>
-      readable(json.getBytes(UTF_8))
-      succeed
+  test("a file of table metadata cut short anywhere is refused", JsonRules.hostile) {
+    Fuzz.run("cut table metadata", 400) { random =>
+      val json = tables(random.nextInt(tables.size))
+      json.take(random.nextInt(json.length))
+    }(json => assert(!readable(json.getBytes(UTF_8))))
+  }
+
+  test("table metadata with other tokens lets no other error out", JsonRules.hostile) {
+    Fuzz.json("tokens of table metadata", 600, tables)(json => use(json.getBytes(UTF_8)))
+  }
+
+  test("table metadata with other bytes lets no other error out", JsonRules.hostile) {
+    Fuzz.bytes("bytes of table metadata", 600, tables.map(_.getBytes(UTF_8)))(use)
+  }
+
+  test("damaged view metadata lets no other error out", JsonRules.hostile) {
+    val views = samples(ChangeGenerators.view)(ViewMetadataJson.toJson)
+    Fuzz.json("view metadata", 600, views) { json =>
+      val view = ViewMetadataJson.parse("f.json", json)
+      view.schema
+      ViewMetadataJson.toJson(view)
     }
   }
 
-  test("a file with bytes flipped lets no other error out") {
-    val flipped = for {
-      json <- valid
-      bytes = json.getBytes(UTF_8)
-      places <- Gen.choose(1, 5).flatMap(Gen.listOfN(_, Gen.choose(0, bytes.length - 1)))
-      values <- Gen.listOfN(places.size, Gen.choose(-128, 127))
-    } yield places.zip(values).foldLeft(bytes)((b, change) => b.updated(change._1, change._2.toByte))
-    forAll(flipped) { bytes =>
-      readable(bytes)
-      succeed
+  test("damaged changes and preconditions let no other error out", JsonRules.hostile) {
+    val changes = samples(ChangeGenerators.update)(MetadataUpdateJson.toJson)
+    Fuzz.json("changes", 600, changes) { json =>
+      val update = MetadataUpdateJson.parse("request", json)
+      MetadataUpdate.applyAll(SampleTables.empty(FormatVersion.V3), Seq(update), SampleTables.CreatedMs)
     }
+    val ofViews = samples(ChangeGenerators.viewUpdate)(ViewUpdateJson.toJson)
+    Fuzz.json("changes of views", 300, ofViews)(ViewUpdateJson.parse("request", _))
+    val requirements = samples(ChangeGenerators.requirement)(RequirementJson.toJson)
+    Fuzz.json("preconditions", 300, requirements)(RequirementJson.parse("request", _))
   }
 
-  test("random bytes and deep nesting are refused") {
-    forAll(Gen.containerOf[Array, Byte](Gen.choose(-128, 127).map(_.toByte)))(bytes => assert(!readable(bytes)))
+  test("damaged conditions, files and tasks let no other error out", JsonRules.hostile) {
+    val schema = ChangeGenerators.columns
+    val conditions = samples(ChangeGenerators.condition)(ExpressionJson.toJson)
+    Fuzz.json("conditions", 400, conditions)(ExpressionJson.parse("task", _))
+    Fuzz.json("typed conditions", 400, conditions)(j => ExpressionJson.read(JsonValue.parse("task", j), schema))
+    Fuzz.json("tasks", 300, samples(ChangeGenerators.task)(ScanTaskJson.toJson))(ScanTaskJson.parse("task", _))
+  }
+
+  test("damaged name mappings let no other error out", JsonRules.hostile) {
+    val mappings = samples(MetadataGenerators.schema(0))(s => NameMappingJson.toJson(NameMapping.of(s)))
+    Fuzz.json("name mappings", 300, mappings)(NameMappingJson.parse("property", _))
+  }
+
+  test("random bytes and deep nesting are refused", JsonRules.hostile) {
+    Fuzz.run("random bytes", 400) { random =>
+      val bytes = new Array[Byte](random.nextInt(64))
+      random.nextBytes(bytes)
+      bytes
+    }(bytes => assert(!readable(bytes)))
     Seq("[" * 100000, """{"schemas":""" * 100000).foreach(json => assert(!readable(json.getBytes(UTF_8))))
+    val deep = """{"type":"not","child":""" * 5000 + "true" + "}" * 5000
+    intercept[IcebergError](ExpressionJson.parse("task", deep))
   }
 
-  test("the deepest type that the parser lets in is read or refused without an overflow") {
+  test("the deepest type that the parser lets in is read or refused without an overflow", JsonRules.hostile) {
     val list = """{"type":"list","element-id":1,"element-required":true,"element":"""
     val json = list * 900 + "\"int\"" + "}" * 900
     intercept[IcebergError](SchemaJson.parse("f", s"""{"fields":[{"id":1,"name":"a","required":true,"type":$json}]}"""))

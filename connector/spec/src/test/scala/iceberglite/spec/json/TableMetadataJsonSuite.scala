@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.conformance.{JsonRules, MetadataRules}
 import iceberglite.spec._
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
@@ -46,11 +47,11 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val v2 = text(SampleTables.withHistory(V2))
 
-  test("any metadata is read as it was written") {
+  test("any metadata is read as it was written", JsonRules.roundTrip, JsonRules.snapshots, JsonRules.references) {
     forAll(MetadataGenerators.table)(m => assert(TableMetadataJson.read(File, TableMetadataJson.write(m)) == m))
   }
 
-  test("the oldest layout of version 1 is read with what came later filled in") {
+  test("the oldest layout of version 1 is read with what came later filled in", MetadataRules.version1Defaults, JsonRules.unknownKeys) {
     val m = read(oldest)
     assert(m.formatVersion == V1 && m.uuid.isEmpty && m.lastSequenceNumber == 0)
     assert(m.schema.schemaId == 0 && m.schema.require("z").fieldType == TimestampType)
@@ -63,7 +64,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(m.snapshotLog.isEmpty && m.metadataLog.isEmpty)
   }
 
-  test("the oldest layout is written with both the old and the new keys, and read again the same") {
+  test("the oldest layout is written with both the old and the new keys, and read again the same", MetadataRules.version1Writing) {
     val m = read(oldest)
     val written = text(m)
     assert(read(written) == m)
@@ -73,7 +74,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq("table-uuid", "sequence-number", "next-row-id").foreach(key => assert(!written.contains(key)))
   }
 
-  test("an unpartitioned table of version 1 without properties or snapshots is read") {
+  test("an unpartitioned table of version 1 without properties or snapshots is read", MetadataRules.version1Defaults, MetadataRules.noSnapshot) {
     val m = read("""{"format-version":1,"location":"l","last-updated-ms":1,"last-column-id":1,"partition-spec":[],
       "schema":{"type":"struct","fields":[{"id":1,"name":"x","required":false,"type":"int"}]},
       "current-snapshot-id":-1}""")
@@ -87,7 +88,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(text(m).contains("\"schema\":{"))
   }
 
-  test("version 2 is written without the keys of version 1, and version 3 with the row ids") {
+  test("version 2 is written without the keys of version 1, and version 3 with the row ids", MetadataRules.version1Writing, MetadataRules.nextRowId) {
     assert(!v2.contains("\"schema\":") && !v2.contains("\"partition-spec\":") && !v2.contains("next-row-id"))
     assert(v2.contains("\"last-sequence-number\":3"))
     val v3 = text(SampleTables.withHistory(V3))
@@ -95,7 +96,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(v3) == SampleTables.withHistory(V3))
   }
 
-  test("no current snapshot is -1 up to version 2 and absent in version 3") {
+  test("no current snapshot is -1 up to version 2 and absent in version 3", MetadataRules.noSnapshot) {
     Seq(V1, V2).foreach(v => assert(text(SampleTables.empty(v)).contains("\"current-snapshot-id\":-1")))
     assert(!text(SampleTables.empty(V3)).contains("current-snapshot-id"))
     FormatVersion.all.foreach(v => assert(read(text(SampleTables.empty(v))).currentSnapshotId.isEmpty))
@@ -103,31 +104,31 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(read(nulled).currentSnapshotId.isEmpty)
   }
 
-  test("metadata without refs has main at the current snapshot") {
+  test("metadata without refs has main at the current snapshot", MetadataRules.mainBranch) {
     val json = v2.replaceAll(""""refs":\{[^}]*\}\},""", "")
     assert(!json.contains("refs"))
     assert(read(json).refs == Map(Main -> Branch(3)))
   }
 
-  test("version 3 without next-row-id goes on after the rows of its snapshots") {
+  test("version 3 without next-row-id goes on after the rows of its snapshots", MetadataRules.nextRowId) {
     val json = text(SampleTables.withHistory(V3)).replace("\"next-row-id\":30,", "")
     assert(read(json).nextRowId == 30)
   }
 
-  test("ids that were given out too low are raised to those in use") {
+  test("ids that were given out too low are raised to those in use", MetadataRules.assignedIds) {
     val json = v2.replace("\"last-column-id\":14", "\"last-column-id\":3")
       .replace("\"last-partition-id\":1001", "\"last-partition-id\":999")
     assert(read(json).lastColumnId == 14)
     assert(read(json).lastPartitionId == 1001)
   }
 
-  test("a version above 3 is unsupported, and the message names it and the file") {
+  test("a version above 3 is unsupported, and the message names it and the file", MetadataRules.supportedVersions) {
     val error = intercept[Unsupported](read(v2.replace("\"format-version\":2", "\"format-version\":4")))
     assert(error.getMessage.contains("version 4") && error.getMessage.contains(File))
     assert(invalid(v2.replace("\"format-version\":2", "\"format-version\":0")).path == "$.format-version")
   }
 
-  test("what version 2 requires must be there") {
+  test("what version 2 requires must be there", MetadataRules.requiredFields) {
     Seq(
       "format-version",
       "table-uuid",
@@ -147,7 +148,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a cut-short file, an empty one, and one that is no JSON are named") {
+  test("a cut-short file, an empty one, and one that is no JSON are named", JsonRules.strict) {
     assert(invalid(v2.take(v2.length / 2)).reason.contains("cut short"))
     assert(invalid("").reason == "It is empty")
     assert(invalid("<html>").reason.contains("not JSON"))
@@ -157,7 +158,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidMetadata](TableMetadataJson.read(File, binary))
   }
 
-  test("wrong values are named with their place") {
+  test("wrong values are named with their place", JsonRules.strict, MetadataRules.currentSchema) {
     Seq(
       ("\"last-column-id\":14", "\"last-column-id\":\"14\"", "$.last-column-id"),
       ("\"last-updated-ms\":1", "\"last-updated-ms\":1.5e3,\"x\":1", "$.last-updated-ms"),
@@ -177,7 +178,7 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("lists that must not be empty are refused when they are") {
+  test("lists that must not be empty are refused when they are", MetadataRules.requiredFields) {
     def emptied(key: String): String = v2.replace(s""""$key":[""", s""""$key":[],"x":[""")
     assert(invalid(emptied("schemas")).path == "$.schemas")
     assert(invalid(emptied("partition-specs")).path == "$.partition-specs")

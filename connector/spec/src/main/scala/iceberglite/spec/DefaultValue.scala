@@ -1,0 +1,73 @@
+package iceberglite.spec
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+
+/**
+ * The default of a field (spec: "Default values", as adopted). A null default is the absence of one, `None`.
+ *
+ * Fields of type unknown, variant, geometry and geography have no other default than null.
+ */
+sealed trait DefaultValue extends Product with Serializable
+
+object DefaultValue {
+  final case class OfPrimitive(value: Literal) extends DefaultValue
+
+  /** `{}`: a struct that is there, whose fields hold their own defaults. A struct has no other default but null. */
+  case object EmptyStruct extends DefaultValue
+  final case class OfList(elements: Vector[Option[DefaultValue]]) extends DefaultValue
+
+  /** In the order of its keys in the metadata. */
+  final case class OfMap(entries: Vector[(DefaultValue, Option[DefaultValue])]) extends DefaultValue
+
+  /** What is wrong with a default of a field of this type; absent where nothing is. */
+  def fault(value: DefaultValue, t: Type): Option[String] = (value, t) match {
+    case (_, UnknownType | VariantType | _: GeometryType | _: GeographyType) =>
+      Some(s"The only default of type $t is null")
+    case (OfPrimitive(v), primitive: PrimitiveType) =>
+      if (isOfType(v, primitive)) None else Some(s"It is no value of type $primitive")
+    case (EmptyStruct, _: StructType) => None
+    case (OfList(elements), list: ListType) => firstFault(elements, list.elementField)
+    case (OfMap(entries), map: MapType) =>
+      firstFault(entries.map { case (key, _) => Some(key) }, map.keyField)
+        .orElse(firstFault(entries.map(_._2), map.valueField))
+    case (_, _: StructType) => Some("The default of a struct is {} or null; give its fields defaults")
+    case _ => Some(s"It is no value of type $t")
+  }
+
+  private def firstFault(values: Vector[Option[DefaultValue]], part: NestedField): Option[String] =
+    values.flatMap {
+      case Some(value) => fault(value, part.fieldType)
+      case None => if (part.required) Some(s"It holds a null ${part.name}, which must not be null") else None
+    }.headOption
+
+  /** Of a decimal exactly the scale, of fixed exactly the length. */
+  private def isOfType(value: Literal, t: PrimitiveType): Boolean = (t, value.dataType) match {
+    case (DecimalType(precision, scale), DecimalType(p, s)) => p <= precision && s == scale
+    case (expected, found) => expected == found
+  }
+
+  /**
+   * The default of a column whose type is promoted.
+   *
+   * @throws InvalidArgument for a date that is no timestamp
+   */
+  def promoted(name: String, value: DefaultValue, to: Type): DefaultValue = (value, to) match {
+    case (OfPrimitive(v), primitive: PrimitiveType) => OfPrimitive(promoted(name, v, primitive))
+    case (OfList(elements), list: ListType) => OfList(elements.map(_.map(promoted(name, _, list.element))))
+    case (OfMap(entries), map: MapType) =>
+      OfMap(entries.map { case (k, v) => promoted(name, k, map.key) -> v.map(promoted(name, _, map.value)) })
+    case _ => value
+  }
+
+  private def promoted(name: String, value: Literal, to: PrimitiveType): Literal = (value, to) match {
+    case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
+    case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
+    case (date: DateLiteral, TimestampType | TimestampNsType) =>
+      LiteralConversion.to(date, to).getOrElse {
+        throw InvalidArgument(s"default of column $name", DateTime.formatDate(date.days), s"It is out of range of $to")
+      }
+    case _ => value
+  }
+}

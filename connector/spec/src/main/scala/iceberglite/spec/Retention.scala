@@ -1,0 +1,73 @@
+package iceberglite.spec
+
+import iceberglite.spec.MetadataUpdate.{RemoveSnapshotRef, RemoveSnapshots}
+import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
+
+/** What an expiry of snapshots takes away. */
+final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
+  def isEmpty: Boolean = snapshotIds.isEmpty && refs.isEmpty
+
+  def updates: Vector[MetadataUpdate] =
+    refs.toVector.sorted.map(RemoveSnapshotRef) ++ Some(RemoveSnapshots(snapshotIds)).filter(_ => snapshotIds.nonEmpty)
+}
+
+/**
+ * How long the snapshots and references of a table live, where a reference does not say it for itself (spec: "Snapshot
+ * Retention Policy").
+ *
+ * @param olderThanMs snapshots from before this time may expire
+ * @param minSnapshotsToKeep how many snapshots of a branch never expire
+ * @param maxRefAgeMs the age at which branches and tags expire, but for main
+ */
+final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAgeMs: Long) {
+
+  /**
+   * What has expired. The specification's steps, but that a snapshot to which no reference leads lives until
+   * [[olderThanMs]], as in Apache Iceberg: somebody staged it and may publish it yet.
+   */
+  def expired(m: TableMetadata, nowMs: Long): Expiration = {
+    val refs = m.refs.filter { case (name, ref) => name == Main || isYoung(m, ref, nowMs) }
+    val heads = refs.values.flatMap(ref => m.snapshotsById.get(ref.snapshotId).map(ref -> _)).toVector
+    val kept = heads.flatMap {
+      case (branch: Branch, head) => keptOf(branch, m.ancestors(head), nowMs)
+      case (_: Tag, snapshot) => Vector(snapshot.snapshotId)
+    }.toSet
+    val reached = heads.flatMap {
+      case (_: Branch, head) => m.ancestors(head).map(_.snapshotId)
+      case (_: Tag, snapshot) => Iterator(snapshot.snapshotId)
+    }.toSet
+    val staged = m.snapshots.filter(s => !reached(s.snapshotId) && s.timestampMs >= olderThanMs).map(_.snapshotId)
+    Expiration(
+      m.snapshots.map(_.snapshotId).filterNot(kept).toSet -- staged,
+      m.refs.keySet -- refs.keySet
+    )
+  }
+
+  private def isYoung(m: TableMetadata, ref: SnapshotRef, nowMs: Long): Boolean =
+    m.snapshotsById.get(ref.snapshotId).exists { s =>
+      Retention.before(nowMs, ref.maxRefAgeMs.getOrElse(maxRefAgeMs)) <= s.timestampMs
+    }
+
+  /** The head itself is always among the first. */
+  private def keptOf(branch: Branch, ancestors: Iterator[Snapshot], nowMs: Long): Vector[Long] = {
+    val oldest = branch.maxSnapshotAgeMs.fold(olderThanMs)(Retention.before(nowMs, _))
+    val min = math.max(branch.minSnapshotsToKeep.getOrElse(minSnapshotsToKeep), 1)
+    ancestors.zipWithIndex.takeWhile { case (s, i) => i < min || s.timestampMs >= oldest }.map(_._1.snapshotId).toVector
+  }
+}
+
+object Retention {
+
+  /** What a table's properties say. @throws IcebergError.InvalidArgument that names the property */
+  def of(m: TableMetadata, nowMs: Long): Retention = Retention(
+    before(nowMs, TableProperty.of(TableProperty.MaxSnapshotAge, m.properties)),
+    TableProperty.of(TableProperty.MinSnapshotsToKeep, m.properties),
+    TableProperty.of(TableProperty.MaxRefAge, m.properties)
+  )
+
+  /** An age that reaches back before all time is no limit. */
+  private def before(nowMs: Long, ageMs: Long): Long = {
+    val time = nowMs - ageMs
+    if (ageMs > 0 && time > nowMs) Long.MinValue else time
+  }
+}

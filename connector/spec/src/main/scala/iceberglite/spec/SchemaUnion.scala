@@ -1,0 +1,42 @@
+package iceberglite.spec
+
+import iceberglite.spec.Type.{ListType, MapType, StructType, UnknownType, canPromote}
+
+/**
+ * Merges the columns of rows that are to be written into those of a table, by name: what the table lacks is added, what
+ * is wider in the rows is widened, what may be null there becomes optional. Nothing is dropped, narrowed or required.
+ */
+final private[spec] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
+
+  /** @param parent the path to the struct whose fields are `known` and get `wanted` */
+  def struct(
+      update: SchemaUpdate,
+      parent: Vector[String],
+      known: Vector[NestedField],
+      wanted: Vector[NestedField]
+  ): SchemaUpdate = wanted.foldLeft(update) { (update, field) =>
+    ColumnPath.child(known, field.name, caseSensitive) match {
+      case Some(column) => merged(update, parent :+ column.name, column, field)
+      case None => update.addColumn(parent, field.name, field.fieldType, field.doc)
+    }
+  }
+
+  private def merged(update: SchemaUpdate, path: Vector[String], known: NestedField, wanted: NestedField) = {
+    val nullable = if (wanted.optional && known.required) update.makeOptional(path) else update
+    val typed = retyped(nullable, path, known.fieldType, wanted.fieldType)
+    if (wanted.doc.isEmpty || wanted.doc == known.doc) typed else typed.updateDoc(path, wanted.doc)
+  }
+
+  private def retyped(update: SchemaUpdate, path: Vector[String], known: Type, wanted: Type): SchemaUpdate =
+    (known, wanted) match {
+      case (StructType(columns), StructType(fields)) => struct(update, path, columns, fields)
+      case (list: ListType, other: ListType) =>
+        merged(update, path :+ list.elementField.name, list.elementField, other.elementField)
+      case (map: MapType, other: MapType) =>
+        val keyed = retyped(update, path :+ map.keyField.name, map.key, other.key)
+        merged(keyed, path :+ map.valueField.name, map.valueField, other.valueField)
+      // Nothing but nulls, or values that the table's type holds as it is.
+      case _ if wanted == UnknownType || canPromote(wanted, known, version) => update
+      case _ => update.updateType(path, wanted)
+    }
+}

@@ -1,0 +1,41 @@
+package iceberglite.spec
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.Type.StructType
+import iceberglite.spec.transform.Void
+
+/**
+ * That the columns serve a spec or an order (spec: "Partitioning", "Sorting"): each source is there, primitive, not
+ * inside of a list or map, and of a type that the transform takes. One that a void field once came from may be gone.
+ */
+private[spec] object SourceCheck {
+
+  /** @throws ValidationFailed that names the field and the column */
+  def partition(schema: Schema, spec: PartitionSpec): Unit =
+    spec.fields.filter(_.transform != Void).foreach { f =>
+      def missing(id: Int) =
+        s"Cannot drop field $id: the partition field ${f.name} is made from it. Drop that first"
+      f.sourceIds.foreach(source(schema, _, f.transform, s"the partition field ${f.name}", missing))
+    }
+
+  /** @throws ValidationFailed that names the transform and the column */
+  def sort(schema: Schema, order: SortOrder): Unit = order.fields.foreach { f =>
+    def missing(id: Int) = s"Cannot drop field $id: the table's sort order uses it. Change the order first"
+    f.sourceIds.foreach(source(schema, _, f.transform, s"the sort field ${f.transform}", missing))
+  }
+
+  private def source(schema: Schema, id: Int, transform: Transform, user: String, missing: Int => String): Unit = {
+    val column = schema.byId.getOrElse(id, throw ValidationFailed(missing(id)))
+    def refuse(reason: String): Nothing =
+      throw ValidationFailed(s"Column ${schema.names(id)} cannot be the source of $user: $reason")
+    column.fieldType match {
+      case _: PrimitiveType => ()
+      case nested: NestedType => refuse(s"it is a $nested, and sources are primitive")
+    }
+    // With several arguments, the transform is of a later version and whoever wrote it has checked it.
+    if (!transform.canTransform(column.fieldType)) refuse(s"$transform takes no ${column.fieldType}")
+    schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
+      refuse(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row has many")
+    }
+  }
+}

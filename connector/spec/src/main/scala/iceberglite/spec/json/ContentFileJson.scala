@@ -1,0 +1,188 @@
+package iceberglite.spec.json
+
+import java.nio.ByteBuffer
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec._
+import iceberglite.spec.Literal.BinaryLiteral
+import iceberglite.spec.Type.{BinaryType, StructType}
+
+/**
+ * Spec, "Appendix C - Content File (Data and Delete) Serialization", with the fields of version 3. Written are the
+ * specification's words; those of Apache Iceberg since 1.11 (`position-deletes`, `parquet`, the partition as an array)
+ * are read too.
+ *
+ * @param specs the partition specs that files may be of
+ * @param schema where the types of partition values come from
+ */
+final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) extends JsonFormat[ContentFile] {
+  import ContentFileJson._
+
+  private val partitionTypes = specs.map { case (id, spec) => id -> spec.partitionType(schema) }
+
+  override def read(json: JsonValue): ContentFile = {
+    val specId = json.int(SpecId)
+    ContentFile(
+      one(json(ContentKey), Content.all)(_.name),
+      json.string(FilePath),
+      one(json(Format), FileFormat.all)(_.name),
+      specId,
+      partition(json, specId),
+      json.count(RecordCount),
+      json.count(FileSize),
+      metrics(json),
+      json.optional(KeyMetadata).map(bytes),
+      json.mapOf(SplitOffsets)(_.long),
+      json.mapOf(EqualityIds)(_.int),
+      json.optionalInt(SortOrderId),
+      json.optionalCount(FirstRowId),
+      json.optionalString(ReferencedDataFile),
+      json.optionalCount(ContentOffset),
+      json.optionalCount(ContentSize)
+    )
+  }
+
+  /** A file without partition values may be of a spec that is not at hand: a delete file of the whole table. */
+  private def partition(json: JsonValue, specId: Int): PartitionTuple = {
+    val values = json.optional(Partition)
+    def isEmpty = values.forall(v => if (v.isArray) v.elements.isEmpty else v.entries.isEmpty)
+    partitionTypes.get(specId) match {
+      case None if isEmpty => PartitionTuple.Empty
+      case None => json(SpecId).fail(s"There is no partition spec $specId")
+      case Some(t) =>
+        values.fold(PartitionTuple(t.fields.map(_ => None)))(v => if (v.isArray) inOrder(v, t) else byId(v, t))
+    }
+  }
+
+  private def byId(json: JsonValue, t: StructType): PartitionTuple = {
+    json.entries.foreach { case (key, value) =>
+      if (!t.fields.exists(_.id.toString == key)) value.fail(s"The partition spec has no field $key")
+    }
+    PartitionTuple(t.fields.map(f => json.optional(f.id.toString).map(SingleValueJson.read(_, primitive(f)))))
+  }
+
+  private def inOrder(json: JsonValue, t: StructType): PartitionTuple = {
+    val values = json.elements
+    if (values.size != t.fields.size) json.fail(s"There are ${values.size} values for ${t.fields.size} fields")
+    PartitionTuple(values.zip(t.fields).map { case (value, field) =>
+      if (value.isNull) None else Some(SingleValueJson.read(value, primitive(field)))
+    })
+  }
+
+  override def write(file: ContentFile, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    out.writeNumberField(SpecId, file.specId)
+    out.writeStringField(ContentKey, file.content.name.toUpperCase(java.util.Locale.ROOT))
+    out.writeStringField(FilePath, file.path)
+    out.writeStringField(Format, file.format.name.toUpperCase(java.util.Locale.ROOT))
+    writePartition(file, out)
+    out.writeNumberField(RecordCount, file.recordCount)
+    out.writeNumberField(FileSize, file.fileSizeInBytes)
+    writeMetrics(file.metrics, out)
+    file.keyMetadata.foreach(writeBytes(KeyMetadata, _, out))
+    if (file.splitOffsets.nonEmpty) JsonFormat.array(out, SplitOffsets, file.splitOffsets)(v => out.writeNumber(v))
+    if (file.equalityIds.nonEmpty) JsonFormat.array(out, EqualityIds, file.equalityIds)(id => out.writeNumber(id))
+    file.sortOrderId.foreach(out.writeNumberField(SortOrderId, _))
+    file.firstRowId.foreach(out.writeNumberField(FirstRowId, _))
+    file.referencedDataFile.foreach(out.writeStringField(ReferencedDataFile, _))
+    file.contentOffset.foreach(out.writeNumberField(ContentOffset, _))
+    file.contentSizeInBytes.foreach(out.writeNumberField(ContentSize, _))
+    out.writeEndObject()
+  }
+
+  /** Null values are left out. */
+  private def writePartition(file: ContentFile, out: JsonGenerator): Unit = {
+    out.writeObjectFieldStart(Partition)
+    for {
+      partitionType <- partitionTypes.get(file.specId)
+      (field, Some(value)) <- partitionType.fields.zip(file.partition.values)
+    } {
+      out.writeFieldName(field.id.toString)
+      SingleValueJson.write(value, out)
+    }
+    out.writeEndObject()
+  }
+}
+
+object ContentFileJson {
+  private val SpecId = "spec-id"
+  private val ContentKey = "content"
+  private val FilePath = "file-path"
+  private val Format = "file-format"
+  private val Partition = "partition"
+  private val RecordCount = "record-count"
+  private val FileSize = "file-size-in-bytes"
+  private val ColumnSizes = "column-sizes"
+  private val ValueCounts = "value-counts"
+  private val NullValueCounts = "null-value-counts"
+  private val NanValueCounts = "nan-value-counts"
+  private val LowerBounds = "lower-bounds"
+  private val UpperBounds = "upper-bounds"
+  private val KeyMetadata = "key-metadata"
+  private val SplitOffsets = "split-offsets"
+  private val EqualityIds = "equality-ids"
+  private val SortOrderId = "sort-order-id"
+  private val FirstRowId = "first-row-id"
+  private val ReferencedDataFile = "referenced-data-file"
+  private val ContentOffset = "content-offset"
+  private val ContentSize = "content-size-in-bytes"
+  private val Keys = "keys"
+  private val Values = "values"
+
+  private def primitive(field: NestedField): PrimitiveType = field.fieldType match {
+    case primitive: PrimitiveType => primitive
+    case _: NestedType => Type.StringType
+  }
+
+  private def one[A](json: JsonValue, all: Seq[A])(name: A => String): A = {
+    val found = json.lowerCase.replace('-', '_')
+    all.find(name(_) == found)
+      .getOrElse(json.fail(s"Must be one of ${all.map(name).mkString(", ")}, found ${json.string}"))
+  }
+
+  private def metrics(json: JsonValue): Metrics = MetricMaps(
+    json.optional(ColumnSizes).map(byColumn(_)(_.long)),
+    json.optional(ValueCounts).map(byColumn(_)(_.long)),
+    json.optional(NullValueCounts).map(byColumn(_)(_.long)),
+    json.optional(NanValueCounts).map(byColumn(_)(_.long)),
+    json.optional(LowerBounds).map(byColumn(_)(bytes)),
+    json.optional(UpperBounds).map(byColumn(_)(bytes))
+  )
+
+  private def byColumn[A](json: JsonValue)(read: JsonValue => A): Map[Int, A] = {
+    val (keys, values) = (json(Keys).map(_.int), json(Values).map(read))
+    if (keys.size != values.size) json.fail(s"There are ${keys.size} keys and ${values.size} values")
+    json.unique(keys)(id => s"Column $id stands there twice")
+    keys.zip(values).toMap
+  }
+
+  private def bytes(json: JsonValue): ByteBuffer = SingleValueJson.read(json, BinaryType) match {
+    case BinaryLiteral(bytes) => bytes
+    case _ => json.fail("Not a hexadecimal string")
+  }
+
+  private def writeMetrics(metrics: Metrics, out: JsonGenerator): Unit = {
+    def counts(key: String, map: Option[Map[Int, Long]]): Unit = columns(key, map)(v => out.writeNumber(v))
+    def bounds(key: String, map: Option[Map[Int, ByteBuffer]]): Unit =
+      columns(key, map)(v => SingleValueJson.write(BinaryLiteral(v), out))
+    def columns[A](key: String, map: Option[Map[Int, A]])(write: A => Unit): Unit = map.foreach { m =>
+      val inOrder = m.toVector.sortBy(_._1)
+      out.writeObjectFieldStart(key)
+      JsonFormat.array(out, Keys, inOrder)(e => out.writeNumber(e._1))
+      JsonFormat.array(out, Values, inOrder)(e => write(e._2))
+      out.writeEndObject()
+    }
+    counts(ColumnSizes, metrics.columnSizes)
+    counts(ValueCounts, metrics.valueCounts)
+    counts(NullValueCounts, metrics.nullValueCounts)
+    counts(NanValueCounts, metrics.nanValueCounts)
+    bounds(LowerBounds, metrics.lowerBounds)
+    bounds(UpperBounds, metrics.upperBounds)
+  }
+
+  private def writeBytes(key: String, bytes: ByteBuffer, out: JsonGenerator): Unit = {
+    out.writeFieldName(key)
+    SingleValueJson.write(BinaryLiteral(bytes), out)
+  }
+}

@@ -1,0 +1,111 @@
+package iceberglite.spec.json
+
+import java.util
+
+import com.fasterxml.jackson.core.{JsonParser, JsonToken}
+
+import iceberglite.spec.json.JsonTree._
+
+/**
+ * Makes the tree of a document. Jackson bounds its depth and the length of its numbers.
+ *
+ * @param fail refuses what Jackson lets pass
+ */
+final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) {
+  import JsonTreeReader._
+
+  /** The parts of all that is open; those of what closes are copied out. */
+  private var keys = new Array[String](64)
+  private var values = new Array[JsonTree](64)
+  private var size = 0
+
+  private def document(first: JsonToken): JsonTree = {
+    val tree = part(first)
+    if (Option(parser.nextToken()).isDefined) fail(s"It is not JSON: more follows after its end, at $line")
+    tree
+  }
+
+  private def line: String = {
+    val at = parser.getCurrentLocation
+    s"line ${at.getLineNr}, column ${at.getColumnNr}"
+  }
+
+  private def part(token: JsonToken): JsonTree = token match {
+    case JsonToken.VALUE_STRING => Text(parser.getText)
+    case JsonToken.VALUE_NUMBER_INT => whole()
+    case JsonToken.START_OBJECT => members()
+    case JsonToken.START_ARRAY => elements()
+    case JsonToken.VALUE_TRUE => True
+    case JsonToken.VALUE_FALSE => False
+    case JsonToken.VALUE_NULL => Null
+    case _ => Number(parser.getText)
+  }
+
+  private def whole(): JsonTree = parser.getNumberType match {
+    case JsonParser.NumberType.INT | JsonParser.NumberType.LONG => Whole(parser.getLongValue)
+    case _ => Number(parser.getText)
+  }
+
+  private def elements(): JsonTree = {
+    val start = size
+    var token = parser.nextToken()
+    while (token != JsonToken.END_ARRAY) {
+      push("", part(token))
+      token = parser.nextToken()
+    }
+    val read = Elements(util.Arrays.copyOfRange(values, start, size))
+    size = start
+    read
+  }
+
+  private def members(): JsonTree = {
+    val start = size
+    while (parser.nextToken() != JsonToken.END_OBJECT) {
+      val key = parser.getCurrentName
+      push(key, part(parser.nextToken()))
+    }
+    val read = Members(util.Arrays.copyOfRange(keys, start, size), util.Arrays.copyOfRange(values, start, size))
+    size = start
+    // Two readers might take its two values differently.
+    repeated(read.keys).foreach(key => fail(s"The key $key stands twice in the object that ends at $line"))
+    read
+  }
+
+  private def push(key: String, value: JsonTree): Unit = {
+    if (size == values.length) {
+      keys = util.Arrays.copyOf(keys, size * 2)
+      values = util.Arrays.copyOf(values, size * 2)
+    }
+    keys(size) = key
+    values(size) = value
+    size += 1
+  }
+
+  private def repeated(keys: Array[String]): Option[String] =
+    if (keys.length > Few) {
+      val seen = new util.HashSet[String]
+      keys.find(key => !seen.add(key))
+    } else {
+      var i = 1
+      var found = -1
+      while (i < keys.length && found < 0) {
+        var j = 0
+        while (j < i && !((keys(j) eq keys(i)) || keys(j) == keys(i))) j += 1
+        if (j < i) found = i
+        i += 1
+      }
+      if (found < 0) None else Some(keys(found))
+    }
+}
+
+private[json] object JsonTreeReader {
+  private val True = Bool(true)
+  private val False = Bool(false)
+
+  /** Up to so many keys are compared each with each. */
+  private val Few = 24
+
+  /** @return `None` for an empty document. @throws java.io.IOException where it is not JSON */
+  def read(parser: JsonParser, fail: String => Nothing): Option[JsonTree] =
+    Option(parser.nextToken()).map(first => new JsonTreeReader(parser, fail).document(first))
+}

@@ -1,0 +1,114 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec._
+import iceberglite.spec.MetadataUpdate._
+import iceberglite.spec.ViewUpdate._
+import iceberglite.spec.json.{UpdateKey => Key}
+
+/** A change of a table as a REST catalog takes it: `{"action":"set-location","location":...}`. */
+object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
+
+  override def read(json: JsonValue): MetadataUpdate = {
+    val action = json(Key.Action)
+    SharedUpdates.read(json, action.lowerCase).getOrElse(own(json, action))
+  }
+
+  private def own(json: JsonValue, action: JsonValue): MetadataUpdate = action.lowerCase match {
+    case "set-current-schema" => SetCurrentSchema(json.int(Key.SchemaId))
+    case "add-spec" => AddPartitionSpec(PartitionSpecJson.unassigned(json(Key.Spec)))
+    case "set-default-spec" => SetDefaultSpec(json.int(Key.SpecId))
+    case "remove-partition-specs" => RemovePartitionSpecs(json(Key.SpecIds).map(_.int).toSet)
+    case "remove-schemas" => RemoveSchemas(json(Key.SchemaIds).map(_.int).toSet)
+    case "add-sort-order" => AddSortOrder(SortOrderJson.read(json(Key.SortOrder)))
+    case "set-default-sort-order" => SetDefaultSortOrder(json.int(Key.SortOrderId))
+    case "add-snapshot" => AddSnapshot(SnapshotJson.read(json(Key.Snapshot)))
+    case "remove-snapshots" => RemoveSnapshots(json(Key.SnapshotIds).map(_.long).toSet)
+    case "set-snapshot-ref" =>
+      val name = json.string(Key.RefName)
+      SetSnapshotRef(name, SnapshotRefJson.checked(name, json))
+    case "remove-snapshot-ref" => RemoveSnapshotRef(json.string(Key.RefName))
+    // The deprecated snapshot-id beside the file says what the file says too.
+    case "set-statistics" => SetStatistics(StatisticsJson.read(json(Key.Statistics)))
+    case "remove-statistics" => RemoveStatistics(json.long(Key.SnapshotId))
+    case "set-partition-statistics" =>
+      SetPartitionStatistics(PartitionStatisticsJson.read(json(Key.PartitionStatistics)))
+    case "remove-partition-statistics" => RemovePartitionStatistics(json.long(Key.SnapshotId))
+    case "add-encryption-key" => AddEncryptionKey(EncryptionKeyJson.read(json(Key.EncryptionKey)))
+    case "remove-encryption-key" => RemoveEncryptionKey(json.string(Key.KeyId))
+    case other => action.fail(s"Unknown change of a table: $other")
+  }
+
+  override def write(update: MetadataUpdate, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    update match {
+      case shared: ViewUpdate => SharedUpdates.write(shared, out)
+      case SetCurrentSchema(id) => number(out, "set-current-schema", Key.SchemaId, id.toLong)
+      case AddPartitionSpec(spec) => part(out, "add-spec", Key.Spec)(PartitionSpecJson.write(spec, out))
+      case SetDefaultSpec(id) => number(out, "set-default-spec", Key.SpecId, id.toLong)
+      case RemovePartitionSpecs(ids) => numbers(out, "remove-partition-specs", Key.SpecIds, ids.map(_.toLong))
+      case RemoveSchemas(ids) => numbers(out, "remove-schemas", Key.SchemaIds, ids.map(_.toLong))
+      case AddSortOrder(order) => part(out, "add-sort-order", Key.SortOrder)(SortOrderJson.write(order, out))
+      case SetDefaultSortOrder(id) => number(out, "set-default-sort-order", Key.SortOrderId, id.toLong)
+      case AddSnapshot(snapshot) => part(out, "add-snapshot", Key.Snapshot)(SnapshotJson.write(snapshot, out))
+      case RemoveSnapshots(ids) => numbers(out, "remove-snapshots", Key.SnapshotIds, ids)
+      case SetSnapshotRef(name, ref) =>
+        text(out, "set-snapshot-ref", Key.RefName, name)
+        SnapshotRefJson.writeFields(ref, out)
+      case RemoveSnapshotRef(name) => text(out, "remove-snapshot-ref", Key.RefName, name)
+      case SetStatistics(file) =>
+        number(out, "set-statistics", Key.SnapshotId, file.snapshotId)
+        out.writeFieldName(Key.Statistics)
+        StatisticsJson.write(file, out)
+      case RemoveStatistics(id) => number(out, "remove-statistics", Key.SnapshotId, id)
+      case SetPartitionStatistics(file) =>
+        part(out, "set-partition-statistics", Key.PartitionStatistics)(PartitionStatisticsJson.write(file, out))
+      case RemovePartitionStatistics(id) => number(out, "remove-partition-statistics", Key.SnapshotId, id)
+      case AddEncryptionKey(key) =>
+        part(out, "add-encryption-key", Key.EncryptionKey)(EncryptionKeyJson.write(key, out))
+      case RemoveEncryptionKey(id) => text(out, "remove-encryption-key", Key.KeyId, id)
+    }
+    out.writeEndObject()
+  }
+
+  private[json] def number(out: JsonGenerator, action: String, key: String, value: Long): Unit = {
+    out.writeStringField(Key.Action, action)
+    out.writeNumberField(key, value)
+  }
+
+  private def numbers(out: JsonGenerator, action: String, key: String, values: Set[Long]): Unit = {
+    out.writeStringField(Key.Action, action)
+    JsonFormat.array(out, key, values.toVector.sorted)(id => out.writeNumber(id))
+  }
+
+  private[json] def text(out: JsonGenerator, action: String, key: String, value: String): Unit = {
+    out.writeStringField(Key.Action, action)
+    out.writeStringField(key, value)
+  }
+
+  private[json] def part(out: JsonGenerator, action: String, key: String)(write: => Unit): Unit = {
+    out.writeStringField(Key.Action, action)
+    out.writeFieldName(key)
+    write
+  }
+}
+
+/** A change of a view as a REST catalog takes it. */
+object ViewUpdateJson extends JsonFormat[ViewUpdate] {
+
+  override def read(json: JsonValue): ViewUpdate = {
+    val action = json(Key.Action)
+    SharedUpdates.read(json, action.lowerCase).getOrElse(action.lowerCase match {
+      case SharedUpdates.AddVersion => AddViewVersion(ViewVersionJson.read(json(Key.ViewVersion)))
+      case SharedUpdates.SetCurrentVersion => SetCurrentViewVersion(json.int(Key.ViewVersionId))
+      case other => action.fail(s"Unknown change of a view: $other")
+    })
+  }
+
+  override def write(update: ViewUpdate, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    SharedUpdates.write(update, out)
+    out.writeEndObject()
+  }
+}

@@ -1,0 +1,44 @@
+package iceberglite.spec.json
+
+import scala.collection.immutable
+
+/**
+ * A small map of strings in the order of its document, such as a snapshot's summary: of ten thousand snapshots nobody
+ * looks at more than a few summaries, so that what counts is how soon it is made. A changed one is an ordinary map.
+ */
+final private[json] class StringMap(keys: Array[String], texts: Array[String])
+    extends immutable.AbstractMap[String, String]
+    with Serializable {
+
+  override def size: Int = keys.length
+
+  override def get(key: String): Option[String] = {
+    var i = 0
+    while (i < keys.length && keys(i) != key) i += 1
+    if (i < keys.length) Some(texts(i)) else None
+  }
+
+  override def iterator: Iterator[(String, String)] = keys.indices.iterator.map(i => keys(i) -> texts(i))
+
+  override def +[B >: String](entry: (String, B)): Map[String, B] = ordinary[B] + entry
+
+  override def -(key: String): Map[String, String] = ordinary[String] - key
+
+  private def ordinary[B >: String]: Map[String, B] = {
+    val map = Map.newBuilder[String, B]
+    iterator.foreach(map += _)
+    map.result()
+  }
+}
+
+private[json] object StringMap {
+
+  /** Above this a lookup by hash pays. */
+  private val Small = 24
+
+  /** @param keys all different */
+  def apply(keys: Array[String], texts: Array[String]): Map[String, String] =
+    if (keys.isEmpty) Map.empty
+    else if (keys.length <= Small) new StringMap(keys, texts)
+    else keys.iterator.zip(texts.iterator).toMap
+}

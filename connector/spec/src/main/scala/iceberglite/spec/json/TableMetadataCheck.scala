@@ -1,0 +1,93 @@
+package iceberglite.spec.json
+
+import iceberglite.spec._
+import iceberglite.spec.fold.Snapshots.ClockToleranceMs
+import iceberglite.spec.json.{TableMetadataKey => Key}
+
+/**
+ * What the parts of a metadata file say of each other. A contradiction is refused: whichever part one believed, rows
+ * might be wrong, or written where another engine does not find them.
+ */
+private[json] object TableMetadataCheck {
+
+  /** @param json the file, for the place of a fault */
+  def apply(json: JsonValue, m: TableMetadata): Unit = {
+    schemas(json, m)
+    snapshots(json, m)
+    log(json, Key.SnapshotLog, m.snapshotLog.iterator.map(_.timestampMs), m.lastUpdatedMs)
+    log(json, Key.MetadataLog, m.metadataLog.iterator.map(_.timestampMs), m.lastUpdatedMs)
+  }
+
+  private def schemas(json: JsonValue, m: TableMetadata): Unit = {
+    at(json, Key.Schemas).unique(m.schemas.map(_.schemaId))(id => s"Two schemas have the id $id")
+    at(json, Key.Specs).unique(m.specs.map(_.specId))(id => s"Two partition specs have the id $id")
+    at(json, Key.SortOrders).unique(m.sortOrders.map(_.orderId))(id => s"Two sort orders have the id $id")
+    m.sortOrders.find(o => o.isSorted == (o.orderId == SortOrder.Unsorted.orderId)).foreach { order =>
+      at(json, Key.SortOrders).fail(s"Order ${order.orderId} has ${order.fields.size} fields; the unsorted order is 0")
+    }
+    // Those of before may come from columns that were dropped since.
+    m.spec.fields.filter(_.transform != transform.Void).foreach { f =>
+      bound(json, Key.DefaultSpecId, m.schema, f.sourceIds, f.transform, s"partition field ${f.name}")
+    }
+    m.sortOrder.fields.foreach { f =>
+      bound(json, Key.DefaultSortOrderId, m.schema, f.sourceIds, f.transform, "the sort order")
+    }
+  }
+
+  /** That the spec or order which new files get goes with the columns they have. */
+  private def bound(
+      json: JsonValue,
+      key: String,
+      schema: Schema,
+      sources: Vector[Int],
+      transform: Transform,
+      what: String
+  ): Unit = sources.foreach { id =>
+    schema.byId.get(id) match {
+      case None => at(json, key).fail(s"Field $id, which $what is made from, is not in the current schema")
+      case Some(NestedField(_, _, nested: NestedType, _, _, _, _)) =>
+        at(json, key).fail(s"Field $id, which $what is made from, is a $nested: only primitive values make one")
+      case Some(f) if sources.size == 1 && !transform.canTransform(f.fieldType) =>
+        at(json, key).fail(s"Field $id, which $what is made from, is a ${f.fieldType}, and $transform takes none")
+      case Some(_) => ()
+    }
+  }
+
+  private def snapshots(json: JsonValue, m: TableMetadata): Unit = {
+    val ids = new java.util.HashSet[Long](m.snapshots.size * 2)
+    m.snapshots.foreach { s =>
+      if (!ids.add(s.snapshotId)) at(json, Key.Snapshots).fail(s"Two snapshots have the id ${s.snapshotId}")
+      if (s.sequenceNumber > m.lastSequenceNumber) at(json, Key.Snapshots).fail(
+        s"Snapshot ${s.snapshotId} has the sequence number ${s.sequenceNumber}, above the table's last, " +
+          m.lastSequenceNumber
+      )
+      for (first <- s.firstRowId; added <- s.addedRows if first + added < 0) {
+        at(json, Key.Snapshots).fail(s"Snapshot ${s.snapshotId} takes $added row ids from $first on, too many")
+      }
+    }
+    m.currentSnapshotId.filterNot(ids.contains(_)).foreach { id =>
+      at(json, Key.CurrentSnapshotId).fail(s"No snapshot has the id $id")
+    }
+    m.refs.foreach { case (name, ref) =>
+      if (!ids.contains(ref.snapshotId)) json(Key.Refs)(name).fail(s"No snapshot has the id ${ref.snapshotId}")
+    }
+    m.refs.get(SnapshotRef.Main).filterNot(main => m.currentSnapshotId.contains(main.snapshotId)).foreach { main =>
+      json(Key.Refs).fail(
+        s"main is at snapshot ${main.snapshotId}, but ${Key.CurrentSnapshotId} is " +
+          m.currentSnapshotId.fold("absent")(_.toString)
+      )
+    }
+  }
+
+  /** A log that runs backwards tells a wrong history; the clocks of two machines may differ by a little. */
+  private def log(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
+    (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>
+      if (before - ClockToleranceMs < before && time < before - ClockToleranceMs) {
+        at(json, key).fail(s"An entry of time $before stands before the time $time")
+      }
+      time
+    }
+
+  /** The place of a key; where the file leaves it out, the file. */
+  private def at(json: JsonValue, key: String): JsonValue = json.optional(key).getOrElse(json)
+}

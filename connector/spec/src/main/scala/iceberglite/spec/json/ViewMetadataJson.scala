@@ -1,0 +1,76 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.{ViewLogEntry, ViewMetadata}
+import iceberglite.spec.IcebergError.Unsupported
+
+/**
+ * The metadata file of a view. Written are the places that were adopted and those of the early view spec beside them;
+ * read are both, and what a version says for itself counts before what its representations say.
+ */
+object ViewMetadataJson extends JsonFormat[ViewMetadata] {
+  private val Uuid = "view-uuid"
+  private val Version = "format-version"
+  private val Location = "location"
+  private val Schemas = "schemas"
+  private val CurrentVersionId = "current-version-id"
+  private val Versions = "versions"
+  private val VersionLog = "version-log"
+  private val Properties = "properties"
+  private val TimestampMs = "timestamp-ms"
+  private val VersionId = "version-id"
+
+  /** The early form alone. */
+  private val CurrentSchemaId = "current-schema-id"
+
+  override def read(json: JsonValue): ViewMetadata = {
+    checkVersion(json(Version))
+    val listed = json.mapOf(Schemas)(SchemaJson.read)
+    json.unique(listed.map(_.schemaId))(id => s"Two schemas have the id $id")
+    val (schemas, versions) = ViewVersionJson.readAll(json(Versions), listed, json.optionalInt(CurrentSchemaId))
+    val current = json.int(CurrentVersionId)
+    json(Versions).unique(versions.map(_.versionId))(id => s"Two versions have the id $id")
+    val version = versions.find(_.versionId == current).getOrElse(json(CurrentVersionId).fail(
+      s"No version has the id $current, only ${versions.map(_.versionId).mkString(", ")}"
+    ))
+    if (!schemas.exists(_.schemaId == version.schemaId)) {
+      json(Versions).fail(s"Version $current has the schema ${version.schemaId}, which the view does not have")
+    }
+    ViewMetadata(
+      json.optional(Uuid).map(_.uuid),
+      json.string(Location),
+      schemas,
+      current,
+      versions,
+      json(VersionLog).map(e => ViewLogEntry(e.long(TimestampMs), e.int(VersionId))),
+      json.stringsOf(Properties)
+    )
+  }
+
+  private def checkVersion(json: JsonValue): Unit =
+    if (json.int > ViewMetadata.FormatNumber) throw Unsupported(
+      s"view format version ${json.int} in ${json.source}",
+      s"This release handles version ${ViewMetadata.FormatNumber}; use a newer one for this view"
+    )
+    else if (json.int < ViewMetadata.FormatNumber) json.fail(s"There is no version ${json.int}")
+
+  override def write(view: ViewMetadata, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    view.uuid.foreach(uuid => out.writeStringField(Uuid, uuid.toString))
+    out.writeNumberField(Version, ViewMetadata.FormatNumber)
+    out.writeStringField(Location, view.location)
+    if (view.properties.nonEmpty) JsonFormat.strings(out, Properties, view.properties)
+    JsonFormat.array(out, Schemas, view.schemas)(SchemaJson.write(_, out))
+    view.versionsById.get(view.currentVersionId).foreach(v => out.writeNumberField(CurrentSchemaId, v.schemaId))
+    out.writeNumberField(CurrentVersionId, view.currentVersionId)
+    JsonFormat.array(out, Versions, view.versions)(ViewVersionJson.write(_, out))
+    JsonFormat.array(out, VersionLog, view.versionLog) { e =>
+      out.writeStartObject()
+      out.writeNumberField(TimestampMs, e.timestampMs)
+      out.writeNumberField(VersionId, e.versionId)
+      out.writeEndObject()
+    }
+    out.writeEndObject()
+  }
+}

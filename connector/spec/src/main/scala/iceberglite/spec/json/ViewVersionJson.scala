@@ -1,0 +1,114 @@
+package iceberglite.spec.json
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.{Schema, ViewRepresentation, ViewVersion}
+import iceberglite.spec.ViewRepresentation.{Sql, Unknown}
+
+/** A version of a view, as it stands in the view's metadata and in changes. */
+object ViewVersionJson extends JsonFormat[ViewVersion] {
+  private val VersionId = "version-id"
+  private val SchemaId = "schema-id"
+  private val TimestampMs = "timestamp-ms"
+  private val Summary = "summary"
+  private val Representations = "representations"
+  private val DefaultCatalog = "default-catalog"
+  private val DefaultNamespace = "default-namespace"
+  private val Type = "type"
+  private val SqlType = "sql"
+  private val SqlText = "sql"
+  private val Dialect = "dialect"
+
+  /** In the early form beside the query, which has names and comments for the schema's columns. */
+  private val FieldAliases = "field-aliases"
+  private val FieldDocs = "field-docs"
+
+  override def read(json: JsonValue): ViewVersion = read(json, None)
+
+  /** @param currentSchemaId of the view, for a version that does not say */
+  private def read(json: JsonValue, currentSchemaId: Option[Int]): ViewVersion = {
+    val representations = json(Representations).elements
+    def either[A](key: String)(read: JsonValue => A): Option[A] =
+      (json +: representations).flatMap(_.optional(key)).headOption.map(read)
+    val version = ViewVersion(
+      json.int(VersionId),
+      either(SchemaId)(_.int).orElse(currentSchemaId).getOrElse(json.int(SchemaId)),
+      json.long(TimestampMs),
+      json(Summary).strings,
+      representations.map(representation),
+      either(DefaultCatalog)(_.string),
+      either(DefaultNamespace)(_.map(_.string)).getOrElse(Vector.empty)
+    )
+    json(Representations).unique(version.dialects)(dialect => s"Two queries are in the dialect $dialect")
+    version
+  }
+
+  /**
+   * All versions of a view, and its schemas. Where a version of the early form has names or comments of its own for the
+   * columns, it gets a schema that has them.
+   */
+  private[json] def readAll(
+      json: JsonValue,
+      schemas: Vector[Schema],
+      currentSchemaId: Option[Int]
+  ): (Vector[Schema], Vector[ViewVersion]) =
+    json.elements.foldLeft((schemas, Vector.empty[ViewVersion])) { case ((known, versions), element) =>
+      val version = read(element, currentSchemaId)
+      known.find(_.schemaId == version.schemaId).filterNot(_ => element.has(SchemaId)).map(renamed(element, _)) match {
+        case Some(schema) if !known.exists(k => k.schemaId == schema.schemaId && k.sameColumns(schema)) =>
+          val id = known.find(_.sameColumns(schema)).fold(known.map(_.schemaId).max + 1)(_.schemaId)
+          val all = if (known.exists(_.schemaId == id)) known else known :+ schema.copy(schemaId = id)
+          (all, versions :+ version.copy(schemaId = id))
+        case _ => (known, versions :+ version)
+      }
+    }
+
+  private def renamed(version: JsonValue, schema: Schema): Schema = {
+    def listed(key: String): Option[Vector[Option[String]]] =
+      version(Representations).elements.flatMap(_.optional(key)).headOption.map { list =>
+        val texts = list.map(e => if (e.isNull) None else Some(e.string))
+        if (texts.size != schema.fields.size) {
+          list.fail(s"There are ${texts.size}, but the schema has ${schema.fields.size} columns")
+        }
+        texts
+      }
+    val none = Vector.fill[Option[String]](schema.fields.size)(None)
+    val (names, docs) = (listed(FieldAliases).getOrElse(none), listed(FieldDocs).getOrElse(none))
+    schema.copy(fields = schema.fields.zip(names.zip(docs)).map { case (field, (name, doc)) =>
+      field.copy(name = name.getOrElse(field.name), doc = doc.orElse(field.doc))
+    })
+  }
+
+  private def representation(json: JsonValue): ViewRepresentation = json(Type).lowerCase match {
+    case SqlType => Sql(json.string(SqlText), json.string(Dialect))
+    case _ => Unknown(json.string(Type), json.json)
+  }
+
+  override def write(version: ViewVersion, out: JsonGenerator): Unit = {
+    out.writeStartObject()
+    out.writeNumberField(VersionId, version.versionId)
+    out.writeNumberField(TimestampMs, version.timestampMs)
+    JsonFormat.strings(out, Summary, version.summary)
+    scope(version, out)
+    JsonFormat.array(out, Representations, version.representations)(writeRepresentation(version, _, out))
+    out.writeEndObject()
+  }
+
+  /** What the names in the query mean: in the adopted form on the version, in the early one on each query. */
+  private def scope(version: ViewVersion, out: JsonGenerator): Unit = {
+    out.writeNumberField(SchemaId, version.schemaId)
+    version.defaultCatalog.foreach(out.writeStringField(DefaultCatalog, _))
+    JsonFormat.array(out, DefaultNamespace, version.defaultNamespace)(level => out.writeString(level))
+  }
+
+  private def writeRepresentation(version: ViewVersion, r: ViewRepresentation, out: JsonGenerator): Unit = r match {
+    case Sql(sql, dialect) =>
+      out.writeStartObject()
+      out.writeStringField(Type, SqlType)
+      out.writeStringField(SqlText, sql)
+      out.writeStringField(Dialect, dialect)
+      scope(version, out)
+      out.writeEndObject()
+    case Unknown(_, json) => out.writeRawValue(json)
+  }
+}

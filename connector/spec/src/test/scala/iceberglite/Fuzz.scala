@@ -1,0 +1,176 @@
+package iceberglite
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
+import scala.util.Random
+
+import iceberglite.spec.IcebergError
+
+/**
+ * Damaged input for parsers. Every run makes the same damage, unless the environment says otherwise:
+ *
+ *  - `ICEBERG_LITE_FUZZ` multiplies the rounds (`make fuzz` sets 200),
+ *  - `ICEBERG_LITE_SEED` is the seed that everything random comes from.
+ */
+object Fuzz {
+  private val SlowSeconds = 10L
+  private val DefaultSeed = 20240229L
+
+  private val multiplier: Int = env("ICEBERG_LITE_FUZZ").fold(1)(_.toInt)
+
+  val seed: Long = env("ICEBERG_LITE_SEED").fold(DefaultSeed)(_.toLong)
+
+  /** How often to try: `normal` times in the ordinary tests. */
+  def rounds(normal: Int): Int = normal * multiplier
+
+  /**
+   * Calls `read` with one damaged input after the other. It must give a value or an [[IcebergError]], and soon.
+   *
+   * @param what names the parser where it fails
+   * @param normal the rounds of an ordinary run
+   * @param damage makes the input of a round
+   */
+  def run[A](what: String, normal: Int)(damage: Random => A)(read: A => Any): Unit =
+    (0 until rounds(normal)).foreach { round =>
+      val random = new Random(seed ^ what.hashCode.toLong ^ (round.toLong << 32))
+      check(what, round, damage(random))(read)
+    }
+
+  /** The same with bytes that are damaged by [[mutate]]; each round takes one of the valid inputs. */
+  def bytes(what: String, normal: Int, valid: IndexedSeq[Array[Byte]])(read: Array[Byte] => Any): Unit =
+    run(what, normal)(random => mutate(valid(random.nextInt(valid.size)), random))(read)
+
+  /** The same with JSON that is damaged by [[mutateJson]]. */
+  def json(what: String, normal: Int, valid: IndexedSeq[String])(read: String => Any): Unit =
+    run(what, normal)(random => mutateJson(valid(random.nextInt(valid.size)), random))(read)
+
+  private def check[A](what: String, round: Int, input: A)(read: A => Any): Unit = {
+    val start = System.nanoTime
+    try read(input)
+    catch {
+      case _: IcebergError => ()
+      case e: Throwable =>
+        throw new AssertionError(s"$what: round $round ${seeded(e.toString)}; input ${show(input)}", e)
+    }
+    val seconds = NANOSECONDS.toSeconds(System.nanoTime - start)
+    if (seconds >= SlowSeconds) {
+      throw new AssertionError(s"$what: round $round ${seeded(s"took $seconds s")}; input ${show(input)}")
+    }
+  }
+
+  private def seeded(outcome: String): String = s"of ICEBERG_LITE_SEED=$seed: $outcome"
+
+  private def show(input: Any): String = input match {
+    case bytes: Array[Byte] => bytes.take(4096).map(b => f"$b%02x").mkString
+    case other => other.toString.take(8192)
+  }
+
+  private def env(name: String): Option[String] = sys.env.get(name).filter(_.nonEmpty)
+
+  /** One to four changes: bits flipped, bytes set, cut, inserted, repeated, moved, or replaced by a huge number. */
+  def mutate(bytes: Array[Byte], random: Random): Array[Byte] =
+    (0 to random.nextInt(4)).foldLeft(bytes.clone())((changed, _) => mutateOnce(changed, random))
+
+  private def mutateOnce(bytes: Array[Byte], random: Random): Array[Byte] =
+    if (bytes.isEmpty) randomBytes(random)
+    else {
+      val at = random.nextInt(bytes.length)
+      val part = bytes.slice(at, at + 1 + random.nextInt(64))
+      random.nextInt(9) match {
+        case 0 => bytes.updated(at, (bytes(at) ^ (1 << random.nextInt(8))).toByte)
+        case 1 | 2 => bytes.updated(at, random.nextInt().toByte)
+        case 3 => bytes.take(at)
+        case 4 => bytes.patch(at, Nil, part.length)
+        case 5 => bytes.patch(at, randomBytes(random), 0)
+        case 6 => bytes.patch(at, part, 0)
+        case 7 => bytes.patch(random.nextInt(bytes.length), part, part.length)
+        case _ => spliced(bytes, at, hugeNumbers(random.nextInt(hugeNumbers.size)), random.nextBoolean())
+      }
+    }
+
+  private def spliced(bytes: Array[Byte], at: Int, part: Array[Byte], over: Boolean): Array[Byte] =
+    bytes.patch(at, part, if (over) part.length else 0)
+
+  private def randomBytes(random: Random): Array[Byte] = {
+    val bytes = new Array[Byte](1 + random.nextInt(32))
+    random.nextBytes(bytes)
+    bytes
+  }
+
+  /** Lengths that nobody can mean: as varints (plain and zigzag), and as ints and longs of either byte order. */
+  private val hugeNumbers: IndexedSeq[Array[Byte]] = {
+    val fixed = for (fill <- Seq(0xff, 0x7f, 0x80, 0x00); size <- Seq(4, 8)) yield {
+      val bytes = Array.fill(size)(if (fill == 0x00) 0x00.toByte else 0xff.toByte)
+      bytes(0) = fill.toByte
+      Seq(bytes, bytes.reverse)
+    }
+    val longs = Seq(Long.MaxValue, Long.MinValue, -1L, -2L, Int.MaxValue.toLong, Int.MaxValue * 2L, 1L << 31, 1L << 62)
+    (fixed.flatten ++ longs.map(varint)).toIndexedSeq
+  }
+
+  /** The number in groups of seven bits, the lowest first. */
+  def varint(value: Long): Array[Byte] = {
+    val groups = Iterator.iterate(value)(_ >>> 7).takeWhile(_ != 0).map(v => (v & 0x7f | 0x80).toByte).toArray
+    if (groups.isEmpty) Array(0.toByte) else groups.updated(groups.length - 1, (groups.last & 0x7f).toByte)
+  }
+
+  private val Token = """"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|[\[\]{}:,]""".r
+
+  private val junk: IndexedSeq[String] = IndexedSeq(
+    "null",
+    "true",
+    "-1",
+    "0",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "2147483648",
+    "1.5",
+    "1e400",
+    "1e999999999",
+    "\"\"",
+    "\"x\"",
+    "\"-1\"",
+    "\"int\"",
+    "\"bucket[0]\"",
+    "\"bucket[99999999999]\"",
+    "\"decimal(99,99)\"",
+    "\"fixed[99999999999]\"",
+    "\"fixed[2147483647]\"",
+    "\"struct\"",
+    "\"\\ud800\"",
+    "{}",
+    "[]",
+    "[[]]",
+    "{",
+    "]",
+    ",",
+    "NaN",
+    "1" * 2000,
+    "[" * 2000,
+    "{\"a\":" * 2000
+  )
+
+  /** One to three changes: a token replaced, dropped or repeated, the text cut, or its bytes changed. */
+  def mutateJson(json: String, random: Random): String =
+    (0 to random.nextInt(3)).foldLeft(json)((changed, _) => mutateJsonOnce(changed, random))
+
+  private def mutateJsonOnce(json: String, random: Random): String = {
+    val tokens = Token.findAllMatchIn(json).map(m => (m.start, m.end)).toIndexedSeq
+    if (tokens.isEmpty) junk(random.nextInt(junk.size))
+    else {
+      val (start, end) = tokens(random.nextInt(tokens.size))
+      val (otherStart, otherEnd) = tokens(random.nextInt(tokens.size))
+      def instead(text: String): String = json.take(start) + text + json.drop(end)
+      random.nextInt(8) match {
+        case 0 | 1 | 2 => instead(junk(random.nextInt(junk.size)))
+        case 3 => instead("")
+        case 4 => instead(json.substring(start, end) * 2)
+        case 5 => instead(json.substring(otherStart, otherEnd))
+        case 6 => json.take(start)
+        case _ => new String(mutate(json.getBytes(UTF_8), random), UTF_8)
+      }
+    }
+  }
+}

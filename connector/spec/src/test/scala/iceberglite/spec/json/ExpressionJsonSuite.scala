@@ -1,0 +1,87 @@
+package iceberglite.spec.json
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.JsonRules
+import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
+import iceberglite.spec.Literal._
+import iceberglite.spec.expr.{Bind, Expression, Term}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.transform.Day
+
+class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val schema = ChangeGenerators.columns
+  private val c2 = Term.Named("c2")
+
+  private def read(json: String): Expression = ExpressionJson.parse("task", json)
+
+  private def typed(json: String): Expression = ExpressionJson.read(JsonValue.parse("task", json), schema)
+
+  private def refused(json: String): Unit = {
+    intercept[InvalidMetadata](read(json))
+    intercept[InvalidMetadata](typed(json))
+  }
+
+  test("any condition is read as it was written when the types of the columns are known", JsonRules.expressions) {
+    forAll(ChangeGenerators.condition)(e => assert(typed(ExpressionJson.toJson(e)) == e))
+  }
+
+  test("a condition read without types binds to the same as the one that was written", JsonRules.expressions) {
+    forAll(ChangeGenerators.condition) { e =>
+      val json = ExpressionJson.toJson(e)
+      // A date out of a transform stands as a number and bytes as a text, and the number that none is has no type.
+      val typed = Seq("transform", "\"c15\"", "\"c16\"", "NaN", "Infinity", "-0.0")
+      if (!typed.exists(json.contains(_))) {
+        assert(Bind(read(json), schema, caseSensitive = true) == Bind(e, schema, caseSensitive = true))
+      }
+    }
+  }
+
+  test("a decimal read without types is one by its value, however it is written", JsonRules.expressions) {
+    def bound(text: String) =
+      Bind(read(s"""{"type":"lt","term":"c6","value":"$text"}"""), schema, caseSensitive = true).toString
+    assert(bound("1.50") == "c6 < 1.50" && bound("1.5") == "c6 < 1.50" && bound("1E+2") == "c6 < 100.00")
+    Seq("x", "1e999999999", "1" * 100).foreach(text => intercept[InvalidArgument](bound(text)))
+  }
+
+  test("the example of the specification is read", JsonRules.expressions) {
+    assert(read("""{"type":"eq","term":"id","value":1}""") == Equal(Term.Named("id"), LongLiteral(1)))
+  }
+
+  test("constants, references, literals and transforms are read in all their forms", JsonRules.expressions) {
+    assert(Seq("true", """{"type":"true"}""", """{"type":"literal","value":true}""").map(read).toSet == Set(AlwaysTrue))
+    assert(read("""{"type":"false"}""") == AlwaysFalse)
+    val long = """{"type":"LT_EQ","term":{"type":"reference","term":"c2"},"value":{"type":"literal","value":3}}"""
+    assert(typed(long) == LessThanOrEqual(c2, IntLiteral(3)))
+    val day = """{"type":"is-null","term":{"type":"transform","transform":"day","term":"c7"}}"""
+    assert(read(day) == IsNull(Term.Transformed(Day, Term.Named("c7"))))
+    assert(read("""{"type":"in","term":"c2","values":[]}""") == In(c2, Set.empty))
+    assert(read("""{"type":"not","child":{"type":"starts-with","term":"c","value":"x"}}""") ==
+      Not(StartsWith(Term.Named("c"), "x")))
+  }
+
+  test("what is no condition is refused", JsonRules.strict) {
+    Seq(
+      "1",
+      "{}",
+      """{"type":"fly","term":"c2"}""",
+      """{"type":"eq","term":"c2"}""",
+      """{"type":"eq","term":"c2","value":[1]}""",
+      """{"type":"eq","term":"c2","value":1,"values":[1]}""",
+      """{"type":"is-null","term":"c2","value":1}""",
+      """{"type":"in","term":"c2","values":1}""",
+      """{"type":"in","term":"c2","value":1,"values":[1]}""",
+      """{"type":"eq","term":{"type":"fly","term":"c2"},"value":1}""",
+      """{"type":"eq","term":{"type":"transform","transform":"bucket[0]","term":"c2"},"value":1}""",
+      """{"type":"eq","term":"c2","value":{"type":"reference","value":1}}""",
+      """{"type":"and","left":true}""",
+      """{"type":"starts-with","term":"c13","value":1}"""
+    ).foreach(refused)
+    Seq(
+      """{"type":"eq","term":"nowhere","value":1}""",
+      """{"type":"eq","term":"c2","value":"x"}""",
+      """{"type":"eq","term":{"type":"transform","transform":"day","term":"c2"},"value":1}"""
+    ).foreach(json => intercept[InvalidMetadata](typed(json)))
+  }
+}

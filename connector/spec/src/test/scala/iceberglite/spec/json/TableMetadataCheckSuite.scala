@@ -1,0 +1,111 @@
+package iceberglite.spec.json
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.{JsonRules, MetadataRules}
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
+import iceberglite.spec.transform.{Day, Identity, Void}
+
+/** Metadata whose parts contradict each other. */
+class TableMetadataCheckSuite extends AnyFunSuite {
+  private val table = SampleTables.withHistory(V2)
+
+  private def read(m: TableMetadata): TableMetadata = TableMetadataJson.read("f.json", TableMetadataJson.write(m))
+
+  private def refused(m: TableMetadata): InvalidMetadata = intercept[InvalidMetadata](read(m))
+
+  private def json(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
+
+  test("two schemas, specs, orders or snapshots of one id are refused", MetadataRules.uniqueIds) {
+    assert(refused(table.copy(schemas = table.schemas ++ table.schemas)).path == "$.schemas")
+    assert(refused(table.copy(specs = table.specs ++ table.specs)).path == "$.partition-specs")
+    assert(refused(table.copy(sortOrders = table.sortOrders ++ table.sortOrders)).path == "$.sort-orders")
+    assert(refused(table.copy(snapshots = table.snapshots :+ table.snapshots.head)).path == "$.snapshots")
+  }
+
+  test("a snapshot above the table's last sequence number is refused", MetadataRules.sequenceNumbers) {
+    val error = refused(table.copy(lastSequenceNumber = 2))
+    assert(error.reason.contains("Snapshot 3 has the sequence number 3, above the table's last, 2"))
+    val v1 = SampleTables.withHistory(V1)
+    refused(v1.copy(snapshots = v1.snapshots.map(_.copy(sequenceNumber = 1))))
+  }
+
+  test("logs may run backwards by a minute and no more", MetadataRules.commitTimes) {
+    val time = table.lastUpdatedMs
+    def logged(times: Long*) = table.copy(snapshotLog = times.map(SnapshotLogEntry(_, 1)).toVector)
+    assert(read(logged(time, time - 60000, time)).snapshotLog.size == 3)
+    assert(refused(logged(time, time - 60001, time)).path == "$.snapshot-log")
+    assert(refused(logged(time + 60001)).path == "$.snapshot-log")
+    val files = Vector(MetadataLogEntry(time + 60001, "v1.metadata.json"))
+    assert(refused(table.copy(metadataLog = files)).path == "$.metadata-log")
+    read(logged(Long.MinValue, 0))
+  }
+
+  test("the default spec is made from current columns, earlier ones need not be", MetadataRules.defaultsBind) {
+    def spec(id: Int, source: Int, transform: Transform) =
+      PartitionSpec(id, Vector(PartitionField(source, 1000, "p", transform)))
+    val old = table.copy(specs = Vector(spec(0, 99, Identity), spec(1, 1, Identity)), defaultSpecId = 1)
+    assert(read(old) == old)
+    assert(refused(old.copy(defaultSpecId = 0)).reason.contains("Field 99, which partition field p is made from"))
+    assert(refused(table.copy(specs = Vector(spec(0, 1, Day)))).reason.contains("day takes none"))
+    assert(read(table.copy(specs = Vector(spec(0, 99, Void)))).spec.fields.size == 1)
+  }
+
+  test("the default order is made from current columns, earlier ones need not be", MetadataRules.defaultsBind) {
+    def order(id: Int, source: Int) =
+      SortOrder(id, Vector(SortField(Vector(source), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
+    val old = table.copy(sortOrders = Vector(order(1, 99), order(2, 1)), defaultSortOrderId = 2)
+    assert(read(old) == old)
+    assert(refused(old.copy(defaultSortOrderId = 1)).path == "$.default-sort-order-id")
+  }
+
+  test("the unsorted order is 0 and no other", JsonRules.sortOrders) {
+    assert(refused(table.copy(sortOrders = Vector(SortOrder.Unsorted, SortOrder(1, Vector.empty)))).path == "$.sort-orders")
+    val field = SortField(Vector(1), Identity, SortDirection.Ascending, NullOrder.NullsFirst)
+    refused(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
+  }
+
+  test("partition fields of a spec have ids of their own, or none of them has", JsonRules.partitionSpecs) {
+    val text = json(table)
+    assert(text.contains("\"field-id\":1001,"))
+    def fault(to: String) = intercept[InvalidMetadata](TableMetadataJson.read("f.json", text.replace("\"field-id\":1001,", to)))
+    assert(fault("").reason == "Only 1 of 2 fields have a field-id")
+    assert(fault("\"field-id\":1000,").reason == "Two partition fields have the id 1000")
+    val names = text.replace("\"name\":\"id_bucket\"", "\"name\":\"ts_day\"")
+    assert(intercept[InvalidMetadata](TableMetadataJson.read("f.json", names)).reason.contains("called ts_day"))
+  }
+
+  test("references stand at snapshots that there are, and main is a branch", MetadataRules.refsExist, MetadataRules.mainBranch) {
+    assert(refused(table.copy(refs = table.refs + ("t" -> Tag(99)))).path == "$.refs.t")
+    assert(refused(table.copy(refs = Map(Main -> Tag(3)))).path == "$.refs.main")
+    assert(refused(table.copy(currentSnapshotId = Some(99), refs = Map.empty)).path == "$.current-snapshot-id")
+  }
+
+  test("a reference's retention is positive", MetadataRules.refRetentionPositive) {
+    assert(refused(table.copy(refs = Map(Main -> Branch(3, minSnapshotsToKeep = Some(0))))).path == "$.refs.main")
+    refused(table.copy(refs = table.refs + ("t" -> Tag(1, Some(-1)))))
+    refused(table.copy(refs = table.refs + ("b" -> Branch(1, maxSnapshotAgeMs = Some(0)))))
+  }
+
+  test("row ids are not negative, not more than there are, and never given twice", MetadataRules.nextRowId) {
+    val v3 = SampleTables.withHistory(V3)
+    assert(read(v3.copy(nextRowId = 5)).nextRowId == 30)
+    assert(refused(v3.copy(nextRowId = -1)).path == "$.next-row-id")
+    def last(change: Snapshot => Snapshot) = v3.copy(snapshots = v3.snapshots.init :+ change(v3.snapshots.last))
+    assert(refused(last(_.copy(addedRows = Some(-1)))).path == "$.snapshots[2].added-rows")
+    assert(refused(last(_.copy(firstRowId = Some(Long.MaxValue)))).path == "$.snapshots")
+    val upgraded = v3.copy(snapshots = v3.snapshots.map(_.copy(firstRowId = None, addedRows = None)))
+    assert(read(upgraded) == upgraded)
+  }
+
+  test("snapshots whose parents go in a circle are read, and their ancestors end", MetadataRules.ancestors) {
+    val circle = table.copy(snapshots = table.snapshots.map(s => s.copy(parentSnapshotId = Some(s.snapshotId % 3 + 1))))
+    val m = read(circle)
+    assert(m.ancestors(m.snapshot(3)).map(_.snapshotId).toVector == Vector(3, 1, 2))
+  }
+}

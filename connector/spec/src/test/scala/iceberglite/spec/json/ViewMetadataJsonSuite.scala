@@ -1,0 +1,130 @@
+package iceberglite.spec.json
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.JsonRules
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
+import iceberglite.spec.ViewRepresentation.{Sql, Unknown}
+
+class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val File = "file:/warehouse/db/v/metadata/v1.metadata.json"
+
+  private def read(json: String): ViewMetadata = ViewMetadataJson.parse(File, json)
+
+  private def refused(json: String): InvalidMetadata = intercept[InvalidMetadata](read(json))
+
+  /** "Appendix A: An Example", at the end of step 4, with its trailing commas and comments left out. */
+  private val early = """{
+    "format-version": 1, "location": "s3n://my_company/my/warehouse/anorwood.db/common_view", "current-version-id": 2,
+    "properties": {"comment": "View captures count of the data from the table"},
+    "versions": [
+      {"version-id": 1, "parent-version-id": -1, "timestamp-ms": 1573518431292,
+       "summary": {"operation": "create", "engineVersion": "presto-350"},
+       "representations": [{"type": "sql", "sql": "SELECT *\nFROM\n  base_tab\n", "dialect": "presto", "schema-id": 1,
+         "default-catalog": "iceberg", "default-namespace": ["anorwood"]}],
+       "properties": {}},
+      {"version-id": 2, "parent-version-id": 1, "timestamp-ms": 1573518440265,
+       "summary": {"operation": "replace", "engineVersion": "spark-2.4.4"},
+       "representations": [{"type": "sql", "sql": "SELECT count(*) my_cnt FROM base_tab", "dialect": "spark",
+         "schema-id": 2, "default-catalog": "iceberg", "default-namespace": ["anorwood"]}]}],
+    "version-log": [{"timestamp-ms": 1573518431292, "version-id": 1}, {"timestamp-ms": 1573518440265, "version-id": 2}],
+    "schemas": [
+      {"schema-id": 1, "type": "struct", "fields": [
+        {"id": 0, "name": "c1", "required": false, "type": "int", "doc": ""},
+        {"id": 1, "name": "c2", "required": false, "type": "string", "doc": ""}]},
+      {"schema-id": 2, "type": "struct", "fields": [
+        {"id": 0, "name": "my_cnt", "required": false, "type": "long", "doc": ""}]}],
+    "current-schema-id": 2}"""
+
+  private val adopted = """{"view-uuid":"fa6506c3-7681-40c8-86dc-e36561f83385","format-version":1,"location":"s3://b/v",
+    "current-version-id":1,"properties":{"comment":"Daily"},"versions":[{"version-id":1,"timestamp-ms":1573518431292,
+    "schema-id":1,"default-catalog":"prod","default-namespace":["default"],"summary":{"engine-name":"Spark",
+    "engine-version":"3.3.2"},"representations":[{"type":"sql","sql":"SELECT 1","dialect":"spark"}]}],
+    "schemas":[{"schema-id":1,"type":"struct","fields":[{"id":1,"name":"n","required":false,"type":"int"}]}],
+    "version-log":[{"timestamp-ms":1573518431292,"version-id":1}]}"""
+
+  test("any view is read as it was written", JsonRules.views) {
+    forAll(ChangeGenerators.view)(v => assert(ViewMetadataJson.parse(File, ViewMetadataJson.toBytes(v)) == v))
+  }
+
+  test("the adopted form is read", JsonRules.views) {
+    val view = read(adopted)
+    assert(view.uuid.map(_.toString).contains("fa6506c3-7681-40c8-86dc-e36561f83385"))
+    assert(view.currentVersion.defaultCatalog.contains("prod"))
+    assert(view.currentVersion.defaultNamespace == Vector("default"))
+    assert(view.currentVersion.sql("SPARK").contains("SELECT 1"))
+    assert(view.schema.fields.map(_.name) == Vector("n"))
+  }
+
+  test("View spec, Appendix A: the early form is read", JsonRules.earlyViews) {
+    val view = read(early)
+    assert(view.uuid.isEmpty && view.versions.size == 2 && view.versionLog.size == 2)
+    assert(view.currentVersion.representations == Vector(Sql("SELECT count(*) my_cnt FROM base_tab", "spark")))
+    assert(view.version(1).schemaId == 1 && view.currentVersion.schemaId == 2)
+    assert(view.currentVersion.defaultCatalog.contains("iceberg"))
+    assert(view.version(1).defaultNamespace == Vector("anorwood"))
+    assert(view.currentVersion.operation.contains(ViewVersion.Replace))
+    assert(read(ViewMetadataJson.toJson(view)) == view)
+  }
+
+  test("both places of the fields are written", JsonRules.earlyViews) {
+    val version = """"schema-id":1,"default-catalog":"prod","default-namespace":["default"]"""
+    val written = ViewMetadataJson.toJson(read(adopted))
+    assert(written.contains("\"current-schema-id\":1,"))
+    assert(written.contains(s""""dialect":"spark",$version}"""))
+    assert(written.contains(version + ",\"representations\""))
+  }
+
+  test("what a version says counts before what its queries say", JsonRules.earlyViews) {
+    val json = adopted.replace("\"dialect\":\"spark\"", "\"dialect\":\"spark\",\"default-catalog\":\"other\"," +
+      "\"default-namespace\":[],\"schema-id\":7,\"field-aliases\":[\"other\"]")
+    assert(read(json) == read(adopted))
+  }
+
+  test("names and comments that a query of the early form gives the columns are those of its schema", JsonRules.earlyViews) {
+    val renamed = read(early.replace(
+      "\"dialect\": \"presto\"",
+      "\"dialect\": \"presto\", \"field-aliases\": [\"a\", \"b\"], \"field-docs\": [\"first\", null]"
+    ))
+    val schema = renamed.schemaOf(renamed.version(1))
+    assert(schema.fields.map(f => f.name -> f.doc) == Vector("a" -> Some("first"), "b" -> Some("")))
+    assert(renamed.schemas.map(_.schemaId) == Vector(1, 2, 3))
+    assert(read(ViewMetadataJson.toJson(renamed)) == renamed)
+    assert(refused(early.replace("\"dialect\": \"presto\"", "\"dialect\": \"presto\", \"field-aliases\": [\"a\"]"))
+      .reason.contains("2 columns"))
+  }
+
+  test("a representation of another type is kept", JsonRules.views) {
+    val other = """{"type":"ast","tree":{"a":[1,2.50,null,true]}}"""
+    val view = read(adopted.replace("{\"type\":\"sql\"", other + ",{\"type\":\"sql\""))
+    assert(view.currentVersion.representations.head == Unknown("ast", other))
+    assert(ViewMetadataJson.toJson(view).contains(other))
+  }
+
+  test("a higher version of the format is unsupported, and none is invalid", JsonRules.views) {
+    val error = intercept[Unsupported](read(adopted.replace("\"format-version\":1", "\"format-version\":2")))
+    assert(error.getMessage.contains("version 2") && error.getMessage.contains(File))
+    assert(refused(adopted.replace("\"format-version\":1", "\"format-version\":0")).path == "$.format-version")
+  }
+
+  test("contradictions and wrong values are named with their place", JsonRules.views, JsonRules.strict) {
+    Seq(
+      ("\"current-version-id\":1", "\"current-version-id\":2", "$.current-version-id"),
+      ("\"schema-id\":1,\"default-catalog\"", "\"schema-id\":9,\"default-catalog\"", "$.versions"),
+      ("\"view-uuid\":\"fa", "\"view-uuid\":\"xfa", "$.view-uuid"),
+      ("\"dialect\":\"spark\"}", "\"dialect\":\"spark\"},{\"type\":\"sql\",\"sql\":\"x\",\"dialect\":\"SPARK\"}",
+        "$.versions[0].representations"),
+      ("\"default-namespace\":[\"default\"]", "\"default-namespace\":\"default\"", "$.versions[0].default-namespace"),
+      ("\"sql\":\"SELECT 1\",", "", "$.versions[0].representations[0]"),
+      ("\"version-log\"", "\"version-log-\"", "$"),
+      ("\"summary\"", "\"summary-\"", "$.versions[0]")
+    ).foreach { case (from, to, path) =>
+      assert(adopted.contains(from), from)
+      assert(refused(adopted.replace(from, to)).path == path)
+    }
+    val repeated = adopted.replace("\"schemas\":[", "\"schemas\":[{\"schema-id\":1,\"type\":\"struct\",\"fields\":[]},")
+    assert(refused(repeated).reason.contains("Two schemas have the id 1"))
+  }
+}
