@@ -19,6 +19,8 @@ object Dependencies {
     "org.roaringbitmap" % "RoaringBitmap" % "0.9.45" % Provided,
     "org.slf4j" % "slf4j-api" % "2.0.7" % Provided,
     "com.github.luben" % "zstd-jni" % "1.5.5-4" % Provided,
+    "org.lz4" % "lz4-java" % "1.8.0" % Provided,
+    "org.tukaani" % "xz" % "1.9" % Provided,
     "org.xerial" % "sqlite-jdbc" % "3.50.3.0" % Test
   )
 

@@ -1,12 +1,15 @@
 package iceberglite.data
 
+import iceberglite.data.avro.AvroData
+import iceberglite.data.orc.OrcData
+import iceberglite.data.parquet.ParquetData
 import iceberglite.spec.FileFormat
 import iceberglite.spec.IcebergError.Unsupported
 
 object DataFormats {
 
   /** All formats of data files. */
-  val all: Seq[DataFormat] = Seq.empty
+  val all: Seq[DataFormat] = Seq(ParquetData, OrcData, AvroData)
 
   def of(format: FileFormat): DataFormat = all.find(_.format == format).getOrElse(
     throw Unsupported(s"rows in ${format.name} files", s"Rows stand in ${all.map(_.format.name).mkString(", ")} files")

@@ -1,53 +1,19 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{NestedField, PartitionField, PartitionSpec, PartitionTuple, Schema, TableMetadata}
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.{PartitionTuple, TableMetadata}
 import iceberglite.spec.Type.StructType
-import iceberglite.spec.transform.Void
-import iceberglite.tree.PartitionSources
+import iceberglite.tree.UnifiedPartition
 
-/**
- * One partition struct for the files of all specs of a table: a field for each partition field id, with its newest
- * name, in the order of the ids. A file has null for the fields that its spec lacks.
- */
+/** The column `partition` of metadata tables that speak of the files of all specs of a table. */
 final class UnionPartition(metadata: TableMetadata) {
-  private val sources: Schema = PartitionSources.schema(metadata, metadata.schema)
-  private val newestFirst: Vector[PartitionSpec] = metadata.specs.sortBy(-_.specId)
-  private val ids: Vector[Int] = metadata.specs.flatMap(_.fields).map(_.fieldId).distinct.sorted
+  private val unified = new UnifiedPartition(metadata)
 
-  val structType: StructType = StructType(distinctNames(ids.map(unified)))
+  def structType: StructType = unified.structType
 
   /** Whether there is a partition to speak of. */
-  def isEmpty: Boolean = ids.isEmpty
-
-  /** For each spec: where its tuples hold the fields of the struct. */
-  private val positions: Map[Int, Vector[Option[Int]]] = metadata.specs.map { spec =>
-    val of = spec.fields.map(_.fieldId).zipWithIndex.toMap
-    spec.specId -> ids.map(of.get)
-  }.toMap
+  def isEmpty: Boolean = unified.isEmpty
 
   /** A file's partition as a row of [[structType]]. */
   def row(specId: Int, tuple: PartitionTuple): MetadataRow =
-    MetadataRow(positions(specId).map(_.flatMap(tuple.values(_)).map(PlainValue.of)))
-
-  /** The type is of a spec that still has values, for a field that version 1 dropped is void in the newer specs. */
-  private def unified(id: Int): NestedField = {
-    val uses = newestFirst.flatMap(s => s.fields.zip(s.partitionType(sources).fields)).filter(_._1.fieldId == id)
-    val valued = uses.filter(_._1.transform != Void)
-    valued.map(_._1).find(!_.sameValues(valued.head._1)).foreach(other => refuse(valued.head._1, other))
-    (valued ++ uses).head._2.copy(name = uses.head._1.name)
-  }
-
-  private def refuse(one: PartitionField, other: PartitionField): Nothing = throw Unsupported(
-    s"a partition column for two meanings of partition field ${one.fieldId}: ${shown(one)} and ${shown(other)}",
-    "Version 1 tables may have such specs; read the metadata tables without `partition`, such as manifests"
-  )
-
-  private def shown(f: PartitionField): String = s"${f.name}=${f.transform}(${f.sourceId})"
-
-  /** Of two fields with one name the newer keeps it. */
-  private def distinctNames(fields: Vector[NestedField]): Vector[NestedField] = {
-    val owner = fields.map(f => f.name -> f.id).toMap
-    fields.map(f => if (owner(f.name) == f.id) f else f.copy(name = s"${f.name}_${f.id}"))
-  }
+    MetadataRow(unified.values(specId, tuple).map(_.map(PlainValue.of)))
 }

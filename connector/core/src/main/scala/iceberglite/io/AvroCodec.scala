@@ -5,9 +5,10 @@ import java.util.Arrays
 import java.util.zip.{CRC32, Deflater, Inflater}
 
 import com.github.luben.zstd.{Zstd, ZstdInputStream}
+import org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream
+import org.apache.commons.compress.compressors.xz.{XZCompressorInputStream, XZUtils}
 import org.xerial.snappy.Snappy
 
-import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.TableProperty
 
 /**
@@ -58,9 +59,20 @@ object AvroCodec {
   val Default: AvroCodec = Deflate(Deflater.DEFAULT_COMPRESSION)
 
   /** What a table wants for its manifests and manifest lists. */
-  def of(properties: Map[String, String]): AvroCodec = {
-    val level = TableProperty.of(TableProperty.ManifestCompressionLevel, properties)
-    TableProperty.of(TableProperty.ManifestCodec, properties) match {
+  def of(properties: Map[String, String]): AvroCodec =
+    of(properties, TableProperty.ManifestCodec, TableProperty.ManifestCompressionLevel)
+
+  /** What a table wants for its rows. */
+  def ofRows(properties: Map[String, String]): AvroCodec =
+    of(properties, TableProperty.AvroCodec, TableProperty.AvroCompressionLevel)
+
+  private def of(
+      properties: Map[String, String],
+      codec: TableProperty[String],
+      compressionLevel: TableProperty[Option[Int]]
+  ): AvroCodec = {
+    val level = TableProperty.of(compressionLevel, properties)
+    TableProperty.of(codec, properties) match {
       case "uncompressed" => Plain
       case "snappy" => Snap
       case "zstd" => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
@@ -71,19 +83,23 @@ object AvroCodec {
   /**
    * What unpacks the blocks of one file; not for several threads.
    *
-   * @throws Unsupported the file names a codec that is not known here
+   * @throws AvroFault the file names a codec that is not known here
    */
   private[io] def decompressor(name: String): Decompressor = name match {
     case "null" => PlainBlocks
     case "deflate" => new DeflatedBlocks
     case "snappy" => SnappyBlocks
-    case "zstandard" => ZstandardBlocks
+    case "zstandard" => new StreamedBlocks(new ZstdInputStream(_))
+    case "bzip2" => new StreamedBlocks(new BZip2CompressorInputStream(_))
+    case "xz" if XZUtils.isXZCompressionAvailable => new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
     case other =>
-      throw Unsupported(
-        s"the Avro codec $other",
-        "Manifests are read with the codecs null, deflate, snappy and zstandard; rewrite this one with Apache Iceberg"
+      throw AvroFault(
+        s"Its blocks are compressed by the Avro codec $other, where null, deflate, snappy, zstandard, bzip2 and xz are read"
       )
   }
+
+  /** Its highest presets need 65 MB. */
+  private val MaxXzKilobytes = 1 << 17
 
   /** A block as it was before compression: the bytes of `bytes` from `start` to `end`. */
   final private[io] case class Block(bytes: Array[Byte], start: Int, end: Int)
@@ -92,9 +108,6 @@ object AvroCodec {
     def block(bytes: Array[Byte], offset: Int, length: Int): Block
     override def close(): Unit = ()
   }
-
-  /** A longer block is a damaged file or a bomb: writers end a block after about 64 kB. */
-  private val MaxBlockBytes = 1 << 30
 
   private object PlainBlocks extends Decompressor {
     override def block(bytes: Array[Byte], offset: Int, length: Int): Block = Block(bytes, offset, offset + length)
@@ -129,17 +142,26 @@ object AvroCodec {
       if (compressed < 1) throw AvroFault("A compressed block is not whole")
       val size = Snappy.uncompressedLength(bytes, offset, compressed)
       // A Snappy element of three bytes makes 64 at most: what claims more is damaged, and gets no memory.
-      if (size < 0 || size > compressed.toLong * 64) throw AvroFault(s"A compressed block claims $size bytes")
+      if (size < 0 || size > compressed.toLong * 64 || size > AvroContainer.MaxBlockBytes) {
+        throw AvroFault(s"A compressed block claims $size bytes")
+      }
       val out = new Array[Byte](size)
-      Block(out, 0, Snappy.uncompress(bytes, offset, compressed, out, 0))
+      val unpacked = Snappy.uncompress(bytes, offset, compressed, out, 0)
+      val crc = new CRC32
+      crc.update(out, 0, unpacked)
+      if (crc.getValue.toInt != java.nio.ByteBuffer.wrap(bytes, offset + compressed, Integer.BYTES).getInt()) {
+        throw AvroFault("A compressed block does not match its checksum")
+      }
+      Block(out, 0, unpacked)
     }
   }
 
-  private object ZstandardBlocks extends Decompressor {
+  final private class StreamedBlocks(open: InputStream => InputStream) extends Decompressor {
     override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
-      val in: InputStream = new ZstdInputStream(new ByteArrayInputStream(bytes, offset, length))
+      val in = open(new ByteArrayInputStream(bytes, offset, length))
       try {
-        var out = new Array[Byte](math.max(1 << 12, math.min(length.toLong * 4, MaxBlockBytes.toLong).toInt))
+        val guess = math.min(length.toLong * 4, AvroContainer.MaxBlockBytes.toLong).toInt
+        var out = new Array[Byte](math.max(1 << 12, guess))
         var size = 0
         var more = in.read(out, 0, out.length)
         while (more >= 0) {
@@ -153,7 +175,7 @@ object AvroCodec {
   }
 
   private def grown(bytes: Array[Byte], size: Int): Array[Byte] = {
-    if (size >= MaxBlockBytes) throw AvroFault(s"A block unpacks to more than $MaxBlockBytes bytes")
-    Arrays.copyOf(bytes, math.min(bytes.length.toLong * 2, MaxBlockBytes.toLong).toInt)
+    if (size >= AvroContainer.MaxBlockBytes) throw AvroFault(s"A block unpacks to more than ${AvroContainer.MaxBlockBytes} bytes")
+    Arrays.copyOf(bytes, math.min(bytes.length.toLong * 2, AvroContainer.MaxBlockBytes.toLong).toInt)
   }
 }

@@ -1,12 +1,15 @@
 package iceberglite.io
 
+import java.io.OutputStream
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 import java.util.concurrent.ThreadLocalRandom
 
+import scala.annotation.tailrec
+
 /** The frame of an Avro file (Avro specification, "Object Container Files"). */
-private[io] object AvroContainer {
+private[iceberglite] object AvroContainer {
   val Magic: Array[Byte] = Array('O', 'b', 'j', 1).map(_.toByte)
   val SyncSize = 16
   val SchemaKey = "avro.schema"
@@ -14,47 +17,85 @@ private[io] object AvroContainer {
 
   /** Bytes of a block before compression, as Avro's own writers choose it. */
   val BlockSize = 64000
+
+  /** A longer block is a damaged file or a bomb. */
+  val MaxBlockBytes: Int = 1 << 27
+
+  /** How much longer than it is a file may become, once it is longer than a block may be; the usual is about 10. */
+  val MaxExpansion = 250L
+
+  /** Of a number as Avro writes it. */
+  val MaxNumberBytes = 10
 }
 
 /** The header of an Avro file, and its records one after the other. */
-final private[io] class AvroContainerReader private (
+final private[iceberglite] class AvroContainerReader private (
     val metadata: Map[String, String],
-    in: AvroInput,
+    source: AvroSource,
     sync: Array[Byte]
-) {
+) extends AutoCloseable {
 
   /** The writer's schema in JSON. */
   def schema: String =
     metadata.getOrElse(AvroContainer.SchemaKey, throw AvroFault("Its header has no Avro schema"))
 
+  /** How many bytes of the file were taken so far. */
+  def taken: Long = source.taken
+
   /**
-   * Decodes each record; `decode` must take a byte at least, or throw.
+   * Decodes each record; `decode` must take a byte at least, or throw, unless the limits allow records of none.
    *
    * The blocks are unpacked as the iterator comes to them.
    */
-  def records[A](decode: AvroInput => A): Iterator[A] = {
+  def records[A](decode: AvroInput => A, limits: AvroLimits = AvroLimits.OfMetadata): Iterator[A] = {
     val codec = AvroCodec.decompressor(metadata.getOrElse(AvroContainer.CodecKey, AvroCodec.Plain.name))
-    new AvroRecords(in, sync, codec, decode)
+    new AvroRecords(source, sync, codec, decode, limits)
   }
+
+  /** For who stops before the end; the end closes too. */
+  override def close(): Unit = source.close()
+}
+
+/**
+ * What may be true of a file.
+ *
+ * @param maxExpansion how much longer than it is a file may become, once it is longer than a block may be
+ * @param emptyRecords whether records may take no bytes, so that a block can have any number of them
+ */
+final private[iceberglite] case class AvroLimits(maxExpansion: Option[Long], emptyRecords: Boolean)
+
+private[iceberglite] object AvroLimits {
+
+  /** Manifests and their lists, which are kept in memory. */
+  val OfMetadata: AvroLimits = AvroLimits(Some(AvroContainer.MaxExpansion), emptyRecords = false)
+
+  /** Rows, which are often alike and never kept. */
+  def ofRows(emptyRecords: Boolean): AvroLimits = AvroLimits(None, emptyRecords)
 }
 
 final private[io] class AvroRecords[A](
-    in: AvroInput,
+    source: AvroSource,
     sync: Array[Byte],
     codec: AvroCodec.Decompressor,
-    decode: AvroInput => A
+    decode: AvroInput => A,
+    limits: AvroLimits
 ) extends Iterator[A] {
+  private val start = source.taken
   private var left = 0L
   private var block = new AvroInput(Array.emptyByteArray, 0, 0)
+  private var unpackedBytes = 0L
 
   override def hasNext: Boolean = {
-    while (left == 0 && in.remaining > 0) nextBlock()
-    if (left == 0) codec.close()
+    while (left == 0 && !source.isEmpty) nextBlock()
+    if (left == 0) {
+      codec.close()
+      source.close()
+    }
     left > 0
   }
 
   override def next(): A = {
-    if (!hasNext) throw new NoSuchElementException("No more records")
+    if (left == 0 && !hasNext) throw new NoSuchElementException("No more records")
     left -= 1
     val record = decode(block)
     if (left == 0 && block.remaining > 0) {
@@ -64,11 +105,13 @@ final private[io] class AvroRecords[A](
   }
 
   private def nextBlock(): Unit = {
-    left = in.readLong()
-    val length = in.readLength()
+    source.fill(AvroContainer.MaxNumberBytes * 2)
+    left = source.input.readLong()
+    val length = lengthOfBlock()
+    val in = source.input
     val unpacked = codec.block(in.bytes, in.position, length)
     in.skip(length)
-    if (left < 0 || left > unpacked.end - unpacked.start) {
+    if (left < 0 || (left > unpacked.end - unpacked.start && !limits.emptyRecords)) {
       throw AvroFault(s"A block of ${unpacked.end - unpacked.start} bytes claims $left records")
     }
     block = new AvroInput(unpacked.bytes, unpacked.start, unpacked.end)
@@ -77,34 +120,80 @@ final private[io] class AvroRecords[A](
     if (!Arrays.equals(in.bytes, at, in.position, sync, 0, sync.length)) {
       throw AvroFault("The end of a block is not marked as such")
     }
+    checkExpansion()
+  }
+
+  /** With the block itself and its mark at hand. */
+  private def lengthOfBlock(): Int = {
+    val length = source.input.readLong()
+    if (length < 0 || length > AvroContainer.MaxBlockBytes) throw AvroFault(s"A block claims $length bytes")
+    source.fill(length.toInt + AvroContainer.SyncSize)
+    if (source.input.remaining < length) {
+      throw AvroFault(s"A block claims $length bytes where ${source.input.remaining} are left")
+    }
+    length.toInt
+  }
+
+  /** Small blocks may be a bomb together. */
+  private def checkExpansion(): Unit = {
+    unpackedBytes += block.remaining
+    val packedBytes = source.taken - start
+    if (unpackedBytes > AvroContainer.MaxBlockBytes && limits.maxExpansion.exists(unpackedBytes / _ > packedBytes)) {
+      val reason = s"Its first $packedBytes bytes unpack to $unpackedBytes: it is damaged, or made to fill the memory"
+      throw AvroFault(reason)
+    }
   }
 }
 
-private[io] object AvroContainerReader {
+private[iceberglite] object AvroContainerReader {
+  private val HeaderBytes = 1 << 16
+  private val MaxHeaderBytes = 1 << 26
 
   /** @throws AvroFault it does not begin as an Avro file */
-  def open(bytes: Array[Byte]): AvroContainerReader = {
+  def open(bytes: Array[Byte]): AvroContainerReader = open(AvroSource.of(bytes))
+
+  /** @throws AvroFault it does not begin as an Avro file */
+  def open(source: AvroSource): AvroContainerReader =
+    try header(source, HeaderBytes)
+    catch {
+      case e: Throwable =>
+        source.close()
+        throw e
+    }
+
+  /** Nobody knows how long a header is: where the bytes at hand are too few, it is tried again with more. */
+  @tailrec
+  private def header(source: AvroSource, bytes: Int): AvroContainerReader = {
+    source.fill(bytes)
+    val all = source.input
+    val in = new AvroInput(all.bytes, all.position, all.end)
+    val read =
+      try Some(metadata(in))
+      catch { case _: AvroFault if !source.ended && bytes < MaxHeaderBytes => None }
+    read match {
+      case Some((pairs, sync)) =>
+        all.skip(in.position - all.position)
+        new AvroContainerReader(pairs, source, sync)
+      case None => header(source, bytes * 4)
+    }
+  }
+
+  private def metadata(in: AvroInput): (Map[String, String], Array[Byte]) = {
     val magic = AvroContainer.Magic
-    if (bytes.length < magic.length || !Arrays.equals(bytes, 0, magic.length, magic, 0, magic.length)) {
+    if (in.remaining < magic.length || in.readFixed(magic.length) != ByteBuffer.wrap(magic)) {
       throw AvroFault("It is not an Avro file")
     }
-    val in = new AvroInput(bytes, magic.length, bytes.length)
-    val metadata = Map.newBuilder[String, String]
-    var count = in.readBlockCount()
-    while (count > 0) {
-      (0 until count).foreach { _ =>
-        val key = in.readText()
-        metadata += key -> in.readText()
-      }
-      count = in.readBlockCount()
+    val pairs = Map.newBuilder[String, String]
+    FieldDecoder.items(in) {
+      val key = in.readText()
+      pairs += key -> in.readText()
     }
-    val sync = in.readFixed(AvroContainer.SyncSize).array
-    new AvroContainerReader(metadata.result(), in, sync)
+    (pairs.result(), in.readFixed(AvroContainer.SyncSize).array)
   }
 }
 
-/** Collects records to an Avro file in memory. */
-final private[io] class AvroContainerWriter(schema: String, metadata: Seq[(String, String)], codec: AvroCodec) {
+/** Collects records to an Avro file in memory, as a whole or until somebody takes what there is. */
+final private[iceberglite] class AvroContainerWriter(schema: String, metadata: Seq[(String, String)], codec: AvroCodec) {
   private val file = new AvroOutput(1 << 14)
   private val block = new AvroOutput(AvroContainer.BlockSize + (1 << 12))
   private var records = 0L
@@ -123,7 +212,19 @@ final private[io] class AvroContainerWriter(schema: String, metadata: Seq[(Strin
     if (block.size >= AvroContainer.BlockSize) endBlock()
   }
 
-  /** The whole file; nothing is added after it. */
+  /** Bytes that nobody has taken yet, those of the unfinished block as they are before compression. */
+  def size: Int = file.size + block.size
+
+  /** Those of finished blocks. */
+  def finishedBytes: Int = file.size
+
+  /** Takes the finished blocks out of the memory. */
+  def drainTo(out: OutputStream): Unit = {
+    out.write(file.array, 0, file.size)
+    file.clear()
+  }
+
+  /** What was not taken of the file; nothing is added after it. */
   def finish(): Array[Byte] = {
     if (records > 0) endBlock()
     file.toBytes

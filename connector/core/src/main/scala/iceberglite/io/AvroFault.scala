@@ -6,9 +6,9 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /** What is wrong with the bytes of an Avro file. It becomes an `UnreadableFile` before anybody outside sees it. */
-final private[io] case class AvroFault(reason: String) extends RuntimeException(reason) with NoStackTrace
+final private[iceberglite] case class AvroFault(reason: String) extends RuntimeException(reason) with NoStackTrace
 
-private[io] object AvroFault {
+private[iceberglite] object AvroFault {
 
   /**
    * Runs a part of the reading of a file.
@@ -18,13 +18,16 @@ private[io] object AvroFault {
    */
   def guard[A](path: String, role: String, advice: String)(body: => A): A =
     try body
-    catch {
-      case e: UnreadableFile => throw e.copy(role = role, reason = s"${e.reason}. $advice")
-      case e: IcebergError => throw e
-      case AvroFault(reason) => throw UnreadableFile(path, role, s"$reason. $advice")
-      // Codecs and the schema parser have exceptions of their own for bytes that make no sense.
-      case NonFatal(e) => throw UnreadableFile(path, role, s"It is damaged (${describe(e)}). $advice", Some(e))
-    }
+    catch { case NonFatal(e) => throw named(path, role, advice, e) }
+
+  /** What to throw instead of a failure, with the name of the file. */
+  def named(path: String, role: String, advice: String, failure: Throwable): Throwable = failure match {
+    case e: UnreadableFile => e.copy(role = role, reason = s"${e.reason}. $advice")
+    case e: IcebergError => e
+    case AvroFault(reason) => UnreadableFile(path, role, s"$reason. $advice")
+    // Codecs and the schema parser have exceptions of their own for bytes that make no sense.
+    case e => UnreadableFile(path, role, s"It is damaged (${describe(e)}). $advice", Some(e))
+  }
 
   private def describe(e: Throwable): String = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)
 }

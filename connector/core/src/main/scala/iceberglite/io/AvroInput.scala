@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets.UTF_8
  *
  * @param end one past the last byte
  */
-final private[io] class AvroInput(val bytes: Array[Byte], start: Int, val end: Int) {
+final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, val end: Int) {
   private var at = start
 
   def position: Int = at

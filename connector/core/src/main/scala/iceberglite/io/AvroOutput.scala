@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
 /** Collects Avro's binary encoding in an array that grows. */
-final private[io] class AvroOutput(initialSize: Int = 1 << 12) {
+final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
   private var bytes = new Array[Byte](initialSize)
   private var at = 0
 
@@ -50,6 +50,15 @@ final private[io] class AvroOutput(initialSize: Int = 1 << 12) {
     while (i < size) {
       writeByte((value >>> (8 * i)).toInt)
       i += 1
+    }
+  }
+
+  /** Eight bytes, the highest first, as UUIDs have them. */
+  def writeBigEndian(value: Long): Unit = {
+    var shift = 56
+    while (shift >= 0) {
+      writeByte((value >>> shift).toInt)
+      shift -= 8
     }
   }
 

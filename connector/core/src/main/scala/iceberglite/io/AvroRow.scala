@@ -6,7 +6,7 @@ package iceberglite.io
  *
  * @param size at most 64
  */
-final private[io] class AvroRow(size: Int) {
+final private[iceberglite] class AvroRow(size: Int) {
   private val numbers = new Array[Long](size)
   private val objects = new Array[AnyRef](size)
   private var present = 0L
@@ -35,14 +35,37 @@ final private[io] class AvroRow(size: Int) {
     numbers(column.slot).toInt
   }
 
+  /** The number of a column of any number type; 0 where there is none. */
+  def number(column: StructColumn[_, _]): Long = if (has(column)) numbers(column.slot) else 0L
+
   def boolean(column: StructColumn[_, Boolean]): Boolean = {
     need(column)
     numbers(column.slot) != 0
   }
 
-  def longOption(column: StructColumn[_, Long]): Option[Long] = if (has(column)) Some(numbers(column.slot)) else None
+  /** The numbers of one record are often those of the one before: then they share the option too. */
+  def longOption(column: StructColumn[_, Long]): Option[Long] =
+    if (!has(column)) None
+    else objects(column.slot) match {
+      case former @ Some(number: Long) if number == numbers(column.slot) => former.asInstanceOf[Option[Long]]
+      case _ =>
+        val made = Some(numbers(column.slot))
+        objects(column.slot) = made
+        made
+    }
 
-  def intOption(column: StructColumn[_, Int]): Option[Int] = if (has(column)) Some(numbers(column.slot).toInt) else None
+  def intOption(column: StructColumn[_, Int]): Option[Int] =
+    if (!has(column)) None
+    else objects(column.slot) match {
+      case former @ Some(number: Int) if number == numbers(column.slot).toInt => former.asInstanceOf[Option[Int]]
+      case _ =>
+        val made = Some(numbers(column.slot).toInt)
+        objects(column.slot) = made
+        made
+    }
+
+  /** What a place held for an earlier record, which may serve again. */
+  def former(slot: Int): Option[AnyRef] = Option(objects(slot))
 
   /** Safe: only the decoder of the column's own type puts objects into its place. */
   def value[V <: AnyRef](column: StructColumn[_, V]): V = {
@@ -51,6 +74,8 @@ final private[io] class AvroRow(size: Int) {
   }
 
   def option[V <: AnyRef](column: StructColumn[_, V]): Option[V] = if (has(column)) Some(value(column)) else None
+
+  def valueOr[V <: AnyRef](column: StructColumn[_, V], absent: V): V = if (has(column)) value(column) else absent
 
   /** The row of a nested struct. */
   def struct(column: StructColumn[_, _]): AvroRow = {

@@ -94,7 +94,7 @@ object AvroSchemas {
   def bytesOfDecimal(precision: Int): Int =
     java.math.BigInteger.TEN.pow(precision).subtract(java.math.BigInteger.ONE).bitLength / 8 + 1
 
-  private[io] val UuidSize = 16
+  private[iceberglite] val UuidSize = 16
 
   private def logical(physical: AvroSchema.Type, logicalType: LogicalType): AvroSchema =
     logicalType.addToSchema(AvroSchema.create(physical))

@@ -6,7 +6,10 @@ import iceberglite.spec.{Literal, MetricsMode}
 import iceberglite.spec.Literal._
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 
-/** The bounds of a column's values as metadata keeps them (spec: `data_file`, notes 1 and 2). */
+/**
+ * The bounds of a column's values as metadata keeps them (spec: `data_file`, notes 1 and 2). Strings and binaries are
+ * cut to a length; values of type fixed are not, as they would no longer be of the type.
+ */
 object ColumnBounds {
 
   /** A value that is at most `least`; `None` where the mode keeps none. */
@@ -14,10 +17,6 @@ object ColumnBounds {
     case (NoMetrics | Counts, _) => None
     case (Truncate(length), StringLiteral(v)) => Some(StringLiteral(prefix(v, length)))
     case (Truncate(length), BinaryLiteral(v)) => Some(BinaryLiteral(prefix(v, length)))
-    case (Truncate(length), FixedLiteral(v)) => Some(BinaryLiteral(prefix(v, length)))
-    // The sign of a zero is not kept by every format, and -0.0 comes first.
-    case (_, FloatLiteral(v)) if v == 0.0f => Some(FloatLiteral(-0.0f))
-    case (_, DoubleLiteral(v)) if v == 0.0 => Some(DoubleLiteral(-0.0))
     case (Truncate(_) | Full, other) => Some(other)
   }
 
@@ -26,10 +25,25 @@ object ColumnBounds {
     case (NoMetrics | Counts, _) => None
     case (Truncate(length), StringLiteral(v)) => above(v, length).map(StringLiteral(_))
     case (Truncate(length), BinaryLiteral(v)) => above(v, length).map(BinaryLiteral(_))
-    case (Truncate(length), FixedLiteral(v)) => above(v, length).map(BinaryLiteral(_))
-    case (_, FloatLiteral(v)) if v == 0.0f => Some(FloatLiteral(0.0f))
-    case (_, DoubleLiteral(v)) if v == 0.0 => Some(DoubleLiteral(0.0))
     case (Truncate(_) | Full, other) => Some(other)
+  }
+
+  /**
+   * The least and the greatest value as a file's own statistics have them. They do not always keep the sign of a zero,
+   * and -0.0 comes first.
+   */
+  def ofStatistics(least: Literal, greatest: Literal): (Literal, Literal) = {
+    val lower = least match {
+      case FloatLiteral(v) if v == 0.0f => FloatLiteral(-0.0f)
+      case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(-0.0)
+      case other => other
+    }
+    val upper = greatest match {
+      case FloatLiteral(v) if v == 0.0f => FloatLiteral(0.0f)
+      case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(0.0)
+      case other => other
+    }
+    (lower, upper)
   }
 
   /** NaNs are no bounds. */

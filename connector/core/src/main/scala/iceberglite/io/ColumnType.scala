@@ -27,7 +27,7 @@ abstract private[io] class ColumnType[V] {
   def needed: Boolean = true
 
   protected def mismatch(schema: AvroSchema, column: StructColumn[_, _]): Nothing =
-    throw AvroFault(s"Its field ${column.id} (${column.name}) is of Avro type $schema")
+    throw AvroFault(s"Its field ${column.id} (${column.name}) is of Avro type ${AvroSchemaCheck.describe(schema)}")
 }
 
 private[io] object ColumnType {
@@ -77,14 +77,9 @@ private[io] object ColumnType {
 
   def ints(elementId: Int): ColumnType[Vector[Int]] = new Numbers[Int](elementId, Int32)(_.toLong, _.toInt)
 
-  /** Most lists have one number, and the same one: the offset of a Parquet file's only row group. */
-  private val UsualNumber = 4L
-
   /** A list of numbers, each required. */
   final private class Numbers[V](elementId: Int, element: ColumnType[V])(encode: V => Long, decode: Long => V)
       extends ColumnType[Vector[V]] {
-    private val usual = Vector(decode(UsualNumber))
-
     override def iceberg(version: FormatVersion): Type =
       ListType(elementId, element.iceberg(version), elementRequired = true)
 
@@ -93,16 +88,28 @@ private[io] object ColumnType {
 
     override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
       if (schema.getType == ARRAY && (schema.getElementType.getType == INT || schema.getElementType.getType == LONG)) {
-        decoding(schema)((in, row, slot) => row.setObject(slot, numbers(in)))
+        decoding(schema)((in, row, slot) => row.setObject(slot, numbers(in, formerly(row, slot))))
       } else mismatch(schema, column)
 
-    private def numbers(in: AvroInput): Vector[V] = {
-      var values = Vector.empty[V]
-      FieldDecoder.items(in) {
-        val number = in.readLong()
-        values = if (values.isEmpty && number == UsualNumber) usual else values :+ decode(number)
+    /** Safe: nothing else is ever in the place of a list. */
+    private def formerly(row: AvroRow, slot: Int): Vector[V] =
+      row.former(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
+
+    /** Takes the list of an earlier record again while the numbers are the same. */
+    private def numbers(in: AvroInput, former: Vector[V]): Vector[V] = {
+      var size = 0
+      var values = former
+      var count = in.readBlockCount()
+      while (count > 0) {
+        while (count > 0) {
+          val number = in.readLong()
+          if (size >= values.size || encode(values(size)) != number) values = values.take(size) :+ decode(number)
+          size += 1
+          count -= 1
+        }
+        count = in.readBlockCount()
       }
-      values
+      if (size == values.size) values else values.take(size)
     }
   }
 

@@ -2,7 +2,7 @@ package iceberglite.io
 
 import iceberglite.io.ColumnType.{Bytes, Int32, Int64, Text}
 import iceberglite.io.Presence.{Absent, Optional, Required}
-import iceberglite.spec.{Content, ContentFile, FileFormat, Metrics, PartitionTuple}
+import iceberglite.spec.{Content, ContentFile, EntryStatus, FileFormat, Metrics, PartitionTuple}
 
 /**
  * The struct `data_file` (spec: "Manifests"; 142 to 145 by version 3 as adopted). Of what the spec has besides, 106
@@ -18,11 +18,9 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
     )
   private val Path =
     column(100, "file_path", Text, Required, Required, Required, "Location of the file, with scheme")(f => Some(f.path))
-
-  /** In capitals, as every writer has it so far; readers here do not care. */
   private val Format =
-    column(101, "file_format", Text, Required, Required, Required, "Format: avro, orc, parquet or puffin")(f =>
-      Some(f.format.name.toUpperCase(java.util.Locale.ROOT))
+    column(101, "file_format", FormatColumn, Required, Required, Required, "Format: avro, orc, parquet or puffin")(f =>
+      Some(f.format)
     )
   private val Partition: StructColumn[ContentFile, PartitionTuple] =
     column(102, "partition", partition, Required, Required, Required, "Partition tuple, by the manifest's spec")(f =>
@@ -40,17 +38,17 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
     Some(DataFileColumns.BlockSize)
   )
   private val ColumnSizes =
-    metricsColumn(108, "column_sizes", MetricsMap.ColumnSizes, 117, 118, "Bytes of each column in the file")
+    metricsColumn(108, MetricsMap.ColumnSizes, 117, 118, "Bytes of each column in the file")
   private val ValueCounts =
-    metricsColumn(109, "value_counts", MetricsMap.ValueCounts, 119, 120, "Values of each column, null and NaN too")
+    metricsColumn(109, MetricsMap.ValueCounts, 119, 120, "Values of each column, null and NaN too")
   private val NullValueCounts =
-    metricsColumn(110, "null_value_counts", MetricsMap.NullValueCounts, 121, 122, "Nulls of each column")
+    metricsColumn(110, MetricsMap.NullValueCounts, 121, 122, "Nulls of each column")
   private val NanValueCounts =
-    metricsColumn(137, "nan_value_counts", MetricsMap.NanValueCounts, 138, 139, "NaNs of each column")
+    metricsColumn(137, MetricsMap.NanValueCounts, 138, 139, "NaNs of each column")
   private val LowerBounds =
-    metricsColumn(125, "lower_bounds", MetricsMap.LowerBounds, 126, 127, "Lower bound of each column")
+    metricsColumn(125, MetricsMap.LowerBounds, 126, 127, "Lower bound of each column")
   private val UpperBounds =
-    metricsColumn(128, "upper_bounds", MetricsMap.UpperBounds, 129, 130, "Upper bound of each column")
+    metricsColumn(128, MetricsMap.UpperBounds, 129, 130, "Upper bound of each column")
   private val KeyMetadata =
     column(131, "key_metadata", Bytes, Optional, Optional, Optional, "Key metadata for encryption")(_.keyMetadata)
   private val SplitOffsets = column(
@@ -107,9 +105,9 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
   private val metrics: Array[StructColumn[_, Metrics]] =
     Array(ColumnSizes, ValueCounts, NullValueCounts, NanValueCounts, LowerBounds, UpperBounds)
 
-  private def metricsColumn(id: Int, name: String, map: MetricsMap, keyId: Int, valueId: Int, doc: String) = {
+  private def metricsColumn(id: Int, map: MetricsMap, keyId: Int, valueId: Int, doc: String) = {
     val columnType = new MetricsColumn(map, keyId, valueId)
-    column(id, name, columnType, Optional, Optional, Optional, doc)(f => columnType.of(f.metrics))
+    column(id, map.name, columnType, Optional, Optional, Optional, doc)(f => columnType.of(f.metrics))
   }
 
   /**
@@ -118,32 +116,63 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
    * @param block the bytes that it was read from
    * @param tuples the manifest's tuples so far
    */
-  def fromRow(row: AvroRow, block: Array[Byte], specId: Int, tuples: PartitionTuples): ContentFile = ContentFile(
-    content = content(row.intOption(FileContent).getOrElse(Content.Data.code)),
-    path = row.value(Path),
-    format = format(row.value(Format)),
-    specId = specId,
-    partition = tuples.of(row, Partition, block),
-    recordCount = row.long(RecordCount),
-    fileSizeInBytes = row.long(FileSize),
-    metrics = MetricsColumn.metrics(row, metrics, block),
-    keyMetadata = row.option(KeyMetadata),
-    splitOffsets = row.option(SplitOffsets).getOrElse(Vector.empty),
-    equalityIds = row.option(EqualityIds).getOrElse(Vector.empty),
-    sortOrderId = row.intOption(SortOrderId),
-    firstRowId = row.longOption(FirstRowId),
-    referencedDataFile = row.option(ReferencedDataFile),
-    contentOffset = row.longOption(ContentOffset),
-    contentSizeInBytes = row.longOption(ContentSize)
-  )
+  def fromRow(
+      row: AvroRow,
+      block: Array[Byte],
+      status: EntryStatus,
+      tuples: PartitionTuples,
+      inheritance: Inheritance
+  ): ContentFile = {
+    val rows = row.long(RecordCount)
+    val file = ContentFile(
+      content = if (row.has(FileContent)) content(row.int(FileContent)) else Content.Data,
+      path = row.value(Path),
+      format = row.value(Format),
+      specId = inheritance.specId,
+      partition = tuples.of(row, Partition, block),
+      recordCount = rows,
+      fileSizeInBytes = row.long(FileSize),
+      metrics = MetricsColumn.metrics(row, metrics, block),
+      keyMetadata = row.option(KeyMetadata),
+      splitOffsets = row.valueOr(SplitOffsets, Vector.empty),
+      equalityIds = row.valueOr(EqualityIds, Vector.empty),
+      sortOrderId = row.intOption(SortOrderId),
+      firstRowId = inheritance.firstRowId(status, row.longOption(FirstRowId), rows),
+      referencedDataFile = row.option(ReferencedDataFile),
+      contentOffset = row.longOption(ContentOffset),
+      contentSizeInBytes = row.longOption(ContentSize)
+    )
+    check(file)
+    if (row.has(FirstRowId)) notNegative(file, FirstRowId, row.long(FirstRowId))
+    file
+  }
 
-  private def content(code: Int): Content = Content.all.find(_.code == code).getOrElse(
-    throw AvroFault(s"A file has the unknown content $code")
-  )
+  private def check(file: ContentFile): Unit = {
+    if (file.content == Content.EqualityDeletes && file.equalityIds.isEmpty) lacks(file, EqualityIds)
+    if (file.format == FileFormat.Puffin) checkVector(file)
+    notNegative(file, RecordCount, file.recordCount)
+    notNegative(file, FileSize, file.fileSizeInBytes)
+  }
 
-  private def format(name: String): FileFormat = FileFormat.parse(name).getOrElse(
-    throw AvroFault(s"A file has the unknown format $name")
-  )
+  /** A deletion vector is found by its place in its file (version 3 as adopted). */
+  private def checkVector(file: ContentFile): Unit = {
+    if (file.referencedDataFile.isEmpty) lacks(file, ReferencedDataFile)
+    notNegative(file, ContentOffset, file.contentOffset.getOrElse(lacks(file, ContentOffset)))
+    notNegative(file, ContentSize, file.contentSizeInBytes.getOrElse(lacks(file, ContentSize)))
+  }
+
+  private def notNegative(file: ContentFile, column: StructColumn[ContentFile, Long], value: Long): Unit =
+    if (value < 0) throw AvroFault(s"The ${column.name} (field ${column.id}) of ${file.path} is $value")
+
+  private def lacks(file: ContentFile, column: StructColumn[ContentFile, _]): Nothing =
+    throw AvroFault(s"The ${file.content.name} of ${file.path} have no ${column.name} (field ${column.id})")
+
+  private def content(code: Int): Content = code match {
+    case Content.Data.code => Content.Data
+    case Content.PositionDeletes.code => Content.PositionDeletes
+    case Content.EqualityDeletes.code => Content.EqualityDeletes
+    case _ => throw AvroFault(s"A file has the unknown content $code")
+  }
 }
 
 private[io] object DataFileColumns {

@@ -1,6 +1,9 @@
 package iceberglite.io
 
 import java.nio.ByteBuffer
+import java.util.Arrays
+
+import scala.reflect.ClassTag
 
 import iceberglite.spec.{MetricMaps, Metrics}
 
@@ -148,13 +151,25 @@ private[io] object EncodedMetrics {
     false
   }
 
-  /** Keys and values of a whole map. */
-  private def all[V](in: AvroInput)(value: AvroInput => V): Map[Int, V] = {
-    val entries = Map.newBuilder[Int, V]
-    FieldDecoder.items(in) {
-      val id = in.readInt()
-      entries += id -> value(in)
+  /** Keys and values of a whole map; no key comes twice. */
+  private def all[V: ClassTag](in: AvroInput)(value: AvroInput => V): Map[Int, V] = {
+    var ids = new Array[Int](0)
+    var values = new Array[V](0)
+    var size = 0
+    var count = in.readBlockCount()
+    while (count > 0) {
+      ids = Arrays.copyOf(ids, size + count)
+      val more = new Array[V](size + count)
+      System.arraycopy(values, 0, more, 0, size)
+      values = more
+      while (count > 0) {
+        ids(size) = in.readInt()
+        values(size) = value(in)
+        size += 1
+        count -= 1
+      }
+      count = in.readBlockCount()
     }
-    entries.result()
+    IdMap(ids, values)
   }
 }

@@ -6,12 +6,12 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
 /** Takes one field of a record as the writer of the file encoded it. */
-abstract private[io] class FieldDecoder {
+abstract private[iceberglite] class FieldDecoder {
   def read(in: AvroInput, row: AvroRow, slot: Int): Unit
   def skip(in: AvroInput): Unit
 }
 
-private[io] object FieldDecoder {
+private[iceberglite] object FieldDecoder {
 
   /** A decoder that only ever skips. */
   def skipping(schema: AvroSchema): FieldDecoder = new FieldDecoder {
@@ -38,11 +38,8 @@ private[io] object FieldDecoder {
     override def skip(in: AvroInput): Unit = if (union.isValue(in)) decoder.skip(in)
   }
 
-  /** Skips any Avro value. */
-  def skipper(schema: AvroSchema): AvroInput => Unit = skipper(schema, Map.empty)
-
-  /** @param outer the records this one stands in: a record may hold itself, which no Iceberg file does */
-  private def skipper(schema: AvroSchema, outer: Map[String, AvroSchema]): AvroInput => Unit = schema.getType match {
+  /** Skips any Avro value. The schema has passed [[AvroSchemaCheck]]. */
+  def skipper(schema: AvroSchema): AvroInput => Unit = schema.getType match {
     case NULL => _ => ()
     case BOOLEAN => _.skip(1)
     case INT | LONG | ENUM => _.skipNumbers(1)
@@ -53,24 +50,24 @@ private[io] object FieldDecoder {
       val size = schema.getFixedSize
       _.skip(size)
     case ARRAY =>
-      val item = skipper(schema.getElementType, outer)
-      in => items(in)(item(in))
+      val item = skipper(schema.getElementType)
+      // Items without bytes are no work, however many there are said to be.
+      if (AvroSchemaCheck.isEmpty(schema.getElementType)) in => while (in.readBlockCount() > 0) {}
+      else in => items(in)(item(in))
     case MAP =>
-      val value = skipper(schema.getValueType, outer)
+      val value = skipper(schema.getValueType)
       in =>
         items(in) {
           in.skipBytes()
           value(in)
         }
     case UNION =>
-      val branches = schema.getTypes.asScala.map(skipper(_, outer)).toArray
+      val branches = schema.getTypes.asScala.map(skipper).toArray
       in => {
         branches(AvroUnion.branch(in, branches.length))(in)
       }
     case RECORD =>
-      if (outer.contains(schema.getFullName)) throw AvroFault(s"Its record ${schema.getFullName} contains itself")
-      val inside = outer + (schema.getFullName -> schema)
-      val fields = schema.getFields.asScala.map(f => skipper(f.schema, inside)).toArray
+      val fields = schema.getFields.asScala.map(f => skipper(f.schema)).toArray
       in => fields.foreach(_(in))
   }
 
@@ -88,18 +85,20 @@ private[io] object FieldDecoder {
 }
 
 /** The only union that Iceberg has: null and one type, or one of them. */
-final private[io] class AvroUnion(branches: Int, valueBranch: Int, val value: AvroSchema) {
+final private[iceberglite] class AvroUnion(branches: Int, valueBranch: Int, val value: AvroSchema) {
 
   /** Reads which branch follows. */
   def isValue(in: AvroInput): Boolean = AvroUnion.branch(in, branches) == valueBranch
 }
 
-private[io] object AvroUnion {
+private[iceberglite] object AvroUnion {
   def of(union: AvroSchema): AvroUnion = {
     val branches = union.getTypes.asScala.toArray
     val values = branches.indices.filter(branches(_).getType != NULL)
     if (values.size != 1 || branches.length > 2) {
-      throw AvroFault(s"Its schema has the union $union; only a union of one type with null is allowed")
+      throw AvroFault(
+        s"Its schema has the union ${AvroSchemaCheck.describe(union)}; only a union of one type with null is allowed"
+      )
     }
     new AvroUnion(branches.length, values.head, branches(values.head))
   }
@@ -138,6 +137,7 @@ private[io] object RecordDecoder {
   def of[A](schemaJson: String, columns: StructColumns[A]): RecordDecoder = {
     // Names are the writer's business: other implementations are less strict than Avro's own.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(schemaJson)
+    AvroSchemaCheck.check(schema)
     of(schema, columns, byName = !schemaJson.contains(FieldIdProperty))
   }
 
@@ -154,6 +154,8 @@ private[io] object RecordDecoder {
     val fields = schema.getFields.asScala.toArray
     val matched: Array[Option[StructColumn[A, _]]] =
       fields.map(f => if (byName) columns.byName.get(f.name) else fieldId(f).flatMap(columns.byId.get))
+    val twice = matched.flatten.groupBy(_.id).collectFirst { case (_, same) if same.length > 1 => same.head }
+    twice.foreach(c => throw AvroFault(s"Its schema has ${c.name} (field ${c.id}) twice"))
     val missing = columns.alwaysThere.filterNot(c => matched.exists(_.exists(_.id == c.id)))
     if (missing.nonEmpty) {
       throw AvroFault(s"Its schema has no ${missing.map(c => s"${c.name} (field ${c.id})").mkString(", ")}")

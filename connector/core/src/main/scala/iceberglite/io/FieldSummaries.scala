@@ -1,26 +1,31 @@
 package iceberglite.io
 
-import iceberglite.spec.{FieldSummary, Literal, PartitionTuple, SingleValue}
+import iceberglite.spec.{FieldSummary, Literal, PartitionTuple, SingleValue, Type}
 import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.Type.StructType
 
-/** Sums up the partition tuples of a manifest while it is written (spec: `field_summary`). */
-final private[io] class FieldSummaries(size: Int) {
-  private val fields = Vector.fill(size)(new OneField)
+/**
+ * Sums up the partition tuples of a manifest while it is written (spec: `field_summary`).
+ *
+ * @param partitionType whose types the bounds are of, as the values in the manifest are
+ */
+final private[io] class FieldSummaries(partitionType: StructType) {
+  private val fields = partitionType.fields.map(f => new OneField(f.fieldType)).toArray
   private var last = Option.empty[PartitionTuple]
 
   def add(tuple: PartitionTuple): Unit = if (!last.exists(_ eq tuple)) {
     last = Some(tuple)
     var i = 0
-    while (i < size) {
+    while (i < fields.length) {
       fields(i).add(tuple.values(i))
       i += 1
     }
   }
 
-  def result: Vector[FieldSummary] = fields.map(_.result)
+  def result: Vector[FieldSummary] = fields.iterator.map(_.result).toVector
 
   /** [[Literal.ordering]] has -0.0 before 0.0, as note 2 of the struct demands it of the bounds. */
-  final private class OneField {
+  final private class OneField(fieldType: Type) {
     private var containsNull = false
     private var containsNan = false
     private var lower = Option.empty[Literal]
@@ -30,9 +35,12 @@ final private[io] class FieldSummaries(size: Int) {
       case None => containsNull = true
       case Some(FloatLiteral(v)) if v.isNaN => containsNan = true
       case Some(DoubleLiteral(v)) if v.isNaN => containsNan = true
-      case Some(v) =>
-        if (lower.forall(Literal.ordering.gt(_, v))) lower = value
-        if (upper.forall(Literal.ordering.lt(_, v))) upper = value
+      case Some(v) => widen(LiteralWriter.widened(v, fieldType))
+    }
+
+    private def widen(value: Literal): Unit = {
+      if (lower.forall(Literal.ordering.gt(_, value))) lower = Some(value)
+      if (upper.forall(Literal.ordering.lt(_, value))) upper = Some(value)
     }
 
     def result: FieldSummary =

@@ -6,7 +6,7 @@ import java.util.Locale
  * The names that columns get inside of files. Files are read by field id, so a name that a format cannot hold is
  * escaped as Apache Iceberg does it: `_x2E` for a dot, `_1` for a leading 1.
  */
-private[io] object FileFieldNames {
+private[iceberglite] object FileFieldNames {
 
   /** By the Avro specification, which allows ASCII only, as some of its implementations enforce. */
   def avro(name: String): String = escaped(name)(c => isAsciiLetter(c), c => isAsciiLetter(c) || isAsciiDigit(c))

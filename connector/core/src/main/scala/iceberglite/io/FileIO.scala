@@ -2,6 +2,8 @@ package iceberglite.io
 
 import java.io.InputStream
 
+import iceberglite.spec.IcebergError.UnreadableFile
+
 /** A file in a listing; `path` is the full URI. */
 final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirectory: Boolean)
 
@@ -21,6 +23,21 @@ trait FileIO extends Serializable {
 
   /** The whole of a file. */
   def read(path: String): Array[Byte]
+
+  /**
+   * A part of a file, without the rest where the storage allows it. The memory that it takes is bounded by what the file
+   * holds, whatever `length` claims.
+   *
+   * @param offset of the first byte; not negative
+   * @param length in bytes; not negative. The file must hold that many from `offset` on
+   */
+  def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
+    val in = open(path)
+    try {
+      val skipped = FileIO.skip(in, offset)
+      FileIO.whole(path, offset, length, if (skipped) in.readNBytes(length) else Array.emptyByteArray)
+    } finally in.close()
+  }
 
   def exists(path: String): Boolean
 
@@ -56,4 +73,29 @@ trait FileIO extends Serializable {
 
   /** Moves a directory. */
   def renameDirectory(from: String, to: String): Unit
+}
+
+object FileIO {
+
+  /** @return whether there were so many bytes: a stream may skip fewer at a time than it is asked to */
+  private def skip(in: InputStream, count: Long): Boolean = {
+    var left = count
+    var ended = false
+    while (left > 0 && !ended) {
+      val skipped = in.skip(left)
+      if (skipped > 0) left -= skipped
+      else if (in.read() >= 0) left -= 1
+      else ended = true
+    }
+    !ended
+  }
+
+  /** @throws UnreadableFile where a file ended before the part that was asked of it */
+  private[io] def whole(path: String, offset: Long, length: Int, read: Array[Byte]): Array[Byte] =
+    if (read.length == length) read
+    else throw UnreadableFile(
+      path,
+      "file",
+      s"It ends before byte ${offset + length}: ${read.length} of the $length bytes at $offset are there"
+    )
 }

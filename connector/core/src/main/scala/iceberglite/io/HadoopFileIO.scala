@@ -36,6 +36,12 @@ final class HadoopFileIO(conf: SerializableConfiguration, override val mayCache:
   override def read(path: String): Array[Byte] =
     reading(path)(local(path).fold(hadoop.read(path))(Files.readAllBytes(_)))
 
+  override def readRange(path: String, offset: Long, length: Int): Array[Byte] = reading(path) {
+    val read =
+      local(path).fold(hadoop.readRange(path, offset, length))(LocalFiles.readRange(_, offset, length))
+    FileIO.whole(path, offset, length, read)
+  }
+
   override def exists(path: String): Boolean = info(path).isDefined
 
   override def info(path: String): Option[FileInfo] =

@@ -26,6 +26,16 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     finally in.close()
   }
 
+  /** @return fewer bytes where the file has no more */
+  def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
+    val file = new Path(path)
+    val in = system(file).open(file)
+    try {
+      in.seek(offset)
+      in.readNBytes(length)
+    } finally in.close()
+  }
+
   def info(path: String): Option[FileInfo] = {
     val file = new Path(path)
     try Some(info(system(file).getFileStatus(file)))

@@ -43,7 +43,7 @@ private[io] object LiteralDecoder {
     } else if (schema.getType == NULL) _ => None
     else {
       val read = promoted(schema, target).orElse(fileType(schema).flatMap(promoted(schema, _))).getOrElse(
-        throw AvroFault(s"Its partition field $field is of Avro type $schema")
+        throw AvroFault(s"Its partition field $field is of Avro type ${AvroSchemaCheck.describe(schema)}")
       )
       in => Some(read(in))
     }

@@ -5,7 +5,7 @@ import java.math.BigDecimal
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.{Literal, PrimitiveType}
+import iceberglite.spec.{Literal, PrimitiveType, Type}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 import iceberglite.spec.expr.LiteralText
@@ -22,11 +22,11 @@ final private[io] class LiteralWriter(what: String, target: PrimitiveType) {
     if ((target: PrimitiveType) == UnknownType) value.foreach(refuse)
     else {
       out.writeBranch(value.isDefined)
-      value.foreach(write(_, out))
+      value.foreach(v => write(LiteralWriter.widened(v, target), out))
     }
 
   private def write(value: Literal, out: AvroOutput): Unit = (value, target) match {
-    case (IntLiteral(v), IntType | LongType) => out.writeLong(v.toLong)
+    case (IntLiteral(v), IntType) => out.writeLong(v.toLong)
     case (LongLiteral(v), LongType) => out.writeLong(v)
     case (DateLiteral(days), DateType) => out.writeLong(days.toLong)
     case (TimeLiteral(micros), TimeType) => out.writeLong(micros)
@@ -36,7 +36,6 @@ final private[io] class LiteralWriter(what: String, target: PrimitiveType) {
     case (TimestampTzNsLiteral(nanos), TimestampTzNsType) => out.writeLong(nanos)
     case (BooleanLiteral(v), BooleanType) => out.writeBoolean(v)
     case (FloatLiteral(v), FloatType) => out.writeFloat(v)
-    case (FloatLiteral(v), DoubleType) => out.writeDouble(v.toDouble)
     case (DoubleLiteral(v), DoubleType) => out.writeDouble(v)
     case (StringLiteral(v), StringType) => out.writeText(v)
     case (UuidLiteral(v), UuidType) =>
@@ -44,8 +43,8 @@ final private[io] class LiteralWriter(what: String, target: PrimitiveType) {
         .putLong(v.getLeastSignificantBits).flip())
     case (FixedLiteral(bytes), FixedType(length)) if bytes.remaining == length => out.writeRaw(bytes)
     case (BinaryLiteral(bytes), BinaryType) => out.writeBytes(bytes)
-    case (DecimalLiteral(v), DecimalType(precision, scale)) =>
-      Try(v.setScale(scale)).fold(_ => refuse(value), writeDecimal(_, AvroSchemas.bytesOfDecimal(precision), out))
+    case (DecimalLiteral(v), DecimalType(precision, scale)) if v.scale == scale =>
+      writeDecimal(v, AvroSchemas.bytesOfDecimal(precision), out)
     case _ => refuse(value)
   }
 
@@ -63,4 +62,13 @@ final private[io] class LiteralWriter(what: String, target: PrimitiveType) {
 
 private[io] object LiteralWriter {
   def apply(what: String, target: PrimitiveType): LiteralWriter = new LiteralWriter(what, target)
+
+  /** A value of the type that its column had when the file was written, as one of the type that it has now. */
+  def widened(value: Literal, target: Type): Literal = (value, target) match {
+    case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
+    case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
+    case (DecimalLiteral(v), DecimalType(_, scale)) if v.scale != scale =>
+      Try(v.setScale(scale)).map(DecimalLiteral(_): Literal).getOrElse(value)
+    case _ => value
+  }
 }

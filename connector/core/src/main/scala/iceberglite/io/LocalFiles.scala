@@ -29,6 +29,17 @@ private[io] object LocalFiles {
   private def info(path: Path, attributes: BasicFileAttributes): FileInfo =
     FileInfo(uri(path), attributes.size, attributes.lastModifiedTime.toMillis, attributes.isDirectory)
 
+  /** @return fewer bytes where the file has no more */
+  def readRange(path: Path, offset: Long, length: Int): Array[Byte] = {
+    val channel = FileChannel.open(path, READ)
+    try {
+      val there = math.max(0L, math.min(length.toLong, channel.size - offset)).toInt
+      val buffer = ByteBuffer.allocate(there)
+      while (buffer.hasRemaining && channel.read(buffer, offset + buffer.position()) >= 0) {}
+      if (buffer.hasRemaining) java.util.Arrays.copyOf(buffer.array, buffer.position()) else buffer.array
+    } finally channel.close()
+  }
+
   /** Writes a new file and waits until the device has it; what a failure leaves of it is removed. */
   def write(path: Path, contents: Array[Byte]): Unit = writeNew(path, contents, force = true)
 

@@ -36,20 +36,33 @@ final private[io] class ManifestEntryColumns(partition: PartitionCodec)
     column(2, "data_file", new Struct(files), Required, Required, Required, "The file")(e => Some(e.file))
 
   /**
-   * The entry of the row that was just read, with nothing inherited yet.
+   * The entry of the row that was just read.
    *
    * @param block the bytes that it was read from
    * @param tuples the manifest's tuples so far
    */
-  def fromRow(row: AvroRow, block: Array[Byte], specId: Int, tuples: PartitionTuples): ManifestEntry = ManifestEntry(
-    status(row.int(Status)),
-    row.longOption(SnapshotId),
-    row.longOption(SequenceNumber),
-    row.longOption(FileSequenceNumber),
-    files.fromRow(row.struct(DataFile), block, specId, tuples)
-  )
+  def fromRow(row: AvroRow, block: Array[Byte], tuples: PartitionTuples, inheritance: Inheritance): ManifestEntry = {
+    val status = statusOf(row.int(Status))
+    inheritance.entry(
+      status,
+      row.longOption(SnapshotId),
+      number(row, SequenceNumber),
+      number(row, FileSequenceNumber),
+      files.fromRow(row.struct(DataFile), block, status, tuples, inheritance)
+    )
+  }
 
-  private def status(code: Int): EntryStatus = EntryStatus.all.find(_.code == code).getOrElse(
-    throw AvroFault(s"An entry has the unknown status $code")
-  )
+  private def number(row: AvroRow, column: StructColumn[ManifestEntry, Long]): Option[Long] = {
+    if (row.has(column) && row.long(column) < 0) {
+      throw AvroFault(s"An entry has the ${column.name} (field ${column.id}) ${row.long(column)}")
+    }
+    row.longOption(column)
+  }
+
+  private def statusOf(code: Int): EntryStatus = code match {
+    case EntryStatus.Existing.code => EntryStatus.Existing
+    case EntryStatus.Added.code => EntryStatus.Added
+    case EntryStatus.Deleted.code => EntryStatus.Deleted
+    case _ => throw AvroFault(s"An entry has the unknown status $code")
+  }
 }

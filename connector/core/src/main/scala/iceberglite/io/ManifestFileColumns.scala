@@ -81,13 +81,33 @@ private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("mani
   )(_.firstRowId)
 
   /** What version 1 leaves out is 0 (spec: "Appendix E"). */
-  def fromRow(row: AvroRow): ManifestFile = ManifestFile(
+  def fromRow(row: AvroRow): ManifestFile = {
+    notNegative.foreach(c => if (row.number(c) < 0) {
+      throw AvroFault(s"The ${c.name} (field ${c.id}) of ${row.value(Path)} is ${row.number(c)}")
+    })
+    manifest(row)
+  }
+
+  private lazy val notNegative: Seq[StructColumn[ManifestFile, _]] = Seq(
+    Length,
+    SequenceNumber,
+    AddedFiles,
+    ExistingFiles,
+    DeletedFiles,
+    AddedRows,
+    ExistingRows,
+    DeletedRows,
+    FirstRowId
+  )
+
+  private def manifest(row: AvroRow): ManifestFile = ManifestFile(
     path = row.value(Path),
     length = row.long(Length),
     partitionSpecId = row.int(SpecId),
     content = content(row.intOption(Content).getOrElse(ManifestContent.Data.code)),
-    sequenceNumber = row.longOption(SequenceNumber).getOrElse(0L),
-    minSequenceNumber = row.longOption(MinSequenceNumber).getOrElse(0L),
+    sequenceNumber = row.number(SequenceNumber),
+    // Below 0 it says nothing, as 0 does.
+    minSequenceNumber = math.max(0L, row.number(MinSequenceNumber)),
     addedSnapshotId = row.long(AddedSnapshotId),
     addedFilesCount = row.intOption(AddedFiles),
     existingFilesCount = row.intOption(ExistingFiles),

@@ -2,22 +2,23 @@ package iceberglite.io
 
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.spec.{Content, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.{Content, ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.Type.StructType
 
 /** How the entries of manifests with one Avro schema are decoded; for any number of threads. */
 final private[io] class ManifestDecoder private (columns: ManifestEntryColumns, record: RecordDecoder) {
 
   /** False for the files of version 1. */
-  val hasSequenceNumbers: Boolean = record.fills(columns.SequenceNumber)
+  private val hasSequenceNumbers: Boolean = record.fills(columns.SequenceNumber)
 
-  /** The entries of one manifest, with nothing inherited yet. */
-  def entries(file: AvroContainerReader, specId: Int): Iterator[ManifestEntry] = {
+  /** The entries of one manifest, with everything inherited. */
+  def entries(file: AvroContainerReader, manifest: ManifestFile): Iterator[ManifestEntry] = {
     val row = new AvroRow(columns.columns.size)
     val tuples = new PartitionTuples
+    val inheritance = new Inheritance(manifest, hasSequenceNumbers)
     file.records { in =>
       record.read(in, row)
-      columns.fromRow(row, in.bytes, specId, tuples)
+      columns.fromRow(row, in.bytes, tuples, inheritance)
     }
   }
 }
@@ -40,57 +41,66 @@ private[io] object ManifestDecoder {
 }
 
 /**
- * Fills in what entries inherit from their manifest, one after the other in the order of the file (spec: "Manifest
+ * What entries inherit from their manifest, asked for one after the other in the order of the file (spec: "Manifest
  * Entry Fields", "Sequence Number Inheritance"; row ids by version 3 as adopted).
  */
 final private[io] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: Boolean) {
+  private val isData = manifest.content == ManifestContent.Data
   private val committed = manifest.sequenceNumber != Manifests.Unassigned
+  private val addedSnapshotId: Option[Long] = Some(manifest.addedSnapshotId)
 
   /** The number of added files; nobody knows it before the commit. */
   private val assigned: Option[Long] = if (committed) Some(manifest.sequenceNumber) else None
-  private var nextRowId = manifest.firstRowId
+  private val rowIds = manifest.firstRowId.isDefined
+  private var nextRowId = manifest.firstRowId.getOrElse(0L)
 
-  def apply(entry: ManifestEntry): ManifestEntry = {
-    checkContent(entry)
+  def specId: Int = manifest.partitionSpecId
+
+  def entry(
+      status: EntryStatus,
+      snapshotId: Option[Long],
+      sequenceNumber: Option[Long],
+      fileSequenceNumber: Option[Long],
+      file: ContentFile
+  ): ManifestEntry = {
+    if ((file.content == Content.Data) != isData) {
+      throw AvroFault(s"It lists ${manifest.content.name}, but ${file.path} is of ${file.content.name}")
+    }
+    val number = inherited(status, sequenceNumber)
+    if (number.isEmpty && status == EntryStatus.Existing) {
+      throw AvroFault(s"The existing file ${file.path} has no sequence number (field 3)")
+    }
     ManifestEntry(
-      entry.status,
-      entry.snapshotId.orElse(Some(manifest.addedSnapshotId)),
-      dataSequenceNumber(entry),
-      inherited(entry, entry.fileSequenceNumber),
-      withFirstRowId(entry).file
+      status,
+      if (snapshotId.isDefined) snapshotId else addedSnapshotId,
+      number,
+      inherited(status, fileSequenceNumber),
+      file
     )
   }
 
-  private def checkContent(entry: ManifestEntry): Unit = {
-    val isData = entry.file.content == Content.Data
-    if (isData != (manifest.content == ManifestContent.Data)) {
-      throw AvroFault(s"It lists ${manifest.content.name}, but ${entry.file.path} is of ${entry.file.content.name}")
-    }
-  }
-
-  private def inherited(entry: ManifestEntry, own: Option[Long]): Option[Long] =
+  /** Added files inherit; so do those of version 1, which has no numbers, whatever their status is. */
+  private def inherited(status: EntryStatus, own: Option[Long]): Option[Long] =
     if (own.isDefined) own
-    else if (!hasSequenceNumbers) Some(0L)
-    else if (entry.status == EntryStatus.Added || manifest.sequenceNumber == 0L) assigned
+    else if (!hasSequenceNumbers) Inheritance.OfVersion1
+    else if (status == EntryStatus.Added || manifest.sequenceNumber == 0L) assigned
     else None
-
-  private def dataSequenceNumber(entry: ManifestEntry): Option[Long] = {
-    val number = inherited(entry, entry.sequenceNumber)
-    if (number.isEmpty && entry.status == EntryStatus.Existing) {
-      throw AvroFault(s"The existing file ${entry.file.path} has no sequence number")
-    }
-    number
-  }
 
   /**
    * Live files without a row id get the next ones. Without a first row id the manifest is from before version 3, and
    * its files have none, or it is not committed, and they keep what they have.
    */
-  private def withFirstRowId(entry: ManifestEntry): ManifestEntry = (nextRowId, entry.file.firstRowId) match {
-    case (Some(next), None) if entry.isLive =>
-      nextRowId = Some(next + entry.file.recordCount)
-      entry.copy(file = entry.file.copy(firstRowId = Some(next)))
-    case (None, Some(_)) if committed => entry.copy(file = entry.file.copy(firstRowId = None))
-    case _ => entry
-  }
+  def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
+    if (!rowIds) { if (committed) None else own }
+    else if (own.isDefined || status == EntryStatus.Deleted) own
+    else {
+      val given = nextRowId
+      nextRowId += math.max(0L, rows)
+      if (nextRowId < given) throw AvroFault(s"Its row ids pass all numbers: they begin at $given for $rows rows")
+      Some(given)
+    }
+}
+
+private object Inheritance {
+  private val OfVersion1: Option[Long] = Some(0L)
 }

@@ -1,5 +1,8 @@
 package iceberglite.io
 
+import scala.util.Try
+import scala.util.control.NonFatal
+
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
@@ -12,6 +15,11 @@ object Manifests {
   val Unassigned: Long = -1L
 
   private val Role = "manifest"
+  private val SpecIdKey = "partition-spec-id"
+  private val ContentKey = "content"
+
+  /** Twice the usual target. */
+  private val StreamedBytes = 16L << 20
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
 
   /**
@@ -33,43 +41,73 @@ object Manifests {
       manifest.partitionSpecId,
       throw InvalidMetadata(manifest.path, "$", s"The table has no partition spec ${manifest.partitionSpecId}")
     )
-    val entries = guard(manifest.path) {
-      val bytes = io.read(manifest.path)
-      val file = AvroContainerReader.open(bytes)
-      file.metadata.get("content").filter(_ != manifest.content.name).foreach { other =>
-        throw AvroFault(s"It lists $other, but the manifest list says ${manifest.content.name}")
+    new GuardedEntries(guard(manifest.path)(open(io, manifest)), manifest, spec, schema)
+  }
+
+  /** A manifest of more than the usual size is not held as a whole, but read as its entries are asked for. */
+  private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
+    if (manifest.length > StreamedBytes) AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))
+    else AvroContainerReader.open(io.read(manifest.path))
+
+  /** The entries of a file; what goes wrong with them names it. */
+  final private class GuardedEntries(
+      file: AvroContainerReader,
+      manifest: ManifestFile,
+      spec: PartitionSpec,
+      schema: Schema
+  ) extends Iterator[ManifestEntry] {
+    private var seen = 0L
+    private val entries =
+      try {
+        file.metadata.get(ContentKey).filter(_ != manifest.content.name).foreach { other =>
+          throw AvroFault(s"It lists $other, but the manifest list says ${manifest.content.name}")
+        }
+        ManifestDecoder.of(file.schema, spec.partitionType(schema)).entries(file, manifest)
+      } catch { case e: Throwable => failed(e) }
+
+    override def hasNext: Boolean =
+      try entries.hasNext || checkedEnd
+      catch { case e: Throwable => failed(e) }
+
+    override def next(): ManifestEntry =
+      try {
+        seen += 1
+        entries.next()
+      } catch { case e: Throwable => failed(e) }
+
+    private def failed(e: Throwable): Nothing = {
+      file.close()
+      if (NonFatal(e)) throw AvroFault.named(manifest.path, Role, Advice, e) else throw e
+    }
+
+    /**
+     * A file that is shorter than its manifest list says may have lost blocks at the end, and would then read as a
+     * whole one. The counts tell; some writers only have the length wrong.
+     *
+     * @return false: there is no more
+     */
+    private def checkedEnd: Boolean = {
+      if (file.taken < manifest.length && !listedCount.contains(seen)) {
+        throw AvroFault(s"It ends after ${file.taken} of ${manifest.length} bytes and $seen entries")
       }
-      val decoder = ManifestDecoder.of(file.schema, spec.partitionType(schema))
-      val inheritance = new Inheritance(manifest, decoder.hasSequenceNumbers)
-      val all = decoder.entries(file, manifest.partitionSpecId).map(inheritance.apply)
-      if (bytes.length < manifest.length) new CheckedCount(all, manifest, bytes.length) else all
+      false
     }
-    new Iterator[ManifestEntry] {
-      override def hasNext: Boolean = guard(manifest.path)(entries.hasNext)
-      override def next(): ManifestEntry = guard(manifest.path)(entries.next())
-    }
+
+    private def listedCount: Option[Long] = for {
+      added <- manifest.addedFilesCount
+      existing <- manifest.existingFilesCount
+      deleted <- manifest.deletedFilesCount
+    } yield added.toLong + existing + deleted
   }
 
   /**
-   * A file that is shorter than its manifest list says may have lost blocks at the end, and would then read as a
-   * whole one. The counts tell; some writers only have the length wrong.
+   * The partition spec that a manifest says it is of; old writers leave it out, and knew one spec only.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there or not a manifest
    */
-  final private class CheckedCount(entries: Iterator[ManifestEntry], manifest: ManifestFile, length: Int)
-      extends Iterator[ManifestEntry] {
-    private val listed = Seq(manifest.addedFilesCount, manifest.existingFilesCount, manifest.deletedFilesCount)
-    private var seen = 0L
-
-    override def hasNext: Boolean = {
-      val more = entries.hasNext
-      if (!more && !(listed.forall(_.isDefined) && listed.flatten.map(_.toLong).sum == seen)) {
-        throw AvroFault(s"It ends after $length of ${manifest.length} bytes and $seen entries")
-      }
-      more
-    }
-
-    override def next(): ManifestEntry = {
-      seen += 1
-      entries.next()
+  def partitionSpecId(io: FileIO, path: String): Int = guard(path) {
+    AvroContainerReader.open(io.read(path)).metadata.get(SpecIdKey).fold(0) { text =>
+      Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its $SpecIdKey is $text, which is no number"))
     }
   }
 
@@ -96,7 +134,7 @@ object Manifests {
     val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
     val avro = AvroSchemas.of(columns.struct(version), columns.name)
     val writer = new AvroContainerWriter(avro.toString, header(version, content, schema, spec), codec)
-    val summaries = new FieldSummaries(partitionType.fields.size)
+    val summaries = new FieldSummaries(partitionType)
     val counts = new ManifestCounts
     all.foreach { entry =>
       check(entry, version, content)
@@ -110,15 +148,14 @@ object Manifests {
     counts.manifest(path, bytes.length.toLong, spec.specId, content, snapshotId, summaries.result)
   }
 
-  /** The key-value metadata of the file. */
+  /** The key-value metadata of the file. Version 1 knows data alone, and does not say so. */
   private def header(version: FormatVersion, content: ManifestContent, schema: Schema, spec: PartitionSpec) = Seq(
     "schema" -> SchemaJson.toJson(schema),
     "schema-id" -> schema.schemaId.toString,
     "partition-spec" -> PartitionSpecJson.fieldsToJson(spec),
-    "partition-spec-id" -> spec.specId.toString,
-    "format-version" -> version.toString,
-    "content" -> content.name
-  )
+    SpecIdKey -> spec.specId.toString,
+    "format-version" -> version.toString
+  ) ++ (if (version > FormatVersion.V1) Seq(ContentKey -> content.name) else Seq.empty)
 
   private def check(entry: ManifestEntry, version: FormatVersion, content: ManifestContent): Unit = {
     if ((entry.file.content == Content.Data) != (content == ManifestContent.Data)) {

@@ -29,8 +29,10 @@ object MetadataFiles {
   private val Suffix = ".metadata.json"
   private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
 
-  /** A longer file is taken for a compression bomb. */
-  private val MaxBytes = 1 << 30
+  /** What unpacks to more than this, and to more than so many times its size, is taken for a compression bomb. */
+  private val FreeBytes = 64L << 20
+  private val MaxExpansion = 200L
+  private val MaxBytes = 1L << 30
 
   /**
    * The first number of a file's name: `v3` or `00003-<uuid>`; gzip stands before the suffix or, in old files, after.
@@ -53,15 +55,17 @@ object MetadataFiles {
   }
 
   private def unzipped(path: String, stored: Array[Byte]): Array[Byte] = {
+    val most = math.min(MaxBytes, math.max(FreeBytes, stored.length * MaxExpansion)).toInt
     val plain =
-      try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(MaxBytes)
+      try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(most)
       catch {
         case NonFatal(e) =>
           val reason = s"It is not whole gzip (${e.getMessage}). Restore the file, or register an earlier metadata file"
           throw UnreadableFile(path, "table metadata", reason, Some(e))
       }
-    if (plain.length == MaxBytes) {
-      throw UnreadableFile(path, "table metadata", s"It unpacks to more than $MaxBytes bytes")
+    if (plain.length == most) {
+      val reason = s"Its ${stored.length} bytes unpack to more than $most: it is damaged, or made to fill the memory"
+      throw UnreadableFile(path, "table metadata", reason)
     }
     plain
   }

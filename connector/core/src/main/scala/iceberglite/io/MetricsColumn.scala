@@ -74,21 +74,52 @@ final private[io] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: 
     }
 
     override def skip(in: AvroInput): Unit = {
+      val start = in.position
+      if (!isDistinct(in)) checkDistinct(new AvroInput(in.bytes, start, in.end))
+    }
+
+    /**
+     * Passes over the map.
+     *
+     * @return whether no key comes twice for certain: those below 64 are marked, and the others come in order
+     */
+    private def isDistinct(in: AvroInput): Boolean = {
+      var distinct = true
+      var marked = 0L
+      var last = MetricsColumn.MarkedKeys - 1
       var count = in.readBlockCount()
       while (count > 0) {
-        if (counts) in.skipNumbers(count * 2) else skipBounds(in, count)
+        while (count > 0) {
+          val key = in.readInt()
+          if (key >= 0 && key < MetricsColumn.MarkedKeys) {
+            if ((marked & (1L << key)) != 0) distinct = false
+            marked |= 1L << key
+          } else {
+            if (key <= last) distinct = false
+            last = key
+          }
+          skipValue(in)
+          count -= 1
+        }
         count = in.readBlockCount()
+      }
+      distinct
+    }
+
+    private def checkDistinct(in: AvroInput): Unit = {
+      val keys = Array.newBuilder[Int]
+      FieldDecoder.items(in) {
+        keys += in.readInt()
+        skipValue(in)
+      }
+      val sorted = keys.result()
+      java.util.Arrays.sort(sorted)
+      (1 until sorted.length).find(i => sorted(i) == sorted(i - 1)).foreach { i =>
+        throw AvroFault(s"Its ${map.name} have column ${sorted(i)} twice")
       }
     }
 
-    private def skipBounds(in: AvroInput, count: Int): Unit = {
-      var left = count
-      while (left > 0) {
-        in.skipNumbers(1)
-        in.skipBytes()
-        left -= 1
-      }
-    }
+    private def skipValue(in: AvroInput): Unit = if (counts) in.skipNumbers(1) else in.skipBytes()
   }
 }
 
@@ -115,16 +146,21 @@ final private[io] class UnusualMetricsMap(
 
   override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = {
     val each = new AvroRow(2)
+    var seen = Set.empty[Int]
     var counts = Map.empty[Int, Long]
     var bounds = Map.empty[Int, ByteBuffer]
     FieldDecoder.items(in) {
       record.read(in, each)
+      val key = map match {
+        case _: MetricsMap.Counts => each.int(CountColumns.Key)
+        case _: MetricsMap.Bounds => each.int(BoundColumns.Key)
+      }
+      if (seen.contains(key)) throw AvroFault(s"Its ${map.name} have column $key twice")
+      seen += key
       map match {
         // A null where the spec has none: nothing is known of the column.
-        case _: MetricsMap.Counts =>
-          each.longOption(CountColumns.Value).foreach(counts += each.int(CountColumns.Key) -> _)
-        case _: MetricsMap.Bounds =>
-          each.option(BoundColumns.Value).foreach(bounds += each.int(BoundColumns.Key) -> _)
+        case _: MetricsMap.Counts => each.longOption(CountColumns.Value).foreach(counts += key -> _)
+        case _: MetricsMap.Bounds => each.option(BoundColumns.Value).foreach(bounds += key -> _)
       }
     }
     row.setObject(slot, maps(counts, bounds))
@@ -143,10 +179,12 @@ final private[io] class UnusualMetricsMap(
 }
 
 private[io] object MetricsColumn {
+  private val MarkedKeys = 64
 
   /** The metrics of the row that was just read from `block`. */
   def metrics(row: AvroRow, columns: Array[StructColumn[_, Metrics]], block: Array[Byte]): Metrics = {
-    val ranges = Array.fill(MetricsMap.Size * 2)(EncodedMetrics.Missing)
+    val ranges = new Array[Int](MetricsMap.Size * 2)
+    java.util.Arrays.fill(ranges, EncodedMetrics.Missing)
     var decoded = Option.empty[MetricMaps]
     var any = false
     var i = 0

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer
 
 import scala.collection.JavaConverters._
 
+import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
 import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
@@ -26,20 +27,26 @@ object ParquetMetrics {
    *
    * Inside of lists and maps only sizes are kept: their counts are not of rows, as Apache Iceberg sees it too.
    *
-   * @param nanCounts how many NaNs the writer has counted in a column; Parquet does not count them
+   * @param floating what the writer has seen in columns of floating point numbers; of the others, and of files from
+   *   elsewhere, the footer's statistics are taken, which say nothing where there is a NaN
    */
-  def of(footer: ParquetMetadata, schema: Schema, modes: MetricsModes, nanCounts: Map[Int, Long]): ParquetMetrics = {
+  def of(
+      footer: ParquetMetadata,
+      schema: Schema,
+      modes: MetricsModes,
+      floating: Map[Int, FloatingValues] = Map.empty
+  ): ParquetMetrics = {
     val blocks = footer.getBlocks.asScala
-    val columns = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath).values.toVector.flatMap { chunks =>
-      val column = new Column(chunks, footer, schema, modes)
-      if (column.mode == NoMetrics) None else Some(column)
-    }
+    val chunks = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath.toArray.toVector)
+    val columns = footer.getFileMetaData.getSchema.getColumns.asScala.toVector.map { description =>
+      new Column(chunks.getOrElse(description.getPath.toVector, Vector.empty), description, schema, modes, floating)
+    }.filter(_.mode != NoMetrics)
     val flat = columns.filterNot(_.isRepeated)
     val maps = MetricMaps(
-      columnSizes = Some(columns.flatMap(c => c.id.map(_ -> c.size)).toMap),
+      columnSizes = Some(byId(columns)(_.size)),
       valueCounts = Some(byId(flat)(_.valueCount)),
       nullValueCounts = Some(byId(flat)(_.nullCount)),
-      nanValueCounts = Some(nanCounts.filter { case (id, _) => flat.exists(_.id.contains(id)) }),
+      nanValueCounts = Some(byId(flat)(_.nanCount)),
       lowerBounds = Some(byId(flat)(_.lowerBound)),
       upperBounds = Some(byId(flat)(_.upperBound))
     )
@@ -52,11 +59,11 @@ object ParquetMetrics {
   /** A leaf of the file's schema with its chunks in all row groups. */
   final private class Column(
       chunks: Seq[ColumnChunkMetaData],
-      footer: ParquetMetadata,
+      description: ColumnDescriptor,
       schema: Schema,
-      modes: MetricsModes
+      modes: MetricsModes,
+      floating: Map[Int, FloatingValues]
   ) {
-    private val description = footer.getFileMetaData.getSchema.getColumnDescription(chunks.head.getPath.toArray)
     private val leaf: ParquetLeaf = description.getPrimitiveType
 
     val id: Option[Int] = Option(leaf.getId).map(_.intValue)
@@ -67,7 +74,7 @@ object ParquetMetrics {
 
     def isRepeated: Boolean = description.getMaxRepetitionLevel > 0
 
-    def size: Long = chunks.map(_.getTotalSize).sum
+    def size: Option[Long] = if (chunks.isEmpty) None else Some(chunks.map(_.getTotalSize).sum)
 
     /** Absent as soon as a row group has no statistics: then nothing is known of the file. */
     private lazy val statistics: Option[Seq[Statistics[_]]] = {
@@ -80,14 +87,22 @@ object ParquetMetrics {
 
     def nullCount: Option[Long] = statistics.map(_.map(_.getNumNulls).sum)
 
-    def lowerBound: Option[ByteBuffer] =
-      bounds.flatMap { case (lower, _) => ColumnBounds.lower(lower, mode) }.map(SingleValue.encode)
+    private val seen: Option[FloatingValues] = id.flatMap(floating.get)
 
-    def upperBound: Option[ByteBuffer] =
-      bounds.flatMap { case (_, upper) => ColumnBounds.upper(upper, mode) }.map(SingleValue.encode)
+    def nanCount: Option[Long] = seen.map(_.nanCount)
+
+    def lowerBound: Option[ByteBuffer] = lower.map(SingleValue.encode)
+
+    def upperBound: Option[ByteBuffer] = upper.map(SingleValue.encode)
+
+    private def lower: Option[Literal] = bounds.flatMap { case (least, _) => ColumnBounds.lower(least, mode) }
+
+    private def upper: Option[Literal] = bounds.flatMap { case (_, greatest) => ColumnBounds.upper(greatest, mode) }
+
+    private lazy val bounds: Option[(Literal, Literal)] = seen.fold(ofFooter)(_.bounds)
 
     /** Least and greatest value of all row groups; a NaN among them, or values without bounds, hide both. */
-    private lazy val bounds: Option[(Literal, Literal)] = for {
+    private def ofFooter: Option[(Literal, Literal)] = for {
       t <- if (mode == Counts) None else columnType
       all <- statistics
       // All null, so there is nothing to bound; or bounds that Parquet gave up, which bounds nothing.
@@ -96,6 +111,6 @@ object ParquetMetrics {
       lowers = withValues.map(s => ParquetValues.literal(s.genericGetMin, leaf, t))
       uppers = withValues.map(s => ParquetValues.literal(s.genericGetMax, leaf, t))
       if (lowers ++ uppers).forall(_.exists(v => !ColumnBounds.isNan(v)))
-    } yield (lowers.flatten.min(Literal.ordering), uppers.flatten.max(Literal.ordering))
+    } yield ColumnBounds.ofStatistics(lowers.flatten.min(Literal.ordering), uppers.flatten.max(Literal.ordering))
   }
 }

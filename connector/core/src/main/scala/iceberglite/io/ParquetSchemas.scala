@@ -18,9 +18,9 @@ object ParquetSchemas {
 
   /**
    * The schema of data files. Columns of type `unknown` are not stored; names that Parquet's tools cannot stand are
-   * escaped.
+   * escaped. Geometry and geography are binaries; a variant is a group of two, which have no ids.
    *
-   * @throws Unsupported for types that this release does not write
+   * @throws Unsupported for a struct, list or map of which nothing would be stored
    */
   def of(schema: Schema, name: String = "table"): MessageType = {
     val fields = schema.fields.filter(isStored).map(field)
@@ -34,14 +34,23 @@ object ParquetSchemas {
     val name = FileFieldNames.parquet(f.name)
     f.fieldType match {
       case StructType(fields) =>
+        if (!fields.exists(isStored)) throw Unsupported(
+          s"the struct ${f.name} in Parquet, none of whose fields has values to store",
+          "Give one of them another type than unknown"
+        )
         val group: Types.GroupBuilder[GroupType] = Types.buildGroup(repetition)
         group.addFields(fields.filter(isStored).map(field): _*).id(f.id).named(name)
       case list: ListType => Types.list(repetition).element(part(list.elementField)).id(f.id).named(name)
       case map: MapType =>
         Types.map(repetition).key(part(map.keyField)).value(part(map.valueField)).id(f.id).named(name)
+      case VariantType => variant(repetition).id(f.id).named(name)
       case primitive: PrimitiveType => leaf(primitive, repetition, f).id(f.id).named(name)
     }
   }
+
+  /** This Parquet cannot say that it is one; Iceberg's readers know it by the table's schema. */
+  private def variant(repetition: ParquetType.Repetition): Types.GroupBuilder[GroupType] =
+    Types.buildGroup(repetition).required(BINARY).named("metadata").required(BINARY).named("value")
 
   /** A list or map has its parts, or it is none. */
   private def part(f: NestedField): ParquetType =
@@ -65,13 +74,13 @@ object ParquetSchemas {
       case TimestampNsType => of(INT64).as(LogicalTypeAnnotation.timestampType(false, NANOS))
       case TimestampTzNsType => of(INT64).as(LogicalTypeAnnotation.timestampType(true, NANOS))
       case StringType => of(BINARY).as(LogicalTypeAnnotation.stringType)
-      case BinaryType => of(BINARY)
+      case BinaryType | _: GeometryType | _: GeographyType => of(BINARY)
       case UuidType => of(FIXED_LEN_BYTE_ARRAY).length(UuidSize).as(LogicalTypeAnnotation.uuidType)
       case FixedType(length) => of(FIXED_LEN_BYTE_ARRAY).length(length)
       case DecimalType(precision, scale) =>
         decimal(of, precision).as(LogicalTypeAnnotation.decimalType(scale, precision))
-      case UnknownType | VariantType | _: GeometryType | _: GeographyType =>
-        throw Unsupported(s"writing column ${f.name} of type $t to Parquet", "Use a type of format version 2")
+      case UnknownType | VariantType =>
+        throw Unsupported(s"column ${f.name} of type $t as a primitive of Parquet", "Give it another type")
     }
   }
 

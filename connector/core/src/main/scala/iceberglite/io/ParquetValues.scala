@@ -7,12 +7,13 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
 import org.apache.parquet.schema.LogicalTypeAnnotation.{
   DecimalLogicalTypeAnnotation,
+  IntLogicalTypeAnnotation,
   TimeLogicalTypeAnnotation,
   TimeUnit,
   TimestampLogicalTypeAnnotation
 }
 
-import iceberglite.spec.{Literal, PrimitiveType}
+import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
@@ -28,10 +29,17 @@ private[io] object ParquetValues {
     case (v: Float, FloatType) => Some(FloatLiteral(v))
     case (v: Float, DoubleType) => Some(DoubleLiteral(v.toDouble))
     case (v: Double, DoubleType) => Some(DoubleLiteral(v))
+    case (_: Int | _: Long, _) if isUnsigned(leaf) => None
     case (v: Int, _) => ofNumber(v.toLong, leaf, target)
     case (v: Long, _) => ofNumber(v, leaf, target)
     case (v: Binary, _) => ofBytes(v, leaf, target)
     case _ => None
+  }
+
+  /** Statistics of such columns, which only imported files have, are in an order of their own. */
+  private def isUnsigned(leaf: ParquetLeaf): Boolean = leaf.getLogicalTypeAnnotation match {
+    case i: IntLogicalTypeAnnotation => !i.isSigned
+    case _ => false
   }
 
   private def ofNumber(v: Long, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = target match {
@@ -71,7 +79,8 @@ private[io] object ParquetValues {
     }
 
   private def ofBytes(v: Binary, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = target match {
-    case StringType => Some(StringLiteral(v.toStringUsingUTF8))
+    // A writer may have cut the bound within a character.
+    case StringType => SingleValue.decodeValid(StringType, java.nio.ByteBuffer.wrap(v.getBytes))
     case BinaryType => Some(BinaryLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))
     case FixedType(length) if v.length == length => Some(FixedLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))
     case UuidType if v.length == AvroSchemas.UuidSize =>

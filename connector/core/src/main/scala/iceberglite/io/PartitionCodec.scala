@@ -43,6 +43,8 @@ final private[io] class PartitionCodec(partitionType: StructType) extends Column
     if (schema.getType != RECORD) mismatch(schema, column)
     val fields = schema.getFields.asScala.toArray
     val places = fields.map(f => place(f, fields.exists(RecordDecoder.fieldId(_).isDefined), byName))
+    val taken = places.filter(_ >= 0)
+    if (taken.distinct.length < taken.length) throw AvroFault("Its partition struct has a field id twice")
     val values = fields.zip(places).map { case (f, at) =>
       if (at < 0) LiteralDecoder.skipping(f.schema)
       else LiteralDecoder.of(f.schema, primitive(partitionType.fields(at).fieldType), f.name)

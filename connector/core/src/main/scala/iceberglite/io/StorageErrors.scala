@@ -13,7 +13,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 
 /** What storages throw, in the words of [[IcebergError]]. */
-private[io] object StorageErrors {
+private[iceberglite] object StorageErrors {
 
   /** Runs a read; its failure is an `UnreadableFile`. */
   def reading[A](path: String)(body: => A): A =

@@ -1,43 +1,55 @@
 package iceberglite.scan
 
-import iceberglite.spec.{Content, ManifestEntry, ManifestFile, PartitionSpec, PartitionTuple}
-import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.tree.{InParallel, MetadataTree}
+import java.util.{HashSet => JavaSet}
+
+import iceberglite.data.Record
+import iceberglite.io.puffin.DeletionVector
+import iceberglite.spec.NestedField
 
 /**
- * Finds the delete files that speak of a plan's files (spec: "Scan Planning"). This release does not apply them, so it
- * refuses to read the files rather than bring deleted rows back.
+ * Which rows of one data file are deleted.
+ *
+ * @param positions the rows that a deletion vector or position delete files name
+ * @param keys the rows that equality delete files name, one for each set of delete columns
  */
-final private[scan] class RowDeletes(table: String, specs: Map[Int, PartitionSpec], tree: MetadataTree) {
+final class RowDeletes(val positions: DeletionVector, val keys: Vector[DeletedKeys]) {
+  def isEmpty: Boolean = positions.isEmpty && keys.forall(_.isEmpty)
 
-  /** @throws Unsupported where a delete file applies to a planned file */
-  def refuse(tasks: Vector[FileScanTask], deletes: Vector[ManifestFile]): Unit = {
-    val targets = new Targets(tasks)
-    val count = InParallel.map(deletes)(m => tree.entries(m).count(e => e.isLive && targets.areTouched(e))).sum
-    if (count > 0) throw Unsupported(
-      s"row-level deletes: $count of the delete files of $table apply to files that this query reads",
-      "Rewrite the table with an engine that applies them (rewrite_data_files), then read it again"
-    )
+  /** What is to be read of a row to tell whether it is deleted, its position not counted. */
+  def columns: Vector[NestedField] = keys.filterNot(_.isEmpty).flatMap(_.columns).map(_.column)
+}
+
+object RowDeletes {
+  val None: RowDeletes = new RowDeletes(DeletionVector.Empty, Vector.empty)
+}
+
+/**
+ * The keys of deleted rows: a row whose values are equal in all columns is deleted, null being equal to null (spec:
+ * "Equality Delete Files").
+ *
+ * @param rows the keys, each in the order of the columns; nobody changes them
+ */
+final class DeletedKeys(val columns: Vector[KeyColumn], val rows: JavaSet[Record]) {
+  def isEmpty: Boolean = rows.isEmpty
+
+  /** Tests rows of these columns. The test is one thread's. */
+  def in(read: Vector[NestedField]): Record => Boolean = {
+    val keyOf = new KeyOf(columns, read)
+    row => rows.contains(keyOf(row))
   }
+}
 
-  /** The oldest planned data of each partition: a delete file applies to data that is older than it is. */
-  final private class Targets(tasks: Vector[FileScanTask]) {
-    private val oldest: Map[(Int, PartitionTuple), Long] =
-      tasks.groupBy(t => (t.spec.specId, t.file.partition)).mapValues(_.map(_.dataSequenceNumber).min).map(identity)
-    private val oldestOfAll: Long = tasks.map(_.dataSequenceNumber).min
-    private lazy val paths: Map[String, Long] = tasks.map(t => t.file.path -> t.dataSequenceNumber).toMap
+/** Takes the key out of rows; the record that it gives is the same each time. */
+final private[scan] class KeyOf(columns: Vector[KeyColumn], read: Vector[NestedField]) extends (Record => Record) {
+  private val places: Array[Array[Int]] = columns.map(c => ReadColumns.place(c.path, read).toArray).toArray
+  private val key = new Record(new Array[AnyRef](places.length))
 
-    def areTouched(e: ManifestEntry): Boolean = {
-      val number = e.sequenceNumber.getOrElse(0L)
-      val inPartition = oldest.get((e.file.specId, e.file.partition))
-      e.file.content match {
-        // One of an unpartitioned spec applies to all partitions.
-        case Content.EqualityDeletes if specs.get(e.file.specId).forall(!_.isPartitioned) => oldestOfAll < number
-        case Content.EqualityDeletes => inPartition.exists(_ < number)
-        case Content.PositionDeletes =>
-          e.file.referencedDataFile.fold(inPartition.exists(_ <= number))(paths.get(_).exists(_ <= number))
-        case Content.Data => false
-      }
+  override def apply(row: Record): Record = {
+    var i = 0
+    while (i < places.length) {
+      key.values(i) = ReadColumns.valueAt(row, places(i))
+      i += 1
     }
+    key
   }
 }

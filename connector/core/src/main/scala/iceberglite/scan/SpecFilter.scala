@@ -61,6 +61,15 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
     Selected(tasks.result(), pruned, records, bytes)
   }
 
+  /**
+   * The live entries of a delete manifest in partitions that may have matching rows: data of other partitions is not
+   * read, and a spec without partitions rules out nothing. Metrics do not count here, see [[TableScan]].
+   */
+  def inPartitions(entries: Iterator[ManifestEntry]): Vector[ManifestEntry] = {
+    val verdicts = new Verdicts
+    entries.filter(e => e.isLive && verdicts.of(e.file.partition).matches).toVector
+  }
+
   /** Verdicts by reference: files of one manifest and partition share the tuple, and often lie side by side. */
   final private class Verdicts {
     private val known = new IdentityHashMap[PartitionTuple, Verdict]

@@ -27,9 +27,12 @@ object Splits {
     pack(tasks.iterator.flatMap(pieces(_, targetSize)), targetSize, openCost, lookback)
   }
 
-  /** A task in pieces of at most the target size, but never less than a row group (stripe, block). */
+  /**
+   * A task in pieces of at most the target size, but never less than a row group. The readers of the other formats take
+   * whole files.
+   */
   private[scan] def pieces(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
-    if (task.length <= targetSize || task.file.format == FileFormat.Puffin) Iterator.single(task)
+    if (task.length <= targetSize || task.file.format != FileFormat.Parquet) Iterator.single(task)
     else {
       val cuts = rowGroups(task).getOrElse(evenly(task, targetSize))
       val ends = joined(task.start, cuts :+ task.end, targetSize)

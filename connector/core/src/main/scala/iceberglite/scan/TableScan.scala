@@ -1,7 +1,11 @@
 package iceberglite.scan
 
-import iceberglite.spec.{ManifestContent, ManifestFile, Schema, Snapshot}
-import iceberglite.spec.expr.{Bind, Expression}
+import java.util.IdentityHashMap
+
+import iceberglite.spec.{Content, ContentFile, FormatVersion, ManifestContent, ManifestFile, Schema, Snapshot}
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.expr.{Bind, Expression, InclusiveMetrics}
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.Table
 import iceberglite.tree.{InParallel, ManifestCache, MetadataTree, PartitionSources}
 
@@ -26,7 +30,7 @@ final case class TableScan(
    * The data files that may hold matching rows (spec: "Scan Planning").
    *
    * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that is not there
-   * @throws iceberglite.spec.IcebergError.Unsupported rows of these files are deleted by delete files
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply break the specification
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, schema, caseSensitive)
@@ -37,12 +41,32 @@ final case class TableScan(
     val (data, deletes) = manifests.partition(_.content == ManifestContent.Data)
     val read = data.filter(m => m.hasLiveFiles && filters.of(m).mightMatch(m))
     val found = InParallel.map(read)(m => filters.of(m).select(tree.entries(m)))
-    val tasks = TableScan.concat(found.map(_.tasks))
-    val liveDeletes = deletes.filter(m => m.hasLiveFiles && filters.of(m).mightMatch(m))
-    if (tasks.nonEmpty && liveDeletes.nonEmpty) {
-      new RowDeletes(table.name, table.metadata.specsById, tree).refuse(tasks, liveDeletes)
-    }
+    val index = if (found.forall(_.tasks.isEmpty)) DeleteIndex.Empty else deleteIndex(bound, deletes, found, filters, tree)
+    val tasks = TableScan.concat(
+      if (index.isEmpty) found.map(_.tasks) else InParallel.map(found)(selected => index.applied(selected.tasks))
+    )
     ScanPlan(tasks, bound, report(data, read, found, tasks))
+  }
+
+  /** The deletes that may apply to the planned files. */
+  private def deleteIndex(
+      bound: Expression,
+      manifests: Vector[ManifestFile],
+      found: Vector[Selected],
+      filters: SpecFilters,
+      tree: MetadataTree
+  ): DeleteIndex = {
+    val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber).min
+    val live = manifests.filter(m => m.hasLiveFiles && m.sequenceNumber >= oldest && filters.of(m).mightMatch(m))
+    live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { m =>
+      throw InvalidMetadata(m.path, "$.content", s"${table.name} is of format version 1, which has no delete files")
+    }
+    val keys = new KeyColumns(schema, table.metadata.schemas)
+    val relevant = new DeletesOf(bound, keys)
+    val entries = InParallel.map(live) { m =>
+      filters.of(m).inPartitions(tree.entries(m)).filter(e => e.sequenceNumber.forall(_ >= oldest) && relevant(e.file))
+    }
+    DeleteIndex.of(entries.flatten, table.metadata.specsById, keys)
   }
 
   private def report(
@@ -63,7 +87,9 @@ final case class TableScan(
       prunedFiles = pruned,
       resultFiles = tasks.size.toLong,
       resultRecords = found.map(_.records).sum,
-      resultBytes = found.map(_.bytes).sum
+      resultBytes = found.map(_.bytes).sum,
+      deleteFiles = TableScan.deleteFiles(tasks),
+      deletedRecords = tasks.iterator.map(t => t.file.recordCount - t.liveRecords).sum
     )
   }
 }
@@ -82,6 +108,17 @@ object TableScan {
   private def liveFiles(m: ManifestFile): Option[Long] =
     for (added <- m.addedFilesCount; existing <- m.existingFilesCount) yield added.toLong + existing
 
+  /** Tasks share the deletes of their partition by reference. */
+  private def deleteFiles(tasks: Vector[FileScanTask]): Long = {
+    val distinct = new IdentityHashMap[DeleteFile, DeleteFile]
+    var last = Vector.empty[DeleteFile]
+    tasks.foreach { t =>
+      if ((t.deletes ne last) && t.deletes.nonEmpty) t.deletes.foreach(d => distinct.put(d, d))
+      last = t.deletes
+    }
+    distinct.size.toLong
+  }
+
   private def concat(parts: Vector[Vector[FileScanTask]]): Vector[FileScanTask] =
     if (parts.size == 1) parts.head
     else {
@@ -89,4 +126,16 @@ object TableScan {
       parts.foreach(all ++= _)
       all.result()
     }
+}
+
+/**
+ * Which delete files may take away rows that match the filter (spec: "Scan Planning", note 2). An equality delete file
+ * without a matching key takes away none. What position deletes say of their rows is not asked: most say nothing.
+ */
+final private class DeletesOf(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {
+  private val metrics = new InclusiveMetrics(bound)
+
+  override def apply(deletes: ContentFile): Boolean =
+    bound == AlwaysTrue || deletes.content != Content.EqualityDeletes ||
+      keys.keyOf(deletes).forall(key => metrics.mightMatch(deletes.copy(metrics = key.metricsOf(deletes))))
 }

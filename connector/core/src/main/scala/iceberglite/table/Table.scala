@@ -1,7 +1,7 @@
 package iceberglite.table
 
 import iceberglite.io.FileIO
-import iceberglite.spec.{PartitionSpec, Schema, Snapshot, SortOrder, TableMetadata}
+import iceberglite.spec.{PartitionSpec, Requirement, Schema, Snapshot, SortOrder, TableMetadata}
 
 /**
  * A table at one version: an immutable view, which [[refresh]] replaces by a newer one.
@@ -26,8 +26,17 @@ final class Table(
   def properties: Map[String, String] = metadata.properties
   def currentSnapshot: Option[Snapshot] = metadata.currentSnapshot
 
-  /** The table as it is now. @throws iceberglite.spec.IcebergError.NotFound it was dropped */
-  def refresh(): Table = at(committer.load(id))
+  /**
+   * The table as it is now.
+   *
+   * @throws iceberglite.spec.IcebergError.NotFound it was dropped
+   * @throws iceberglite.spec.IcebergError.ValidationFailed another table has taken its name (spec: `table-uuid`)
+   */
+  def refresh(): Table = {
+    val newest = committer.load(id)
+    metadata.uuid.foreach(Requirement.AssertTableUuid(_).check(Some(newest.metadata), name))
+    at(newest)
+  }
 
   /** The same table at another version. */
   def at(version: TableVersion): Table = new Table(id, name, version, io, committer)

@@ -41,12 +41,13 @@ final private[tree] class ManifestListWrite(
     }
 
   private def writeAll(): WrittenTree = {
+    val news = newFiles
     val parents = header.parent.fold(Vector.empty[ManifestFile])(tree.manifests)
     val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
     val filteredData = filterAll(data, Set.empty)
     val gone = filteredData.flatMap(_.removed).map(_.file.path).toSet
     val filtered = filteredData ++ filterAll(deletes, gone)
-    val fresh = reuse.fold(InParallel.map(newFileGroups)(writeNew))(_.newManifests.map(Written(_, Vector.empty)))
+    val fresh = reuse.fold(InParallel.map(groups(news))(writeNew))(_.newManifests.map(Written(_, Vector.empty)))
     val rewritten = filtered.flatMap(_.rewritten)
     val kept = filtered.flatMap(_.kept)
     val freshManifests = (fresh ++ rewritten).map(_.manifest)
@@ -84,7 +85,7 @@ final private[tree] class ManifestListWrite(
     WrittenTree(
       manifestList = path,
       addedRows = header.firstRowId.map(_ => complete.filter(takesRowIds).map(rowCount).sum),
-      added = changes.added,
+      added = changes.allAdded,
       removed = removed,
       manifests = listed,
       newManifests = fresh,
@@ -146,28 +147,31 @@ final private[tree] class ManifestListWrite(
       Right(write(bin.head.content, tree.spec(bin.head), rows))
     }
 
+  /** The entries of the added files; they inherit what a commit assigns, and stay right when it is tried again. */
+  private def newFiles: Vector[ManifestEntry] = {
+    val older = changes.addedOlder.map(o => added(o.file, Some(o.sequenceNumber)))
+    val entries = changes.added.map(added(_, None)) ++ older
+    entries.foreach(AddedFiles.check(_, header))
+    entries
+  }
+
+  private def added(file: ContentFile, sequenceNumber: Option[Long]): ManifestEntry =
+    ManifestEntry(Added, Some(header.snapshotId), sequenceNumber, None, file.copy(firstRowId = None))
+
   /** The added files of one manifest each: of one spec and content, and about the target size. */
-  private def newFileGroups: Vector[Vector[ContentFile]] = {
+  private def groups(entries: Vector[ManifestEntry]): Vector[Vector[ManifestEntry]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, header.properties)
-    val kinds = changes.added.map(kind).distinct
-    val byKind = changes.added.groupBy(kind)
+    val kinds = entries.map(e => kind(e.file)).distinct
+    val byKind = entries.groupBy(e => kind(e.file))
     kinds.flatMap(k => ManifestListWrite.rolled(byKind(k), target))
   }
 
   private def kind(file: ContentFile): (Int, ManifestContent) =
     (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
 
-  /** Numbers and row ids are inherited, so that the manifest stays right when the commit is tried again. */
-  private def writeNew(files: Vector[ContentFile]): Written = {
-    val (specId, content) = kind(files.head)
-    val spec = header.specs.getOrElse(
-      specId,
-      throw IcebergError.ValidationFailed(
-        s"File ${files.head.path} has partition spec $specId, which the table has not: write the file again"
-      )
-    )
-    val rows = files.map(f => ManifestEntry(Added, Some(header.snapshotId), None, None, f.copy(firstRowId = None)))
-    write(content, spec, rows)
+  private def writeNew(entries: Vector[ManifestEntry]): Written = {
+    val (specId, content) = kind(entries.head.file)
+    write(content, header.specs(specId), entries)
   }
 
   private def write(content: ManifestContent, spec: PartitionSpec, rows: Vector[ManifestEntry]): Written = {
@@ -202,7 +206,9 @@ final private[tree] class ManifestListWrite(
     val shared = new SharedTuples
     val rowIds = new RowIds(listed.firstRowId)
     rows.iterator.map { e =>
-      val numbered = if (e.status == Added) e.copy(sequenceNumber = number, fileSequenceNumber = number) else e
+      val numbered =
+        if (e.status == Added) e.copy(sequenceNumber = e.sequenceNumber.orElse(number), fileSequenceNumber = number)
+        else e
       shared.in(rowIds.in(numbered))
     }.toArray
   }
@@ -211,18 +217,18 @@ final private[tree] class ManifestListWrite(
 private[tree] object ManifestListWrite {
 
   /** Cuts into runs of at most the target size, by an estimate. */
-  def rolled(files: Vector[ContentFile], target: Long): Vector[Vector[ContentFile]] = {
-    val runs = Vector.newBuilder[Vector[ContentFile]]
-    var run = Vector.newBuilder[ContentFile]
+  def rolled(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {
+    val runs = Vector.newBuilder[Vector[ManifestEntry]]
+    var run = Vector.newBuilder[ManifestEntry]
     var size = 0L
-    files.foreach { f =>
-      val bytes = EntryWeight.written(f)
+    entries.foreach { e =>
+      val bytes = EntryWeight.written(e.file)
       if (size > 0 && size + bytes > target) {
         runs += run.result()
-        run = Vector.newBuilder[ContentFile]
+        run = Vector.newBuilder[ManifestEntry]
         size = 0
       }
-      run += f
+      run += e
       size += bytes
     }
     if (size > 0) runs += run.result()

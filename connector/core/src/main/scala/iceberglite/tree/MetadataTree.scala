@@ -38,9 +38,15 @@ object MetadataTree {
   def of(io: FileIO, metadata: TableMetadata, cache: ManifestCache): MetadataTree =
     of(io, metadata, metadata.schema, cache)
 
-  /** The same with partition values of the types that they have under `schema`, perhaps that of an old snapshot. */
-  def of(io: FileIO, metadata: TableMetadata, schema: Schema, cache: ManifestCache): MetadataTree =
+  /**
+   * The same with partition values of the types that they have under `schema`, perhaps that of an old snapshot.
+   *
+   * @throws IcebergError.Unsupported the table is encrypted: this is the way to its files, to read and to write
+   */
+  def of(io: FileIO, metadata: TableMetadata, schema: Schema, cache: ManifestCache): MetadataTree = {
+    Encryption.refuse(metadata)
     new ManifestListTree(io, metadata.specsById, PartitionSources.schema(metadata, schema), cache)
+  }
 }
 
 /** Which files a commit takes out of a snapshot. */
@@ -68,11 +74,29 @@ object FileSelector {
 }
 
 /**
+ * A new file whose content is as old as an earlier snapshot: a compaction's, say, to whose rows the deletes of later
+ * snapshots still apply (spec: "Sequence Number Inheritance").
+ *
+ * @param sequenceNumber its data sequence number, which the commit does not assign; its file sequence number is the
+ *   commit's like that of every new file
+ */
+final case class OlderFile(file: ContentFile, sequenceNumber: Long)
+
+/**
  * What a commit does to the files of a snapshot.
  *
  * @param added new files, data or deletes, of any spec; their numbers and first row ids are assigned by the commit
+ * @param addedOlder the same with data sequence numbers of their own
  */
-final case class FileChanges(added: Vector[ContentFile], remove: FileSelector = FileSelector.Nothing)
+final case class FileChanges(
+    added: Vector[ContentFile],
+    remove: FileSelector = FileSelector.Nothing,
+    addedOlder: Vector[OlderFile] = Vector.empty
+) {
+
+  /** All new files. */
+  def allAdded: Vector[ContentFile] = if (addedOlder.isEmpty) added else added ++ addedOlder.map(_.file)
+}
 
 /**
  * What a new snapshot is to be.

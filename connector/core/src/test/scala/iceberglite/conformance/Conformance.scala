@@ -19,7 +19,7 @@ object Conformance {
   def source(implementedIn: String): Path = {
     val (project, rest) = implementedIn.splitAt(implementedIn.indexOf('/'))
     val folder = project match {
-      case "spec" => "connector/spec/src/main/scala/iceberglite/spec"
+      case "spec" | "spark" => s"connector/$project/src/main/scala/iceberglite/$project"
       case other => s"connector/$other/src/main/scala/iceberglite"
     }
     Paths.get(folder + rest)

@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.spec.NestedField
 import iceberglite.spec.Type._
 
@@ -66,7 +67,7 @@ class AvroSchemasSuite extends AnyFunSuite {
     assert(struct == """{"type":"record","name":"r102","fields":[{"name":"x","type":"int","field-id":1000}]}""")
   }
 
-  test("names that Avro forbids are escaped, and kept in a property") {
+  test("names that Avro forbids are escaped, and kept in a property", ManifestRules.partitionNames) {
     val names = Map("a.b" -> "a_x2Eb", "1st" -> "_1st", "é" -> "_xE9", "a b" -> "a_x20b", "ok_1" -> "ok_1")
     names.foreach { case (name, escaped) => assert(FileFieldNames.avro(name) == escaped) }
     val record = AvroSchemas.of(StructType(Vector(NestedField.required(1, "a.b", IntType))), "r")

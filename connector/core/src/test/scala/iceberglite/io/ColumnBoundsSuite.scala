@@ -4,10 +4,11 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.conformance.MetricsRules
 import iceberglite.io.ManifestSamples.bytes
 import iceberglite.spec.Literal
 import iceberglite.spec.Literal._
-import iceberglite.spec.MetricsMode.Truncate
+import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 
 class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val ice = "\uD83E\uDDCA"
@@ -19,7 +20,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def upper(text: String, length: Int): Option[Literal] =
     ColumnBounds.upper(StringLiteral(text), Truncate(length))
 
-  test("text is cut at code points, and the upper bound raised") {
+  test("text is cut at code points, and the upper bound raised", MetricsRules.truncatedUpward) {
     assert(ColumnBounds.lower(StringLiteral(s"a${ice}b"), Truncate(2)).contains(StringLiteral(s"a$ice")))
     assert(upper(s"a${ice}b", 2).contains(StringLiteral("a\uD83E\uDDCB")))
     assert(upper("abc", 3).contains(StringLiteral("abc")))
@@ -30,7 +31,30 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(upper(highest * 3, 2).isEmpty)
   }
 
-  test("bytes are cut, and the upper bound raised without overflow") {
+  test("a long text of surrogate pairs is cut between them", MetricsRules.truncatedUpward) {
+    val long = ice * 5000
+    assert(ColumnBounds.lower(StringLiteral(long), Truncate(16)).contains(StringLiteral(ice * 16)))
+    assert(upper(long, 16).contains(StringLiteral(ice * 15 + "\uD83E\uDDCB")))
+    val highest = new String(Character.toChars(Character.MAX_CODE_POINT))
+    assert(upper("\uFFFF" + highest * 20, 16).contains(StringLiteral(new String(Character.toChars(0x10000)))))
+    assert(upper(highest * 16, 16).contains(StringLiteral(highest * 16)))
+  }
+
+  test("values of type fixed are never cut, and keep their length", MetricsRules.bounds) {
+    val value = FixedLiteral(bytes(255, 255, 1))
+    assert(ColumnBounds.lower(value, Truncate(1)).contains(value) && ColumnBounds.upper(value, Truncate(1)).contains(value))
+  }
+
+  test("modes decide what is kept of a bound, and zeros of unknown sign have both", MetricsRules.modes, MetricsRules.zeros) {
+    Seq(NoMetrics, Counts).foreach { mode =>
+      assert(ColumnBounds.lower(IntLiteral(1), mode).isEmpty && ColumnBounds.upper(IntLiteral(1), mode).isEmpty)
+    }
+    assert(ColumnBounds.ofStatistics(DoubleLiteral(0.0), DoubleLiteral(-0.0)) == ((DoubleLiteral(-0.0), DoubleLiteral(0.0))))
+    assert(ColumnBounds.ofStatistics(FloatLiteral(0.0f), FloatLiteral(-0.0f)) == ((FloatLiteral(-0.0f), FloatLiteral(0.0f))))
+    assert(ColumnBounds.upper(StringLiteral("x" * 100), Full).contains(StringLiteral("x" * 100)))
+  }
+
+  test("bytes are cut, and the upper bound raised without overflow", MetricsRules.truncatedUpward) {
     assert(ColumnBounds.lower(BinaryLiteral(bytes(1, 2, 3)), Truncate(2)).contains(BinaryLiteral(bytes(1, 2))))
     assert(ColumnBounds.upper(BinaryLiteral(bytes(1, 2, 3)), Truncate(2)).contains(BinaryLiteral(bytes(1, 3))))
     assert(ColumnBounds.upper(BinaryLiteral(bytes(1, 255, 3)), Truncate(2)).contains(BinaryLiteral(bytes(2))))
@@ -38,7 +62,7 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(ColumnBounds.upper(BinaryLiteral(bytes(255, 255, 255)), Truncate(2)).isEmpty)
   }
 
-  test("cut bounds enclose the value") {
+  test("cut bounds enclose the value", MetricsRules.bounds, MetricsRules.truncatedUpward) {
     forAll(points, Gen.choose(1, 5)) { (text, length) =>
       val value = StringLiteral(text)
       val lower = ColumnBounds.lower(value, Truncate(length))

@@ -4,6 +4,7 @@ import scala.util.{Failure, Random, Success, Try}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.io.ManifestSamples._
 import iceberglite.spec.{FormatVersion, IcebergError, ManifestContent, ManifestFile}
 import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
@@ -54,7 +55,7 @@ class DamagedManifestSuite extends AnyFunSuite {
     assert(messageOf(Array.emptyByteArray, whole).contains("not an Avro file"))
   }
 
-  test("a file that is cut short anywhere is refused, between two blocks too") {
+  test("a file that is cut short anywhere is refused, between two blocks too", ManifestRules.damaged) {
     bytes.indices.foreach { length =>
       readAll(bytes.take(length), whole) match {
         case Failure(_: UnreadableFile) => ()
@@ -68,14 +69,14 @@ class DamagedManifestSuite extends AnyFunSuite {
     assert(messageOf(bytes, whole.copy(length = 1000000L, addedFilesCount = Some(51))).contains("50 entries"))
   }
 
-  test("another kind of Avro file is refused by the fields that it lacks") {
+  test("another kind of Avro file is refused by the fields that it lacks", ManifestRules.damaged) {
     val lists = new MemoryFileIO
     ManifestLists.write(lists, "snap.avro", FormatVersion.V2, 1L, None, 1L, None, Seq(whole))
     assert(messageOf(lists.read("snap.avro"), whole).contains("data_file (field 2)"))
     assert(readList(bytes).failed.get.getMessage.contains("manifest_path (field 500)"))
   }
 
-  test("a manifest of deletes where data was listed is refused") {
+  test("a manifest of deletes where data was listed is refused", ManifestRules.oneContent) {
     assert(messageOf(bytes, whole.copy(content = ManifestContent.Deletes)).contains("lists data"))
   }
 

@@ -7,6 +7,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.io.ManifestSamples._
 import iceberglite.spec.{FormatVersion, ManifestContent, MetricMaps, Metrics}
 import iceberglite.table.MemoryFileIO
@@ -53,6 +54,16 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(m.lowerBound(id) == w.lowerBound(id) && m.upperBound(id) == w.upperBound(id))
         }
       }
+    }
+  }
+
+  test("a map by id is one like any other", ManifestRules.metricsMaps) {
+    forAll(Gen.mapOf(Gen.zip(Gen.oneOf(Gen.choose(-5, 70), Gen.long.map(_.toInt)), Gen.long))) { expected =>
+      val (ids, values) = expected.toVector.reverse.unzip
+      val map = IdMap(ids.toArray, values.toArray)
+      assert(map == expected && expected == map && map.size == expected.size && map.toVector.sorted == map.toVector)
+      (ids :+ 4711).foreach(id => assert(map.get(id) == expected.get(id)))
+      assert(map + (3 -> 5L) == expected + (3 -> 5L) && map - 3 == expected - 3)
     }
   }
 

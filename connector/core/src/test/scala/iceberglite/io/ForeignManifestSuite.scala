@@ -9,6 +9,7 @@ import org.apache.avro.generic.{GenericData, GenericDatumWriter, GenericRecord}
 import org.apache.avro.{Schema => AvroSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.io.ManifestSamples._
 import iceberglite.spec.{ManifestContent, ManifestEntry, ManifestFile, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.UnreadableFile
@@ -63,14 +64,18 @@ class ForeignManifestSuite extends AnyFunSuite {
     Seq("size" -> 5, "rows" -> 8L, "format" -> "Parquet", "path" -> "/t/a.parquet") ++ more: _*
   )
 
-  test("fields may have any names, orders and unions, and the partition of an unpartitioned table may be missing") {
+  test(
+    "fields may have any names, orders and unions, and the partition of an unpartitioned table may be missing",
+    ManifestRules.fieldsById,
+    ManifestRules.formatWithoutCase
+  ) {
     val avro = entrySchema("")
     val back = read(avro, record(avro, "file" -> file(avro), "what" -> 1)).head
     assert(back.file.path == "/t/a.parquet" && back.file.recordCount == 8L && back.file.fileSizeInBytes == 5L)
     assert(back.file.partition == PartitionTuple.Empty && back.sequenceNumber.contains(0L))
   }
 
-  test("fields that nobody here knows are skipped, whatever they are") {
+  test("fields that nobody here knows are skipped, whatever they are", ManifestRules.unknownFields) {
     val avro = entrySchema(
       """{"name":"a","type":{"type":"map","values":["null","int","string"]},"field-id":9001},
         |{"name":"b","type":{"type":"enum","name":"e","symbols":["X","Y"]},"field-id":9002},
@@ -92,7 +97,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(back.file.path == "/t/a.parquet")
   }
 
-  test("metrics whose values may be null are read, and a null says nothing") {
+  test("metrics whose values may be null are read, and a null says nothing", ManifestRules.metricsMaps) {
     val avro = entrySchema(
       """{"name":"v","field-id":109,"type":["null",{"type":"array","items":{"type":"record","name":"kv","fields":[
         |  {"name":"key","type":"int","field-id":119},{"name":"value","type":["null","long"],"field-id":120}]}}]},
@@ -122,7 +127,7 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(metrics.nullValueCount(1).contains(2L) && metrics.upperBounds.isEmpty)
   }
 
-  test("a required field that is null, or of a type that cannot be, is named") {
+  test("a required field that is null, or of a type that cannot be, is named", ManifestRules.damaged) {
     val avro = entrySchema("")
     val nameless = file(avro)
     nameless.put("rows", null)
@@ -134,14 +139,18 @@ class ForeignManifestSuite extends AnyFunSuite {
     assert(isLong.reason.contains("field 100 (file_path)"))
   }
 
-  test("an existing file without its sequence number is refused, as nobody knows which deletes apply to it") {
+  test(
+    "an existing file without its sequence number is refused, as nobody knows which deletes apply to it",
+    ManifestRules.inheritsNumbers,
+    ManifestRules.explicitNumbers
+  ) {
     val avro = entrySchema("", """{"name":"s","type":["null","long"],"field-id":3},""")
     val error = intercept[UnreadableFile](read(avro, record(avro, "file" -> file(avro), "what" -> 0)))
     assert(error.reason.contains("/t/a.parquet has no sequence number"))
     assert(read(avro, record(avro, "file" -> file(avro), "what" -> 2)).head.sequenceNumber.isEmpty)
   }
 
-  test("unknown codes are named") {
+  test("unknown codes are named", ManifestRules.damaged) {
     val avro = entrySchema("")
     val status = intercept[UnreadableFile](read(avro, record(avro, "file" -> file(avro), "what" -> 9)))
     assert(status.reason.contains("unknown status 9"))

@@ -56,6 +56,18 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       io.delete(path)
     }
 
+    test(s"a part of a file is read by $name, and what the file does not hold is not") {
+      val io = make()
+      val path = s"$directory/f"
+      io.write(path, content("0123456789"))
+      def part(offset: Long, length: Int): String = new String(io.readRange(path, offset, length), "UTF-8")
+      assert(part(0, 10) == "0123456789" && part(3, 4) == "3456" && part(9, 1) == "9" && part(10, 0) == "")
+      Seq(0L -> 11, 10L -> 1, 9L -> Int.MaxValue, Long.MaxValue - 5 -> 5).foreach { case (offset, length) =>
+        assert(intercept[UnreadableFile](part(offset, length)).file == path)
+      }
+      assert(intercept[UnreadableFile](io.readRange(s"$directory/none", 0, 1)).reason == "It does not exist")
+    }
+
     test(s"every form of a local path is the same file by $name") {
       val io = make()
       io.write(s"$directory/f", content("1"))

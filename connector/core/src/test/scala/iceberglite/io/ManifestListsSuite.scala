@@ -8,6 +8,7 @@ import org.apache.avro.file.DataFileStream
 import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.io.ManifestSamples._
 import iceberglite.spec.{FieldSummary, FormatVersion, ManifestContent, ManifestFile}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
@@ -53,19 +54,23 @@ class ManifestListsSuite extends AnyFunSuite {
   private def stream(io: FileIO): DataFileStream[GenericRecord] =
     new DataFileStream(new ByteArrayInputStream(io.read("snap.avro")), new GenericDatumReader[GenericRecord])
 
-  test("a version 2 list gives back its manifests, the new ones with the snapshot's number") {
+  test(
+    "a version 2 list gives back its manifests, the new ones with the snapshot's number",
+    ManifestRules.listFields,
+    ManifestRules.newManifest
+  ) {
     val (io, assigned) = write(V2, None, manifest("old"), fresh, deletes)
     val numbered = fresh.copy(sequenceNumber = 12L, minSequenceNumber = 12L)
     assert(assigned == Vector(manifest("old"), numbered, deletes))
     assert(ManifestLists.read(io, "snap.avro") == assigned)
   }
 
-  test("a new manifest of old files keeps the least of their numbers") {
+  test("a new manifest of old files keeps the least of their numbers", ManifestRules.newManifest) {
     val (_, assigned) = write(V2, None, fresh.copy(minSequenceNumber = 4L))
     assert(assigned.head.sequenceNumber == 12L && assigned.head.minSequenceNumber == 4L)
   }
 
-  test("a version 1 list has no numbers and no content, which are read as 0 and data") {
+  test("a version 1 list has no numbers and no content, which are read as 0 and data", ManifestRules.version1Lists) {
     val uncounted = manifest("old").copy(addedFilesCount = None, addedRowsCount = None, partitions = None)
     val (io, assigned) = write(V1, None, uncounted, fresh)
     assert(assigned.forall(m => m.sequenceNumber == 0L && m.minSequenceNumber == 0L))
@@ -75,7 +80,10 @@ class ManifestListsSuite extends AnyFunSuite {
     assertThrows[InvalidArgument](write(V1, None, deletes))
   }
 
-  test("version 3 gives data manifests without a row id the next ones, with room for existing rows") {
+  test(
+    "version 3 gives data manifests without a row id the next ones, with room for existing rows",
+    ManifestRules.firstRowIds
+  ) {
     val known = manifest("known").copy(firstRowId = Some(5L))
     val (io, assigned) = write(V3, Some(1000L), known, fresh, deletes, manifest("upgraded"))
     assert(assigned.map(_.firstRowId) == Vector(Some(5L), Some(1000L), None, Some(1030L)))
@@ -83,7 +91,7 @@ class ManifestListsSuite extends AnyFunSuite {
     assertThrows[InvalidArgument](write(V3, None, fresh))
   }
 
-  test("the key-value metadata is as other engines write it") {
+  test("the key-value metadata is as other engines write it", ManifestRules.listKeyValues) {
     def metadata(version: FormatVersion, firstRowId: Option[Long]): Map[String, String] = {
       val in = stream(write(version, firstRowId)._1)
       in.getMetaKeys.asScala.filterNot(_.startsWith("avro.")).map(k => k -> in.getMetaString(k)).toMap
@@ -106,9 +114,18 @@ class ManifestListsSuite extends AnyFunSuite {
     assert(in.getSchema.toString.contains("\"element-id\":508"))
   }
 
-  test("a manifest of another snapshot must have its number") {
+  test("a manifest of another snapshot must have its number", ManifestRules.carriedManifest) {
     val error = intercept[InvalidArgument](write(V2, None, fresh.copy(addedSnapshotId = 1L)))
     assert(error.getMessage.contains(fresh.path))
+  }
+
+  test("a count that a list leaves out means not zero", ManifestRules.nullCounts, ManifestRules.version1Lists) {
+    val uncounted = manifest("old").copy(addedFilesCount = None, existingFilesCount = None, deletedFilesCount = None)
+    val (io, _) = write(V1, None, uncounted)
+    val read = ManifestLists.read(io, "snap.avro").head
+    assert(read.addedFilesCount.isEmpty && read.hasAddedFiles && read.hasExistingFiles && read.hasDeletedFiles)
+    assert(!read.copy(addedFilesCount = Some(0), existingFilesCount = Some(0)).hasLiveFiles)
+    assert(read.copy(addedFilesCount = Some(0)).hasLiveFiles)
   }
 
   test("counts are required from version 2 on") {

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile}
 import iceberglite.spec.{FormatVersion, PartitionSpec, SnapshotRef, SortOrder, TableMetadata}
 import iceberglite.table.MemoryFileIO
@@ -63,7 +64,7 @@ class MetadataFilesSuite extends AnyFunSuite {
     versions.foreach { case (path, version) => assert(MetadataFiles.version(path) == version, path) }
   }
 
-  test("a missing, cut or foreign file is named, with its role") {
+  test("a missing, cut or foreign file is named, with its role", ManifestRules.damaged) {
     val io = new MemoryFileIO
     val missing = intercept[UnreadableFile](MetadataFiles.read(io, "v1.metadata.json"))
     assert(missing.getMessage.startsWith("Cannot read table metadata v1.metadata.json"))

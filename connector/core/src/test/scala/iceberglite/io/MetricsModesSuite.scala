@@ -2,6 +2,7 @@ package iceberglite.io
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.MetricsRules
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
@@ -28,7 +29,7 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(Map.empty, schema, SortOrder.Unsorted).of(2) == NoMetrics)
   }
 
-  test("a column's own mode comes before the default, also of a nested one with a dot in its name") {
+  test("a column's own mode comes before the default, also of a nested one with a dot in its name", MetricsRules.modes) {
     val set = modes(
       "write.metadata.metrics.default" -> "counts",
       "write.metadata.metrics.column.s.x.y" -> "full",
@@ -37,7 +38,7 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(set == Map(1 -> Counts, 3 -> Full, 4 -> NoMetrics))
   }
 
-  test("columns of the sort order have bounds where the default has none") {
+  test("columns of the sort order have bounds where the default has none", MetricsRules.inferredColumns) {
     val none = Map("write.metadata.metrics.default" -> "none")
     val onlySorted = Map(1 -> NoMetrics, 3 -> NoMetrics, 4 -> Truncate(16))
     assert(MetricsModes.of(none, schema, sortedBy(4, Identity)).byId == onlySorted)
@@ -48,7 +49,7 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(own, schema, sortedBy(4, Identity)).of(4) == NoMetrics)
   }
 
-  test("of a very wide table the first columns only, plain ones before those in structs") {
+  test("of a very wide table the first columns only, plain ones before those in structs", MetricsRules.inferredColumns) {
     val inner = StructType((200 until 250).map(i => optional(i, s"n$i", IntType)).toVector)
     val wide =
       Schema(0, optional(199, "s", inner) +: (1 to 80).map(i => optional(i, s"c$i", IntType)).toVector)
@@ -58,6 +59,16 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(Map.empty, wide, sortedBy(240, Identity)).of(240) == Truncate(16))
     val set = Map("write.metadata.metrics.default" -> "truncate(16)")
     assert(MetricsModes.of(set, wide, SortOrder.Unsorted).of(249) == Truncate(16))
+  }
+
+  test("paths and positions of position deletes are never cut, deleted rows are as in the table", MetricsRules.deleteFiles) {
+    val ofDeletes = MetricsModes.ofPositionDeletes(MetricsModes.of(
+      Map("write.metadata.metrics.default" -> "none", "write.metadata.metrics.column.b" -> "counts"),
+      schema,
+      SortOrder.Unsorted
+    ))
+    assert(ofDeletes.of(MetadataColumns.DeleteFilePath.id) == Full && ofDeletes.of(MetadataColumns.DeletePosition.id) == Full)
+    assert(ofDeletes.of(1) == NoMetrics && ofDeletes.of(4) == Counts)
   }
 
   test("a mode that cannot be is refused by its property") {

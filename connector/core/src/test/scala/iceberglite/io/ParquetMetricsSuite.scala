@@ -14,6 +14,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.MetricsRules
 import iceberglite.spec.{Literal, Metrics, MetricsMode, NestedField, Schema, SingleValue}
 import iceberglite.spec.Literal._
 import iceberglite.spec.NestedField.{optional, required}
@@ -39,10 +40,15 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     finally reader.close()
   }
 
-  private def metrics(mode: MetricsMode, fields: NestedField*)(rows: (Group => Unit)*): Metrics = {
+  private def metrics(mode: MetricsMode, fields: NestedField*)(rows: (Group => Unit)*): Metrics =
+    metrics(mode, Map.empty[Int, FloatingValues], fields: _*)(rows: _*)
+
+  private def metrics(mode: MetricsMode, floating: Map[Int, FloatingValues], fields: NestedField*)(
+      rows: (Group => Unit)*
+  ): Metrics = {
     val schema = Schema(0, fields.toVector)
     val modes = MetricsModes(schema.byId.map { case (id, _) => id -> mode })
-    ParquetMetrics.of(footer(ParquetSchemas.of(schema))(rows: _*), schema, modes, Map(1 -> 1L)).metrics
+    ParquetMetrics.of(footer(ParquetSchemas.of(schema))(rows: _*), schema, modes, floating).metrics
   }
 
   private def bounds(m: Metrics, id: Int): (Option[ByteBuffer], Option[ByteBuffer]) =
@@ -53,7 +59,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
 
   private def fixed(bytes: Int*): Binary = Binary.fromConstantByteArray(bytes.map(_.toByte).toArray)
 
-  test("counts and bounds of plain columns are those of the rows") {
+  test("counts and bounds of plain columns are those of the rows", MetricsRules.counts, MetricsRules.columnSizes) {
     val fields = Seq(required(1, "l", LongType), optional(2, "s", StringType), optional(3, "n", IntType))
     val m = metrics(MetricsMode.Full, fields: _*)(
       _.append("l", 5L).append("s", "b"),
@@ -62,14 +68,14 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     )
     assert(m.valueCounts.contains(Map(1 -> 3L, 2 -> 3L, 3 -> 3L)))
     assert(m.nullValueCounts.contains(Map(1 -> 0L, 2 -> 1L, 3 -> 3L)))
-    assert(m.nanValueCounts.contains(Map(1 -> 1L)))
+    assert(m.nanValueCounts.contains(Map.empty))
     assert(m.columnSizes.exists(sizes => sizes.keySet == Set(1, 2, 3) && sizes.values.forall(_ > 0)))
     assert(bounds(m, 1) == of(LongLiteral(-5), LongLiteral(7)))
     assert(bounds(m, 2) == of(StringLiteral("a"), StringLiteral("b")))
     assert(bounds(m, 3) == ((None, None)))
   }
 
-  test("bounds are literals of the column's type, whatever Parquet stores") {
+  test("bounds are literals of the column's type, whatever Parquet stores", MetricsRules.bounds, MetricsRules.uuids) {
     val uuid = java.util.UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
     val uuidBytes =
       ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits).putLong(uuid.getLeastSignificantBits).array
@@ -106,7 +112,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(m, 11) == of(BooleanLiteral(false), BooleanLiteral(true)))
   }
 
-  test("a column with a NaN has no bounds, and zeros have both signs") {
+  test("where no writer has looked, a column with a NaN has no bounds, and zeros have both signs", MetricsRules.zeros) {
     val fields = Seq(optional(1, "nan", DoubleType), optional(2, "z", DoubleType), optional(3, "f", FloatType))
     val m = metrics(MetricsMode.Full, fields: _*)(
       _.append("nan", 1.0).append("z", 0.0).append("f", -0.0f),
@@ -117,7 +123,30 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(m, 3) == of(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
   }
 
-  test("fields of structs are bounded; inside of lists and maps only sizes are kept") {
+  test("what a writer has seen of floating point numbers stands for the footer", MetricsRules.nans) {
+    val seen = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
+    val fields = Seq(optional(1, "d", DoubleType))
+    def of(mode: MetricsMode): Metrics = metrics(mode, Map(1 -> seen), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))
+    assert(of(MetricsMode.Full).nanValueCount(1).contains(1L))
+    assert(bounds(of(MetricsMode.Truncate(1)), 1) == this.of(DoubleLiteral(1.0), DoubleLiteral(0.5)))
+    assert(bounds(of(MetricsMode.Counts), 1) == ((None, None)) && of(MetricsMode.Counts).nanValueCount(1).contains(1L))
+    assert(of(MetricsMode.NoMetrics).nanValueCounts.contains(Map.empty))
+  }
+
+  test("unsigned columns and bounds that are no text have none", MetricsRules.unknownStatistics) {
+    val imported = MessageTypeParser.parseMessageType(
+      "message m { optional int32 u (INTEGER(32,false)) = 1; optional binary s (UTF8) = 2; }"
+    )
+    val schema = Schema(0, Vector(optional(1, "u", LongType), optional(2, "s", StringType)))
+    val file = footer(imported) { row =>
+      row.append("u", -1).append("s", fixed(0xe2, 0x82))
+      ()
+    }
+    val m = ParquetMetrics.of(file, schema, MetricsModes(Map(1 -> MetricsMode.Full, 2 -> MetricsMode.Full))).metrics
+    assert(m.valueCounts.contains(Map(1 -> 1L, 2 -> 1L)) && m.lowerBounds.contains(Map.empty))
+  }
+
+  test("fields of structs are bounded; inside of lists and maps only sizes are kept", MetricsRules.repeatedFields) {
     val m = metrics(
       MetricsMode.Full,
       optional(1, "s", StructType(Vector(optional(2, "x", IntType)))),
@@ -138,7 +167,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(Seq(4, 6, 7).forall(id => m.valueCount(id).isEmpty && bounds(m, id) == ((None, None))))
   }
 
-  test("modes decide what is kept") {
+  test("modes decide what is kept", MetricsRules.modes) {
     val rows: Seq[Group => Unit] = Seq(_.append("s", "abcdef"), _.append("s", "xyz"))
     def of(mode: MetricsMode): Metrics = metrics(mode, required(1, "s", StringType))(rows: _*)
     assert(of(MetricsMode.NoMetrics).valueCounts.contains(Map.empty) && of(MetricsMode.NoMetrics).columnSize(1).isEmpty)
@@ -148,24 +177,25 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(bounds(of(MetricsMode.Full), 1) == this.of(StringLiteral("abcdef"), StringLiteral("xyz")))
   }
 
-  test("several row groups give one bound, and their offsets ascending") {
+  test("several row groups give one bound, and their offsets ascending", MetricsRules.columnSizes) {
     val schema = Schema(0, Vector(required(1, "l", LongType)))
     val modes = MetricsModes(Map(1 -> MetricsMode.Full))
     val rows: Seq[Group => Unit] = (0 until 1000).map(i => (g: Group) => { g.append("l", (i * 7919L) % 1000); () })
     val file = footer(ParquetSchemas.of(schema), rowGroupSize = 1000)(rows: _*)
-    val all = ParquetMetrics.of(file, schema, modes, Map.empty)
+    val all = ParquetMetrics.of(file, schema, modes)
     assert(all.recordCount == 1000 && all.splitOffsets.size > 1 && all.splitOffsets.head == 4L)
     assert(all.splitOffsets == all.splitOffsets.sorted)
     assert(bounds(all.metrics, 1) == of(LongLiteral(0), LongLiteral(999)))
     assert(all.metrics.valueCount(1).contains(1000L))
   }
 
-  test("an empty file has empty maps") {
+  test("an empty file has counts of zero and no bounds") {
     val m = metrics(MetricsMode.Full, required(1, "l", LongType))()
-    assert(m.valueCounts.contains(Map.empty) && m.lowerBounds.contains(Map.empty))
+    assert(m.valueCounts.contains(Map(1 -> 0L)) && m.nullValueCounts.contains(Map(1 -> 0L)))
+    assert(m.lowerBounds.contains(Map.empty) && m.columnSizes.contains(Map.empty))
   }
 
-  test("imported files: INT96 has no metrics, milliseconds become microseconds, columns without id are left out") {
+  test("imported files: INT96 has no metrics, milliseconds become microseconds, columns without id are left out", MetricsRules.unknownStatistics) {
     val imported = MessageTypeParser.parseMessageType(
       """message m { optional int96 old = 1; optional int64 ms (TIMESTAMP(MILLIS,true)) = 2; optional int32 i = 3;
         |  optional int32 nameless; optional int32 unknown = 99; }""".stripMargin
@@ -177,7 +207,7 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
       row.append("old", new NanoTime(1, 1)).append("ms", 5L).append("i", 9).append("nameless", 1).append("unknown", 2)
       ()
     }
-    val m = ParquetMetrics.of(file, schema, modes, Map.empty).metrics
+    val m = ParquetMetrics.of(file, schema, modes).metrics
     assert(m.valueCounts.contains(Map(2 -> 1L, 3 -> 1L)) && m.columnSizes.exists(_.keySet == Set(1, 2, 3)))
     assert(bounds(m, 2) == of(TimestampTzLiteral(5000), TimestampTzLiteral(5000)))
     assert(bounds(m, 3) == of(LongLiteral(9), LongLiteral(9)))

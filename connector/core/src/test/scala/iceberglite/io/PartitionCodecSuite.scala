@@ -7,6 +7,7 @@ import org.apache.avro.generic.{GenericData, GenericDatumWriter, GenericRecord}
 import org.apache.avro.{Schema => AvroSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.io.ManifestSamples._
 import iceberglite.spec._
 import iceberglite.spec.FormatVersion.V2
@@ -31,14 +32,14 @@ class PartitionCodecSuite extends AnyFunSuite {
   private val byC: PartitionSpec = PartitionSpec(0, Vector(PartitionField(1, 1000, "c", Identity)))
   private def of(value: Literal): PartitionTuple = PartitionTuple(Vector(Some(value)))
 
-  test("values of every type come back as they were written") {
+  test("values of every type come back as they were written", ManifestRules.partitionTypes) {
     val tuple = PartitionTuple(everyType.map { case (_, value) => Some(value) })
     assert(roundTrip(tuple, wideSpec, wideSchema, wideSchema) == tuple)
     val nulls = PartitionTuple(everyType.map(_ => None))
     assert(roundTrip(nulls, wideSpec, wideSchema, wideSchema) == nulls)
   }
 
-  test("values of a promoted column are read as its new type") {
+  test("values of a promoted column are read as its new type", ManifestRules.partitionTypes) {
     val cases: Seq[(PrimitiveType, Literal, PrimitiveType, Literal)] = Seq(
       (IntType, IntLiteral(-5), LongType, LongLiteral(-5L)),
       (FloatType, FloatLiteral(1.5f), DoubleType, DoubleLiteral(1.5)),
@@ -56,7 +57,7 @@ class PartitionCodecSuite extends AnyFunSuite {
     }
   }
 
-  test("a day is a date, though older writers called it an int") {
+  test("a day is a date, though older writers called it an int", ManifestRules.partitionTypes) {
     val byDay = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Day)))
     val asInt = PartitionSpec(0, Vector(PartitionField(1, 1000, "c_day", Identity)))
     assert(roundTrip(of(DateLiteral(17)), byDay, table(TimestampType), table(TimestampType)) == of(DateLiteral(17)))
@@ -67,7 +68,10 @@ class PartitionCodecSuite extends AnyFunSuite {
     assert(back.file.partition == of(DateLiteral(17)))
   }
 
-  test("values of a dropped column keep the type that they have in the file, also when they are rewritten") {
+  test(
+    "values of a dropped column keep the type that they have in the file, also when they are rewritten",
+    ManifestRules.partitionTypes
+  ) {
     val gone = Schema(1, Vector(NestedField.optional(2, "other", LongType)))
     val once = roundTrip(of(IntLiteral(5)), byC, table(IntType), gone)
     assert(once == of(IntLiteral(5)))
@@ -76,7 +80,11 @@ class PartitionCodecSuite extends AnyFunSuite {
     assert(roundTrip(decimal, byC, gone, gone) == decimal)
   }
 
-  test("fields are found by id, whatever their order in the spec") {
+  test(
+    "fields are found by id, whatever their order in the spec",
+    ManifestRules.fieldsById,
+    ManifestRules.partitionTypes
+  ) {
     val schema =
       Schema(0, Vector(NestedField.optional(1, "a", LongType), NestedField.optional(2, "b", StringType)))
     val fields = Vector(PartitionField(1, 1000, "a", Identity), PartitionField(2, 1001, "b", Identity))
@@ -90,7 +98,11 @@ class PartitionCodecSuite extends AnyFunSuite {
     assert(back == PartitionTuple(Vector(None, Some(StringLiteral("x")), Some(LongLiteral(1)))))
   }
 
-  test("files of version 1 without any ids are read by name, and their partitions by position") {
+  test(
+    "files of version 1 without any ids are read by name, and their partitions by position",
+    ManifestRules.namesWithoutIds,
+    ManifestRules.formatWithoutCase
+  ) {
     val json =
       """{"type":"record","name":"manifest_entry","fields":[
         |{"name":"status","type":"int"},{"name":"snapshot_id","type":"long"},
@@ -127,6 +139,21 @@ class PartitionCodecSuite extends AnyFunSuite {
     assert(back.file.partition == PartitionTuple(Vector(Some(LongLiteral(4L)), Some(StringLiteral("x")))))
     assert(back.file.format == FileFormat.Parquet && back.snapshotId.contains(9L) && back.sequenceNumber.contains(0L))
     assert(back.file.metrics.valueCounts.isEmpty && back.file.splitOffsets.isEmpty)
+  }
+
+  test("values of a file that was written before a promotion are summed up in the new type", ManifestRules.summaries) {
+    val io = new MemoryFileIO
+    val values = Seq(IntLiteral(5), LongLiteral(1L << 40))
+    val entries = values.map(v => added(dataFile("a").copy(partition = of(v))))
+    val manifest = Manifests.write(io, "m.avro", V2, Data, table(LongType), byC, 7L, entries.iterator)
+    val summary = manifest.partitions.toVector.flatten.head
+    assert(summary.lowerBound.contains(SingleValue.encode(LongLiteral(5L))))
+    assert(summary.upperBound.contains(SingleValue.encode(LongLiteral(1L << 40))))
+    val decimal = FieldSummary(containsNull = false, Some(false), Some(bytes(0, 0x96)), Some(bytes(0, 0x96)))
+    val scaled = added(dataFile("a").copy(partition = of(DecimalLiteral(new java.math.BigDecimal("1.5")))))
+    val ofDecimal = table(DecimalType(9, 2))
+    val written = Manifests.write(io, "d.avro", V2, Data, ofDecimal, byC, 7L, Iterator(scaled))
+    assert(written.partitions.contains(Vector(decimal)))
   }
 
   test("a value of another type than its field's is refused by name") {

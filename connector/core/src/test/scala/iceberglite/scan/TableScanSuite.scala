@@ -2,8 +2,9 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ScanRules
 import iceberglite.spec._
-import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.spec.IcebergError.{InvalidMetadata, NotFound}
 import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.Type.{IntType, LongType, StringType}
 import iceberglite.spec.expr.{Expression, Term}
@@ -59,7 +60,11 @@ class TableScanSuite extends AnyFunSuite {
     assert(p.report == ScanReport("lite.db.t", Some(2), 2, 0, Some(4), 0, 4, 40, 3500))
   }
 
-  test("a partition filter skips manifests by their summaries and files by their partitions, and leaves no residual") {
+  test(
+    "a partition filter skips manifests by their summaries and files by their partitions, and leaves no residual",
+    ScanRules.skippedManifests,
+    ScanRules.residuals
+  ) {
     val t = sample
     val reads = t.io.reads.get
     val p = plan(t, is("category", "a"))
@@ -70,7 +75,11 @@ class TableScanSuite extends AnyFunSuite {
     assert(p.report.toString == "files 2 of 4, manifests 1 of 2, records 20, bytes 2000")
   }
 
-  test("bounds skip files, and what they cannot decide stays as the residual") {
+  test(
+    "bounds skip files, and what they cannot decide stays as the residual",
+    ScanRules.fileBounds,
+    ScanRules.residuals
+  ) {
     val p = plan(sample, And(is("category", "a"), above("amount", 15)))
     assert(names(p) == Vector("a2"))
     assert(p.tasks.head.residual.toString == "amount > 15")
@@ -88,7 +97,10 @@ class TableScanSuite extends AnyFunSuite {
     assert(names(plan(sample, is("CATEGORY", "b"), caseSensitive = false)) == Vector("b1"))
   }
 
-  test("files of several specs are each tested by their own") {
+  test(
+    "files of several specs are each tested by their own",
+    ScanRules.inclusiveProjection
+  ) {
     val byId = PartitionSpec(1, Vector(PartitionField(1, 1001, "id_bucket", Bucket(4))))
     val t = new TestTable(schema, Vector(byCategory, byId))
     def bucket(id: Int) = PartitionTuple(Vector(Bucket(4)(IntLiteral(id))))
@@ -121,33 +133,120 @@ class TableScanSuite extends AnyFunSuite {
     }
   }
 
-  test("data that delete files speak of is refused, other data is read") {
+  private def deletes(plan: ScanPlan): Map[String, Vector[String]] =
+    plan.tasks.map(t => nameOf(t.file) -> t.deletes.map(d => nameOf(d.file))).toMap
+
+  test("tasks carry the delete files that apply to them, and the report counts those", ScanRules.positionPartition) {
     val t = sample
-    t.append(positionDeletes("d", partition = part("a")).copy(specId = 0))
-    val e = intercept[Unsupported](plan(t, AlwaysTrue))
-    assert(e.getMessage.contains("lite.db.t") && e.getMessage.contains("1 of the delete files"))
-    intercept[Unsupported](plan(t, is("category", "a")))
-    assert(names(plan(t, is("category", "b"))) == Vector("b1"))
+    t.append(positionDeletes("d", partition = part("a")))
     t.append(file("a3", part("a")))
-    intercept[Unsupported](plan(t, AlwaysTrue))
+    val p = plan(t, AlwaysTrue)
+    assert(deletes(p) == Map("a1" -> Vector("d"), "a2" -> Vector("d"), "a3" -> Vector(), "b1" -> Vector(), "c1" -> Vector()))
+    assert(p.report.deleteFiles == 1 && p.report.resultRecords == 50 && p.report.liveRecords == 50)
+    assert(p.report.toString.endsWith("bytes 4500, delete files 1"))
+    assert(p.tasks.filter(_.deletes.nonEmpty).map(_.dataSequenceNumber).toSet == Set(1L))
+    val pieces = Splits.pieces(p.tasks.find(_.deletes.nonEmpty).get.copy(length = 1000), 300).toVector
+    assert(pieces.size == 4 && pieces.forall(_.deletes.size == 1))
   }
 
-  test("deletes touch data that is older than they are, and position deletes their own commit's too") {
-    def table(deletes: ContentFile, beside: ContentFile): TestTable = {
-      val t = new TestTable(schema, Vector(byCategory, PartitionSpec(1, Vector.empty)))
-      t.append(beside, deletes)
-      t
-    }
-    val a = file("a", part("a"))
-    intercept[Unsupported](plan(table(positionDeletes("d", partition = part("a")), a), AlwaysTrue))
-    intercept[Unsupported](plan(table(positionDeletes("d", Some("a"), part("a")), a), AlwaysTrue))
-    assert(names(plan(table(positionDeletes("d", Some("other"), part("a")), a), AlwaysTrue)) == Vector("a"))
-    assert(names(plan(table(positionDeletes("d", partition = part("b")), a), AlwaysTrue)) == Vector("a"))
-    assert(names(plan(table(equalityDeletes("d", part("a")), a), AlwaysTrue)) == Vector("a"))
-    val later = table(equalityDeletes("none", part("z")), a)
-    later.append(equalityDeletes("e", part("b")))
-    assert(names(plan(later, AlwaysTrue)) == Vector("a"))
-    later.append(equalityDeletes("global", specId = 1))
-    intercept[Unsupported](plan(later, AlwaysTrue))
+  test("delete manifests of partitions that the filter rules out are not read", ScanRules.skippedManifests) {
+    val t = sample
+    t.append(positionDeletes("d", partition = part("a")))
+    val reads = t.io.reads.get
+    assert(deletes(plan(t, is("category", "b"))) == Map("b1" -> Vector()))
+    assert(t.io.reads.get == reads + 2, "the list and the data manifest")
+  }
+
+  test("delete manifests older than all planned data are not read", ScanRules.positionSequence) {
+    val t = sample
+    t.append(positionDeletes("d", partition = part("d")))
+    t.append(file("d1", part("d")))
+    val reads = t.io.reads.get
+    assert(deletes(plan(t, is("category", "d"))) == Map("d1" -> Vector()))
+    assert(t.io.reads.get == reads + 2, "the list and the data manifest")
+  }
+
+  test("deleted entries of delete manifests apply to nothing", ScanRules.deletedEntries) {
+    val t = sample
+    t.append(positionDeletes("d", partition = part("a")), positionDeletes("e", partition = part("a")))
+    t.commit(Vector.empty, removing("d"))
+    assert(deletes(plan(t, is("category", "a"))) == Map("a1" -> Vector("e"), "a2" -> Vector("e")))
+  }
+
+  test("no filter on partitions drops a global equality delete", ScanRules.globalEqualityOwnSpec) {
+    val t = new TestTable(schema, Vector(byCategory, PartitionSpec(1, Vector.empty)))
+    t.append(file("a", part("a")), file("b", part("b")))
+    t.append(equalityDeletes("global", specId = 1))
+    assert(deletes(plan(t, is("category", "a"))) == Map("a" -> Vector("global")))
+    assert(deletes(plan(t, AlwaysTrue)) == Map("a" -> Vector("global"), "b" -> Vector("global")))
+  }
+
+  test("deletes of other specs than the filter's partitions are kept", ScanRules.inclusiveProjection) {
+    val byId = PartitionSpec(1, Vector(PartitionField(1, 1001, "id", Identity)))
+    val t = new TestTable(schema, Vector(byCategory, byId))
+    val seven = PartitionTuple(Vector(Some(IntLiteral(7))))
+    t.append(file("old", part("a")), file("new", seven, specId = 1))
+    t.append(
+      positionDeletes("d-old", partition = part("a")),
+      positionDeletes("d-new", partition = seven).copy(specId = 1)
+    )
+    val found = deletes(plan(t, And(is("category", "a"), Equal(Term.Named("id"), IntLiteral(7)))))
+    assert(found == Map("old" -> Vector("d-old"), "new" -> Vector("d-new")))
+  }
+
+  private def keyBetween(low: Int, high: Int, column: Int): Metrics = MetricMaps(
+    valueCounts = Some(Map(column -> 10L)),
+    nullValueCounts = Some(Map(column -> 0L)),
+    lowerBounds = Some(Map(column -> SingleValue.encode(IntLiteral(low)))),
+    upperBounds = Some(Map(column -> SingleValue.encode(IntLiteral(high))))
+  )
+
+  test("equality deletes without a key that matches the filter are left out", ScanRules.deletesByFilter) {
+    val t = new TestTable(schema)
+    t.append(file("f"))
+    t.append(
+      equalityDeletes("low").copy(metrics = keyBetween(1, 4, 1)),
+      equalityDeletes("high").copy(metrics = keyBetween(5, 9, 1)),
+      // What it says of another column is not the key: the row with its key may hold something else.
+      equalityDeletes("other").copy(metrics = keyBetween(1, 4, 3))
+    )
+    assert(deletes(plan(t, above("id", 6))) == Map("f" -> Vector("high", "other")))
+    assert(deletes(plan(t, above("amount", 6))) == Map("f" -> Vector("low", "high", "other")))
+  }
+
+  test("position deletes are kept whatever the filter says of data columns", ScanRules.positionsNotByFilter) {
+    val t = new TestTable(schema)
+    t.append(file("f"))
+    t.append(positionDeletes("p"), positionDeletes("q").copy(metrics = amounts(0, 1)))
+    assert(deletes(plan(t, above("amount", 6))) == Map("f" -> Vector("p", "q")))
+  }
+
+  test("vectors tell how many rows are left", ScanRules.vectorScope) {
+    val t = new TestTable(schema, version = FormatVersion.V3)
+    t.append(file("f"), file("g"))
+    val vector = positionDeletes("v", of = Some("f")).copy(
+      format = FileFormat.Puffin,
+      recordCount = 3,
+      contentOffset = Some(4),
+      contentSizeInBytes = Some(40)
+    )
+    t.append(vector)
+    val p = plan(t, AlwaysTrue)
+    assert(deletes(p) == Map("f" -> Vector("v"), "g" -> Vector()))
+    assert(p.report.resultRecords == 20 && p.report.liveRecords == 17)
+    assert(p.tasks.map(_.estimatedRows).sum == 17)
+  }
+
+  test("a version 1 table with delete files is an error", ScanRules.noDeletesInVersion1) {
+    val t = sample
+    t.append(positionDeletes("d", partition = part("a")))
+    t.metadata = t.metadata.copy(formatVersion = FormatVersion.V1)
+    val e = intercept[InvalidMetadata](plan(t, AlwaysTrue))
+    assert(e.getMessage.contains("version 1"))
+  }
+
+  test("a table without deletes pays nothing for them: tasks share one empty list") {
+    val p = plan(sample, AlwaysTrue)
+    assert(p.tasks.forall(_.deletes.isEmpty) && p.report.deleteFiles == 0)
   }
 }

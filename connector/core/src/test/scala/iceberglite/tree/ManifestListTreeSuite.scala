@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ManifestRules
 import iceberglite.io.ManifestLists
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
@@ -27,7 +28,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     entries.map(e => nameOf(e.file) -> e.status)
 
   FormatVersion.all.foreach { version =>
-    test(s"an append to a version $version table keeps the parent's manifests as they are") {
+    test(
+    s"an append to a version $version table keeps the parent's manifests as they are",
+    ManifestRules.carriedManifest
+  ) {
       val t = new TestTable(schema, version = version)
       val first = t.append(file("a"), file("b"))
       val second = t.append(file("c"))
@@ -37,7 +41,11 @@ class ManifestListTreeSuite extends AnyFunSuite {
       assert(t.entries.map(_.snapshotId) == Seq(Some(2L), Some(1L), Some(1L)))
     }
 
-    test(s"a version $version manifest that loses files is rewritten with the numbers of the files that stay") {
+    test(
+    s"a version $version manifest that loses files is rewritten with the numbers of the files that stay",
+    ManifestRules.explicitNumbers,
+    ManifestRules.deletedBy
+  ) {
       val t = new TestTable(schema, version = version)
       t.append(file("a"), file("b"))
       t.append(file("c"))
@@ -69,7 +77,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert((last.created, last.kept, last.replaced) == ((1, 0, 1)))
   }
 
-  test("new files get a manifest for each spec and content") {
+  test("new files get a manifest for each spec and content", ManifestRules.oneSpec, ManifestRules.oneContent) {
     val byCategory = PartitionSpec(1, Vector(PartitionField(2, 1001, "category", Identity)))
     val t = new TestTable(schema, Vector(byId, byCategory))
     val partition = PartitionTuple(Vector(Some(Literal.StringLiteral("x"))))
@@ -94,7 +102,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.live.map(e => nameOf(e.file)) == (1 to 200).map(i => s"f$i"))
   }
 
-  test("a second attempt takes the manifests of new files again and rewrites only the list") {
+  test(
+    "a second attempt takes the manifests of new files again and rewrites only the list",
+    ManifestRules.addedAreNull
+  ) {
     val t = new TestTable(schema)
     val changes = FileChanges(Vector(file("mine")))
     val lost = t.tree.write(t.header().copy(snapshotId = 99L, commitId = new UUID(9, 9)), changes, None)
@@ -144,7 +155,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.io.reads.get == reads + 1, "only the manifest list is read")
   }
 
-  test("version 3 assigns row ids to new files and keeps them when a manifest is rewritten") {
+  test(
+    "version 3 assigns row ids to new files and keeps them when a manifest is rewritten",
+    ManifestRules.keptRowIds
+  ) {
     val t = new TestTable(schema, version = FormatVersion.V3)
     val first = t.append(file("a", records = 3), file("b", records = 4))
     assert(first.addedRows.contains(7L))
@@ -159,7 +173,11 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(ids("c").exists(_ >= 7L))
   }
 
-  test("the first commit after an upgrade to version 3 gives every file row ids") {
+  test(
+    "the first commit after an upgrade to version 3 gives every file row ids",
+    ManifestRules.firstRowIds,
+    ManifestRules.inheritsRowIds
+  ) {
     val t = new TestTable(schema)
     t.append(file("a", records = 3))
     t.append(file("b", records = 4))
@@ -188,7 +206,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.live.map(e => nameOf(e.file)).toSet == Set("b", "db", "dall"))
   }
 
-  test("a version 1 snapshot that names its manifests in table metadata is read and built upon") {
+  test(
+    "a version 1 snapshot that names its manifests in table metadata is read and built upon",
+    ManifestRules.embedded
+  ) {
     val t = new TestTable(schema, version = FormatVersion.V1)
     t.append(file("a", records = 3), file("b", records = 4))
     val paths = t.manifests.map(_.path)
@@ -225,7 +246,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(manifests("0").isEmpty)
   }
 
-  test("partition values keep the type that they have in the schema at hand, also of dropped columns") {
+  test(
+    "partition values keep the type that they have in the schema at hand, also of dropped columns",
+    ManifestRules.partitionTypes
+  ) {
     val t = new TestTable(schema, Vector(byId))
     t.append(file("a", part(1)))
     val long = Schema(1, Vector(NestedField.required(1, "id", LongType), schema.fields(1)))
@@ -234,6 +258,79 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val without = Schema(2, Vector(schema.fields(1)))
     t.metadata = t.metadata.copy(schemas = Vector(schema, without), currentSchemaId = 2)
     assert(t.live.head.file.partition == part(1))
+  }
+
+  private def numbers(t: TestTable, name: String): (Option[Long], Option[Long]) = {
+    val entry = t.entries.find(e => nameOf(e.file) == name).get
+    (entry.sequenceNumber, entry.fileSequenceNumber)
+  }
+
+  test("a file may be added with an older data sequence number, which it keeps", ManifestRules.olderNumber) {
+    Seq(ManifestCache.Off, new ManifestCache(1L << 20)).foreach { cache =>
+      val t = new TestTable(schema, cache = cache)
+      t.append(file("a"))
+      t.append(equalityDeletes("e"))
+      val changes = FileChanges(Vector(file("c")), removing("a"), Vector(OlderFile(file("b"), 1L)))
+      val lost = t.tree.write(t.header(), changes, None)
+      t.adopt(t.tree.write(t.header(attempt = 1), changes, Some(lost)))
+      assert(numbers(t, "b") == ((Some(1L), Some(3L))) && numbers(t, "c") == ((Some(3L), Some(3L))))
+      assert(numbers(t, "a") == ((Some(1L), Some(1L))))
+      assert(t.manifests.find(_.addedFilesCount.contains(2)).map(_.minSequenceNumber).contains(1L))
+      t.commit(Vector.empty, removing("c"))
+      assert(numbers(t, "b") == ((Some(1L), Some(3L))) && numbers(t, "c") == ((Some(3L), Some(3L))))
+    }
+  }
+
+  private def refused(version: FormatVersion, changes: FileChanges): String = {
+    val t = new TestTable(schema, version = version)
+    t.append(file("a"))
+    val before = t.io.paths
+    val error = intercept[ValidationFailed](t.tree.write(t.header(), changes, None))
+    assert(t.io.paths == before)
+    error.getMessage
+  }
+
+  test("a data sequence number that is not of the past is refused", ManifestRules.olderNumber) {
+    Seq(-1L, 3L).foreach { n =>
+      val message = refused(FormatVersion.V2, FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), n))))
+      assert(message.contains("b.parquet") && message.contains(s"data sequence number $n"))
+    }
+    val ofV1 = FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), 1L)))
+    assert(refused(FormatVersion.V1, ofV1).contains("data sequence number 1"))
+  }
+
+  test("delete files of a kind that the version does not add are refused", ManifestRules.vectorsOnly) {
+    val vector = positionDeletes("v", Some("a")).copy(
+      format = FileFormat.Puffin,
+      contentOffset = Some(4L),
+      contentSizeInBytes = Some(40L)
+    )
+    def message(version: FormatVersion, file: ContentFile): String = refused(version, FileChanges(Vector(file)))
+    assert(message(FormatVersion.V1, equalityDeletes("e")).contains("version 1 has none"))
+    assert(message(FormatVersion.V1, positionDeletes("p")).contains("version 1 has none"))
+    assert(message(FormatVersion.V2, vector).contains("format-version to 3"))
+    assert(message(FormatVersion.V3, positionDeletes("p")).contains("deletion vectors only"))
+    val t = new TestTable(schema, version = FormatVersion.V3)
+    t.append(file("a"))
+    t.append(vector, equalityDeletes("e"))
+    assert(t.live.map(e => nameOf(e.file)).toSet == Set("a", "v", "e"))
+  }
+
+  test(
+    "delete files that lack what makes them usable are refused",
+    ManifestRules.vectorFields,
+    ManifestRules.equalityIds
+  ) {
+    val vector = positionDeletes("v", Some("a")).copy(
+      format = FileFormat.Puffin,
+      contentOffset = Some(4L),
+      contentSizeInBytes = Some(40L)
+    )
+    def message(file: ContentFile): String = refused(FormatVersion.V3, FileChanges(Vector(file)))
+    assert(message(vector.copy(referencedDataFile = None)).contains("without its data file"))
+    assert(message(vector.copy(contentOffset = None)).contains("without its place"))
+    assert(message(equalityDeletes("e").copy(equalityIds = Vector.empty)).contains("without equality ids"))
+    assert(message(file("b", specId = 9)).contains("partition spec 9"))
   }
 
   test("files of one partition share one tuple") {

@@ -38,7 +38,7 @@ abstract class SnapshotAction(branch: String) extends Action {
   final override def describe(base: TableMetadata, context: CommitContext): Change = {
     val parent = SnapshotAction.head(base, branch)
     val changed = changes(base, parent, context)
-    SnapshotAction.checkSpecs(base, changed.added)
+    SnapshotAction.checkSpecs(base, changed.allAdded)
     val is = identify(base, context)
     val tree = MetadataTree.of(context.io, base).write(header(base, parent, is), changed, attempts.lastOption)
     attempts :+= tree

@@ -1,12 +1,16 @@
 package iceberglite.table.action
 
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.MetadataUpdate.{RemoveProperties, SetProperties}
 import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertLastAssignedFieldId}
-import iceberglite.spec.{Requirement, SchemaUpdate, TableMetadata}
+import iceberglite.spec.TableProperty.NameMappingDefault
+import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.{MetadataUpdate, Requirement, Schema, SchemaUpdate, TableMetadata, TableProperty}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Changes the columns. It is not applied again to a table whose columns somebody else has changed (spec: "Commit
- * Conflict Resolution and Retry").
+ * Changes the columns, and the properties that name them. It is not applied again to a table whose columns somebody
+ * else has changed (spec: "Commit Conflict Resolution and Retry").
  *
  * @param edit what is to be done; it may be asked for several bases
  */
@@ -17,7 +21,39 @@ final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Bool
 
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val requirements = unmoved.require(base, context)
-    Change(edit(SchemaUpdate(base, caseSensitive)).updates, requirements)
+    val updated = edit(SchemaUpdate(base, caseSensitive))
+    val columns = new ColumnProperties(base.schema, updated.schema)
+    Change(updated.updates ++ columns.follow(base.properties), requirements)
+  }
+}
+
+/**
+ * The properties of a table that name columns, brought along when those change: the name mapping, and what stands below
+ * the prefixes of [[TableProperty.ColumnPrefixes]].
+ */
+final private[action] class ColumnProperties(from: Schema, to: Schema) {
+
+  /**
+   * A mapping that is no JSON, or not that of the spec, stays as it is, as with Apache Iceberg: whoever reads a file by
+   * it gets the error.
+   */
+  def follow(properties: Map[String, String]): Vector[MetadataUpdate] = {
+    val mapping = properties.get(NameMappingDefault.key).flatMap { json =>
+      try {
+        val known = NameMappingJson.parse(NameMappingDefault.key, json)
+        Some(known.follow(from, to)).filter(_ != known).map(m => NameMappingDefault.key -> NameMappingJson.toJson(m))
+      } catch { case _: InvalidMetadata => None }
+    }
+    val stale = for {
+      (key, value) <- properties.toVector
+      prefix <- TableProperty.ColumnPrefixes.find(key.startsWith)
+      id <- from.ids.get(key.stripPrefix(prefix))
+      now = to.names.get(id).map(prefix + _)
+      if !now.contains(key)
+    } yield (key, now.map(_ -> value))
+    val set = stale.flatMap(_._2).toMap ++ mapping
+    Vector(SetProperties(set)).filter(_.properties.nonEmpty) ++
+      Vector(RemoveProperties(stale.map(_._1).toSet -- set.keySet)).filter(_.keys.nonEmpty)
   }
 }
 

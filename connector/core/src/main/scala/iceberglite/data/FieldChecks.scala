@@ -1,0 +1,30 @@
+package iceberglite.data
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.Type.{DecimalType, FixedType}
+
+/** What a writer refuses of a row (spec: "Schemas and Data Types"). */
+private[data] object FieldChecks {
+  def missing(column: String): Nothing =
+    throw ValidationFailed(s"Column $column is required, and a row has no value for it. Give it one, or make it optional")
+
+  def length(t: FixedType, value: ByteBuffer, column: String): Unit = if (value.remaining != t.length) {
+    throw ValidationFailed(s"Column $column is of type $t, and a row has ${value.remaining} bytes for it")
+  }
+
+  /** @return the value in the scale of the column */
+  def decimal(t: DecimalType, value: BigDecimal, column: String): BigDecimal = {
+    val scaled = if (value.scale == t.scale) value else rescaled(t, value, column)
+    if (scaled.precision > t.precision) refuse(t, value, column) else scaled
+  }
+
+  private def rescaled(t: DecimalType, value: BigDecimal, column: String): BigDecimal =
+    try value.setScale(t.scale)
+    catch { case _: ArithmeticException => refuse(t, value, column) }
+
+  private def refuse(t: DecimalType, value: BigDecimal, column: String): Nothing =
+    throw ValidationFailed(s"Column $column is of type $t, and a row has the value $value for it")
+}

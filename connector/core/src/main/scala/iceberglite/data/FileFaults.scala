@@ -1,0 +1,45 @@
+package iceberglite.data
+
+import scala.util.control.NonFatal
+
+import iceberglite.io.AvroFault
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+
+/** What the libraries of the formats throw, as errors that name the file. */
+private[data] object FileFaults {
+  val Role = "file"
+
+  /** Of a field, for messages: its path from the top. */
+  def column(path: Vector[String]): String = path.mkString(".")
+
+  def reading[A](path: String)(body: => A): A =
+    try body
+    catch { case e: Throwable => throw unreadable(path, e) }
+
+  /**
+   * Damaged lengths let a library ask for more memory than there is, and damaged schemas let it recurse without end;
+   * the process is none the worse for either.
+   */
+  def unreadable(path: String, e: Throwable): Throwable = e match {
+    case e: IcebergError => e
+    case AvroFault(reason) => UnreadableFile(path, Role, reason)
+    case _: OutOfMemoryError | _: StackOverflowError =>
+      UnreadableFile(path, Role, "It is damaged, or has a value that is too large for the memory of this process", Some(e))
+    case NonFatal(_) => UnreadableFile(path, Role, s"It is damaged or cut off (${describe(e)})", Some(e))
+    case other => other
+  }
+
+  def writing[A](path: String)(body: => A): A =
+    try body
+    catch { case NonFatal(e) => throw unwritable(path, e) }
+
+  def unwritable(path: String, e: Throwable): Throwable = e match {
+    case e: IcebergError => e
+    case NonFatal(_) => StorageFailed("write", path, describe(e), Some(e))
+    case other => other
+  }
+
+  private def describe(e: Throwable): String =
+    Option(e.getMessage).fold(e.getClass.getSimpleName)(m => s"${e.getClass.getSimpleName}: $m")
+}

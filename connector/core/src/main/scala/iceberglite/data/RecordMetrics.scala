@@ -1,0 +1,164 @@
+package iceberglite.data
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.util.Comparator
+
+import iceberglite.io.{ColumnBounds, DoubleRange, FloatRange, MetricsModes}
+import iceberglite.spec.{Literal, MetricMaps, MetricsMode, PrimitiveType, Schema, SingleValue, Type}
+import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
+import iceberglite.spec.Type._
+
+/**
+ * Counts and bounds of the columns of a file that is written (spec: `data_file`), for formats whose own statistics lack
+ * some: Avro has none, ORC none of binary columns and none without NaN.
+ *
+ * What is inside of lists and maps is left out: its counts are not of rows, as Apache Iceberg sees it too.
+ */
+final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
+  private val columns = new StructColumn(schema.asStruct)
+  private var records = 0L
+
+  def add(record: Record): Unit = {
+    records += 1
+    columns.add(record)
+  }
+
+  def recordCount: Long = records
+
+  /** @param sizes of the columns in the file; absent for formats that store rows */
+  def metrics(sizes: Option[Map[Int, Long]]): MetricMaps = {
+    val leaves = columns.leaves
+    MetricMaps(
+      columnSizes = sizes,
+      valueCounts = Some(leaves.map(_.id -> records).toMap),
+      nullValueCounts = Some(leaves.map(c => c.id -> c.nulls).toMap),
+      nanValueCounts = Some(leaves.flatMap(c => c.nans.map(c.id -> _)).toMap),
+      lowerBounds = Some(bounds(leaves, _.lower)),
+      upperBounds = Some(bounds(leaves, _.upper))
+    )
+  }
+
+  private def bounds(leaves: Vector[Leaf], bound: Leaf => Option[Literal]): Map[Int, ByteBuffer] =
+    leaves.flatMap(c => bound(c).map(c.id -> SingleValue.encode(_))).toMap
+
+  sealed abstract private class Column {
+    def add(value: AnyRef): Unit
+    def leaves: Vector[Leaf]
+  }
+
+  /** Of a struct that is null all fields are. */
+  final private class StructColumn(struct: StructType) extends Column {
+    private val (ordinals, children) = {
+      val counted = struct.fields.zipWithIndex.flatMap { case (f, i) => column(f.id, f.fieldType).map(i -> _) }
+      (counted.map(_._1).toArray, counted.map(_._2).toArray)
+    }
+
+    override def add(value: AnyRef): Unit = {
+      val record = value.asInstanceOf[Record]
+      var i = 0
+      while (i < ordinals.length) {
+        children(i).add(if (record eq null) null else record(ordinals(i)))
+        i += 1
+      }
+    }
+
+    override def leaves: Vector[Leaf] = children.toVector.flatMap(_.leaves)
+  }
+
+  private def column(id: Int, t: Type): Option[Column] = t match {
+    case struct: StructType => Some(new StructColumn(struct)).filter(_.leaves.nonEmpty)
+    case primitive: PrimitiveType if modes.of(id) != NoMetrics && t != UnknownType =>
+      Some(new Leaf(id, primitive, modes.of(id)))
+    case _ => None
+  }
+
+  final private class Leaf(val id: Int, t: PrimitiveType, mode: MetricsMode) extends Column {
+    private val values = if (mode == Counts && !isFloating) NoValues else Values.of(t)
+    var nulls = 0L
+
+    override def add(value: AnyRef): Unit = if (value eq null) nulls += 1 else values.add(value)
+
+    override def leaves: Vector[Leaf] = Vector(this)
+
+    private def isFloating: Boolean = t == FloatType || t == DoubleType
+
+    def nans: Option[Long] = if (isFloating) Some(values.nans) else None
+
+    def lower: Option[Literal] = values.bounds.flatMap { case (least, _) => ColumnBounds.lower(least, mode) }
+
+    def upper: Option[Literal] = values.bounds.flatMap { case (_, greatest) => ColumnBounds.upper(greatest, mode) }
+  }
+}
+
+/** The least and the greatest of a column's values. */
+sealed abstract private class Values {
+  def add(value: AnyRef): Unit
+  def nans: Long = 0L
+  def bounds: Option[(Literal, Literal)]
+}
+
+private object NoValues extends Values {
+  override def add(value: AnyRef): Unit = ()
+  override def bounds: Option[(Literal, Literal)] = None
+}
+
+private object Values {
+  def of(t: PrimitiveType): Values = t match {
+    case FloatType => new Floats
+    case DoubleType => new Doubles
+    case _ => comparator(t).fold[Values](NoValues)(new Compared(t, _))
+  }
+
+  final private class Floats extends Values {
+    private val range = new FloatRange
+    override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Float].floatValue)
+    override def nans: Long = range.values.nanCount
+    override def bounds: Option[(Literal, Literal)] = range.values.bounds
+  }
+
+  final private class Doubles extends Values {
+    private val range = new DoubleRange
+    override def add(value: AnyRef): Unit = range.add(value.asInstanceOf[java.lang.Double].doubleValue)
+    override def nans: Long = range.values.nanCount
+    override def bounds: Option[(Literal, Literal)] = range.values.bounds
+  }
+
+  final private class Compared(t: PrimitiveType, order: Comparator[AnyRef]) extends Values {
+    private var least: AnyRef = _
+    private var greatest: AnyRef = _
+
+    override def add(value: AnyRef): Unit =
+      if (least eq null) {
+        least = value
+        greatest = value
+      } else if (order.compare(value, least) < 0) least = value
+      else if (order.compare(value, greatest) > 0) greatest = value
+
+    override def bounds: Option[(Literal, Literal)] =
+      for (low <- RecordValues.literal(least, t); high <- RecordValues.literal(greatest, t)) yield (low, high)
+  }
+
+  private def natural[A <: Comparable[A]]: Comparator[AnyRef] =
+    (a, b) => a.asInstanceOf[A].compareTo(b.asInstanceOf[A])
+
+  private def byLiteral(t: PrimitiveType): Comparator[AnyRef] = (a, b) =>
+    (RecordValues.literal(a, t), RecordValues.literal(b, t)) match {
+      case (Some(x), Some(y)) => Literal.ordering.compare(x, y)
+      case _ => 0
+    }
+
+  /** As [[Literal.ordering]] has it; absent for types whose bounds are no values of them. */
+  private def comparator(t: PrimitiveType): Option[Comparator[AnyRef]] = t match {
+    case BooleanType => Some(natural[java.lang.Boolean])
+    case IntType | DateType => Some(natural[Integer])
+    case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
+      Some(natural[java.lang.Long])
+    case _: DecimalType => Some(natural[BigDecimal])
+    case StringType => Some((a, b) => Literal.compareCodePoints(a.asInstanceOf[String], b.asInstanceOf[String]))
+    case UuidType => Some(byLiteral(t))
+    case _: FixedType | BinaryType =>
+      Some((a, b) => Literal.compareUnsigned(a.asInstanceOf[ByteBuffer], b.asInstanceOf[ByteBuffer]))
+    case FloatType | DoubleType | UnknownType | VariantType | _: GeometryType | _: GeographyType => None
+  }
+}

@@ -1,0 +1,61 @@
+package iceberglite.data
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import iceberglite.spec._
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+
+/** Values as a [[Record]] holds them: partition values and defaults, and back as literals for conditions. */
+object RecordValues extends ValueShape[AnyRef] {
+  override def ofNull: AnyRef = null
+
+  override def primitive(value: Literal, t: PrimitiveType): AnyRef =
+    LiteralConversion.to(value, t).getOrElse(value) match {
+      case BooleanLiteral(v) => Boolean.box(v)
+      case IntLiteral(v) => Int.box(v)
+      case LongLiteral(v) => Long.box(v)
+      case FloatLiteral(v) => Float.box(v)
+      case DoubleLiteral(v) => Double.box(v)
+      case DecimalLiteral(v) => v
+      case DateLiteral(days) => Int.box(days)
+      case TimeLiteral(micros) => Long.box(micros)
+      case TimestampLiteral(micros) => Long.box(micros)
+      case TimestampTzLiteral(micros) => Long.box(micros)
+      case TimestampNsLiteral(nanos) => Long.box(nanos)
+      case TimestampTzNsLiteral(nanos) => Long.box(nanos)
+      case StringLiteral(v) => v
+      case UuidLiteral(v) => v
+      case FixedLiteral(bytes) => bytes.duplicate()
+      case BinaryLiteral(bytes) => bytes.duplicate()
+    }
+
+  override def struct(values: Vector[AnyRef], t: StructType): AnyRef = new Record(values.toArray)
+
+  override def list(elements: Vector[AnyRef], t: ListType): AnyRef = elements
+
+  override def map(entries: Vector[(AnyRef, AnyRef)], t: MapType): AnyRef = entries
+
+  /** A value of a column of type `t` as a literal; absent for null, and for what no condition speaks of. */
+  def literal(value: AnyRef, t: PrimitiveType): Option[Literal] = (t, value) match {
+    case (BooleanType, v: java.lang.Boolean) => Some(BooleanLiteral(v))
+    case (IntType, v: Integer) => Some(IntLiteral(v))
+    case (LongType, v: java.lang.Long) => Some(LongLiteral(v))
+    case (FloatType, v: java.lang.Float) => Some(FloatLiteral(v))
+    case (DoubleType, v: java.lang.Double) => Some(DoubleLiteral(v))
+    case (_: DecimalType, v: BigDecimal) => Some(DecimalLiteral(v))
+    case (DateType, v: Integer) => Some(DateLiteral(v))
+    case (TimeType, v: java.lang.Long) => Some(TimeLiteral(v))
+    case (TimestampType, v: java.lang.Long) => Some(TimestampLiteral(v))
+    case (TimestampTzType, v: java.lang.Long) => Some(TimestampTzLiteral(v))
+    case (TimestampNsType, v: java.lang.Long) => Some(TimestampNsLiteral(v))
+    case (TimestampTzNsType, v: java.lang.Long) => Some(TimestampTzNsLiteral(v))
+    case (StringType, v: String) => Some(StringLiteral(v))
+    case (UuidType, v: UUID) => Some(UuidLiteral(v))
+    case (_: FixedType, v: ByteBuffer) => Some(FixedLiteral(v))
+    case (BinaryType, v: ByteBuffer) => Some(BinaryLiteral(v))
+    case _ => None
+  }
+}

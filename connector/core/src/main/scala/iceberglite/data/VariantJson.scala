@@ -1,0 +1,255 @@
+package iceberglite.data
+
+import java.math.{BigDecimal, BigInteger}
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.{Base64, UUID}
+
+import com.fasterxml.jackson.core.io.JsonStringEncoder
+
+import iceberglite.spec.DateTime
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal
+import iceberglite.spec.Literal._
+
+/**
+ * Variants as JSON text (Parquet: "Variant Binary Encoding", types and "Conversion to JSON"). Dates, times and UUIDs are
+ * strings in ISO 8601 and the usual form, bytes are Base64, and NaN and the infinities are strings, as JSON has no
+ * numbers for them. The fields of an object come in the order of the encoding, which is that of their names.
+ */
+object VariantJson {
+
+  /**
+   * @param metadata the dictionary of field names
+   * @throws InvalidArgument for bytes that are no variant
+   */
+  def text(metadata: ByteBuffer, value: ByteBuffer): String = {
+    val out = new StringBuilder
+    new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).append(out)
+    out.toString
+  }
+
+  /** The fields of an object, each with the text of its value; absent for a variant that is no object. */
+  def fields(metadata: ByteBuffer, value: ByteBuffer): Option[Vector[(String, String)]] =
+    new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).fields
+
+  /** A value that a writer has taken out of the encoding and stored as a column of its type ("shredded"). */
+  def of(value: Literal): String = value match {
+    case BooleanLiteral(v) => v.toString
+    case IntLiteral(v) => v.toString
+    case LongLiteral(v) => v.toString
+    case FloatLiteral(v) => number(v.toDouble, v.toString)
+    case DoubleLiteral(v) => number(v, v.toString)
+    case DecimalLiteral(v) => v.toPlainString
+    case DateLiteral(days) => quoted(DateTime.formatDate(days))
+    case TimeLiteral(micros) => quoted(DateTime.formatTime(micros))
+    case TimestampLiteral(micros) => quoted(DateTime.formatTimestamp(micros))
+    case TimestampTzLiteral(micros) => quoted(DateTime.formatTimestampTz(micros))
+    case TimestampNsLiteral(nanos) => quoted(DateTime.formatTimestampNs(nanos))
+    case TimestampTzNsLiteral(nanos) => quoted(DateTime.formatTimestampTzNs(nanos))
+    case StringLiteral(v) => quoted(v)
+    case UuidLiteral(v) => quoted(v.toString)
+    case FixedLiteral(bytes) => quoted(base64(bytes))
+    case BinaryLiteral(bytes) => quoted(base64(bytes))
+  }
+
+  /** An object of texts that are JSON already. */
+  def ofFields(fields: Seq[(String, String)]): String =
+    fields.map { case (name, value) => s"${quoted(name)}:$value" }.mkString("{", ",", "}")
+
+  def ofElements(elements: Seq[String]): String = elements.mkString("[", ",", "]")
+
+  val Null = "null"
+
+  private[data] def quoted(text: String): String = {
+    val out = new java.lang.StringBuilder(text.length + 2).append('"')
+    JsonStringEncoder.getInstance().quoteAsString(text, out)
+    out.append('"').toString
+  }
+
+  private def number(value: Double, text: String): String =
+    if (value.isNaN || value.isInfinite) quoted(text) else text
+
+  private def base64(bytes: ByteBuffer): String = UTF_8.decode(Base64.getEncoder.encode(bytes.duplicate())).toString
+}
+
+/** Bytes of a variant: numbers are little-endian, and nothing is read beyond the end. */
+final private class VariantBytes(buffer: ByteBuffer) {
+  private val start = buffer.position()
+  val size: Int = buffer.remaining
+
+  def byte(at: Int): Int = {
+    need(at, 1)
+    buffer.get(start + at) & 0xff
+  }
+
+  /** An unsigned number of 1 to 4 bytes: a size or a place. */
+  def unsigned(at: Int, bytes: Int): Int = {
+    val value = signed(at, bytes) & (if (bytes == 8) -1L else (1L << (bytes * 8)) - 1)
+    if (value > Int.MaxValue) fail(s"it claims a size of $value")
+    value.toInt
+  }
+
+  /** @param bytes 1 to 8 */
+  def signed(at: Int, bytes: Int): Long = {
+    need(at, bytes)
+    var value = 0L
+    var i = bytes - 1
+    while (i >= 0) {
+      value = value << 8 | (buffer.get(start + at + i) & 0xffL)
+      i -= 1
+    }
+    val unused = 64 - bytes * 8
+    value << unused >> unused
+  }
+
+  def slice(at: Int, bytes: Int): ByteBuffer = {
+    need(at, bytes)
+    val part = buffer.duplicate()
+    part.position(start + at)
+    part.limit(start + at + bytes)
+    part
+  }
+
+  def text(at: Int, bytes: Int): String = UTF_8.decode(slice(at, bytes)).toString
+
+  private def need(at: Int, bytes: Int): Unit =
+    if (at < 0 || bytes < 0 || at > size - bytes) fail(s"it refers to byte ${at.toLong + bytes} of $size")
+
+  def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"They are no variant: $reason")
+}
+
+/** The names of fields, which values refer to by number. */
+final private class VariantNames(bytes: VariantBytes) {
+  private val header = bytes.byte(0)
+  if ((header & 0xf) != 1) bytes.fail(s"the version of its metadata is ${header & 0xf}, and 1 is known")
+
+  private val width = (header >> 6 & 3) + 1
+  private val count = bytes.unsigned(1, width)
+  private val offsets = 1 + width
+  private val strings = {
+    val end = offsets.toLong + (count.toLong + 1) * width
+    if (end > bytes.size) bytes.fail(s"its metadata claims $count names in ${bytes.size} bytes")
+    end.toInt
+  }
+
+  def apply(id: Int): String = {
+    if (id >= count) bytes.fail(s"it refers to name $id of $count")
+    val (from, to) = (offset(id), offset(id + 1))
+    if (to < from) bytes.fail("the names in its metadata overlap")
+    bytes.text(strings + from, to - from)
+  }
+
+  private def offset(id: Int): Int = bytes.unsigned(offsets + id * width, width)
+}
+
+final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
+  import VariantValues._
+
+  // No two values share a byte; bytes that say so would grow without bounds as text.
+  private var values = 0
+
+  def append(out: StringBuilder): Unit = append(out, 0, 0)
+
+  def fields: Option[Vector[(String, String)]] =
+    if ((bytes.byte(0) & 3) != Object) None
+    else Some(container(0).children.map { case (name, at) =>
+      val out = new StringBuilder
+      append(out, at, 1)
+      name.getOrElse("") -> out.toString
+    })
+
+  private def append(out: StringBuilder, at: Int, depth: Int): Unit = {
+    val first = bytes.byte(at)
+    values += 1
+    if (depth > MaxDepth) bytes.fail(s"it is nested more than $MaxDepth deep")
+    if (values > bytes.size) bytes.fail("its values overlap")
+    val header = first >> 2
+    first & 3 match {
+      case ShortString => out.append(VariantJson.quoted(bytes.text(at + 1, header)))
+      case Primitive => out.append(primitive(header, at + 1))
+      case kind =>
+        val (open, close) = if (kind == Object) ('{', '}') else ('[', ']')
+        out.append(open)
+        container(at).children.iterator.zipWithIndex.foreach { case ((name, child), i) =>
+          if (i > 0) out.append(',')
+          name.foreach(n => out.append(VariantJson.quoted(n)).append(':'))
+          append(out, child, depth + 1)
+        }
+        out.append(close)
+    }
+    ()
+  }
+
+  private def container(at: Int): Container = {
+    val header = bytes.byte(at) >> 2
+    val isObject = (bytes.byte(at) & 3) == Object
+    val isLarge = (header >> (if (isObject) 4 else 2) & 1) == 1
+    val idWidth = if (isObject) (header >> 2 & 3) + 1 else 0
+    new Container(at + 1, if (isLarge) 4 else 1, idWidth, (header & 3) + 1)
+  }
+
+  /** @param idWidth of the numbers of the fields' names; 0 for an array */
+  final private class Container(at: Int, countWidth: Int, idWidth: Int, offsetWidth: Int) {
+    private val count = bytes.unsigned(at, countWidth)
+    private val ids = at + countWidth
+    private val offsets = ids + count.toLong * idWidth
+    private val data = offsets + (count.toLong + 1) * offsetWidth
+    if (data > bytes.size) bytes.fail(s"it claims $count values in ${bytes.size} bytes")
+
+    /** Names, of an object's fields, and places. */
+    def children: Vector[(Option[String], Int)] = Vector.tabulate(count) { i =>
+      val name = if (idWidth == 0) None else Some(names(bytes.unsigned(ids + i * idWidth, idWidth)))
+      val place = data + bytes.unsigned(offsets.toInt + i * offsetWidth, offsetWidth)
+      if (place >= bytes.size) bytes.fail(s"it refers to byte $place of ${bytes.size}")
+      (name, place.toInt)
+    }
+  }
+
+  private def primitive(kind: Int, at: Int): String = kind match {
+    case 0 => VariantJson.Null
+    case 1 => VariantJson.of(BooleanLiteral(true))
+    case 2 => VariantJson.of(BooleanLiteral(false))
+    case 3 => bytes.signed(at, 1).toString
+    case 4 => bytes.signed(at, 2).toString
+    case 5 => bytes.signed(at, 4).toString
+    case 6 => bytes.signed(at, 8).toString
+    case 7 => VariantJson.of(DoubleLiteral(java.lang.Double.longBitsToDouble(bytes.signed(at, 8))))
+    case 8 => decimal(at, 4)
+    case 9 => decimal(at, 8)
+    case 10 => decimal(at, 16)
+    case 14 => VariantJson.of(FloatLiteral(java.lang.Float.intBitsToFloat(bytes.signed(at, 4).toInt)))
+    case 15 => VariantJson.of(BinaryLiteral(bytes.slice(at + 4, bytes.unsigned(at, 4))))
+    case 16 => VariantJson.quoted(bytes.text(at + 4, bytes.unsigned(at, 4)))
+    case 20 =>
+      val uuid = bytes.slice(at, 16)
+      VariantJson.of(UuidLiteral(new UUID(uuid.getLong, uuid.getLong)))
+    case other => time(other, at)
+  }
+
+  private def time(kind: Int, at: Int): String = kind match {
+    case 11 => VariantJson.of(DateLiteral(bytes.signed(at, 4).toInt))
+    case 12 => VariantJson.of(TimestampTzLiteral(bytes.signed(at, 8)))
+    case 13 => VariantJson.of(TimestampLiteral(bytes.signed(at, 8)))
+    case 17 =>
+      val micros = bytes.signed(at, 8)
+      if (micros < 0 || micros >= DateTime.MicrosPerDay) bytes.fail(s"$micros is no time of day")
+      VariantJson.of(TimeLiteral(micros))
+    case 18 => VariantJson.of(TimestampTzNsLiteral(bytes.signed(at, 8)))
+    case 19 => VariantJson.of(TimestampNsLiteral(bytes.signed(at, 8)))
+    case other => bytes.fail(s"it holds a value of the unknown type $other")
+  }
+
+  private def decimal(at: Int, width: Int): String = {
+    val unscaled = new Array[Byte](width)
+    bytes.slice(at + 1, width).get(unscaled)
+    VariantJson.of(DecimalLiteral(new BigDecimal(new BigInteger(unscaled.reverse), bytes.byte(at))))
+  }
+}
+
+private object VariantValues {
+  val Primitive = 0
+  val ShortString = 1
+  val Object = 2
+  val MaxDepth = 500
+}

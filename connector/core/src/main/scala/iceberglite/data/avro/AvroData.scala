@@ -1,0 +1,14 @@
+package iceberglite.data.avro
+
+import iceberglite.data._
+import iceberglite.spec.FileFormat
+import iceberglite.spec.Type.StructType
+
+/** Rows in Avro files (spec: "Appendix A: Avro"). */
+object AvroData extends DataFormat {
+  override def format: FileFormat = FileFormat.Avro
+
+  override def read(source: DataSource, wanted: StructType): RecordIterator = AvroRecords.open(source, wanted)
+
+  override def write(target: DataTarget): RecordWriter = AvroRecordWriter.open(target)
+}

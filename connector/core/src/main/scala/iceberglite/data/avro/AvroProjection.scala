@@ -1,0 +1,118 @@
+package iceberglite.data.avro
+
+import scala.collection.JavaConverters._
+
+import org.apache.avro.{Schema => AvroSchema}
+import org.apache.avro.Schema.Type._
+
+import iceberglite.data.{FieldPlace, FileFaults, Projection}
+import iceberglite.data.avro.AvroValues._
+import iceberglite.io.{AvroInput, AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
+import iceberglite.spec.{DateTime, PrimitiveType, Type}
+import iceberglite.spec.Type._
+
+/** How the records of one Avro file become those that are wanted. */
+final private[avro] class AvroProjection(projection: Projection) {
+  private val MicrosPerMilli = 1000L
+  private val NanosPerMicro = 1000L
+  private val NanosPerMilli = 1000000L
+
+  def struct(record: AvroSchema, wanted: StructType, ids: FieldIds, path: Vector[String]): Structs = {
+    val fields = record.getFields.asScala.toVector
+    val places = projection.places(wanted, fields.map(ids.of), path)
+    val targets = fields.indices.map(i => places.indexOf(FieldPlace.Stored(i))).toArray
+    val readers = fields.zip(targets).map { case (f, target) =>
+      if (target < 0) None
+      else Some(values(f.schema, wanted.fields(target).fieldType, ids.inside(f), path :+ wanted.fields(target).name))
+    }
+    val template = places.map {
+      case FieldPlace.Same(value) => value
+      case _: FieldPlace.Stored | FieldPlace.Ordinal => null
+    }
+    val skippers = fields.map(f => FieldDecoder.skipper(f.schema)).toArray[AvroInput => Unit]
+    new Structs(readers.toArray, skippers, targets, template)
+  }
+
+  private def values(schema: AvroSchema, wanted: Type, ids: FieldIds, path: Vector[String]): AvroValues =
+    (schema.getType, wanted) match {
+      case (UNION, _) =>
+        if (AvroTypes.valueOf(schema).isEmpty) mismatch(schema, wanted, path)
+        val union = AvroUnion.of(schema)
+        new Optional(union, values(union.value, wanted, ids, path))
+      case (NULL, _) => Nulls
+      case (RECORD, s: StructType) => struct(schema, s, ids, path)
+      case (RECORD, VariantType) if AvroTypes.isVariant(schema) =>
+        new Variants(schema.getFields.get(0).name == "metadata")
+      case (ARRAY, list: ListType) if !AvroTypes.isMap(schema) =>
+        new Lists(values(schema.getElementType, list.element, ids.part("element"), path :+ "element"))
+      case (ARRAY, map: MapType) => entries(schema, map, ids, path)
+      case (MAP, map: MapType) if map.key == StringType =>
+        new Maps(Strings, values(schema.getValueType, map.value, ids.part("value"), path :+ "value"))
+      case (_, primitive: PrimitiveType) => leaf(schema, primitive, path).getOrElse(mismatch(schema, wanted, path))
+      case _ => mismatch(schema, wanted, path)
+    }
+
+  private def entries(array: AvroSchema, map: MapType, ids: FieldIds, path: Vector[String]): AvroValues =
+    AvroTypes.entries(array) match {
+      case Some((key, value)) =>
+        new Maps(
+          values(key.schema, map.key, ids.part("key"), path :+ "key"),
+          values(value.schema, map.value, ids.part("value"), path :+ "value")
+        )
+      case None => mismatch(array, map, path)
+    }
+
+  /** The file's type or one that it may be promoted to (spec: "Schema Evolution"). */
+  private def leaf(schema: AvroSchema, wanted: PrimitiveType, path: Vector[String]): Option[AvroValues] = {
+    val column = FileFaults.column(path)
+    (schema.getType, wanted) match {
+      case (BOOLEAN, BooleanType) => Some(Booleans)
+      case (INT | LONG, _) => number(schema, wanted, column)
+      case (FLOAT, FloatType) => Some(Floats)
+      case (FLOAT, DoubleType) => Some(FloatsAsDoubles)
+      case (DOUBLE, DoubleType) => Some(Doubles)
+      case (STRING, StringType) => Some(Strings)
+      case (STRING, UuidType) => Some(new TextUuids(column))
+      case (ENUM, StringType) => Some(new Symbols(schema.getEnumSymbols.asScala.toArray, column))
+      case (BYTES, BinaryType | _: GeometryType | _: GeographyType) => Some(Binaries)
+      case (BYTES, FixedType(length)) => Some(new Checked(length, column))
+      case (BYTES, t: DecimalType) => decimal(schema, Binaries, t, column)
+      case (FIXED, FixedType(length)) if schema.getFixedSize == length => Some(new Fixed(length))
+      case (FIXED, BinaryType) => Some(new Fixed(schema.getFixedSize))
+      case (FIXED, UuidType) if schema.getFixedSize == AvroSchemas.UuidSize => Some(Uuids)
+      case (FIXED, t: DecimalType) => decimal(schema, new Fixed(schema.getFixedSize), t, column)
+      case _ => None
+    }
+  }
+
+  private def decimal(schema: AvroSchema, bytes: AvroValues, t: DecimalType, column: String): Option[AvroValues] =
+    if (AvroTypes.logicalName(schema).contains("decimal") && AvroTypes.scale(schema) == t.scale) {
+      Some(new Decimals(bytes, t.precision, t.scale, column))
+    } else None
+
+  /** A long without a logical type may be any number; `adjust-to-utc` is not asked, for few writers but ours have it. */
+  private def number(schema: AvroSchema, wanted: PrimitiveType, column: String): Option[AvroValues] = {
+    val plain = if (schema.getType == INT) Ints else Longs
+    (AvroTypes.logicalName(schema).map(_.stripPrefix("local-")), wanted) match {
+      case (None | Some("date"), DateType) if schema.getType == INT => Some(plain)
+      case (Some("date"), TimestampType) => Some(new Scaled(DateTime.MicrosPerDay, column))
+      case (Some("date"), TimestampNsType) => Some(new Scaled(DateTime.NanosPerDay, column))
+      case (Some("time-millis"), TimeType) => Some(new Scaled(MicrosPerMilli, column))
+      case (None | Some("time-micros"), TimeType) => Some(Longs)
+      case (Some("timestamp-millis"), TimestampType | TimestampTzType) => Some(new Scaled(MicrosPerMilli, column))
+      case (Some("timestamp-millis"), TimestampNsType | TimestampTzNsType) => Some(new Scaled(NanosPerMilli, column))
+      case (Some("timestamp-micros"), TimestampNsType | TimestampTzNsType) => Some(new Scaled(NanosPerMicro, column))
+      case (None | Some("timestamp-micros"), TimestampType | TimestampTzType) => Some(Longs)
+      case (None | Some("timestamp-nanos"), TimestampNsType | TimestampTzNsType) => Some(Longs)
+      case (other, LongType) if other.forall(isNoTime) => Some(Longs)
+      case (other, IntType) if schema.getType == INT && other.forall(isNoTime) => Some(Ints)
+      case _ => None
+    }
+  }
+
+  private def isNoTime(logicalName: String): Boolean =
+    !logicalName.startsWith("time") && logicalName != "date" && logicalName != "decimal"
+
+  private def mismatch(schema: AvroSchema, wanted: Type, path: Vector[String]): Nothing =
+    projection.fail(path, s"It is of Avro type ${AvroSchemaCheck.describe(schema)}, which does not read as $wanted")
+}

@@ -1,0 +1,14 @@
+package iceberglite.data.orc
+
+import iceberglite.data._
+import iceberglite.spec.FileFormat
+import iceberglite.spec.Type.StructType
+
+/** Rows in ORC files (spec: "Appendix A: ORC"). */
+object OrcData extends DataFormat {
+  override def format: FileFormat = FileFormat.Orc
+
+  override def read(source: DataSource, wanted: StructType): RecordIterator = OrcRecords.open(source, wanted)
+
+  override def write(target: DataTarget): RecordWriter = OrcRecordWriter.open(target)
+}

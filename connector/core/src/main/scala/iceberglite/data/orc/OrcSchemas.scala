@@ -1,0 +1,147 @@
+package iceberglite.data.orc
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.orc.TypeDescription
+import org.apache.orc.TypeDescription.Category
+
+import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type._
+
+/** ORC schemas of Iceberg schemas, with field ids on every node (spec: "Appendix A: ORC"), and back. */
+object OrcSchemas {
+  val IdKey = "iceberg.id"
+  val RequiredKey = "iceberg.required"
+  val LongTypeKey = "iceberg.long-type"
+  val BinaryTypeKey = "iceberg.binary-type"
+  val StructTypeKey = "iceberg.struct-type"
+  val LengthKey = "iceberg.length"
+  val TimestampUnitKey = "iceberg.timestamp-unit"
+
+  private[orc] val Nanos = "NANOS"
+  private val Micros = "MICROS"
+  private val Variant = "VARIANT"
+  private[orc] val VariantParts = Vector("metadata", "value")
+
+  /**
+   * The schema of files. Columns of type `unknown` are not stored.
+   *
+   * @throws Unsupported for what ORC cannot hold
+   */
+  def of(schema: Schema): TypeDescription = struct(schema.asStruct)
+
+  private def struct(t: StructType): TypeDescription =
+    t.fields.filter(isStored).foldLeft(TypeDescription.createStruct)((s, f) => s.addField(f.name, node(f)))
+
+  private[orc] def isStored(f: NestedField): Boolean = (f.fieldType: Type) != UnknownType
+
+  private def node(f: NestedField): TypeDescription = {
+    val t = typeOf(f)
+    t.setAttribute(IdKey, f.id.toString)
+    t.setAttribute(RequiredKey, f.required.toString)
+    t
+  }
+
+  private def typeOf(f: NestedField): TypeDescription = f.fieldType match {
+    case s: StructType => struct(s)
+    case list: ListType => TypeDescription.createList(part(list.elementField))
+    case map: MapType => TypeDescription.createMap(part(map.keyField), part(map.valueField))
+    case primitive: PrimitiveType => leaf(primitive, f)
+  }
+
+  /** A list or map has its parts, or it is none. */
+  private def part(f: NestedField): TypeDescription =
+    if (isStored(f)) node(f)
+    else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in ORC", "Give the list or map another type")
+
+  private def leaf(t: PrimitiveType, f: NestedField): TypeDescription = t match {
+    case BooleanType => TypeDescription.createBoolean
+    case IntType => TypeDescription.createInt
+    case LongType => TypeDescription.createLong.setAttribute(LongTypeKey, "LONG")
+    case FloatType => TypeDescription.createFloat
+    case DoubleType => TypeDescription.createDouble
+    case DecimalType(precision, scale) =>
+      if (scale < 0) throw Unsupported(s"column ${f.name} of type $t in ORC", "Use a scale of 0 or more")
+      TypeDescription.createDecimal.withScale(scale).withPrecision(precision)
+    case DateType => TypeDescription.createDate
+    case TimeType => TypeDescription.createLong.setAttribute(LongTypeKey, "TIME")
+    case TimestampType => TypeDescription.createTimestamp.setAttribute(TimestampUnitKey, Micros)
+    case TimestampTzType => TypeDescription.createTimestampInstant.setAttribute(TimestampUnitKey, Micros)
+    case TimestampNsType => TypeDescription.createTimestamp.setAttribute(TimestampUnitKey, Nanos)
+    case TimestampTzNsType => TypeDescription.createTimestampInstant.setAttribute(TimestampUnitKey, Nanos)
+    case StringType => TypeDescription.createString
+    case UuidType => binary("UUID")
+    case FixedType(length) => binary("FIXED").setAttribute(LengthKey, length.toString)
+    case BinaryType => binary("BINARY")
+    case _: GeometryType => binary("GEOMETRY")
+    case _: GeographyType => binary("GEOGRAPHY")
+    case VariantType =>
+      VariantParts.foldLeft(TypeDescription.createStruct)((s, p) => s.addField(p, TypeDescription.createBinary))
+        .setAttribute(StructTypeKey, Variant)
+    case UnknownType => throw Unsupported(s"storing column ${f.name} of type $t", "It is always null")
+  }
+
+  private def binary(kind: String): TypeDescription = TypeDescription.createBinary.setAttribute(BinaryTypeKey, kind)
+
+  /** The columns of a file that have field ids; what Iceberg has no type for is left out. */
+  def toStruct(file: TypeDescription): StructType = StructType(children(file).flatMap { case (name, t) => field(name, t) })
+
+  private[orc] def children(struct: TypeDescription): Vector[(String, TypeDescription)] =
+    struct.getFieldNames.asScala.zip(struct.getChildren.asScala).toVector
+
+  private def field(name: String, t: TypeDescription): Option[NestedField] =
+    for (id <- idOf(t); fieldType <- icebergType(t))
+      yield NestedField(id, name, fieldType, required = attribute(t, RequiredKey).contains("true"))
+
+  private def icebergType(t: TypeDescription): Option[Type] = t.getCategory match {
+    case Category.STRUCT => if (isVariant(t)) Some(VariantType) else Some(toStruct(t))
+    case Category.LIST =>
+      field("element", t.getChildren.get(0)).map(e => ListType(e.id, e.fieldType, e.required))
+    case Category.MAP =>
+      for (k <- field("key", t.getChildren.get(0)); v <- field("value", t.getChildren.get(1)))
+        yield MapType(k.id, k.fieldType, v.id, v.fieldType, v.required)
+    case _ => leafType(t)
+  }
+
+  private def leafType(t: TypeDescription): Option[PrimitiveType] = t.getCategory match {
+    case Category.BOOLEAN => Some(BooleanType)
+    case Category.BYTE | Category.SHORT | Category.INT => Some(IntType)
+    case Category.LONG => Some(if (attribute(t, LongTypeKey).contains("TIME")) TimeType else LongType)
+    case Category.FLOAT => Some(FloatType)
+    case Category.DOUBLE => Some(DoubleType)
+    case Category.DECIMAL => Some(DecimalType(t.getPrecision, t.getScale))
+    case Category.DATE => Some(DateType)
+    case Category.TIMESTAMP => Some(if (isNanos(t)) TimestampNsType else TimestampType)
+    case Category.TIMESTAMP_INSTANT => Some(if (isNanos(t)) TimestampTzNsType else TimestampTzType)
+    case Category.STRING | Category.CHAR | Category.VARCHAR => Some(StringType)
+    case Category.BINARY => binaryType(t)
+    case _ => None
+  }
+
+  /** Microseconds where the file does not say. */
+  private[orc] def isNanos(t: TypeDescription): Boolean = attribute(t, TimestampUnitKey).exists(Nanos.equalsIgnoreCase)
+
+  private def binaryType(t: TypeDescription): Option[PrimitiveType] = attribute(t, BinaryTypeKey) match {
+    case Some("UUID") => Some(UuidType)
+    case Some("FIXED") => attribute(t, LengthKey).flatMap(number).map(FixedType)
+    case Some("GEOMETRY") => Some(GeometryType(DefaultCrs))
+    case Some("GEOGRAPHY") => Some(GeographyType(DefaultCrs, DefaultEdgeAlgorithm))
+    case _ => Some(BinaryType)
+  }
+
+  private[orc] def isVariant(t: TypeDescription): Boolean =
+    t.getCategory == Category.STRUCT && attribute(t, StructTypeKey).contains(Variant)
+
+  /** @return absent where there is none, or it is no number */
+  def idOf(t: TypeDescription): Option[Int] = attribute(t, IdKey).flatMap(number)
+
+  private def number(text: String): Option[Int] = Try(text.toInt).toOption
+
+  private def attribute(t: TypeDescription, key: String): Option[String] = Option(t.getAttributeValue(key))
+
+  /** Whether any field at any depth has an id. */
+  def hasIds(t: TypeDescription): Boolean =
+    idOf(t).isDefined || Option(t.getChildren).exists(_.asScala.exists(hasIds))
+}

@@ -1,0 +1,213 @@
+package iceberglite.data.orc
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
+
+import org.apache.hadoop.hive.common.`type`.HiveDecimal
+import org.apache.hadoop.hive.ql.exec.vector._
+
+import iceberglite.data.{FieldChecks, Record, Variant}
+import iceberglite.io.AvroSchemas
+import iceberglite.spec.{NestedField, PrimitiveType}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.Type._
+
+/**
+ * Puts the values of one column into the library's vectors.
+ *
+ * @param path of the column, for messages
+ */
+abstract private[orc] class OrcSink(required: Boolean, path: String) {
+  final def put(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+    if (value ne null) present(vector, row, value)
+    else if (required) FieldChecks.missing(path)
+    else {
+      vector.noNulls = false
+      vector.isNull(row) = true
+    }
+
+  protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit
+}
+
+private[orc] object OrcSinks {
+
+  /** Sinks of the fields that are stored, for the vectors in this order. */
+  final class Fields(struct: StructType, path: Vector[String]) {
+    private val stored = struct.fields.zipWithIndex.filter(f => OrcSchemas.isStored(f._1))
+    private val ordinals = stored.map(_._2).toArray
+    private val sinks = stored.map { case (f, _) => of(f, path :+ f.name) }.toArray
+
+    def put(vectors: Array[ColumnVector], row: Int, record: Record): Unit = {
+      var i = 0
+      while (i < sinks.length) {
+        sinks(i).put(vectors(i), row, record(ordinals(i)))
+        i += 1
+      }
+    }
+  }
+
+  private def of(f: NestedField, path: Vector[String]): OrcSink = {
+    val name = path.mkString(".")
+    f.fieldType match {
+      case struct: StructType => new Structs(new Fields(struct, path), f.required, name)
+      case list: ListType => new Lists(of(list.elementField, path :+ "element"), f.required, name)
+      case map: MapType =>
+        new Maps(of(map.keyField, path :+ "key"), of(map.valueField, path :+ "value"), f.required, name)
+      case primitive: PrimitiveType => leaf(primitive, f.required, name)
+    }
+  }
+
+  private def leaf(t: PrimitiveType, required: Boolean, name: String): OrcSink = t match {
+    case BooleanType => new Booleans(required, name)
+    case IntType | LongType | DateType | TimeType => new Numbers(required, name)
+    case FloatType | DoubleType => new Floating(required, name)
+    case TimestampType | TimestampTzType => new Timestamps(1000000L, required, name)
+    case TimestampNsType | TimestampTzNsType => new Timestamps(1000000000L, required, name)
+    case StringType => new Strings(required, name)
+    case UuidType => new Uuids(required, name)
+    case fixed: FixedType => new Binaries(Some(fixed), required, name)
+    case BinaryType | _: GeometryType | _: GeographyType | UnknownType => new Binaries(None, required, name)
+    case VariantType => new Variants(required, name)
+    case decimal: DecimalType => new Decimals(decimal, required, name)
+  }
+
+  final private class Booleans(required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+      vector.asInstanceOf[LongColumnVector].vector(row) = if (value.asInstanceOf[Boolean]) 1L else 0L
+  }
+
+  final private class Numbers(required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+      vector.asInstanceOf[LongColumnVector].vector(row) = value.asInstanceOf[Number].longValue
+  }
+
+  final private class Floating(required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+      vector.asInstanceOf[DoubleColumnVector].vector(row) = value.asInstanceOf[Number].doubleValue
+  }
+
+  /** What is less than a second goes into both fields of the vector (spec: "Appendix A: ORC", note 1). */
+  final private class Timestamps(unitsPerSecond: Long, required: Boolean, path: String) extends OrcSink(required, path) {
+    private val unitsPerMilli = unitsPerSecond / 1000L
+    private val nanosPerUnit = 1000000000L / unitsPerSecond
+
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      val units = value.asInstanceOf[Number].longValue
+      val nanos = (Math.floorMod(units, unitsPerSecond) * nanosPerUnit).toInt
+      if (units < 0 && units > -unitsPerSecond && nanos >= NanosPerMilli) refuseLastSecond(path)
+      val times = vector.asInstanceOf[TimestampColumnVector]
+      times.setIsUTC(true)
+      times.time(row) = Math.floorDiv(units, unitsPerMilli)
+      times.nanos(row) = nanos
+    }
+  }
+
+  private val NanosPerMilli = 1000000
+
+  /**
+   * The library drops the sign of the second before 1970 (ORC-763), and no reader of ORC has such a time: what is
+   * written would be read one second later.
+   */
+  private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(
+    s"Column $path has a time from 1969-12-31T23:59:59.001 on and before 1970, which ORC files cannot hold. Write the " +
+      "table's files as Parquet or Avro"
+  )
+
+  final private class Strings(required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      val bytes = value.asInstanceOf[String].getBytes(UTF_8)
+      vector.asInstanceOf[BytesColumnVector].setRef(row, bytes, 0, bytes.length)
+    }
+  }
+
+  final private class Uuids(required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      val uuid = value.asInstanceOf[UUID]
+      val bytes = ByteBuffer.allocate(AvroSchemas.UuidSize).putLong(uuid.getMostSignificantBits)
+        .putLong(uuid.getLeastSignificantBits).array
+      vector.asInstanceOf[BytesColumnVector].setRef(row, bytes, 0, bytes.length)
+    }
+  }
+
+  final private class Binaries(fixed: Option[FixedType], required: Boolean, path: String)
+      extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      fixed.foreach(FieldChecks.length(_, value.asInstanceOf[ByteBuffer], path))
+      putBytes(vector, row, value.asInstanceOf[ByteBuffer])
+    }
+  }
+
+  private def putBytes(vector: ColumnVector, row: Int, value: ByteBuffer): Unit = {
+    val target = vector.asInstanceOf[BytesColumnVector]
+    if (value.hasArray) target.setRef(row, value.array, value.arrayOffset + value.position(), value.remaining)
+    else {
+      val bytes = new Array[Byte](value.remaining)
+      value.duplicate().get(bytes)
+      target.setRef(row, bytes, 0, bytes.length)
+    }
+  }
+
+  final private class Variants(required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      val variant = value.asInstanceOf[Variant]
+      val parts = vector.asInstanceOf[StructColumnVector].fields
+      putBytes(parts(0), row, variant.metadata)
+      putBytes(parts(1), row, variant.value)
+    }
+  }
+
+  final private class Decimals(t: DecimalType, required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      val decimal = FieldChecks.decimal(t, value.asInstanceOf[BigDecimal], path)
+      vector.asInstanceOf[DecimalColumnVector].vector(row).set(HiveDecimal.create(decimal, false))
+    }
+  }
+
+  final private class Structs(fields: Fields, required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit =
+      fields.put(vector.asInstanceOf[StructColumnVector].fields, row, value.asInstanceOf[Record])
+  }
+
+  /** Places for `count` more parts. @return the first of them */
+  private def places(vector: MultiValuedColumnVector, row: Int, count: Int, children: ColumnVector*): Int = {
+    val first = vector.childCount
+    vector.offsets(row) = first.toLong
+    vector.lengths(row) = count.toLong
+    vector.childCount = first + count
+    children.foreach { child =>
+      val there = child.isNull.length
+      if (first + count > there) child.ensureSize(math.max(first + count, there * 2), true)
+    }
+    first
+  }
+
+  final private class Lists(element: OrcSink, required: Boolean, path: String) extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      val elements = value.asInstanceOf[Vector[AnyRef]]
+      val list = vector.asInstanceOf[ListColumnVector]
+      val first = places(list, row, elements.size, list.child)
+      var i = 0
+      while (i < elements.size) {
+        element.put(list.child, first + i, elements(i))
+        i += 1
+      }
+    }
+  }
+
+  final private class Maps(keys: OrcSink, values: OrcSink, required: Boolean, path: String)
+      extends OrcSink(required, path) {
+    override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
+      val entries = value.asInstanceOf[Vector[(AnyRef, AnyRef)]]
+      val map = vector.asInstanceOf[MapColumnVector]
+      val first = places(map, row, entries.size, map.keys, map.values)
+      var i = 0
+      while (i < entries.size) {
+        keys.put(map.keys, first + i, entries(i)._1)
+        values.put(map.values, first + i, entries(i)._2)
+        i += 1
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package iceberglite.data.orc
+
+import java.io.{InputStream, OutputStream}
+import java.net.URI
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.util.Progressable
+import org.apache.parquet.io.{InputFile, PositionOutputStream, SeekableInputStream}
+
+import iceberglite.io.{DataInput, DataOutput, FileIO, HadoopFileIO}
+
+/** One file of a [[FileIO]] as the ORC library wants it: a file system that opens or creates it, and does no more. */
+final private[orc] class OrcStorage private (path: String, input: => InputFile, output: => PositionOutputStream)
+    extends FileSystem {
+  private lazy val file = input
+  private var written = Option.empty[PositionOutputStream]
+
+  /** Bytes of a file that is read. */
+  def size: Long = file.getLength
+
+  /** Bytes written so far. */
+  def position: Long = written.fold(0L)(_.getPos)
+
+  def openRaw(): SeekableInputStream = file.newStream()
+
+  override def open(f: Path, bufferSize: Int): FSDataInputStream =
+    new FSDataInputStream(new OrcStorage.Seeking(path, openRaw()))
+
+  override def getFileStatus(f: Path): FileStatus = new FileStatus(size, false, 1, size, 0L, f)
+
+  override def create(
+      f: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = {
+    val stream = output
+    written = Some(stream)
+    new FSDataOutputStream(stream: OutputStream, OrcStorage.NoStatistics)
+  }
+
+  override def getUri: URI = URI.create("iceberg-lite:///")
+  override def getWorkingDirectory: Path = new Path("/")
+  override def setWorkingDirectory(directory: Path): Unit = ()
+  override def append(f: Path, bufferSize: Int, progress: Progressable): FSDataOutputStream = refuse("append to")
+  override def rename(from: Path, to: Path): Boolean = refuse("rename")
+  override def delete(f: Path, recursive: Boolean): Boolean = refuse("delete")
+  override def listStatus(f: Path): Array[FileStatus] = refuse("list")
+  override def mkdirs(f: Path, permission: FsPermission): Boolean = refuse("make directories for")
+
+  private def refuse(operation: String): Nothing =
+    throw new UnsupportedOperationException(s"The ORC library does not $operation $path")
+}
+
+private[orc] object OrcStorage {
+
+  /** Hadoop counts bytes by this; null is its word for not counting. */
+  private val NoStatistics: FileSystem.Statistics = null
+
+  def toRead(io: FileIO, path: String): OrcStorage =
+    configured(io, new OrcStorage(path, DataInput.of(io, path), refuse(path)))
+
+  def toWrite(io: FileIO, path: String): OrcStorage =
+    configured(io, new OrcStorage(path, refuse(path), DataOutput.of(io, path).create(0)))
+
+  private def refuse(path: String): Nothing = throw new UnsupportedOperationException(s"$path is open for one way only")
+
+  private def configured(io: FileIO, storage: OrcStorage): OrcStorage = {
+    storage.setConf(configuration(io))
+    storage
+  }
+
+  def configuration(io: FileIO): Configuration = io match {
+    case hadoop: HadoopFileIO => hadoop.configuration
+    case _ => new Configuration(false)
+  }
+
+  /** Positioned reads as the library makes them, from one thread. */
+  final private class Seeking(path: String, stream: SeekableInputStream)
+      extends InputStream
+      with Seekable
+      with PositionedReadable {
+    override def read(): Int = stream.read()
+    override def read(bytes: Array[Byte], offset: Int, length: Int): Int = stream.read(bytes, offset, length)
+    override def seek(position: Long): Unit =
+      if (position < 0) throw new java.io.EOFException(s"A place before the start of $path is read") else stream.seek(position)
+    override def getPos: Long = stream.getPos
+    override def seekToNewSource(target: Long): Boolean = false
+    override def close(): Unit = stream.close()
+
+    override def read(position: Long, bytes: Array[Byte], offset: Int, length: Int): Int = {
+      seek(position)
+      stream.read(bytes, offset, length)
+    }
+    override def readFully(position: Long, bytes: Array[Byte], offset: Int, length: Int): Unit = {
+      seek(position)
+      stream.readFully(bytes, offset, length)
+    }
+    override def readFully(position: Long, bytes: Array[Byte]): Unit = readFully(position, bytes, 0, bytes.length)
+  }
+}

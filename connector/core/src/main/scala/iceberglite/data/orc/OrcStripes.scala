@@ -1,0 +1,107 @@
+package iceberglite.data.orc
+
+import java.io.EOFException
+import java.util.function.Consumer
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.hive.common.io.DiskRangeList
+import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch
+import org.apache.orc.{DataReader, OrcConf, TypeDescription}
+import org.apache.orc.impl._
+import org.apache.orc.impl.reader.StripePlanner
+import org.apache.orc.impl.reader.tree.TypeReader.ReadPhase
+
+/**
+ * Reads the stripes of a file one after the other with the library's decoders. The library's own loop over stripes is
+ * not used: it has no say in the streams, and the decoders do not stop at the end of one that is cut off.
+ *
+ * @param included the nodes of the file's schema that are read
+ */
+final private[orc] class OrcStripes(path: String, storage: OrcStorage, file: ReaderImpl, included: Array[Boolean])
+    extends AutoCloseable {
+  private val evolution = new SchemaEvolution(file.getSchema, OrcStripes.AsWritten, file.options().include(included))
+  private val stripes = file.getStripes
+  private val data: DataReader = RecordReaderUtils.createDefaultDataReader(
+    DataReaderProperties.builder().withFileSystem(storage).withPath(new Path(path)).withFile(file.takeFile())
+      .withCompression(
+        InStream.options().withCodec(OrcCodecPool.getCodec(file.getCompressionKind)).withBufferSize(file.getCompressionSize)
+      ).withMaxDiskRangeChunkLimit(OrcConf.ORC_MAX_DISK_RANGE_CHUNK_LIMIT.getInt(storage.getConf)).build()
+  )
+  private val planner =
+    new StripePlanner(file.getSchema, file.getEncryption, data, file.getWriterVersion, false, Int.MaxValue.toLong) {
+      override def getStream(name: StreamName): InStream =
+        Option(super.getStream(name)).map[InStream](new OrcStripes.EndingStream(name, _)).orNull
+    }
+  private val decoders = TreeReaderFactory.createRootReader(
+    evolution.getReaderSchema,
+    new TreeReaderFactory.ReaderContext().setSchemaEvolution(evolution).setEncryption(file.getEncryption)
+      .fileFormat(file.getFileVersion).useUTCTimestamp(true)
+      .setProlepticGregorian(file.writerUsedProlepticGregorian, file.writerUsedProlepticGregorian)
+  )
+  private var stripe = -1
+  private var rowsLeft = 0L
+
+  /** @return whether there were any more rows */
+  def next(batch: VectorizedRowBatch): Boolean = {
+    while (rowsLeft == 0 && stripe + 1 < stripes.size) open(stripe + 1)
+    if (rowsLeft == 0) false
+    else {
+      val rows = math.min(rowsLeft, batch.getMaxSize.toLong).toInt
+      decoders.setVectorColumnCount(batch.getDataColumnCount)
+      decoders.nextBatch(batch, rows, ReadPhase.ALL)
+      batch.size = rows
+      rowsLeft -= rows
+      true
+    }
+  }
+
+  private def open(index: Int): Unit = {
+    stripe = index
+    rowsLeft = stripes.get(index).getNumberOfRows
+    planner.clearStreams()
+    if (rowsLeft > 0) {
+      planner.parseStripe(stripes.get(index), evolution.getFileIncluded)
+      planner.readData(OrcStripes.NoIndex, OrcStripes.AllRowGroups, false, ReadPhase.ALL)
+      decoders.startStripe(planner, ReadPhase.ALL)
+    }
+  }
+
+  override def close(): Unit = {
+    planner.clearStreams()
+    data.close()
+  }
+}
+
+private object OrcStripes {
+
+  /** What the library takes for "no other schema", "no index" and "no choice of row groups". */
+  private val AsWritten: TypeDescription = null
+  private val NoIndex: OrcIndex = null
+  private val AllRowGroups: Array[Boolean] = null
+
+  /** How often a decoder may ask for more at the end: once to see that it is there, and a little more. */
+  private val MaxReadsAtEnd = 64
+
+  /** The decoders count what a read gives, and take its word for the end, -1, as a number: billions of times. */
+  final private class EndingStream(streamName: StreamName, in: InStream) extends InStream(streamName, 0L, 0L) {
+    private var readsAtEnd = 0
+
+    override def read(): Int = checked(in.read())
+    override def read(bytes: Array[Byte], offset: Int, size: Int): Int = checked(in.read(bytes, offset, size))
+    override def skip(count: Long): Long = in.skip(count)
+    override def available(): Int = in.available()
+    override def close(): Unit = in.close()
+    override def changeIv(modifier: Consumer[Array[Byte]]): Unit = in.changeIv(modifier)
+    override def seek(position: PositionProvider): Unit = in.seek(position)
+    override def toString: String = in.toString
+    override protected def setCurrent(range: DiskRangeList, isJump: Boolean): Unit = ()
+
+    private def checked(read: Int): Int = {
+      if (read < 0) {
+        readsAtEnd += 1
+        if (readsAtEnd > MaxReadsAtEnd) throw new EOFException(s"The values go beyond $streamName")
+      }
+      read
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package iceberglite.data.orc
+
+import scala.collection.JavaConverters._
+
+import org.apache.orc.{OrcFile, OrcProto, Reader}
+import org.apache.orc.impl.ReaderImpl
+
+import iceberglite.data.FileFaults
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/** What the end of an ORC file says of its parts, compared with the file before the library believes it. */
+private[orc] object OrcTail {
+  private val MaxPostScriptBytes = 256
+
+  /** A compressed chunk has a length of 23 bits (ORC specification, "Compression"). */
+  private val MaxChunkBytes = 1L << 23
+
+  /** @throws UnreadableFile for a file that is no ORC file, or whose lengths do not fit it */
+  private def check(path: String, storage: OrcStorage): Unit = {
+    val size = storage.size
+    if (size <= OrcFile.MAGIC.length) fail(path, s"It has $size bytes, and so is no ORC file")
+    val end = readEnd(storage, math.min(size, MaxPostScriptBytes.toLong).toInt)
+    val length = end.last & 0xff
+    if (length >= end.length) fail(path, "It is no ORC file")
+    val postScript = OrcProto.PostScript.parseFrom(end.slice(end.length - 1 - length, end.length - 1))
+    if (postScript.getMagic != OrcFile.MAGIC) fail(path, "It is no ORC file")
+    val parts =
+      Seq(postScript.getFooterLength, postScript.getMetadataLength, postScript.getStripeStatisticsLength)
+    if (parts.exists(part => part < 0 || part > size) || parts.sum + length + 1 > size) {
+      fail(path, s"Its footer claims ${parts.mkString(" and ")} bytes where the file has $size")
+    }
+    if (postScript.getCompressionBlockSize > MaxChunkBytes) {
+      fail(path, s"It claims chunks of ${postScript.getCompressionBlockSize} bytes")
+    }
+  }
+
+  private def readEnd(storage: OrcStorage, length: Int): Array[Byte] = {
+    val in = storage.openRaw()
+    try {
+      val bytes = new Array[Byte](length)
+      in.seek(storage.size - length)
+      in.readFully(bytes)
+      bytes
+    } finally in.close()
+  }
+
+  /** @throws UnreadableFile where the stripes do not fit the file, or do not have the rows that it claims */
+  private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
+    // Without the key the library would give masked values for what is there.
+    if (reader.getColumnEncryptionKeys.nonEmpty) fail(path, "It has columns that are encrypted by ORC's own encryption")
+    val stripes = reader.getStripes.asScala
+    stripes.foreach { s =>
+      val parts = Seq(s.getOffset, s.getIndexLength, s.getDataLength, s.getFooterLength)
+      if (parts.exists(part => part < 0 || part > storage.size) || parts.sum > storage.size || s.getNumberOfRows < 0) {
+        fail(path, s"A stripe at byte ${s.getOffset} does not fit into it")
+      }
+    }
+    val rows = stripes.map(s => BigInt(s.getNumberOfRows)).sum
+    if (rows != BigInt(reader.getNumberOfRows)) {
+      fail(path, s"It claims ${reader.getNumberOfRows} rows, and its stripes $rows")
+    }
+  }
+
+  /**
+   * Dates and times are taken as they stand: the calendar that the file claims is the one that is asked for. Files of
+   * Iceberg's writers claim the hybrid one, although they never use it, and files of others say what is so.
+   */
+  def open(path: String, storage: OrcStorage): ReaderImpl = {
+    check(path, storage)
+    val reader = openAs(path, storage, proleptic = false)
+    if (!reader.writerUsedProlepticGregorian) reader
+    else {
+      reader.close()
+      openAs(path, storage, proleptic = true)
+    }
+  }
+
+  private def openAs(path: String, storage: OrcStorage, proleptic: Boolean): ReaderImpl = {
+    val options = OrcFile.readerOptions(storage.getConf).filesystem(storage).useUTCTimestamp(true)
+      .convertToProlepticGregorian(proleptic)
+    val reader = new ReaderImpl(new org.apache.hadoop.fs.Path(path), options)
+    try checkStripes(path, storage, reader)
+    catch {
+      case e: Throwable =>
+        reader.close()
+        throw e
+    }
+    reader
+  }
+
+  private def fail(path: String, reason: String): Nothing = throw UnreadableFile(path, FileFaults.Role, reason)
+}

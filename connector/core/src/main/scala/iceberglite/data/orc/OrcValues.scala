@@ -1,0 +1,174 @@
+package iceberglite.data.orc
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.{Arrays, UUID}
+
+import org.apache.hadoop.hive.ql.exec.vector._
+
+import iceberglite.data.{FieldPlace, Record, Variant}
+import iceberglite.io.AvroSchemas
+
+/** Takes the values of one column out of the library's vectors, as [[Record]] holds them. */
+abstract private[orc] class OrcValues {
+  final def at(vector: ColumnVector, row: Int): AnyRef = {
+    val place = if (vector.isRepeating) 0 else row
+    if (!vector.noNulls && vector.isNull(place)) null else present(vector, place)
+  }
+
+  protected def present(vector: ColumnVector, row: Int): AnyRef
+}
+
+private[orc] object OrcValues {
+
+  /** What is wrong with a value; the column is named where it is caught. */
+  final class BadValue(val column: String, val reason: String) extends RuntimeException(reason)
+
+  private def long(vector: ColumnVector, row: Int): Long = vector.asInstanceOf[LongColumnVector].vector(row)
+
+  private def bytes(vector: ColumnVector, row: Int): ByteBuffer = {
+    val column = vector.asInstanceOf[BytesColumnVector]
+    val start = column.start(row)
+    // The vector is filled again for the next rows.
+    ByteBuffer.wrap(Arrays.copyOfRange(column.vector(row), start, start + column.length(row)))
+  }
+
+  object Booleans extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = Boolean.box(long(v, row) != 0)
+  }
+
+  object Ints extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = Int.box(long(v, row).toInt)
+  }
+
+  object Longs extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = Long.box(long(v, row))
+  }
+
+  object Floats extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef =
+      Float.box(v.asInstanceOf[DoubleColumnVector].vector(row).toFloat)
+  }
+
+  object Doubles extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef =
+      Double.box(v.asInstanceOf[DoubleColumnVector].vector(row))
+  }
+
+  object Strings extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+      val column = v.asInstanceOf[BytesColumnVector]
+      new String(column.vector(row), column.start(row), column.length(row), UTF_8)
+    }
+  }
+
+  object Binaries extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = bytes(v, row)
+  }
+
+  /** The library does not check lengths (spec: "Appendix A: ORC"). */
+  final class Fixed(length: Int, column: String) extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+      val value = bytes(v, row)
+      if (value.remaining != length) {
+        throw new BadValue(column, s"A value of ${value.remaining} bytes where each has $length")
+      }
+      value
+    }
+  }
+
+  final class Uuids(column: String) extends OrcValues {
+    private val fixed = new Fixed(AvroSchemas.UuidSize, column)
+    override protected def present(v: ColumnVector, row: Int): AnyRef = fixed.at(v, row) match {
+      case value: ByteBuffer => new UUID(value.getLong(0), value.getLong(java.lang.Long.BYTES))
+    }
+  }
+
+  final class Decimals(precision: Int, scale: Int, column: String) extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+      val value = v.asInstanceOf[DecimalColumnVector].vector(row).getHiveDecimal.bigDecimalValue
+      // The library drops zeros at the end, and so the scale is at most the column's.
+      val scaled = if (value.scale <= scale) value.setScale(scale) else refuse(value)
+      if (scaled.precision > precision) refuse(value) else scaled
+    }
+
+    private def refuse(value: BigDecimal): Nothing =
+      throw new BadValue(column, s"The value $value is no decimal($precision, $scale)")
+  }
+
+  /** Numbers that may be too large for their unit. */
+  sealed abstract private[orc] class Times(column: String) extends OrcValues {
+    protected def exactly(v: ColumnVector, row: Int): Long
+
+    final override protected def present(v: ColumnVector, row: Int): AnyRef =
+      try Long.box(exactly(v, row))
+      catch { case _: ArithmeticException => throw new BadValue(column, "A value is out of the range of its type") }
+  }
+
+  /** Of a vector of milliseconds, and of nanoseconds in the second: what is less than a second stands in both. */
+  final class Timestamps(unitsPerSecond: Long, column: String) extends Times(column) {
+    private val nanosPerUnit = 1000000000L / unitsPerSecond
+
+    override protected def exactly(v: ColumnVector, row: Int): Long = {
+      val times = v.asInstanceOf[TimestampColumnVector]
+      val seconds = Math.floorDiv(times.time(row), 1000L)
+      val rest = times.nanos(row) / nanosPerUnit
+      // At the least of all longs only the sum fits.
+      if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
+      else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
+    }
+  }
+
+  /** Dates of a column that was promoted to a timestamp. */
+  final class Days(unitsPerDay: Long, column: String) extends Times(column) {
+    override protected def exactly(v: ColumnVector, row: Int): Long = Math.multiplyExact(long(v, row), unitsPerDay)
+  }
+
+  final class Lists(element: OrcValues) extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+      val list = v.asInstanceOf[ListColumnVector]
+      val start = list.offsets(row).toInt
+      Vector.tabulate(list.lengths(row).toInt)(i => element.at(list.child, start + i))
+    }
+  }
+
+  final class Maps(key: OrcValues, value: OrcValues) extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+      val map = v.asInstanceOf[MapColumnVector]
+      val start = map.offsets(row).toInt
+      Vector.tabulate(map.lengths(row).toInt)(i => (key.at(map.keys, start + i), value.at(map.values, start + i)))
+    }
+  }
+
+  final class Variants(metadata: Int, value: Int) extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef = {
+      val fields = v.asInstanceOf[StructColumnVector].fields
+      (Binaries.at(fields(metadata), row), Binaries.at(fields(value), row)) match {
+        case (m: ByteBuffer, v: ByteBuffer) => Variant(m, v)
+        case _ => null
+      }
+    }
+  }
+
+  /** @param readers of the places that are in the file */
+  final class Structs(places: Array[FieldPlace], readers: Array[OrcValues]) extends OrcValues {
+    override protected def present(v: ColumnVector, row: Int): AnyRef =
+      record(v.asInstanceOf[StructColumnVector].fields, row, ordinal = 0L)
+
+    /** @param ordinal of the row in the file */
+    def record(vectors: Array[ColumnVector], row: Int, ordinal: Long): Record = {
+      val values = new Array[AnyRef](places.length)
+      var i = 0
+      while (i < places.length) {
+        values(i) = places(i) match {
+          case FieldPlace.Stored(index) => readers(i).at(vectors(index), row)
+          case FieldPlace.Same(value) => value
+          case FieldPlace.Ordinal => Long.box(ordinal)
+        }
+        i += 1
+      }
+      new Record(values)
+    }
+  }
+}

@@ -1,0 +1,166 @@
+package iceberglite.data.parquet
+
+import org.apache.parquet.io.api.{Binary, Converter, PrimitiveConverter}
+import org.apache.parquet.column.Dictionary
+import org.apache.parquet.schema.LogicalTypeAnnotation._
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+
+import iceberglite.spec.PrimitiveType
+import iceberglite.spec.Type._
+
+/**
+ * One node of a file's schema that is read: the part of it to request, and what makes values of it.
+ *
+ * @param converter a new one that puts its values into a slot
+ */
+final private[parquet] case class ColumnReading(requested: ParquetType, converter: Slot => Converter)
+
+/**
+ * How columns of Parquet's physical and logical types become columns of a table (spec: "Parquet", and the promotions of
+ * "Schema Evolution").
+ */
+private[parquet] object ColumnReading {
+
+  /**
+   * @param fail of a value that is none of the wanted type
+   * @return absent where the file's type is none that the table may have
+   */
+  def of(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): Option[ColumnReading] =
+    converter(file, wanted, fail).map(ColumnReading(file, _))
+
+  private type Made = Option[Slot => PrimitiveConverter]
+
+  private def converter(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): Made = {
+    val logical = Option(file.getLogicalTypeAnnotation)
+    (wanted, file.getPrimitiveTypeName) match {
+      case (BooleanType, BOOLEAN) => Some(new BooleanConverter(_))
+      case (IntType, INT32) if isInteger(logical, 32) => ints(v => Int.box(v))
+      case (LongType, INT32) if isInteger(logical, 32) => ints(v => Long.box(v.toLong))
+      case (LongType, INT32) if isUnsigned32(logical) => ints(v => Long.box(Integer.toUnsignedLong(v)))
+      case (LongType, INT64) if isInteger(logical, 64) => longs(v => Long.box(v))
+      case (FloatType, FLOAT) => Some(new FloatConverter(_, v => Float.box(v)))
+      case (DoubleType, FLOAT) => Some(new FloatConverter(_, v => Double.box(v.toDouble)))
+      case (DoubleType, DOUBLE) => Some(new DoubleConverter(_))
+      case (t: DecimalType, _) =>
+        logical.collect { case d: DecimalLogicalTypeAnnotation => d }.flatMap(decimal(file, _, t))
+      case (DateType, INT32) if logical.forall(_.isInstanceOf[DateLogicalTypeAnnotation]) => ints(v => Int.box(v))
+      case (TimeType, _) => time(file, logical)
+      case (TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType, _) =>
+        timestamp(file, logical, wanted, fail)
+      case _ => bytes(file, logical, wanted)
+    }
+  }
+
+  private def ints(box: Int => AnyRef): Made = Some(new IntConverter(_, box))
+
+  private def longs(box: Long => AnyRef): Made = Some(new LongConverter(_, box))
+
+  private def bytes(file: ParquetPrimitive, logical: Option[LogicalTypeAnnotation], wanted: PrimitiveType): Made =
+    (wanted, file.getPrimitiveTypeName) match {
+      case (StringType, BINARY) if logical.forall(isText) => binaries(_.toStringUsingUTF8)
+      case (UuidType, FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == ReadValues.UuidSize => binaries(ReadValues.uuid)
+      case (FixedType(length), FIXED_LEN_BYTE_ARRAY) if file.getTypeLength == length => binaries(ReadValues.buffer)
+      case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY) => binaries(ReadValues.buffer)
+      case (_: GeometryType | _: GeographyType, BINARY) => binaries(ReadValues.buffer)
+      case _ => None
+    }
+
+  private def binaries(make: Binary => AnyRef): Made = Some(new BinaryConverter(_, make))
+
+  private def decimal(file: ParquetPrimitive, d: DecimalLogicalTypeAnnotation, wanted: DecimalType): Made =
+    if (d.getScale != wanted.scale || d.getPrecision > wanted.precision) None
+    else file.getPrimitiveTypeName match {
+      case INT32 => ints(v => java.math.BigDecimal.valueOf(v.toLong, wanted.scale))
+      case INT64 => longs(v => java.math.BigDecimal.valueOf(v, wanted.scale))
+      case BINARY | FIXED_LEN_BYTE_ARRAY => binaries(ReadValues.decimal(_, wanted.scale))
+      case _ => None
+    }
+
+  private def time(file: ParquetPrimitive, logical: Option[LogicalTypeAnnotation]): Made =
+    (file.getPrimitiveTypeName, logical) match {
+      case (INT64, None) => longs(v => Long.box(v))
+      case (INT64, Some(t: TimeLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MICROS => longs(v => Long.box(v))
+      case (INT32, Some(t: TimeLogicalTypeAnnotation)) if t.getUnit == TimeUnit.MILLIS =>
+        ints(v => Long.box(v * 1000L))
+      case _ => None
+    }
+
+  private def timestamp(
+      file: ParquetPrimitive,
+      logical: Option[LogicalTypeAnnotation],
+      wanted: PrimitiveType,
+      fail: String => Nothing
+  ): Made = {
+    def exact(value: Any, converted: => Long): AnyRef =
+      try Long.box(converted)
+      catch { case _: ArithmeticException => fail(s"Its value $value is out of range of $wanted") }
+    val nanos = wanted == TimestampNsType || wanted == TimestampTzNsType
+    (file.getPrimitiveTypeName, logical) match {
+      case (INT64, None) => longs(v => Long.box(v))
+      case (INT64, Some(t: TimestampLogicalTypeAnnotation)) =>
+        t.getUnit match {
+          case TimeUnit.NANOS => if (nanos) longs(v => Long.box(v)) else None
+          case TimeUnit.MICROS => if (nanos) None else longs(v => Long.box(v))
+          case TimeUnit.MILLIS => if (nanos) None else longs(v => exact(v, Math.multiplyExact(v, 1000L)))
+        }
+      // Only in imported files.
+      case (INT96, _) => binaries(v => exact(v, ReadValues.int96(v, nanos)))
+      case (INT32, Some(_: DateLogicalTypeAnnotation)) =>
+        wanted match {
+          case TimestampType | TimestampNsType => ints(days => exact(days, ReadValues.startOfDay(days, nanos)))
+          case _ => None
+        }
+      case _ => None
+    }
+  }
+
+  private def isInteger(logical: Option[LogicalTypeAnnotation], bits: Int): Boolean = logical.forall {
+    case i: IntLogicalTypeAnnotation => i.isSigned && i.getBitWidth <= bits || i.getBitWidth < bits
+    case _ => false
+  }
+
+  private def isUnsigned32(logical: Option[LogicalTypeAnnotation]): Boolean = logical.exists {
+    case i: IntLogicalTypeAnnotation => !i.isSigned && i.getBitWidth == 32
+    case _ => false
+  }
+
+  private def isText(logical: LogicalTypeAnnotation): Boolean = logical match {
+    case _: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation => true
+    case _ => false
+  }
+}
+
+final private class BooleanConverter(slot: Slot) extends PrimitiveConverter {
+  override def addBoolean(value: Boolean): Unit = slot.set(Boolean.box(value))
+}
+
+final private class IntConverter(slot: Slot, box: Int => AnyRef) extends PrimitiveConverter {
+  override def addInt(value: Int): Unit = slot.set(box(value))
+}
+
+final private class LongConverter(slot: Slot, box: Long => AnyRef) extends PrimitiveConverter {
+  override def addLong(value: Long): Unit = slot.set(box(value))
+}
+
+final private class FloatConverter(slot: Slot, box: Float => AnyRef) extends PrimitiveConverter {
+  override def addFloat(value: Float): Unit = slot.set(box(value))
+}
+
+final private class DoubleConverter(slot: Slot) extends PrimitiveConverter {
+  override def addDouble(value: Double): Unit = slot.set(Double.box(value))
+}
+
+/** Makes the value of a dictionary's entry once. */
+final private class BinaryConverter(slot: Slot, make: Binary => AnyRef) extends PrimitiveConverter {
+  private var entries: Array[AnyRef] = Array.empty
+
+  override def addBinary(value: Binary): Unit = slot.set(make(value))
+
+  override def hasDictionarySupport: Boolean = true
+
+  override def setDictionary(dictionary: Dictionary): Unit =
+    entries = Array.tabulate(dictionary.getMaxId + 1)(i => make(dictionary.decodeToBinary(i)))
+
+  override def addValueFromDictionary(id: Int): Unit = slot.set(entries(id))
+}

@@ -1,0 +1,142 @@
+package iceberglite.data.parquet
+
+import org.apache.parquet.io.api.Converter
+import org.apache.parquet.schema.Type.Repetition.REPEATED
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+
+import iceberglite.data.{DataSource, FieldPlace, Projection}
+import iceberglite.io.ParquetShapes._
+import iceberglite.spec.Type._
+import iceberglite.spec.{MetadataColumns, NestedType, PrimitiveType, Type}
+
+/**
+ * What to read of a file for the wanted columns, by field id at every level (spec: "Column Projection").
+ *
+ * @param requested a part of the file's schema
+ * @param positions the places of the columns that are the row's ordinal
+ */
+final private[parquet] case class FileReading(requested: MessageType, records: Records, positions: Array[Int])
+
+private[parquet] object FileReading {
+
+  /** @throws iceberglite.spec.IcebergError.UnreadableFile where a column is not what the table says, or a required one is not there */
+  def of(file: MessageType, source: DataSource, wanted: StructType): FileReading = {
+    val matching = new Matching(source)
+    val positions = wanted.fields.indices.filter(i => wanted.fields(i).id == MetadataColumns.Position.id).toArray
+    val parts = matching.struct(ParquetNameMapping.withIds(file, source.nameMapping, wanted), wanted, Vector.empty)
+    val root = new StructConverter(parts.template, parts.children, _: Slot)
+    FileReading(withChildren(file, parts.requested), new Records(root), positions)
+  }
+
+  /** @param children as in [[StructConverter]] */
+  final private case class Parts(template: Array[AnyRef], children: Array[(ColumnReading, Int)]) {
+    def requested: Vector[ParquetType] = children.toVector.map(_._1.requested)
+  }
+
+  final private class Matching(source: DataSource) {
+
+    private val projection = new Projection(source.path, source.constants)
+
+    def struct(group: GroupType, wanted: StructType, path: Vector[String]): Parts = {
+      val stored = childrenOf(group)
+      val template = new Array[AnyRef](wanted.fields.size)
+      val places = projection.places(wanted, stored.map(idOf), path)
+      val children = wanted.fields.indices.flatMap { i =>
+        val field = wanted.fields(i)
+        places(i) match {
+          case FieldPlace.Stored(at) if field.fieldType != UnknownType =>
+            Some((at, node(stored(at), field.fieldType, path :+ field.name, isPart = false), i))
+          case FieldPlace.Same(value) =>
+            template(i) = value
+            None
+          case FieldPlace.Stored(_) | FieldPlace.Ordinal => None
+        }
+      }
+      // Parquet wants the columns in the order of its file.
+      Parts(template, children.sortBy(_._1).map { case (_, child, i) => child -> i }.toArray)
+    }
+
+    /** @param isPart whether it is the element of a list or a part of a map: in old lists a repeated field itself */
+    private def node(file: ParquetType, wanted: Type, path: Vector[String], isPart: Boolean): ColumnReading = {
+      def mismatched = projection.fail(
+        path,
+        s"It is ${file.toString.replaceAll("\\s+", " ")} in the file, which is no $wanted, as the table says. Rewrite the " +
+          "file with the table's type, or leave the column out"
+      )
+      (file, wanted) match {
+        case _ if file.isRepetition(REPEATED) && !isPart => mismatched
+        case (group: GroupType, VariantType) => variant(group, path).getOrElse(mismatched)
+        case (primitive: ParquetPrimitive, t: PrimitiveType) =>
+          ColumnReading.of(primitive, t, projection.fail(path, _)).getOrElse(mismatched)
+        case (group: GroupType, t: NestedType) =>
+          (shapeOf(group), t) match {
+            case (Some(Struct), s: StructType) => structNode(group, s, path)
+            case (Some(shape: ListShape), l: ListType) => listNode(group, shape, l, path)
+            case (Some(MapShape(keyValue)), m: MapType) => mapNode(group, keyValue, m, path)
+            case _ => mismatched
+          }
+        case _ => mismatched
+      }
+    }
+
+    private def structNode(group: GroupType, wanted: StructType, path: Vector[String]): ColumnReading = {
+      val parts = struct(group, wanted, path)
+      // Without any child of its own in the request, nothing would tell whether the struct is null.
+      val children = if (parts.children.isEmpty) Array(anchor(group) -> -1) else parts.children
+      val requested = withChildren(group, children.toVector.map(_._1.requested))
+      ColumnReading(requested, new StructConverter(parts.template, children, _))
+    }
+
+    private def listNode(group: GroupType, shape: ListShape, wanted: ListType, path: Vector[String]): ColumnReading = {
+      val inside = path :+ "element"
+      val element = node(shape.element, wanted.element, inside, isPart = true)
+      val (repeated, entry): (ParquetType, Slot => Converter) =
+        if (shape.twoLevel) (element.requested, element.converter)
+        else (
+          withChildren(shape.repeated.asGroupType, Vector(element.requested)),
+          new ElementConverter(element, _)
+        )
+      ColumnReading(withChildren(group, Vector(repeated)), new RepeatedConverter(entry, _))
+    }
+
+    private def mapNode(group: GroupType, keyValue: GroupType, wanted: MapType, path: Vector[String]): ColumnReading = {
+      val key = node(keyValue.getType(0), wanted.key, path :+ "key", isPart = true)
+      val value = node(keyValue.getType(1), wanted.value, path :+ "value", isPart = true)
+      val entries = withChildren(keyValue, Vector(key.requested, value.requested))
+      ColumnReading(
+        withChildren(group, Vector(entries)),
+        new RepeatedConverter(new EntryConverter(key, value, _), _)
+      )
+    }
+
+    /** A group of `metadata` and `value`; where the writer has shredded it, also of `typed_value`. */
+    private def variant(group: GroupType, path: Vector[String]): Option[ColumnReading] = {
+      val parts = childrenOf(group).map {
+        case p: ParquetPrimitive if p.getName == VariantConverter.Metadata || p.getName == VariantConverter.Value =>
+          ColumnReading.of(p, BinaryType, projection.fail(path, _))
+        case other => Some(presence(other))
+      }
+      val names = childrenOf(group).map(_.getName)
+      if (parts.forall(_.isDefined) && names.contains(VariantConverter.Metadata)) {
+        Some(ColumnReading(group, new VariantConverter(parts.flatten, path.mkString("."), _)))
+      } else None
+    }
+
+    /** The part of a struct that is cheapest to read. */
+    private def anchor(group: GroupType): ColumnReading = {
+      val children = childrenOf(group)
+      val cheapest = children.find(c => c.isPrimitive && !c.isRepetition(REPEATED)).getOrElse(children.head)
+      presence(cheapest)
+    }
+
+    private def presence(file: ParquetType): ColumnReading = file match {
+      case primitive: ParquetPrimitive => ColumnReading(primitive, new PresenceConverter(_))
+      case group: GroupType =>
+        val children = childrenOf(group).map(presence)
+        ColumnReading(
+          group,
+          slot => new PresenceConverter.OfGroup(children.map(_.converter(Slot.Nowhere)).toArray, slot)
+        )
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package iceberglite.data.parquet
+
+import java.nio.ByteBuffer
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.bytes.BytesInput
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.column.page.{DataPage, DictionaryPage, PageReadStore, PageReader}
+import org.apache.parquet.compression.CompressionCodecFactory
+import org.apache.parquet.compression.CompressionCodecFactory.{BytesInputCompressor, BytesInputDecompressor}
+import org.apache.parquet.hadoop.CodecFactory
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, CompressionCodecName}
+import org.apache.parquet.io.ParquetDecodingException
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+
+import scala.collection.JavaConverters._
+
+/** Parquet's readers ask for as much memory as a file claims that it needs: here the claims are looked at before. */
+private[parquet] object GuardedPages {
+
+  /** Up to here a page may claim what it likes. */
+  private val PlainPage = 64 << 20
+
+  /** A page beyond that is no more than so many times as large as in the file. */
+  private val MostRatio = 100L
+
+  /** @throws ParquetDecodingException for a row group that the file cannot hold */
+  def check(group: BlockMetaData, fileLength: Long): Unit = {
+    if (group.getRowCount < 0) throw new ParquetDecodingException(s"A row group claims ${group.getRowCount} rows")
+    group.getColumns.asScala.foreach { column =>
+      val (start, size) = (column.getStartingPos, column.getTotalSize)
+      if (start < 0 || size < 0 || size > fileLength || start > fileLength - size) throw new ParquetDecodingException(
+        s"Column ${column.getPath} claims $size bytes at $start of a file of $fileLength"
+      )
+    }
+  }
+
+  /** The pages of a row group, whose dictionaries are no longer than their bytes. */
+  def of(pages: PageReadStore): PageReadStore = new PageReadStore {
+    override def getRowCount: Long = pages.getRowCount
+    override def getPageReader(column: ColumnDescriptor): PageReader = new Guarded(column, pages.getPageReader(column))
+  }
+
+  final private class Guarded(column: ColumnDescriptor, pages: PageReader) extends PageReader {
+    override def getTotalValueCount: Long = pages.getTotalValueCount
+
+    override def readPage(): DataPage = pages.readPage()
+
+    override def readDictionaryPage(): DictionaryPage = {
+      val page = pages.readDictionaryPage()
+      Option(page).foreach { p =>
+        val bytes = p.getBytes.size
+        if (p.getDictionarySize.toLong * leastSize > bytes) throw new ParquetDecodingException(
+          s"The dictionary of $column claims ${p.getDictionarySize} values in $bytes bytes"
+        )
+      }
+      page
+    }
+
+    private def leastSize: Int = column.getPrimitiveType.getPrimitiveTypeName match {
+      case INT64 | DOUBLE => 8
+      case INT96 => 12
+      case FIXED_LEN_BYTE_ARRAY => column.getPrimitiveType.getTypeLength
+      case INT32 | FLOAT | BINARY => 4
+      case BOOLEAN => 1
+    }
+  }
+
+  /** Parquet's codecs, but for pages that would burst. */
+  final class Codecs extends CompressionCodecFactory {
+    private val codecs = new CodecFactory(new Configuration(false), 0)
+
+    override def getCompressor(codec: CompressionCodecName): BytesInputCompressor = codecs.getCompressor(codec)
+
+    override def getDecompressor(codec: CompressionCodecName): BytesInputDecompressor = {
+      val decompressor: BytesInputDecompressor = codecs.getDecompressor(codec)
+      new BytesInputDecompressor {
+        override def decompress(bytes: BytesInput, size: Int): BytesInput = {
+          checkSize(bytes.size, size)
+          decompressor.decompress(bytes, size)
+        }
+
+        override def decompress(in: ByteBuffer, compressed: Int, out: ByteBuffer, size: Int): Unit = {
+          checkSize(compressed.toLong, size)
+          decompressor.decompress(in, compressed, out, size)
+        }
+
+        override def release(): Unit = decompressor.release()
+      }
+    }
+
+    override def release(): Unit = codecs.release()
+  }
+
+  private def checkSize(compressed: Long, size: Int): Unit =
+    if (size < 0 || (size > PlainPage && size > compressed * MostRatio)) {
+      throw new ParquetDecodingException(s"A page of $compressed bytes claims to hold $size")
+    }
+}

@@ -1,0 +1,59 @@
+package iceberglite.data.parquet
+
+import scala.util.Try
+
+import iceberglite.data._
+import iceberglite.io.{DataOutput, ParquetMetrics, ParquetSchemas}
+import iceberglite.spec.FileFormat
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type.StructType
+
+/** Rows in Parquet files (spec: "Appendix A: Parquet"). */
+object ParquetData extends DataFormat {
+  override def format: FileFormat = FileFormat.Parquet
+
+  override def read(source: DataSource, wanted: StructType): RecordIterator = new ParquetRecords(source, wanted)
+
+  override def write(target: DataTarget): RecordWriter = new Writer(target)
+
+  final private class Writer(target: DataTarget) extends RecordWriter {
+    private val messageType = ParquetSchemas.of(target.schema)
+    if (messageType.getFieldCount == 0) throw Unsupported(
+      s"the Parquet file ${target.path} without columns",
+      "Give the table a column of another type than unknown"
+    )
+    private val settings = ParquetSettings.of(target.properties)
+    private val codecs = settings.codecs
+    private val shape =
+      ParquetShape(messageType, settings.properties, codecs, settings.compression, settings, target.keyValues)
+    private val rows = RecordShredder.of(target.schema, messageType)
+    private val file = new ParquetOutput(DataOutput.of(target.io, target.path), shape, rows.attach)
+
+    override def write(record: Record): Unit = {
+      rows.write(record)
+      FileFaults.writing(target.path)(file.endRow())
+    }
+
+    override def length: Long = file.length
+
+    override def close(): WrittenFile =
+      try {
+        val finished = FileFaults.writing(target.path)(file.finish())
+        val metrics = ParquetMetrics.of(finished.footer, target.schema, target.modes, rows.floating)
+        WrittenFile(
+          target.path,
+          format,
+          metrics.recordCount,
+          finished.length,
+          metrics.metrics,
+          metrics.splitOffsets
+        )
+      } finally codecs.release()
+
+    override def abort(): Unit = {
+      Try(file.abandon())
+      codecs.release()
+      target.io.delete(target.path)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package iceberglite.data.parquet
+
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+
+import iceberglite.io.ParquetShapes._
+import iceberglite.spec.{MappedField, NameMapping, NestedField, Type}
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+
+/** Gives field ids to Parquet files that hold none (spec: "Column Projection"). */
+object ParquetNameMapping {
+
+  /**
+   * The schema with an id wherever there is one for a field: the file's own; in a file that holds none at all, those of
+   * the table's name mapping; without a mapping, its first column is field 1, its second field 2, as Apache Iceberg
+   * takes it, and inside of those columns fields go by their names.
+   *
+   * @param wanted the fields to be read
+   */
+  def withIds(file: MessageType, mapping: => Option[NameMapping], wanted: StructType): MessageType =
+    if (hasIds(file)) file
+    else mapping match {
+      case Some(names) => withChildren(file, mapped(childrenOf(file), names.fields))
+      case None =>
+        val numbered = childrenOf(file).zipWithIndex.map { case (column, i) =>
+          val id = i + 1
+          wanted.fields.find(_.id == id).fold(column)(f => named(column, f.fieldType)).withId(id)
+        }
+        withChildren(file, numbered)
+    }
+
+  private def mapped(children: Vector[ParquetType], mapping: Vector[MappedField]): Vector[ParquetType] =
+    children.map(c => mapping.find(_.names.contains(c.getName)).fold(c)(withMapped(c, _)))
+
+  private def withMapped(t: ParquetType, mapping: MappedField): ParquetType = {
+    val inside = t match {
+      case group: GroupType => parts(group, mapped(_, mapping.fields)) { (part, name) =>
+          mapping.fields.find(_.names.contains(name)).fold(part)(withMapped(part, _))
+        }
+      case primitive: ParquetPrimitive => primitive
+    }
+    mapping.id.fold(inside)(inside.withId)
+  }
+
+  /** The ids of the wanted fields that are called as in the file. */
+  private def named(t: ParquetType, wanted: Type): ParquetType = {
+    def withField(part: ParquetType, field: NestedField): ParquetType = named(part, field.fieldType).withId(field.id)
+    (t, wanted) match {
+      case (group: GroupType, struct: StructType) => parts(
+          group,
+          _.map(c => struct.fields.find(_.name == c.getName).fold(c)(withField(c, _)))
+        )((part, _) => part)
+      case (group: GroupType, list: ListType) => parts(group, identity)((part, _) => withField(part, list.elementField))
+      case (group: GroupType, map: MapType) => parts(group, identity) { (part, name) =>
+          withField(part, if (name == "key") map.keyField else map.valueField)
+        }
+      case _ => t
+    }
+  }
+
+  /**
+   * The group with new parts.
+   *
+   * @param ofStruct the new fields of a struct
+   * @param ofName the new `element`, `key` or `value`, whatever the file calls it
+   */
+  private def parts(group: GroupType, ofStruct: Vector[ParquetType] => Vector[ParquetType])(
+      ofName: (ParquetType, String) => ParquetType
+  ): GroupType = shapeOf(group) match {
+    case Some(ListShape(repeated, true)) => withChildren(group, Vector(ofName(repeated, "element")))
+    case Some(ListShape(repeated, false)) =>
+      val element = ofName(repeated.asGroupType.getType(0), "element")
+      withChildren(group, Vector(withChildren(repeated.asGroupType, Vector(element))))
+    case Some(MapShape(keyValue)) =>
+      val both = Vector(ofName(keyValue.getType(0), "key"), ofName(keyValue.getType(1), "value"))
+      withChildren(group, Vector(withChildren(keyValue, both)))
+    case Some(Struct) | None => withChildren(group, ofStruct(childrenOf(group)))
+  }
+}

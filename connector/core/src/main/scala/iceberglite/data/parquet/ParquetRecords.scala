@@ -1,0 +1,99 @@
+package iceberglite.data.parquet
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.ParquetReadOptions
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.BlockMetaData
+import org.apache.parquet.io.{ColumnIOFactory, InputFile, MessageColumnIO, RecordReader}
+
+import iceberglite.data.{DataSource, FileFaults, Record, RecordIterator}
+import iceberglite.io.ParquetInput
+import iceberglite.spec.IcebergError
+import iceberglite.spec.Type.StructType
+
+/** The records of a Parquet file, row group by row group. */
+final private[parquet] class ParquetRecords(source: DataSource, wanted: StructType) extends RecordIterator {
+  import ParquetRecords._
+
+  private val codecs = new GuardedPages.Codecs
+  private val file: InputFile = ParquetInput.of(source.io, source.path)
+  private val reader: ParquetFileReader = opened()
+  private val reading: FileReading = closingOnFailure {
+    val made = FileReading.of(reader.getFileMetaData.getSchema, source, wanted)
+    reader.setRequestedSchema(made.requested)
+    made
+  }
+  private val columns: MessageColumnIO = new ColumnIOFactory().getColumnIO(reading.requested)
+  private val groups: Iterator[BlockMetaData] = reader.getRowGroups.asScala.iterator
+
+  private var records: RecordReader[Record] = _
+  private var left = 0L
+  private var position = 0L
+
+  override def hasNext: Boolean = {
+    if (left == 0) guarded(nextGroup())
+    left > 0
+  }
+
+  override def next(): Record = {
+    if (!hasNext) throw new NoSuchElementException(s"${source.path} has $position rows")
+    val record = guarded(records.read())
+    val positions = reading.positions
+    var i = 0
+    while (i < positions.length) {
+      record.values(positions(i)) = Long.box(position)
+      i += 1
+    }
+    position += 1
+    left -= 1
+    record
+  }
+
+  private def nextGroup(): Unit = while (left == 0 && groups.hasNext) {
+    val group = groups.next()
+    GuardedPages.check(group, file.getLength)
+    // Some writers leave an empty one, which Parquet's reader refuses.
+    if (group.getRowCount == 0) reader.skipNextRowGroup()
+    else {
+      val pages = GuardedPages.of(reader.readNextRowGroup())
+      records = columns.getRecordReader(pages, reading.records)
+      left = pages.getRowCount
+    }
+  }
+
+  override def close(): Unit =
+    try reader.close()
+    finally codecs.release()
+
+  private def opened(): ParquetFileReader = guarded {
+    try ParquetFileReader.open(file, ParquetReadOptions.builder().withCodecFactory(codecs).build())
+    catch {
+      case e: Throwable =>
+        codecs.release()
+        throw e
+    }
+  }
+
+  private def closingOnFailure[A](body: => A): A =
+    try guarded(body)
+    catch {
+      case e: Throwable =>
+        close()
+        throw e
+    }
+
+  /** Whatever Parquet throws at a damaged file, as an error that names it. */
+  private def guarded[A](body: => A): A =
+    try body
+    catch { case e: Throwable => throw icebergError(e).getOrElse(FileFaults.unreadable(source.path, e)) }
+}
+
+private object ParquetRecords {
+  private val MaxCauses = 10
+
+  /** Parquet wraps what its columns throw. */
+  private def icebergError(e: Throwable): Option[IcebergError] =
+    Iterator.iterate(Option(e))(_.flatMap(c => Option(c.getCause))).take(MaxCauses).takeWhile(_.isDefined).flatten
+      .collectFirst { case i: IcebergError => i }
+}

@@ -1,0 +1,101 @@
+package iceberglite.data.parquet
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.ParquetProperties
+import org.apache.parquet.column.ParquetProperties.WriterVersion
+import org.apache.parquet.hadoop.CodecFactory
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.TableProperty
+
+/**
+ * How Parquet files are made; sizes in bytes.
+ *
+ * @param codec by its name in Parquet
+ * @param level of the codec; its own where absent
+ * @param targetSize at which a file is to end
+ */
+final case class ParquetSettings(
+    codec: String,
+    level: Option[Int],
+    rowGroupSize: Long,
+    pageSize: Int,
+    pageRows: Int,
+    dictionarySize: Int,
+    targetSize: Long
+) {
+  def compression: CompressionCodecName = CompressionCodecName.fromConf(codec)
+
+  def properties: ParquetProperties = ParquetProperties.builder()
+    .withWriterVersion(WriterVersion.PARQUET_1_0)
+    .withPageSize(pageSize)
+    .withPageRowCountLimit(pageRows)
+    .withDictionaryPageSize(dictionarySize)
+    .build()
+
+  /** One for all files of a task; to be released after them. */
+  def codecs: CodecFactory = new CodecFactory(ParquetSettings.configuration(level), pageSize)
+}
+
+object ParquetSettings {
+
+  /**
+   * As a table's properties have it.
+   *
+   * @throws InvalidArgument for a property that cannot be, or a codec that is not there
+   */
+  def of(properties: Map[String, String]): ParquetSettings = ParquetSettings(
+    codec = codecOf(TableProperty.of(TableProperty.ParquetCodec, properties), TableProperty.ParquetCodec.key),
+    level = TableProperty.of(TableProperty.ParquetCompressionLevel, properties),
+    rowGroupSize = TableProperty.of(TableProperty.ParquetRowGroupSize, properties),
+    pageSize = TableProperty.of(TableProperty.ParquetPageSize, properties),
+    pageRows = TableProperty.of(TableProperty.ParquetPageRowLimit, properties),
+    dictionarySize = TableProperty.of(TableProperty.ParquetDictionarySize, properties),
+    targetSize = TableProperty.of(TableProperty.TargetFileSize, properties)
+  )
+
+  /**
+   * A codec's name in Parquet; that there is such a codec shows only when it is asked to compress.
+   *
+   * @param key of the setting, for errors
+   */
+  def codecOf(name: String, key: String): String = {
+    val codec = if (name == "none") CompressionCodecName.UNCOMPRESSED.name else name
+    val codecs = new CodecFactory(new Configuration(false), 0)
+    try codecs.getCompressor(CompressionCodecName.fromConf(codec))
+    catch {
+      case e: RuntimeException => throw InvalidArgument(
+          key,
+          name,
+          s"There is no such codec here (${e.getMessage}). Use zstd, snappy, gzip, lz4_raw or none"
+        )
+    } finally codecs.release()
+    codec
+  }
+
+  /** With the keys under which codecs look for their levels. */
+  private def configuration(level: Option[Int]): Configuration = {
+    val conf = new Configuration(false)
+    level.foreach { l =>
+      conf.setInt("parquet.compression.codec.zstd.level", l)
+      conf.set("zlib.compress.level", gzipLevels.applyOrElse(l, (_: Int) => "DEFAULT_COMPRESSION"))
+      conf.setInt("compression.brotli.quality", l)
+    }
+    conf
+  }
+
+  /** Hadoop has names for them. */
+  private val gzipLevels: PartialFunction[Int, String] = Vector(
+    "NO_COMPRESSION",
+    "BEST_SPEED",
+    "TWO",
+    "THREE",
+    "FOUR",
+    "FIVE",
+    "SIX",
+    "SEVEN",
+    "EIGHT",
+    "BEST_COMPRESSION"
+  )
+}

@@ -1,0 +1,42 @@
+package iceberglite.data.parquet
+
+import java.math.{BigDecimal, BigInteger}
+import java.nio.{ByteBuffer, ByteOrder}
+import java.util.UUID
+
+import org.apache.parquet.io.api.Binary
+
+/** Values of Parquet's byte arrays as a [[iceberglite.data.Record]] holds them. */
+private[parquet] object ReadValues {
+  val UuidSize = 16
+  private val Int96Size = 12
+  private val JulianEpochDay = 2440588L
+  private val NanosPerDay = 86400000000000L
+  private val MicrosPerDay = 86400000000L
+
+  /** Bytes of its own: Parquet may use its array again. */
+  def buffer(value: Binary): ByteBuffer = ByteBuffer.wrap(value.getBytes)
+
+  def uuid(value: Binary): UUID = {
+    val bytes = value.toByteBuffer
+    val at = bytes.position()
+    new UUID(bytes.getLong(at), bytes.getLong(at + 8))
+  }
+
+  def decimal(value: Binary, scale: Int): BigDecimal = new BigDecimal(new BigInteger(value.getBytesUnsafe), scale)
+
+  /** The nanoseconds of a day and its Julian number, as old writers had it: microseconds or nanoseconds since 1970. */
+  def int96(value: Binary, nanos: Boolean): Long = {
+    if (value.length != Int96Size) throw new ArithmeticException(s"A timestamp of ${value.length} bytes")
+    val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
+    val at = bytes.position()
+    val ofDay = bytes.getLong(at)
+    val day = bytes.getInt(at + 8) - JulianEpochDay
+    if (nanos) Math.addExact(Math.multiplyExact(day, NanosPerDay), ofDay)
+    else Math.addExact(Math.multiplyExact(day, MicrosPerDay), Math.floorDiv(ofDay, 1000L))
+  }
+
+  /** A date that has become a timestamp. */
+  def startOfDay(days: Int, nanos: Boolean): Long =
+    Math.multiplyExact(days.toLong, if (nanos) NanosPerDay else MicrosPerDay)
+}

@@ -1,0 +1,208 @@
+package iceberglite.data.parquet
+
+import org.apache.parquet.column.ColumnWriteStore
+import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
+
+import iceberglite.data.{FieldChecks, Record, Variant}
+import iceberglite.io.FloatingValues
+import iceberglite.spec.Type._
+import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema}
+
+/**
+ * Writes one field of every record to the columns of a Parquet file: each value with a repetition level, which tells at
+ * which list a new entry begins, and a definition level, which tells how many of the optional and repeated fields
+ * around it are there.
+ *
+ * @param name the full name, for messages
+ * @param optional whether the field may be null
+ * @param definition the level where the field has a value
+ */
+abstract private[parquet] class RecordField(name: String, optional: Boolean, protected val definition: Int) {
+
+  /** @param repetition the level of the entry that the value stands in */
+  final def write(value: AnyRef, repetition: Int): Unit =
+    if (value != null) writeValue(value, repetition)
+    else if (optional) writeAbsent(repetition, definition - 1)
+    else FieldChecks.missing(name)
+
+  protected def writeValue(value: AnyRef, repetition: Int): Unit
+
+  /** That there is nothing, for what is around the field is null or empty from `level` on. */
+  def writeAbsent(repetition: Int, level: Int): Unit
+
+  def leaves: Vector[RecordLeaf]
+}
+
+final private class StructField(
+    name: String,
+    optional: Boolean,
+    definition: Int,
+    fields: Array[RecordField],
+    ordinals: Array[Int]
+) extends RecordField(name, optional, definition) {
+
+  override protected def writeValue(value: AnyRef, repetition: Int): Unit = {
+    val record = value.asInstanceOf[Record]
+    var i = 0
+    while (i < fields.length) {
+      fields(i).write(record(ordinals(i)), repetition)
+      i += 1
+    }
+  }
+
+  override def writeAbsent(repetition: Int, level: Int): Unit = fields.foreach(_.writeAbsent(repetition, level))
+
+  override def leaves: Vector[RecordLeaf] = fields.toVector.flatMap(_.leaves)
+}
+
+/**
+ * A list, whose entry has one part, or a map, whose entry has two.
+ *
+ * @param repeated the repetition level of the entries after the first
+ */
+final private class RepeatedField(
+    name: String,
+    optional: Boolean,
+    definition: Int,
+    repeated: Int,
+    parts: Vector[RecordField]
+) extends RecordField(name, optional, definition) {
+
+  override protected def writeValue(value: AnyRef, repetition: Int): Unit = {
+    val entries = value.asInstanceOf[Vector[AnyRef]]
+    if (entries.isEmpty) writeAbsent(repetition, definition)
+    var level = repetition
+    entries.foreach { entry =>
+      entry match {
+        case (key: AnyRef, mapped) if parts.size == 2 =>
+          parts(0).write(key, level)
+          parts(1).write(mapped.asInstanceOf[AnyRef], level)
+        case (null, _) if parts.size == 2 => parts(0).write(null, level)
+        case element => parts(0).write(element, level)
+      }
+      level = repeated
+    }
+  }
+
+  override def writeAbsent(repetition: Int, level: Int): Unit = parts.foreach(_.writeAbsent(repetition, level))
+
+  override def leaves: Vector[RecordLeaf] = parts.flatMap(_.leaves)
+}
+
+/** A variant: its two parts are columns without ids. */
+final private class VariantField(
+    name: String,
+    optional: Boolean,
+    definition: Int,
+    metadata: RecordLeaf,
+    value: RecordLeaf
+) extends RecordField(name, optional, definition) {
+
+  override protected def writeValue(written: AnyRef, repetition: Int): Unit = {
+    val variant = written.asInstanceOf[Variant]
+    metadata.write(variant.metadata, repetition)
+    value.write(variant.value, repetition)
+  }
+
+  override def writeAbsent(repetition: Int, level: Int): Unit = {
+    metadata.writeAbsent(repetition, level)
+    value.writeAbsent(repetition, level)
+  }
+
+  override def leaves: Vector[RecordLeaf] = Vector(metadata, value)
+}
+
+/** Takes records apart into the columns of a Parquet file. */
+final private[parquet] class RecordShredder(fields: Array[RecordField], ordinals: Array[Int]) {
+  private val leaves: Vector[RecordLeaf] = fields.toVector.flatMap(_.leaves)
+
+  /** Turns to the columns of the next row group. */
+  def attach(store: ColumnWriteStore): Unit = leaves.foreach(_.attach(store))
+
+  def write(record: Record): Unit = {
+    var i = 0
+    while (i < fields.length) {
+      fields(i).write(record(ordinals(i)), 0)
+      i += 1
+    }
+  }
+
+  /** Of the columns of floating point numbers, by field id. */
+  def floating: Map[Int, FloatingValues] = leaves.flatMap(leaf => leaf.floating.map(leaf.fieldId -> _)).toMap
+}
+
+private[parquet] object RecordShredder {
+
+  /** @param file what [[iceberglite.io.ParquetSchemas]] makes of the schema */
+  def of(schema: Schema, file: MessageType): RecordShredder = {
+    val build = new Building(file)
+    val (fields, ordinals) = build.fields(schema.fields, file, Place(Vector.empty, Vector.empty, 0, 0))
+    new RecordShredder(fields, ordinals)
+  }
+
+  /**
+   * Where a field stands.
+   *
+   * @param path the names in the file
+   * @param names the table's, for messages
+   * @param definition the level where what holds the field is there
+   * @param repetition the level of the innermost list or map around it
+   */
+  final private case class Place(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
+    def into(group: GroupType): Place =
+      if (group.isRepetition(ParquetType.Repetition.REPEATED)) {
+        copy(path :+ group.getName, definition = definition + 1, repetition = repetition + 1)
+      } else copy(path :+ group.getName)
+  }
+
+  final private class Building(file: MessageType) {
+
+    /** The fields that are stored, which are all but those of type unknown, and their places in the record. */
+    def fields(of: Vector[NestedField], group: GroupType, place: Place): (Array[RecordField], Array[Int]) = {
+      val stored = of.zipWithIndex.filterNot { case (f, _) => f.fieldType == UnknownType }
+      val made = stored.zipWithIndex.map { case ((f, _), i) => field(f, group.getType(i), place) }
+      (made.toArray, stored.map(_._2).toArray)
+    }
+
+    private def field(f: NestedField, node: ParquetType, place: Place): RecordField = {
+      val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
+      val here = place.copy(
+        names = place.names :+ f.name,
+        definition = if (optional) place.definition + 1 else place.definition
+      )
+      f.fieldType match {
+        case VariantType => variant(f, node.asGroupType, here.into(node.asGroupType), optional)
+        case t: PrimitiveType => leaf(f.id, t, here.path :+ node.getName, here.names, optional)
+        case nested: NestedType => group(nested, node.asGroupType, here.into(node.asGroupType), optional)
+      }
+    }
+
+    private def group(t: NestedType, node: GroupType, here: Place, optional: Boolean): RecordField = {
+      val name = here.names.mkString(".")
+      t match {
+        case StructType(of) =>
+          val (made, ordinals) = fields(of, node, here)
+          new StructField(name, optional, here.definition, made, ordinals)
+        case _: ListType | _: MapType =>
+          val entries = node.getType(0).asGroupType
+          val inside = here.into(entries)
+          val parts = t.fields.zipWithIndex.map { case (part, i) => field(part, entries.getType(i), inside) }
+          new RepeatedField(name, optional, here.definition, inside.repetition, parts)
+      }
+    }
+
+    private def variant(f: NestedField, node: GroupType, here: Place, optional: Boolean): RecordField = {
+      def part(i: Int): RecordLeaf =
+        leaf(f.id, BinaryType, here.path :+ node.getType(i).getName, here.names, optional = false)
+      new VariantField(here.names.mkString("."), optional, here.definition, part(0), part(1))
+    }
+
+    private def leaf(
+        id: Int,
+        t: PrimitiveType,
+        path: Vector[String],
+        names: Vector[String],
+        optional: Boolean
+    ): RecordLeaf = RecordLeaf.of(file.getColumnDescription(path.toArray), id, t, names.mkString("."), optional)
+  }
+}

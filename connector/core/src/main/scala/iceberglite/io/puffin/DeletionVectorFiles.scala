@@ -1,0 +1,90 @@
+package iceberglite.io.puffin
+
+import iceberglite.io.FileIO
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec._
+
+/**
+ * The rows of one data file that are deleted, to be written.
+ *
+ * @param dataFile its path, as its manifest entry has it
+ * @param specId of the data file
+ * @param partition of the data file
+ */
+final case class DeletedRows(dataFile: String, specId: Int, partition: PartitionTuple, positions: DeletionVector)
+
+/** Deletion vectors in Puffin files, and the delete files that stand for them in manifests. */
+object DeletionVectorFiles {
+
+  /** Whether a delete file is a deletion vector, and not a file of position deletes. */
+  def isVector(file: ContentFile): Boolean =
+    file.content == Content.PositionDeletes && file.format == FileFormat.Puffin
+
+  /**
+   * The vector of a delete file. The Puffin file's footer is not needed, so that one request reads it.
+   *
+   * @throws UnreadableFile it cannot be read, or is not the vector that the entry speaks of
+   */
+  def read(io: FileIO, file: ContentFile): DeletionVector = {
+    val role = s"deletion vector of ${file.referencedDataFile.getOrElse("an unnamed data file")} in"
+    def fail(reason: String): Nothing = throw UnreadableFile(file.path, role, reason)
+    if (!isVector(file)) fail(s"Its entry has the content ${file.content.name} and the format ${file.format.name}")
+    val dataFile = file.referencedDataFile.getOrElse(fail("Its entry has no referenced_data_file"))
+    val offset = file.contentOffset.getOrElse(fail("Its entry has no content_offset"))
+    val size = file.contentSizeInBytes.getOrElse(fail("Its entry has no content_size_in_bytes"))
+    if (offset < 0 || size < 0 || size > Int.MaxValue || size > file.fileSizeInBytes - offset) {
+      fail(s"Its entry places $size bytes at $offset of a file of ${file.fileSizeInBytes}")
+    }
+    val bytes =
+      try io.readRange(file.path, offset, size.toInt)
+      catch { case e: UnreadableFile => throw e.copy(role = role) }
+    val vector = DeletionVector.parse(file.path, dataFile, bytes)
+    if (vector.cardinality != file.recordCount) {
+      fail(s"It deletes ${vector.cardinality} rows, where its entry says ${file.recordCount}")
+    }
+    vector
+  }
+
+  /**
+   * Writes the vectors of many data files to one Puffin file.
+   *
+   * @param deleted those without positions are left out; without any that has some, no file is written
+   * @return a delete file for each vector, for the manifest of a commit
+   * @throws InvalidArgument two vectors are of one data file, which may have only one
+   */
+  def write(io: FileIO, path: String, deleted: Seq[DeletedRows]): Vector[ContentFile] = {
+    val rows = deleted.filterNot(_.positions.isEmpty).toVector
+    rows.groupBy(_.dataFile).collectFirst { case (dataFile, several) if several.size > 1 => dataFile }.foreach { file =>
+      throw InvalidArgument("deletion vectors", file, "A data file has one vector at most: merge them")
+    }
+    if (rows.isEmpty) Vector.empty
+    else {
+      val written = PuffinWriter.write(io, path, rows.iterator.map(blob))
+      rows.zip(written.blobs).map { case (r, b) => entry(written, r, b) }
+    }
+  }
+
+  /** Which commit it belongs to is inherited, and so said to be unknown. */
+  private def blob(rows: DeletedRows): NewBlob = {
+    val properties = Map(
+      BlobProperty.ReferencedDataFile -> rows.dataFile,
+      BlobProperty.Cardinality -> rows.positions.cardinality.toString
+    )
+    val metadata = BlobMetadata(BlobType.DeletionVector, -1L, -1L, Vector(MetadataColumns.Position.id), properties)
+    NewBlob(metadata, rows.positions.toBytes)
+  }
+
+  private def entry(written: WrittenPuffin, rows: DeletedRows, blob: PuffinBlob): ContentFile = ContentFile(
+    Content.PositionDeletes,
+    written.path,
+    FileFormat.Puffin,
+    rows.specId,
+    rows.partition,
+    rows.positions.cardinality,
+    written.fileSizeInBytes,
+    Metrics.Empty,
+    referencedDataFile = Some(rows.dataFile),
+    contentOffset = Some(blob.offset),
+    contentSizeInBytes = Some(blob.length)
+  )
+}

@@ -1,0 +1,131 @@
+package iceberglite.maintenance
+
+import scala.collection.mutable
+
+import iceberglite.spec._
+import iceberglite.tree.UnifiedPartition
+
+/**
+ * What the files of one partition of one spec hold in a snapshot: a row of a partition statistics file (spec:
+ * "Partition Statistics File"). Counts that a file of version 1 or 2 may leave out are absent where it does.
+ *
+ * @param partition in the order of the unified partition type; `None` is null
+ * @param totalRecordCount rows after all deletes; absent where nobody counted them
+ * @param lastUpdatedAt when a file of the partition was last added or removed, in milliseconds since the epoch
+ * @param lastUpdatedSnapshotId the snapshot that did
+ */
+final case class PartitionStatistics(
+    partition: Vector[Option[Literal]],
+    specId: Int,
+    dataRecordCount: Long,
+    dataFileCount: Int,
+    totalDataFileSizeInBytes: Long,
+    positionDeleteRecordCount: Option[Long],
+    positionDeleteFileCount: Option[Int],
+    equalityDeleteRecordCount: Option[Long],
+    equalityDeleteFileCount: Option[Int],
+    totalRecordCount: Option[Long],
+    lastUpdatedAt: Option[Long],
+    lastUpdatedSnapshotId: Option[Long],
+    dvCount: Int
+)
+
+object PartitionStatistics {
+
+  /** By partition, ascending with nulls first, as the file must be sorted; specs with equal tuples by their ids. */
+  val ordering: Ordering[PartitionStatistics] = new Ordering[PartitionStatistics] {
+    override def compare(a: PartitionStatistics, b: PartitionStatistics): Int = {
+      val values = a.partition.iterator.zip(b.partition.iterator).map { case (x, y) => compareValues(x, y) }
+      values.find(_ != 0).getOrElse(Integer.compare(a.specId, b.specId))
+    }
+  }
+
+  private def compareValues(a: Option[Literal], b: Option[Literal]): Int = (a, b) match {
+    case (Some(x), Some(y)) => Literal.ordering.compare(x, y)
+    case _ => java.lang.Boolean.compare(a.isDefined, b.isDefined)
+  }
+
+  /** Adds up the entries of a snapshot's manifests, deleted ones too, in any order. One thread's. */
+  final class Sums(unified: UnifiedPartition, snapshotOf: Long => Option[Snapshot]) {
+    private val byPartition = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
+
+    def +=(entry: ManifestEntry): this.type = {
+      val sum = of(entry.file.specId, entry.file.partition)
+      if (entry.isLive) sum.add(entry.file)
+      entry.snapshotId.flatMap(snapshotOf).foreach(sum.touched)
+      this
+    }
+
+    /** Takes over the sums of other manifests. */
+    def ++=(that: Sums): this.type = {
+      that.each((specId, tuple, sum) => of(specId, tuple).add(sum))
+      this
+    }
+
+    /** Sorted. A partition that lost its last file with the snapshot is among them, with nothing in it. */
+    def result(): Vector[PartitionStatistics] = byPartition.iterator.map { case ((specId, tuple), sum) =>
+      sum.result(unified.values(specId, tuple), specId)
+    }.toVector.sorted(ordering)
+
+    private def of(specId: Int, tuple: PartitionTuple): PartitionSum =
+      byPartition.getOrElseUpdate((specId, tuple), new PartitionSum)
+
+    private def each(f: (Int, PartitionTuple, PartitionSum) => Unit): Unit =
+      byPartition.foreach { case ((specId, tuple), sum) => f(specId, tuple, sum) }
+  }
+}
+
+/** Sums over the files of a partition. */
+final private class PartitionSum {
+  private var (dataRecords, dataFiles, dataBytes) = (0L, 0, 0L)
+  private var (positionRecords, positionFiles, vectors) = (0L, 0, 0)
+  private var (equalityRecords, equalityFiles) = (0L, 0)
+  private var updated: Option[Snapshot] = None
+
+  def add(file: ContentFile): Unit = file.content match {
+    case Content.Data =>
+      dataRecords += file.recordCount
+      dataFiles += 1
+      dataBytes += file.fileSizeInBytes
+    case Content.PositionDeletes =>
+      positionRecords += file.recordCount
+      if (file.format == FileFormat.Puffin) vectors += 1 else positionFiles += 1
+    case Content.EqualityDeletes =>
+      equalityRecords += file.recordCount
+      equalityFiles += 1
+  }
+
+  def add(that: PartitionSum): Unit = {
+    dataRecords += that.dataRecords
+    dataFiles += that.dataFiles
+    dataBytes += that.dataBytes
+    positionRecords += that.positionRecords
+    positionFiles += that.positionFiles
+    vectors += that.vectors
+    equalityRecords += that.equalityRecords
+    equalityFiles += that.equalityFiles
+    that.updated.foreach(touched)
+  }
+
+  def touched(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
+
+  /**
+   * How many rows are left after the deletes would be known where there are none. It is not said all the same: Apache
+   * Iceberg, when it brings a file up to date, keeps the old number as it is.
+   */
+  def result(partition: Vector[Option[Literal]], specId: Int): PartitionStatistics = PartitionStatistics(
+    partition,
+    specId,
+    dataRecords,
+    dataFiles,
+    dataBytes,
+    Some(positionRecords),
+    Some(positionFiles),
+    Some(equalityRecords),
+    Some(equalityFiles),
+    totalRecordCount = None,
+    updated.map(_.timestampMs),
+    updated.map(_.snapshotId),
+    vectors
+  )
+}

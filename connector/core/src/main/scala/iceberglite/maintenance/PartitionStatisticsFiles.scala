@@ -1,0 +1,82 @@
+package iceberglite.maintenance
+
+import java.util.UUID
+
+import iceberglite.data.{DataFormats, DataSource, DataTarget}
+import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
+import iceberglite.spec._
+import iceberglite.table.TableLocations
+import iceberglite.tree.{InParallel, MetadataTree, UnifiedPartition}
+
+/** Computes, writes and reads the statistics of a snapshot's partitions (spec: "Partition Statistics"). */
+object PartitionStatisticsFiles {
+
+  /**
+   * The statistics of a snapshot, sorted, from all of its manifests.
+   *
+   * @throws ValidationFailed no spec of the table has a partition field
+   */
+  def compute(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Vector[PartitionStatistics] = {
+    val unified = unifiedOf(metadata)
+    val tree = MetadataTree.of(io, metadata)
+    def sums = new PartitionStatistics.Sums(unified, metadata.snapshotsById.get)
+    val ofManifests = InParallel.map(tree.manifests(snapshot))(m => tree.entries(m).foldLeft(sums)(_ += _))
+    ofManifests.foldLeft(sums)(_ ++= _).result()
+  }
+
+  /**
+   * Writes the statistics of a snapshot, in the table's format of data files. The file counts once the table's metadata
+   * names it: see `SetPartitionStatistics`.
+   *
+   * @param unique tells the file from others of the snapshot
+   * @return absent for a snapshot without files
+   */
+  def write(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, unique: UUID): Option[PartitionStatisticsFile] =
+    Some(compute(io, metadata, snapshot)).filter(_.nonEmpty).map(write(io, metadata, snapshot.snapshotId, unique, _))
+
+  private def write(
+      io: FileIO,
+      metadata: TableMetadata,
+      snapshotId: Long,
+      unique: UUID,
+      rows: Vector[PartitionStatistics]
+  ): PartitionStatisticsFile = {
+    val (unified, version) = (unifiedOf(metadata).structType, metadata.formatVersion)
+    val format = TableProperty.of(TableProperty.WriteFormat, metadata.properties)
+    val path = s"${TableLocations.metadata(metadata)}/partition-stats-$snapshotId-$unique${format.extension}"
+    val schema = PartitionStatisticsColumns.schema(unified, version)
+    val target = DataTarget(io, path, schema, metadata.properties, MetricsModes(Map.empty))
+    val writer = DataFormats.of(format).write(target)
+    try {
+      rows.foreach(row => writer.write(PartitionStatisticsColumns.record(row, unified, version)))
+      PartitionStatisticsFile(snapshotId, path, writer.close().fileSizeInBytes)
+    } catch {
+      case e: Throwable =>
+        writer.abort()
+        throw e
+    }
+  }
+
+  /**
+   * The rows of a file, in its order.
+   *
+   * @param metadata of the table, whose specs may have grown since
+   * @throws UnreadableFile it is not a file of partition statistics, or damaged
+   */
+  def read(io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile): Vector[PartitionStatistics] = {
+    val unified = unifiedOf(metadata).structType
+    val path = file.statisticsPath
+    val format = FileFormat.all.find(f => f != FileFormat.Puffin && path.endsWith(f.extension)).getOrElse(
+      throw UnreadableFile(path, "partition statistics", "Its name does not tell its format: .parquet, .orc or .avro")
+    )
+    val source = DataSource(io, path, file.fileSizeInBytes)
+    val rows = DataFormats.of(format).read(source, PartitionStatisticsColumns.wanted(unified))
+    try rows.map(PartitionStatisticsColumns.statistics(_, unified, path)).toVector
+    finally rows.close()
+  }
+
+  private def unifiedOf(metadata: TableMetadata): UnifiedPartition =
+    if (metadata.specs.exists(_.isPartitioned)) new UnifiedPartition(metadata)
+    else throw ValidationFailed("An unpartitioned table has no partition statistics: its partitions have no fields")
+}

@@ -1,0 +1,46 @@
+package iceberglite.scan
+
+import iceberglite.spec.{Content, ContentFile, FileFormat, Metrics, NestedField}
+
+/**
+ * A delete file that applies to the data file of a task.
+ *
+ * @param keys of an equality delete file: the columns to compare by, in the order of its `equality_ids`
+ */
+final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: Vector[KeyColumn]) {
+
+  /** Whether it is a deletion vector (adopted version 3: "Deletion vectors"). */
+  def isVector: Boolean = DeleteFile.isVector(file)
+
+  def isEquality: Boolean = file.content == Content.EqualityDeletes
+
+  /** The same without what only planning needs, for the way to another JVM. */
+  def withoutMetrics: DeleteFile = copy(file = file.copy(metrics = Metrics.Empty))
+
+  /** Tells delete files apart: one Puffin file holds the vectors of many data files. */
+  def location: (String, Option[Long]) = (file.path, file.contentOffset)
+
+  override def toString: String = DeleteFile.describe(file)
+}
+
+object DeleteFile {
+  def isVector(file: ContentFile): Boolean =
+    file.content == Content.PositionDeletes && file.format == FileFormat.Puffin
+
+  def describe(file: ContentFile): String =
+    file.contentOffset.filter(_ => isVector(file)).fold(file.path)(offset => s"${file.path} at $offset")
+}
+
+/**
+ * A column that equality deletes compare by.
+ *
+ * @param path from a column of the table to the compared field: the column alone, or the structs around a nested field,
+ *   each without any other field
+ */
+final case class KeyColumn(path: Vector[NestedField]) {
+  def column: NestedField = path.head
+
+  def field: NestedField = path.last
+
+  def isNested: Boolean = path.size > 1
+}

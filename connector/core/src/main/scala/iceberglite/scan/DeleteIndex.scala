@@ -1,0 +1,144 @@
+package iceberglite.scan
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.{HashMap, IdentityHashMap}
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.expr.KeyRanges
+
+/**
+ * Which delete files of a snapshot apply to a data file (spec: "Scan Planning"; adopted version 3: "Deletion vectors"):
+ *
+ *   - a deletion vector to the data file that it names, which is in the same partition and not newer;
+ *   - without a vector, position delete files of the same partition (spec and values) whose data is not older than the
+ *     file's, those that speak of one data file to that one alone;
+ *   - equality delete files that are newer than the data, of the same partition or, if their own spec is unpartitioned,
+ *     of any.
+ *
+ * Files that hold nothing of the data file by their bounds are left out. Safe to share between threads.
+ */
+final private[scan] class DeleteIndex private (
+    vectors: HashMap[String, DeleteFile],
+    ofFiles: HashMap[String, SortedDeletes],
+    ofPartitions: HashMap[(Int, PartitionTuple), PartitionDeletes],
+    global: SortedDeletes
+) {
+  val isEmpty: Boolean = vectors.isEmpty && ofFiles.isEmpty && ofPartitions.isEmpty && global.isEmpty
+
+  /** Fills in the deletes of tasks; files of a manifest and a partition, which share the tuple, are looked up once. */
+  def applied(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
+    val known = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
+    tasks.map { task =>
+      val partition = known.computeIfAbsent(task.file.partition, p => Option(ofPartitions.get((task.spec.specId, p))))
+      val found = of(new DeleteTarget(task.file, task.dataSequenceNumber), partition)
+      if (found.isEmpty) task else task.copy(deletes = found)
+    }
+  }
+
+  private def of(data: DeleteTarget, partition: Option[PartitionDeletes]): Vector[DeleteFile] = {
+    val equality = joined(global.of(data), partition.fold(DeleteIndex.Nothing)(_.equality.of(data)))
+    vectorOf(data) match {
+      case Some(vector) => equality :+ vector
+      case None =>
+        val positions = partition.fold(DeleteIndex.Nothing)(_.positions.of(data))
+        val own = Option(ofFiles.get(data.file.path)).fold(DeleteIndex.Nothing)(_.of(data))
+        joined(equality, joined(positions, own))
+    }
+  }
+
+  private def vectorOf(data: DeleteTarget): Option[DeleteFile] =
+    if (vectors.isEmpty) None
+    else Option(vectors.get(data.file.path)).map { vector =>
+      if (vector.dataSequenceNumber < data.sequenceNumber) throw InvalidMetadata(
+        vector.file.path,
+        "$.sequence_number",
+        s"The deletion vector at ${vector.file.contentOffset.mkString} has the data sequence number " +
+          s"${vector.dataSequenceNumber}, but its data file ${data.file.path} is newer: ${data.sequenceNumber}"
+      )
+      data.requireBeside(vector)
+      vector
+    }
+
+  private def joined(a: Vector[DeleteFile], b: Vector[DeleteFile]): Vector[DeleteFile] =
+    if (a.isEmpty) b else if (b.isEmpty) a else a ++ b
+}
+
+private[scan] object DeleteIndex {
+  private val Nothing: Vector[DeleteFile] = Vector.empty
+
+  val Empty: DeleteIndex = new DeleteIndex(new HashMap, new HashMap, new HashMap, SortedDeletes.of(Vector.empty))
+
+  /**
+   * @param entries live entries of delete manifests
+   * @throws InvalidMetadata for two deletion vectors of one data file, and a vector that does not say whose it is
+   */
+  def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: KeyColumns): DeleteIndex = {
+    val (vectors, files) = entries.partition(e => DeleteFile.isVector(e.file))
+    val (equality, positions) = files.partition(_.file.content == Content.EqualityDeletes)
+    val (everywhere, inPartition) = equality.map(new EqualityDelete(_, keys))
+      .partition(d => specs.get(d.file.specId).forall(!_.isPartitioned))
+    val (ofOne, ofMany) = positions.map(new PositionDelete(_)).partition(_.dataFile.isDefined)
+    new DeleteIndex(
+      vectorsByFile(vectors),
+      hashed(ofOne.groupBy(_.dataFile.get).mapValues(SortedDeletes.of)),
+      hashed((ofMany ++ inPartition).groupBy(d => (d.file.specId, d.file.partition)).mapValues(PartitionDeletes.of)),
+      SortedDeletes.of(everywhere)
+    )
+  }
+
+  private def hashed[K, V](pairs: Map[K, V]): HashMap[K, V] = {
+    val map = new HashMap[K, V](pairs.size * 2)
+    pairs.foreach { case (k, v) => map.put(k, v) }
+    map
+  }
+
+  private def vectorsByFile(entries: Vector[ManifestEntry]): HashMap[String, DeleteFile] = {
+    val map = new HashMap[String, DeleteFile](entries.size * 2)
+    entries.foreach { e =>
+      val vector = DeleteFile(e.file, e.sequenceNumber.getOrElse(0L), Vector.empty)
+      val path = e.file.referencedDataFile.getOrElse(throw incomplete(vector, "referenced_data_file"))
+      if (e.file.contentOffset.isEmpty) throw incomplete(vector, "content_offset")
+      if (e.file.contentSizeInBytes.isEmpty) throw incomplete(vector, "content_size_in_bytes")
+      Option(map.put(path, vector)).foreach(other => throw double(path, other, vector))
+    }
+    map
+  }
+
+  private def incomplete(vector: DeleteFile, field: String): InvalidMetadata =
+    InvalidMetadata(vector.file.path, s"$$.$field", "The entry of a deletion vector must have it")
+
+  private def double(path: String, one: DeleteFile, other: DeleteFile): InvalidMetadata = InvalidMetadata(
+    other.file.path,
+    "$.referenced_data_file",
+    s"The data file $path has two deletion vectors in one snapshot: $one and $other. Roll back to a snapshot with one, " +
+      "or rewrite the data file with the engine that wrote them"
+  )
+}
+
+/** A data file that deletes are looked up for. */
+final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber: Long) {
+  lazy val path: Array[Byte] = file.path.getBytes(UTF_8)
+  private var known: List[(Key, KeyRanges)] = Nil
+
+  /** Most tables have one key. */
+  def keys(of: Key): KeyRanges = known.find(_._1 eq of).map(_._2).getOrElse {
+    val ranges = of.overlap.keysOf(file)
+    known ::= of -> ranges
+    ranges
+  }
+
+  /** A delete file that names a data file of another partition would not apply: one of the two entries is wrong. */
+  def requireBeside(delete: DeleteFile): Unit =
+    if (delete.file.specId != file.specId || delete.file.partition != file.partition) throw InvalidMetadata(
+      delete.file.path,
+      "$.partition",
+      s"$delete deletes rows of the data file ${file.path}, which is in another partition: " +
+        s"${DeleteTarget.show(file)}, not ${DeleteTarget.show(delete.file)}"
+    )
+}
+
+private object DeleteTarget {
+  private def show(file: ContentFile): String =
+    s"spec ${file.specId} (${file.partition.values.map(_.fold("null")(_.toString)).mkString(", ")})"
+}

@@ -1,0 +1,33 @@
+package iceberglite.scan
+
+import iceberglite.data.{Record, RecordValues}
+import iceberglite.spec._
+import iceberglite.spec.Type.StructType
+
+/** Columns whose values stand in a file's metadata, as records hold them, by field id. */
+private[scan] object FileConstants {
+
+  /** The values of identity partition fields (spec: "Column Projection"). */
+  def identities(spec: PartitionSpec, partition: PartitionTuple, wanted: StructType): Map[Int, AnyRef] = {
+    val positions = spec.identityPositions
+    if (positions.isEmpty) Map.empty
+    else Schema.fieldsOf(wanted).flatMap(f => value(f, positions, partition).map(f.id -> _)).toMap
+  }
+
+  private def value(field: NestedField, positions: Map[Int, Int], partition: PartitionTuple): Option[AnyRef] =
+    (positions.get(field.id), field.fieldType) match {
+      case (Some(position), t: PrimitiveType) => partition.values.lift(position).map(_.map(RecordValues.primitive(_, t)).orNull)
+      case _ => None
+    }
+
+  /** The file's partition as a struct of the partition fields of several specs; those of other specs are null. */
+  def partition(struct: StructType, spec: PartitionSpec, partition: PartitionTuple): Record = {
+    val byId = spec.fields.map(_.fieldId).zip(partition.values).toMap
+    new Record(struct.fields.map { f =>
+      (byId.get(f.id).flatten, f.fieldType) match {
+        case (Some(value), t: PrimitiveType) => RecordValues.primitive(value, t)
+        case _ => RecordValues.ofNull
+      }
+    }.toArray)
+  }
+}

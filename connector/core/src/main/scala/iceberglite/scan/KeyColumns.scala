@@ -1,0 +1,90 @@
+package iceberglite.scan
+
+import java.util.concurrent.ConcurrentHashMap
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.KeyOverlap
+
+/**
+ * The columns of `equality_ids` (spec: "Equality Delete Files"). A column that the table has dropped is still compared:
+ * it is as the schemas say that had it, and optional, as later files lack it.
+ *
+ * @param current the schema of the scan
+ * @param others all schemas of the table
+ */
+final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
+  private val known = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, Key]]
+
+  /**
+   * The key of an equality delete file. Files with the same ids share one.
+   *
+   * @throws InvalidMetadata where the file's ids are none that rows can be compared by
+   */
+  def of(deletes: ContentFile): Key = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
+
+  /** Left what is wrong with the ids: it matters only where the deletes apply. */
+  def keyOf(deletes: ContentFile): Either[InvalidMetadata, Key] =
+    known.computeIfAbsent(
+      deletes.equalityIds,
+      ids =>
+        try Right(new Key(columns(ids, deletes)))
+        catch { case e: InvalidMetadata => Left(e) }
+    )
+
+  private def columns(ids: Vector[Int], deletes: ContentFile): Vector[KeyColumn] =
+    if (ids.nonEmpty) ids.map(column(_, deletes))
+    else throw invalid(deletes, "An equality delete file must name its delete columns")
+
+  private def column(id: Int, deletes: ContentFile): KeyColumn = {
+    val found = ReadColumns.path(current, id).orElse(dropped(id))
+      .getOrElse(throw invalid(deletes, s"No schema of the table has a field with the id $id"))
+    found.init.map(_.fieldType).foreach {
+      case _: StructType => ()
+      case other => throw notAKey(deletes, found, s"is inside a ${other.getClass.getSimpleName.stripSuffix("Type")}")
+    }
+    found.last.fieldType match {
+      case t @ (FloatType | DoubleType | VariantType) => throw notAKey(deletes, found, s"is a $t")
+      case _: NestedType => throw notAKey(deletes, found, "has parts")
+      case _: PrimitiveType => KeyColumn(found)
+    }
+  }
+
+  /** Of several types that a dropped column had, the widest reads the files of all. */
+  private def dropped(id: Int): Option[Vector[NestedField]] = {
+    val paths = others.sortBy(-_.schemaId).flatMap(ReadColumns.path(_, id))
+    paths.reduceOption { (a, b) =>
+      if (canPromote(a.last.fieldType, b.last.fieldType, FormatVersion.V3)) b else a
+    }.map(_.map(_.copy(required = false))).map(ReadColumns.alone)
+  }
+
+  private def notAKey(deletes: ContentFile, path: Vector[NestedField], reason: String): InvalidMetadata = invalid(
+    deletes,
+    s"The delete column ${path.map(_.name).mkString(".")} (field id ${path.last.id}) $reason; such columns cannot be compared. " +
+      "Rewrite the table's deletes with the engine that wrote them"
+  )
+
+  private def invalid(deletes: ContentFile, reason: String): InvalidMetadata =
+    InvalidMetadata(deletes.path, "$.equality_ids", reason)
+}
+
+/** The delete columns of some equality delete files, and which files they cannot touch. */
+final private[scan] class Key(val columns: Vector[KeyColumn]) {
+  private val compared = columns.filterNot(_.isNested).map(_.field)
+  val overlap: KeyOverlap = new KeyOverlap(compared)
+
+  /** The metrics of the columns alone: of the other columns of a deleted row nothing follows for rows with its key. */
+  def metricsOf(deletes: ContentFile): Metrics = {
+    val ids = compared.map(_.id).toSet
+    def of[A](map: Option[Map[Int, A]]): Option[Map[Int, A]] = map.map(_.filterKeys(ids).map(identity))
+    val all = deletes.metrics
+    MetricMaps(
+      valueCounts = of(all.valueCounts),
+      nullValueCounts = of(all.nullValueCounts),
+      nanValueCounts = of(all.nanValueCounts),
+      lowerBounds = of(all.lowerBounds),
+      upperBounds = of(all.upperBounds)
+    )
+  }
+}

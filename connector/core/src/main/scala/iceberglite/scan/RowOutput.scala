@@ -1,0 +1,79 @@
+package iceberglite.scan
+
+import iceberglite.data.Record
+import iceberglite.spec.{MetadataColumns, NestedField, Type}
+import iceberglite.spec.Type.StructType
+
+/** Makes the wanted rows of what is read of one file; row lineage by the adopted version 3: "Row lineage". */
+final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanTask) {
+
+  /** The columns to read. Row ids come from places; a file without a first row id has no lineage, whatever is in it. */
+  val stored: Vector[NestedField] = {
+    val needed = wanted.flatMap { f =>
+      f.id match {
+        case MetadataColumns.RowId.id => task.file.firstRowId.toVector.flatMap(_ => Vector(f, MetadataColumns.Position))
+        case MetadataColumns.LastUpdatedSequenceNumber.id => task.file.firstRowId.toVector.map(_ => f)
+        case _ => Vector(f)
+      }
+    }
+    needed.foldLeft(Vector.empty[NestedField])((done, f) => if (done.exists(_.id == f.id)) done else done :+ f)
+  }
+
+  def of(read: Vector[NestedField], isDeleted: Record => Boolean): Record => Record =
+    if (read == wanted && !wanted.exists(f => isComputed(f.id))) identity
+    else {
+      val columns = wanted.map(f => if (isMark(f.id)) mark(isDeleted) else column(f, read)).toArray
+      row => {
+        val values = new Array[AnyRef](columns.length)
+        var i = 0
+        while (i < values.length) {
+          values(i) = columns(i)(row)
+          i += 1
+        }
+        new Record(values)
+      }
+    }
+
+  private def isComputed(id: Int): Boolean = isLineage(id) || isMark(id)
+
+  private def isMark(id: Int): Boolean = id == MetadataColumns.Deleted.id
+
+  private def mark(isDeleted: Record => Boolean): Record => AnyRef = row => Boolean.box(isDeleted(row))
+
+  private def isLineage(id: Int): Boolean =
+    id == MetadataColumns.RowId.id || id == MetadataColumns.LastUpdatedSequenceNumber.id
+
+  private def column(field: NestedField, read: Vector[NestedField]): Record => AnyRef = {
+    val ordinal = read.indexWhere(_.id == field.id)
+    (field.id, task.file.firstRowId) match {
+      case (MetadataColumns.RowId.id, Some(first)) =>
+        val position = read.indexWhere(_.id == MetadataColumns.Position.id)
+        row => if (row(ordinal) != null) row(ordinal) else Long.box(first + TableRows.long(row(position)))
+      case (MetadataColumns.LastUpdatedSequenceNumber.id, Some(_)) =>
+        val number = Long.box(task.dataSequenceNumber)
+        row => if (row(ordinal) != null) row(ordinal) else number
+      case (id, None) if isLineage(id) => _ => null
+      case _ =>
+        val only = narrowed(field.fieldType, read(ordinal).fieldType)
+        row => only(row(ordinal))
+    }
+  }
+
+  /** Cuts off the fields of structs that only deletes and conditions needed: they come last. */
+  private def narrowed(wanted: Type, read: Type): AnyRef => AnyRef = (wanted, read) match {
+    case (StructType(fields), StructType(all)) if wanted != read =>
+      val parts = fields.zip(all).map { case (f, r) => narrowed(f.fieldType, r.fieldType) }.toArray
+      value => if (value == null) null else cut(value.asInstanceOf[Record], parts)
+    case _ => identity
+  }
+
+  private def cut(struct: Record, parts: Array[AnyRef => AnyRef]): Record = {
+    val values = new Array[AnyRef](parts.length)
+    var i = 0
+    while (i < values.length) {
+      values(i) = parts(i)(struct(i))
+      i += 1
+    }
+    new Record(values)
+  }
+}

@@ -1,0 +1,117 @@
+package iceberglite.scan
+
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Arrays
+import java.util.concurrent.atomic.AtomicReferenceArray
+
+import iceberglite.spec.{ContentFile, ManifestEntry, MetadataColumns}
+import iceberglite.spec.expr.KeyRanges
+
+/** A delete file, and what its metrics say of the data that it may touch. */
+sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
+  val file: ContentFile = entry.file
+  protected val sequenceNumber: Long = entry.sequenceNumber.getOrElse(0L)
+
+  /** It applies to data with this sequence number and to older data. */
+  def newestData: Long
+
+  def delete: DeleteFile
+
+  def mayTouch(data: DeleteTarget): Boolean
+}
+
+/** Its `pos` and `file_path` tell of data files, whatever the scan's filter is. */
+final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDelete(entry) {
+  override val delete: DeleteFile = DeleteFile(file, sequenceNumber, Vector.empty)
+
+  /** Also of the same commit. */
+  override def newestData: Long = sequenceNumber
+
+  private val first: Option[Array[Byte]] = file.metrics.lowerBound(MetadataColumns.DeleteFilePath.id).map(bytes)
+  private val last: Option[Array[Byte]] = file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).map(bytes)
+
+  /** The only data file that it speaks of: as it says itself, or by its bounds, which are never cut. */
+  val dataFile: Option[String] = file.referencedDataFile.orElse {
+    first.filter(low => last.exists(Arrays.equals(low, _))).map(new String(_, UTF_8))
+  }
+
+  override def mayTouch(data: DeleteTarget): Boolean =
+    if (dataFile.isDefined) {
+      data.requireBeside(delete)
+      true
+    } else
+      first.forall(Arrays.compareUnsigned(_, data.path) <= 0) &&
+      last.forall(Arrays.compareUnsigned(_, data.path) >= 0)
+
+  private def bytes(bound: ByteBuffer): Array[Byte] = {
+    val array = new Array[Byte](bound.remaining)
+    bound.duplicate().get(array)
+    array
+  }
+}
+
+/** Not looked into before there is data that it may apply to: what is wrong with it hurts no other data. */
+final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns) extends IndexedDelete(entry) {
+
+  /** Strictly older. */
+  override def newestData: Long = sequenceNumber - 1
+
+  private lazy val key: Key = keys.of(file)
+  private lazy val ranges: KeyRanges = key.overlap.keysOf(file)
+  override lazy val delete: DeleteFile = DeleteFile(file, sequenceNumber, key.columns)
+
+  override def mayTouch(data: DeleteTarget): Boolean = ranges.mayMeet(data.keys(key))
+}
+
+/** The deletes of one partition. */
+final private[scan] class PartitionDeletes(val equality: SortedDeletes, val positions: SortedDeletes)
+
+private[scan] object PartitionDeletes {
+  def of(deletes: Vector[IndexedDelete]): PartitionDeletes = {
+    val (equality, positions) = deletes.partition(_.isInstanceOf[EqualityDelete])
+    new PartitionDeletes(SortedDeletes.of(equality), SortedDeletes.of(positions))
+  }
+}
+
+/** Deletes of one scope, by the newest data that they apply to. */
+final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) {
+  private val newestData: Array[Long] = deletes.map(_.newestData)
+
+  /** Data files that all of the deletes from some place on apply to share what they are given. */
+  private val shared = new AtomicReferenceArray[Vector[DeleteFile]](deletes.length)
+
+  def isEmpty: Boolean = deletes.isEmpty
+
+  def of(data: DeleteTarget): Vector[DeleteFile] = {
+    val start = firstFor(data.sequenceNumber)
+    if (start == deletes.length) Vector.empty
+    else {
+      val touching = (start until deletes.length).count(deletes(_).mayTouch(data))
+      if (touching == 0) Vector.empty
+      else if (touching == deletes.length - start) from(start)
+      else deletes.iterator.drop(start).filter(_.mayTouch(data)).map(_.delete).toVector
+    }
+  }
+
+  private def from(start: Int): Vector[DeleteFile] = Option(shared.get(start)).getOrElse {
+    val all = deletes.iterator.drop(start).map(_.delete).toVector
+    shared.compareAndSet(start, null, all)
+    all
+  }
+
+  /** The first delete that applies to data of this number; the later ones do too. */
+  private def firstFor(sequenceNumber: Long): Int = {
+    var from = 0
+    var until = deletes.length
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      if (newestData(middle) < sequenceNumber) from = middle + 1 else until = middle
+    }
+    from
+  }
+}
+
+private[scan] object SortedDeletes {
+  def of(deletes: Vector[IndexedDelete]): SortedDeletes = new SortedDeletes(deletes.sortBy(_.newestData).toArray)
+}

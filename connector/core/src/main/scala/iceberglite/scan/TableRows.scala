@@ -1,0 +1,149 @@
+package iceberglite.scan
+
+import iceberglite.data.{DataFormats, DataSource, Record, RecordIterator, RecordValues}
+import iceberglite.io.FileIO
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.Type.StructType
+import iceberglite.spec.expr.{Evaluate, Expression, Predicate, Term}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+
+/**
+ * The rows of the files of a plan, one by one, in any format: columns found by field id, deleted rows left out or, where
+ * `_deleted` is wanted, marked. One thread's.
+ *
+ * @param schema the scan's, for the columns of residuals
+ * @param wanted columns of the table, structs with the fields that are wanted, and metadata columns, told by their ids
+ * @param filtered whether rows are left out that do not match a task's residual
+ */
+final class TableRows(
+    io: FileIO,
+    specs: Map[Int, PartitionSpec],
+    nameMapping: Option[NameMapping],
+    schema: Schema,
+    wanted: Vector[NestedField],
+    filtered: Boolean
+) {
+  /** Who asks for `_deleted` gets deleted rows too. */
+  private val marksRows: Boolean = wanted.exists(_.id == MetadataColumns.Deleted.id)
+  private val deleteReader = new DeleteReader(io, specs, nameMapping)
+
+  /**
+   * The rows in the order of the file.
+   *
+   * @throws InvalidArgument for a part of a file: rows have no bytes here
+   */
+  def of(task: FileScanTask): RecordIterator = {
+    if (task.start != 0) throw InvalidArgument("start", task.start.toString, "A file is read row by row as a whole")
+    if (task.file.keyMetadata.isDefined) throw Unsupported(
+      s"encrypted data file ${task.file.path}",
+      "This release has no keys; read the table with an engine that has"
+    )
+    val deletes = deleteReader.of(task.file.path, task.deletes)
+    val output = new RowOutput(wanted, task)
+    val columns = ReadColumns.merged(output.stored, deletes.columns ++ filterColumns(task))
+    val needsPosition = !deletes.positions.isEmpty && !columns.exists(_.id == MetadataColumns.Position.id)
+    val read = if (needsPosition) columns :+ MetadataColumns.Position else columns
+    val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping, constants(task, read))
+    val rows = DataFormats.of(task.file.format).read(source, StructType(read))
+    val isDeleted = deleted(deletes, read)
+    val marked = output.of(read, isDeleted)
+    val tests = if (marksRows || deletes.isEmpty) Vector.empty else Vector((row: Record) => !isDeleted(row))
+    new PassingRows(rows, (tests ++ residual(task, read)).toArray, marked)
+  }
+
+  private def constants(task: FileScanTask, read: Vector[NestedField]): Map[Int, AnyRef] = {
+    val metadata = read.flatMap(f => metadataValue(f, task).map(f.id -> _))
+    FileConstants.identities(task.spec, task.file.partition, StructType(read)) ++ metadata
+  }
+
+  private def metadataValue(field: NestedField, task: FileScanTask): Option[AnyRef] = (field.id, field.fieldType) match {
+    case (MetadataColumns.FilePath.id, _) => Some(task.file.path)
+    case (MetadataColumns.SpecId.id, _) => Some(Int.box(task.spec.specId))
+    case (MetadataColumns.Deleted.id, _) => Some(Boolean.box(false))
+    // Of a table that never had partitions it is null.
+    case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty =>
+      Some(FileConstants.partition(struct, task.spec, task.file.partition))
+    case _ => None
+  }
+
+  private def filterColumns(task: FileScanTask): Vector[NestedField] =
+    if (filtered) TableRows.columns(task.residual).toVector.flatMap(ReadColumns.path(schema, _)).map(_.head)
+    else Vector.empty
+
+  private def deleted(deletes: RowDeletes, read: Vector[NestedField]): Record => Boolean = {
+    val keys = deletes.keys.filterNot(_.isEmpty).map(_.in(read)).toArray
+    val position = read.indexWhere(_.id == MetadataColumns.Position.id)
+    row =>
+      !deletes.positions.isEmpty && deletes.positions.isDeleted(TableRows.long(row(position))) || keys.exists(_(row))
+  }
+
+  private def residual(task: FileScanTask, read: Vector[NestedField]): Option[Record => Boolean] =
+    if (filtered && task.residual != AlwaysTrue) Some(matching(task.residual, read)) else None
+
+  private def matching(residual: Expression, read: Vector[NestedField]): Record => Boolean =
+    Evaluate.rows[Record](
+      residual,
+      id => {
+        val path = ReadColumns.path(schema, id)
+          .getOrElse(throw InvalidArgument("field id of the filter", id.toString, "The scan's schema has no such field"))
+        val place = ReadColumns.place(path, read).toArray
+        path.last.fieldType match {
+          case t: PrimitiveType => row => RecordValues.literal(ReadColumns.valueAt(row, place), t)
+          // Only whether it is null can be asked of it.
+          case _: NestedType => row => Option(ReadColumns.valueAt(row, place)).map(_ => Literal.BooleanLiteral(true))
+        }
+      }
+    )
+}
+
+private[scan] object TableRows {
+  def long(value: AnyRef): Long = value.asInstanceOf[java.lang.Long].longValue
+
+  /** The ids of the fields that an expression speaks of. */
+  private def columns(e: Expression): Set[Int] = e match {
+    case And(l, r) => columns(l) ++ columns(r)
+    case Or(l, r) => columns(l) ++ columns(r)
+    case Not(child) => columns(child)
+    case p: Predicate => column(p.term).toSet
+    case AlwaysTrue | AlwaysFalse => Set.empty
+  }
+
+  private def column(term: Term): Option[Int] = term match {
+    case Term.Bound(field, _) => Some(field.id)
+    case Term.Transformed(_, of) => column(of)
+    case Term.Named(_) => None
+  }
+}
+
+/** The rows of a file that pass all tests, as the scan wants them. */
+final private class PassingRows(
+    rows: RecordIterator,
+    tests: Array[Record => Boolean],
+    output: Record => Record
+) extends RecordIterator {
+  private var waiting: Option[Record] = None
+
+  override def hasNext: Boolean = {
+    while (waiting.isEmpty && rows.hasNext) {
+      val row = rows.next()
+      if (passes(row)) waiting = Some(row)
+    }
+    waiting.isDefined
+  }
+
+  override def next(): Record = {
+    if (!hasNext) throw new NoSuchElementException("The file has no more rows")
+    val row = output(waiting.get)
+    waiting = None
+    row
+  }
+
+  override def close(): Unit = rows.close()
+
+  private def passes(row: Record): Boolean = {
+    var i = 0
+    while (i < tests.length && tests(i)(row)) i += 1
+    i == tests.length
+  }
+}

@@ -1,0 +1,53 @@
+package iceberglite.tree
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.ValidationFailed
+
+/** What a file that a commit adds must be like (spec: "Manifests", "Delete Formats"; version 3 as adopted). */
+private[tree] object AddedFiles {
+
+  /** @throws ValidationFailed with the file and the rule that it breaks */
+  def check(entry: ManifestEntry, header: TreeHeader): Unit = {
+    val file = entry.file
+    if (!header.specs.contains(file.specId)) {
+      refuse(file, s"has partition spec ${file.specId}, which the table has not: write the file again")
+    }
+    entry.sequenceNumber.foreach { n =>
+      if (n < 0 || n > header.sequenceNumber) {
+        refuse(file, s"has the data sequence number $n, not one from 0 to the commit's ${header.sequenceNumber}")
+      }
+    }
+    file.content match {
+      case Content.Data => ()
+      case Content.PositionDeletes =>
+        checkVersion(file, header.formatVersion)
+        if (isVector(file)) checkVector(file, header.formatVersion)
+        else if (header.formatVersion >= FormatVersion.V3) {
+          refuse(file, "is a position delete file, and version 3 adds deletion vectors only")
+        }
+      case Content.EqualityDeletes =>
+        checkVersion(file, header.formatVersion)
+        if (file.equalityIds.isEmpty) refuse(file, "is an equality delete file without equality ids")
+    }
+  }
+
+  private def checkVersion(file: ContentFile, version: FormatVersion): Unit =
+    if (version == FormatVersion.V1) {
+      refuse(file, "is a delete file, and version 1 has none: set the table property format-version to 2")
+    }
+
+  private def isVector(file: ContentFile): Boolean = file.format == FileFormat.Puffin
+
+  private def checkVector(file: ContentFile, version: FormatVersion): Unit = {
+    if (version < FormatVersion.V3) {
+      refuse(file, s"is a deletion vector, and version $version has none: set the table property format-version to 3")
+    }
+    if (file.referencedDataFile.isEmpty) refuse(file, "is a deletion vector without its data file")
+    if (file.contentOffset.isEmpty || file.contentSizeInBytes.isEmpty) {
+      refuse(file, "is a deletion vector without its place in the Puffin file")
+    }
+  }
+
+  private def refuse(file: ContentFile, why: String): Nothing =
+    throw ValidationFailed(s"Cannot add ${file.path}: it $why")
+}

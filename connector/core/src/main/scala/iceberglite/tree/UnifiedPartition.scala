@@ -1,0 +1,56 @@
+package iceberglite.tree
+
+import iceberglite.spec.{Literal, NestedField, PartitionField, PartitionSpec, PartitionTuple, Schema, TableMetadata}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type.{StructType, UnknownType}
+import iceberglite.spec.transform.Void
+
+/**
+ * The unified partition type (spec: "Partition Statistics File"): one struct for the files of all specs of a table, a
+ * field for each partition field id, with its newest name, in the order of the ids. A file has null for the fields that
+ * its spec lacks.
+ */
+final class UnifiedPartition(metadata: TableMetadata) {
+  private val sources: Schema = PartitionSources.schema(metadata, metadata.schema)
+  private val newestFirst: Vector[PartitionSpec] = metadata.specs.sortBy(-_.specId)
+  private val ids: Vector[Int] = metadata.specs.flatMap(_.fields).map(_.fieldId).distinct.sorted
+
+  val structType: StructType = StructType(distinctNames(ids.map(unified)))
+
+  /** Whether there is a partition to speak of. */
+  def isEmpty: Boolean = ids.isEmpty
+
+  /** For each spec: where its tuples hold the fields of the struct. */
+  private val positions: Map[Int, Vector[Option[Int]]] = metadata.specs.map { spec =>
+    val of = spec.fields.map(_.fieldId).zipWithIndex.toMap
+    spec.specId -> ids.map(of.get)
+  }.toMap
+
+  /** A file's partition, in the order of [[structType]]; `None` is null. */
+  def values(specId: Int, tuple: PartitionTuple): Vector[Option[Literal]] =
+    positions(specId).zip(structType.fields).map { case (position, field) =>
+      // Of a column that no schema has any more, the type of the values is not known.
+      position.filterNot(_ => field.fieldType == UnknownType).flatMap(tuple.values(_))
+    }
+
+  /** The type is of a spec that still has values, for a field that version 1 dropped is void in the newer specs. */
+  private def unified(id: Int): NestedField = {
+    val uses = newestFirst.flatMap(s => s.fields.zip(s.partitionType(sources).fields)).filter(_._1.fieldId == id)
+    val valued = uses.filter(_._1.transform != Void)
+    valued.map(_._1).find(!_.sameValues(valued.head._1)).foreach(other => refuse(valued.head._1, other))
+    (valued ++ uses).head._2.copy(name = uses.head._1.name)
+  }
+
+  private def refuse(one: PartitionField, other: PartitionField): Nothing = throw Unsupported(
+    s"a partition column for two meanings of partition field ${one.fieldId}: ${shown(one)} and ${shown(other)}",
+    "Version 1 tables may have such specs; read the metadata tables without `partition`, such as manifests"
+  )
+
+  private def shown(f: PartitionField): String = s"${f.name}=${f.transform}(${f.sourceId})"
+
+  /** Of two fields with one name the newer keeps it. */
+  private def distinctNames(fields: Vector[NestedField]): Vector[NestedField] = {
+    val owner = fields.map(f => f.name -> f.id).toMap
+    fields.map(f => if (owner(f.name) == f.id) f else f.copy(name = s"${f.name}_${f.id}"))
+  }
+}

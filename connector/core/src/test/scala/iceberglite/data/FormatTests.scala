@@ -1,0 +1,258 @@
+package iceberglite.data
+
+import java.nio.ByteBuffer
+import java.nio.file.{Files, Paths}
+import java.util.UUID
+
+import scala.annotation.nowarn
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.FormatRules
+import iceberglite.io.{FileIO, HadoopFileIO, MetricsModes, TemporaryDirectory}
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
+import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.Type._
+import iceberglite.table.MemoryFileIO
+
+/** What holds for the rows of every format. */
+abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 60)
+
+  protected val hadoop = new HadoopFileIO(new Configuration(false))
+
+  protected def newPath(): String = s"$directory/${UUID.randomUUID}.${format.format.name}"
+
+  protected def full(schema: Schema): MetricsModes = MetricsModes(schema.byId.map { case (id, _) => id -> Full })
+
+  protected def write(
+      schema: Schema,
+      rows: Seq[Record],
+      io: FileIO = hadoop,
+      properties: Map[String, String] = Map.empty,
+      modes: Option[MetricsModes] = None
+  ): WrittenFile = {
+    val target = DataTarget(io, newPath(), schema, properties, modes.getOrElse(full(schema)), Map("made.by" -> "a test"))
+    val writer = format.write(target)
+    rows.foreach(writer.write)
+    writer.close()
+  }
+
+  protected def read(path: String, wanted: StructType, io: FileIO = hadoop): Vector[Record] =
+    readFrom(DataSource(io, path, io.info(path).fold(0L)(_.length)), wanted)
+
+  protected def readFrom(source: DataSource, wanted: StructType): Vector[Record] = {
+    val rows = format.read(source, wanted)
+    try rows.toVector
+    finally rows.close()
+  }
+
+  protected def assertSame(found: Vector[Record], expected: Vector[Record]): Unit =
+    assert(found.map(RecordGenerators.comparable) == expected.map(RecordGenerators.comparable))
+
+  /** The value without what the format cannot hold. */
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+
+  protected def records(schema: Schema): Gen[Vector[Record]] =
+    RecordGenerators.records(schema).map(_.map(held(_, schema.asStruct).asInstanceOf[Record]))
+
+  /** Those that the format can store. */
+  protected def schemas: Gen[Schema] = RecordGenerators.schema()
+
+  private val cases: Gen[(Schema, Vector[Record])] = schemas.flatMap(s => records(s).map(s -> _))
+
+  test("random rows of random schemas come back as they were", FormatRules.valuesKept, FormatRules.unknown) {
+    forAll(cases) { case (schema, rows) =>
+      val file = write(schema, rows)
+      assert(file.recordCount == rows.size && file.fileSizeInBytes == Files.size(Paths.get(file.path)))
+      assert(file.format == format.format)
+      assertSame(read(file.path, schema.asStruct), rows)
+    }
+  }
+
+  test("rows of every type come back from files that are kept in memory", FormatRules.valuesKept, FormatRules.variants) {
+    val schema = RecordGenerators.flat(RecordGenerators.all)
+    forAll(records(schema), minSuccessful(20)) { rows =>
+      val io = new MemoryFileIO
+      val file = write(schema, rows, io)
+      assert(io.paths == Set(file.path))
+      assertSame(read(file.path, schema.asStruct, io), rows)
+    }
+  }
+
+  test("many rows come back in their order, with their ordinals in the file", FormatRules.positions) {
+    val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "text", StringType)))
+    val rows = (0 until 40000).map(i => Record.of(i.toLong * 3, if (i % 7 == 0) null else "t" * (i % 50))).toVector
+    val file = write(schema, rows)
+    val found = read(file.path, StructType(Vector(schema.fields(1), MetadataColumns.Position, schema.fields(0))))
+    assertSame(found, rows.zipWithIndex.map { case (r, i) => Record.of(r(1), i.toLong, r(0)) })
+    val onlyPositions = read(file.path, StructType(Vector(MetadataColumns.Position)))
+    assertSame(onlyPositions, rows.indices.map(i => Record.of(i.toLong)).toVector)
+  }
+
+  test(
+    "columns are found by id after drops, renames, moves, promotions and additions, at every level",
+    FormatRules.byId,
+    FormatRules.missing,
+    FormatRules.promoted
+  ) {
+    val evolving = for {
+      schema <- schemas
+      rows <- records(schema)
+      wanted <- RecordGenerators.evolved(schema)
+    } yield (schema, rows, wanted)
+    forAll(evolving) { case (schema, rows, wanted) =>
+      val file = write(schema, rows)
+      val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, wanted.asStruct).asInstanceOf[Record])
+      assertSame(read(file.path, wanted.asStruct), expected)
+    }
+  }
+
+  test("a column that the file lacks has the constant that is given, its initial default, or null", FormatRules.missing) {
+    val file = write(Schema(0, Vector(required(1, "id", LongType))), Vector(Record.of(5L)))
+    val default = Some(DefaultValue.OfPrimitive(Literal.StringLiteral("d")))
+    val inside = StructType(Vector(optional(4, "x", StringType).copy(initialDefault = default), optional(5, "y", IntType)))
+    val wanted = StructType(Vector(
+      required(2, "part", StringType).copy(initialDefault = default),
+      required(6, "also", StringType).copy(initialDefault = default),
+      required(3, "s", inside).copy(initialDefault = Some(DefaultValue.EmptyStruct)),
+      optional(7, "none", inside)
+    ))
+    val source = DataSource(hadoop, file.path, file.fileSizeInBytes, constants = Map(2 -> "p"))
+    assertSame(readFrom(source, wanted), Vector(Record.of("p", "d", Record.of("d", null), null)))
+    val error = intercept[UnreadableFile](read(file.path, StructType(Vector(required(9, "gone", IntType)))))
+    assert(error.getMessage.contains(file.path) && error.getMessage.contains("Column gone"))
+  }
+
+  test("a required column that a nested struct lacks is named by its path", FormatRules.missing) {
+    val struct = StructType(Vector(required(2, "a", IntType)))
+    val file = write(Schema(0, Vector(required(1, "s", struct))), Vector(Record.of(Record.of(1))))
+    val wanted = StructType(Vector(required(1, "s", StructType(Vector(required(3, "b", IntType))))))
+    assert(intercept[UnreadableFile](read(file.path, wanted)).getMessage.contains("Column s.b"))
+  }
+
+  test("a struct whose wanted fields are all missing in the file is null only where it was", FormatRules.missing) {
+    val old = Schema(0, Vector(optional(1, "s", StructType(Vector(optional(2, "a", IntType))))))
+    val file = write(old, Vector(Record.of(Record.of(1)), Record.of(null), Record.of(Record.of(null))))
+    val wanted = StructType(Vector(optional(1, "s", StructType(Vector(optional(3, "b", IntType))))))
+    assertSame(read(file.path, wanted), Vector(Record.of(Record.of(null)), Record.of(null), Record.of(Record.of(null))))
+  }
+
+  test("a date that no timestamp_ns holds fails with the column, others read as midnight", FormatRules.promoted) {
+    val schema = Schema(0, Vector(required(1, "d", DateType)))
+    val wanted = StructType(Vector(required(1, "d", TimestampNsType)))
+    val good = write(schema, Vector(Record.of(-1)))
+    assertSame(read(good.path, wanted), Vector(Record.of(-86400000000000L)))
+    val far = write(schema, Vector(Record.of(2932896)))
+    val error = intercept[UnreadableFile](read(far.path, wanted))
+    assert(error.getMessage.contains("Column d") && error.getMessage.contains(far.path))
+  }
+
+  test("a type that the file's cannot become is refused with both", FormatRules.promoted) {
+    val types = Seq[(PrimitiveType, PrimitiveType, Any)](
+      (LongType, IntType, 1L),
+      (DoubleType, FloatType, 1.0),
+      (StringType, IntType, "1"),
+      (DateType, TimestampTzType, 1),
+      (DecimalType(9, 2), DecimalType(9, 3), new java.math.BigDecimal("1.00")),
+      (StringType, DateType, "1")
+    )
+    types.foreach { case (from, to, value) =>
+      val file = write(Schema(0, Vector(required(1, "c", from))), Vector(Record.of(value)))
+      val error = intercept[UnreadableFile](read(file.path, StructType(Vector(required(1, "c", to)))))
+      assert(error.getMessage.contains("Column c") && error.getMessage.contains(to.toString))
+    }
+  }
+
+  test("a row without a value for a required field is refused with the field's path", FormatRules.requiredValues) {
+    val element = StructType(Vector(required(4, "x", IntType)))
+    val schema = Schema(0, Vector(required(1, "id", IntType), optional(2, "l", ListType(3, element, elementRequired = true))))
+    def message(row: Record): String = intercept[ValidationFailed](write(schema, Vector(row))).getMessage
+    assert(message(Record.of(null, null)).contains("Column id is required"))
+    assert(message(Record.of(1, Vector(null))).contains("Column l.element is required"))
+    assert(message(Record.of(1, Vector(Record.of(null)))).contains("Column l.element.x is required"))
+  }
+
+  test("a value that its type does not hold is refused", FormatRules.orcFixed) {
+    def message(t: PrimitiveType, value: Any): String =
+      intercept[ValidationFailed](write(Schema(0, Vector(required(1, "c", t))), Vector(Record.of(value)))).getMessage
+    assert(message(FixedType(3), ByteBuffer.wrap(new Array[Byte](2))).contains("Column c is of type fixed[3]"))
+    assert(message(DecimalType(4, 2), new java.math.BigDecimal("100.00")).contains("100.00"))
+    assert(message(DecimalType(4, 2), new java.math.BigDecimal("1.001")).contains("1.001"))
+  }
+
+  test("a file that is given up is gone, and one that is there is not written over") {
+    val schema = Schema(0, Vector(required(1, "id", IntType)))
+    val target = DataTarget(hadoop, newPath(), schema, Map.empty, full(schema))
+    val writer = format.write(target)
+    writer.write(Record.of(1))
+    writer.abort()
+    assert(!hadoop.exists(target.path))
+    val again = format.write(target)
+    again.close()
+    intercept[StorageFailed](format.write(target))
+    assertSame(read(target.path, schema.asStruct), Vector.empty)
+    assert(Files.list(directory).iterator.asScala.map(_.getFileName.toString).toVector == Vector(Paths.get(target.path).getFileName.toString))
+  }
+
+  test("a file that is not there, or is none of the format, is an error that names it") {
+    val wanted = StructType(Vector(optional(1, "id", IntType)))
+    Seq("", "P", "something else " * 100).foreach { text =>
+      val path = newPath()
+      hadoop.write(path, text.getBytes)
+      assert(intercept[UnreadableFile](read(path, wanted)).getMessage.contains(path))
+    }
+    assert(intercept[UnreadableFile](read("/nowhere/f", wanted)).getMessage.contains("/nowhere/f"))
+  }
+
+  test("counts and bounds are those of the rows, by each column's mode", FormatRules.metrics) {
+    val schema = Schema(
+      0,
+      Vector(
+        optional(1, "i", IntType),
+        optional(2, "d", DoubleType),
+        optional(3, "s", StringType),
+        optional(4, "n", StructType(Vector(required(5, "f", FloatType)))),
+        optional(6, "l", ListType(7, IntType, elementRequired = true)),
+        optional(8, "none", IntType),
+        optional(9, "counted", IntType),
+        optional(10, "b", BinaryType)
+      )
+    )
+    val rows = Vector(
+      Record.of(3, Double.NaN, "longer", Record.of(0.0f), Vector(1, 2), 1, 1, ByteBuffer.wrap(Array[Byte](-1, -1, 1))),
+      Record.of(-4, 0.0, null, null, null, 1, 1, ByteBuffer.wrap(Array[Byte](1))),
+      Record.of(null, -2.5, "\uffff\uffff\uffff", Record.of(Float.NaN), Vector(), 1, null, null)
+    )
+    val modes: Map[Int, MetricsMode] =
+      Map(1 -> Full, 2 -> Full, 3 -> Truncate(2), 5 -> Full, 7 -> Full, 8 -> NoMetrics, 9 -> Counts, 10 -> Truncate(2))
+    val m = write(schema, rows, modes = Some(MetricsModes(modes))).metrics
+    assert(m.valueCounts.contains(Map(1 -> 3L, 2 -> 3L, 3 -> 3L, 5 -> 3L, 9 -> 3L, 10 -> 3L)))
+    assert(m.nullValueCounts.contains(Map(1 -> 1L, 2 -> 0L, 3 -> 1L, 5 -> 1L, 9 -> 1L, 10 -> 1L)))
+    assert(m.nanValueCounts.contains(Map(2 -> 1L, 5 -> 1L)))
+    def value(bounds: Option[Map[Int, ByteBuffer]]): Map[Int, Literal] = bounds.get.map { case (id, bytes) =>
+      id -> SingleValue.decode(schema.byId(id).fieldType.asInstanceOf[PrimitiveType], bytes)
+    }
+    assert(value(m.lowerBounds) == Map(
+      1 -> Literal.IntLiteral(-4),
+      2 -> Literal.DoubleLiteral(-2.5),
+      3 -> Literal.StringLiteral("lo"),
+      5 -> Literal.FloatLiteral(0.0f),
+      10 -> Literal.BinaryLiteral(ByteBuffer.wrap(Array[Byte](1)))
+    ))
+    // Nothing of two bytes lies above ff ff 01.
+    assert(value(m.upperBounds) == Map(
+      1 -> Literal.IntLiteral(3),
+      2 -> Literal.DoubleLiteral(0.0),
+      3 -> Literal.StringLiteral("\uffff" + new String(Character.toChars(0x10000))),
+      5 -> Literal.FloatLiteral(0.0f)
+    ))
+  }
+}

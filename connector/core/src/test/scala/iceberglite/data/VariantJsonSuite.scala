@@ -1,0 +1,84 @@
+package iceberglite.data
+
+import java.nio.ByteBuffer
+
+import org.apache.iceberg.variants.{VariantValue, Variants}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.conformance.SparkRules
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** Variants as text; the suites of Spark compare all types with what Apache Iceberg's library writes. */
+class VariantJsonSuite extends AnyFunSuite {
+  private val noNames = bytes(1, 0, 0)
+
+  private def bytes(values: Int*): ByteBuffer = ByteBuffer.wrap(values.map(_.toByte).toArray)
+
+  private def text(values: Int*): String = VariantJson.text(noNames, bytes(values: _*))
+
+  test("values are as the encoding has them, byte for byte", SparkRules.variantsAsText) {
+    assert(text(0x00) == "null")
+    assert(text(0x04) == "true")
+    assert(text(0x0c, 0xff) == "-1")
+    assert(text(0x18, 0, 0, 0, 0, 0, 0, 0, 0x80) == "-9223372036854775808")
+    assert(text(0x20, 2, 0xc7, 0xcf, 0xff, 0xff) == "-123.45")
+    assert(text(0x2c, 0xff, 0xff, 0xff, 0xff) == "\"1969-12-31\"")
+    assert(text(0x09, 'h', 'i') == "\"hi\"")
+    assert(text(0x03, 2, 0, 1, 2, 0x04, 0x00) == "[true,null]")
+    assert(text(0x13, 1, 0, 0, 0, 0, 1, 0x08) == "[false]", "a large array")
+  }
+
+  test("fields have the names of the dictionary, and stand in their order", SparkRules.variantsAsText) {
+    val names = bytes(0x11, 2, 0, 1, 3, 'a', 'b', '"')
+    val value = bytes(0x02, 2, 0, 1, 2, 0, 3, 0x00, 0xff, 0x04)
+    assert(VariantJson.text(names, value) == """{"a":true,"b\"":null}""")
+    assert(VariantJson.fields(names, value).contains(Vector("a" -> "true", "b\"" -> "null")))
+    assert(VariantJson.fields(names, bytes(0x00)).isEmpty)
+  }
+
+  test("bytes that are no variant give an error, and never more text than they can hold") {
+    def refused(metadata: ByteBuffer, value: ByteBuffer): String =
+      intercept[InvalidArgument](VariantJson.text(metadata, value)).getMessage
+    assert(refused(bytes(2, 0, 0), bytes(0)).contains("version of its metadata is 2"))
+    assert(refused(bytes(0xc1, 0xff, 0xff, 0xff, 0x7f), bytes(0)).contains("claims 2147483647 names"))
+    assert(refused(noNames, bytes()).contains("refers to byte 1 of 0"))
+    assert(refused(noNames, bytes(0x40, 0xff, 0xff, 0xff, 0x7f)).contains("refers to byte"))
+    assert(refused(noNames, bytes(0x02, 1, 0, 0, 1, 0)).contains("name 0 of 0"))
+    assert(refused(noNames, bytes(0x7c)).contains("unknown type 31"))
+    assert(refused(noNames, bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0x80)).contains("no time of day"))
+    // Each array holds the next one many times.
+    val arrays = (0 until 30).flatMap(_ => Seq(0x03, 3, 0, 0, 0, 0)) :+ 0x00
+    assert(refused(noNames, bytes(arrays: _*)).contains("overlap"))
+    val deep = (0 until 5000).flatMap(_ => Seq(0x03, 1, 0, 1)) :+ 0x00
+    assert(refused(noNames, bytes(deep: _*)).contains("nested more than 500 deep"))
+  }
+
+  test("whatever happens to the bytes, there is text or an error") {
+    val (metadata, value) = sample
+    Fuzz.bytes("variant", 2000, Vector(value))(v => VariantJson.text(ByteBuffer.wrap(metadata), ByteBuffer.wrap(v)))
+    Fuzz.bytes("names of a variant", 1000, Vector(metadata)) { m =>
+      VariantJson.text(ByteBuffer.wrap(m), ByteBuffer.wrap(value))
+    }
+  }
+
+  private def sample: (Array[Byte], Array[Byte]) = {
+    val metadata = Variants.metadata("a", "b", "c")
+    val inner = Variants.`object`(metadata)
+    inner.put("c", Variants.of("x" * 80))
+    inner.put("a", Variants.of(1.5d))
+    val array = Variants.array()
+    Seq[VariantValue](Variants.of(1), inner, Variants.ofIsoDate("2024-02-29"), Variants.of(new java.math.BigDecimal("1.25")))
+      .foreach(array.add)
+    val whole = Variants.`object`(metadata)
+    whole.put("a", array)
+    whole.put("b", Variants.ofNull)
+    (written(metadata.sizeInBytes)(metadata.writeTo(_, 0)), written(whole.sizeInBytes)(whole.writeTo(_, 0)))
+  }
+
+  private def written(size: Int)(write: ByteBuffer => Int): Array[Byte] = {
+    val buffer = ByteBuffer.allocate(size).order(java.nio.ByteOrder.LITTLE_ENDIAN)
+    write(buffer)
+    buffer.array
+  }
+}

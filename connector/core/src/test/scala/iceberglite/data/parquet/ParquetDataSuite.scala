@@ -1,0 +1,222 @@
+package iceberglite.data.parquet
+
+import java.nio.file.{Files, Paths}
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.{MetricsRules, ParquetRules}
+import iceberglite.data.{DataTarget, Record, RecordGenerators}
+import iceberglite.io.{DataInput, TemporaryDirectory}
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported, ValidationFailed}
+import iceberglite.spec.Literal._
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.Type._
+import iceberglite.spec._
+
+class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory with ParquetFiles {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 50)
+
+  private val nested = schemaOf(
+    required(1, "id", LongType),
+    optional(
+      2,
+      "points",
+      ListType(3, StructType(Vector(required(4, "x", FloatType), optional(5, "y", IntType))), elementRequired = false)
+    ),
+    optional(6, "tags", MapType(7, StringType, 8, IntType, valueRequired = false)),
+    optional(10, "where", StructType(Vector(optional(11, "lat", IntType), optional(12, "lon", IntType))))
+  )
+  private val rows = Vector(
+    Record.of(1L, Vector(Record.of(1.5f, 2), null), Vector(("a", 1), ("b", null)), Record.of(7, 8)),
+    Record.of(2L, Vector.empty, Vector.empty, null),
+    Record.of(3L, null, null, Record.of(null, 9))
+  )
+
+  test("fields are found by id at every level, under new names and in a new order", ParquetRules.columnsById) {
+    val evolved = schemaOf(
+      optional(10, "place", StructType(Vector(optional(12, "east", IntType), optional(11, "north", IntType)))),
+      optional(6, "labels", MapType(7, StringType, 8, IntType, valueRequired = false)),
+      optional(
+        2,
+        "path",
+        ListType(3, StructType(Vector(optional(5, "why", IntType), required(4, "ex", FloatType))), elementRequired = false)
+      )
+    )
+    val read = this.read(write(nested, rows).path, evolved)
+    assert(read == Vector(
+      Record.of(Record.of(8, 7), Vector(("a", 1), ("b", null)), Vector(Record.of(2, 1.5f), null)),
+      Record.of(null, Vector.empty, Vector.empty),
+      Record.of(Record.of(9, null), null, null)
+    ))
+  }
+
+  test("narrower types are read in the type that a column was promoted to", ParquetRules.promoted) {
+    val old = schemaOf(
+      optional(1, "i", IntType),
+      optional(2, "f", FloatType),
+      optional(3, "d", DecimalType(9, 2)),
+      optional(4, "wide", DecimalType(18, 2)),
+      optional(5, "day", DateType),
+      optional(6, "dayNs", DateType),
+      optional(7, "l", ListType(8, IntType, elementRequired = false))
+    )
+    val now = schemaOf(
+      optional(1, "i", LongType),
+      optional(2, "f", DoubleType),
+      optional(3, "d", DecimalType(18, 2)),
+      optional(4, "wide", DecimalType(38, 2)),
+      optional(5, "day", TimestampType),
+      optional(6, "dayNs", TimestampNsType),
+      optional(7, "l", ListType(8, LongType, elementRequired = false)),
+      optional(9, "unknown", UnknownType)
+    )
+    def decimal(text: String) = new java.math.BigDecimal(text)
+    val file = write(old, Seq(Record.of(-1, 1.5f, decimal("1.25"), decimal("-9.99"), -1, 1, Vector(1, null))))
+    val micros = -86400000000L
+    val expected =
+      Record.of(-1L, 1.5, decimal("1.25"), decimal("-9.99"), micros, 86400000000000L, Vector(1L, null), null)
+    assert(read(file.path, now) == Vector(expected))
+    val late = write(old, Seq(new Record(Array[AnyRef](null, null, null, null, null, Int.box(Int.MaxValue), null))))
+    val error = intercept[UnreadableFile](read(late.path, now))
+    assert(error.getMessage.contains(late.path) && error.getMessage.contains("Column dayNs"))
+  }
+
+  test("a type that the column cannot have had is refused by its name") {
+    val file = write(schemaOf(optional(1, "s", StringType)), Seq(Record.of("x")))
+    val error = intercept[UnreadableFile](read(file.path, schemaOf(optional(1, "n", LongType))))
+    assert(error.getMessage.contains("Column n: It is") && error.getMessage.contains(file.path))
+  }
+
+  test("a field that the file lacks is a constant, its initial default, null, or an error", ParquetRules.missingColumns) {
+    val path = write(schemaOf(required(1, "id", LongType)), Seq(Record.of(1L))).path
+    val default = DefaultValue.OfPrimitive(StringLiteral("d"))
+    val later = schemaOf(
+      optional(2, "part", IntType),
+      optional(3, "added", StringType).copy(initialDefault = Some(default)),
+      optional(4, "none", StringType),
+      optional(5, "s", StructType(Vector(optional(6, "in", StringType).copy(initialDefault = Some(default)))))
+        .copy(initialDefault = Some(DefaultValue.EmptyStruct))
+    )
+    assert(read(path, later, Map(2 -> Int.box(7))) == Vector(Record.of(7, "d", null, Record.of("d"))))
+    val error = intercept[UnreadableFile] {
+      read(path, schemaOf(required(7, "must", StructType(Vector(required(8, "be", IntType))))))
+    }
+    assert(error.getMessage.contains("Column must") && error.getMessage.contains(path))
+  }
+
+  test("a column of the file comes before the constant of its id") {
+    val schema = schemaOf(optional(1, "id", LongType))
+    assert(read(write(schema, Seq(Record.of(1L))).path, schema, Map(1 -> Long.box(9))) == Vector(Record.of(1L)))
+  }
+
+  test("a struct with none of the wanted fields is null where it is null", ParquetRules.structsKept) {
+    val wanted = schemaOf(optional(10, "where", StructType(Vector(optional(99, "alt", IntType)))))
+    assert(read(write(nested, rows).path, wanted) == Vector(Record.of(Record.of(null)), Record.of(null), Record.of(Record.of(null))))
+    val inList = schemaOf(
+      optional(2, "points", ListType(3, StructType(Vector(optional(98, "z", IntType))), elementRequired = false))
+    )
+    assert(read(write(nested, rows).path, inList).head == Record.of(Vector(Record.of(null), null)))
+  }
+
+  test("_pos counts the rows of the whole file, and is all that may be wanted", ParquetRules.positions) {
+    val schema = schemaOf(required(1, "s", StringType))
+    val many = (0 until 3000).map(i => Record.of(s"$i" * 30))
+    val file = write(schema, many, Map("write.parquet.row-group-size-bytes" -> "20000"))
+    assert(file.splitOffsets.size > 2)
+    val withPosition = Schema(0, MetadataColumns.Position +: schema.fields)
+    assert(read(file.path, withPosition) == many.zipWithIndex.map { case (r, i) => Record.of(i.toLong, r(0)) })
+    val only = read(file.path, Schema(0, Vector(MetadataColumns.Position)))
+    assert(only == (0 until 3000).map(i => Record.of(i.toLong)))
+    assert(read(file.path, Schema.Empty).size == 3000)
+  }
+
+  test("a null in a required field is refused by its path", ParquetRules.requiredValues) {
+    val error = intercept[ValidationFailed](write(nested, Seq(Record.of(1L, Vector(Record.of(null, 1)), null, null))))
+    assert(error.getMessage.contains("Column points.element.x is required"))
+    val keys = schemaOf(optional(6, "tags", MapType(7, StringType, 8, IntType, valueRequired = false)))
+    assert(intercept[ValidationFailed](write(keys, Seq(Record.of(Vector((null, 1)))))).getMessage.contains("tags.key"))
+  }
+
+  test("of a struct or a list of which nothing would be stored, writing is refused", ParquetRules.unknownNotStored) {
+    Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false)).foreach { t =>
+      assert(intercept[Unsupported](write(schemaOf(optional(1, "c", t)), Seq.empty)).getMessage.nonEmpty)
+    }
+  }
+
+  test("the properties of a table decide codec, row groups and pages") {
+    val schema = schemaOf(required(1, "s", StringType))
+    Seq("zstd", "gzip", "snappy", "uncompressed").foreach { codec =>
+      val properties =
+        Map("write.parquet.compression-codec" -> codec, "write.parquet.compression-level" -> "2", "write.parquet.page-row-limit" -> "10")
+      val file = write(schema, (1 to 100).map(i => Record.of(s"v$i")), properties)
+      assert(footer(file.path).getBlocks.get(0).getColumns.get(0).getCodec.name.equalsIgnoreCase(codec))
+      assert(read(file.path, schema).size == 100)
+    }
+    val error = intercept[InvalidArgument](write(schema, Seq.empty, Map("write.parquet.compression-codec" -> "lzo")))
+    assert(error.getMessage.contains("write.parquet.compression-codec"))
+  }
+
+  test("an aborted file is gone, and the length is about that of the file") {
+    val schema = schemaOf(required(1, "l", LongType))
+    val path = newPath()
+    val writer = ParquetData.write(DataTarget(io, path, schema, Map.empty, full(schema), Map("a key" -> "a value")))
+    (1 to 100000).foreach(i => writer.write(Record.of(i * 7919L)))
+    assert(writer.length > 100000)
+    writer.abort()
+    assert(!Files.exists(Paths.get(path)))
+    val again = ParquetData.write(DataTarget(io, path, schema, Map.empty, full(schema), Map("a key" -> "a value")))
+    again.write(Record.of(1L))
+    again.close()
+    assert(footer(path).getFileMetaData.getKeyValueMetaData.asScala.get("a key").contains("a value"))
+  }
+
+  test("floating point columns keep bounds beside NaNs, and the sign of zeros", MetricsRules.nans, MetricsRules.zeros, MetricsRules.counts) {
+    val schema = schemaOf(
+      optional(1, "mixed", DoubleType),
+      optional(2, "nans", FloatType),
+      optional(3, "negative", DoubleType),
+      optional(4, "zeros", FloatType),
+      optional(5, "infinite", DoubleType),
+      optional(6, "nulls", FloatType)
+    )
+    val file = write(
+      schema,
+      Seq(
+        Record.of(Double.NaN, Float.NaN, -0.0, 0.0f, Double.NegativeInfinity, null),
+        Record.of(2.5, Float.NaN, -0.0, -0.0f, Double.PositiveInfinity, null),
+        Record.of(-1.5, null, -0.0, 0.0f, Double.NaN, null)
+      )
+    )
+    val m = file.metrics
+    assert(m.nanValueCounts.contains(Map(1 -> 1L, 2 -> 2L, 3 -> 0L, 4 -> 0L, 5 -> 1L, 6 -> 0L)))
+    assert(m.nullValueCounts.contains(Map(1 -> 0L, 2 -> 1L, 3 -> 0L, 4 -> 0L, 5 -> 0L, 6 -> 3L)))
+    assert(m.valueCounts.get.values.toSet == Set(3L) && m.columnSizes.get.keySet == (1 to 6).toSet)
+    def bounds(id: Int) = for (l <- m.lowerBound(id); u <- m.upperBound(id)) yield (l, u)
+    def of(lower: Literal, upper: Literal) = Some((SingleValue.encode(lower), SingleValue.encode(upper)))
+    assert(bounds(1) == of(DoubleLiteral(-1.5), DoubleLiteral(2.5)))
+    assert(bounds(2).isEmpty && bounds(6).isEmpty)
+    assert(bounds(3) == of(DoubleLiteral(-0.0), DoubleLiteral(-0.0)))
+    assert(bounds(4) == of(FloatLiteral(-0.0f), FloatLiteral(0.0f)))
+    assert(bounds(5) == of(DoubleLiteral(Double.NegativeInfinity), DoubleLiteral(Double.PositiveInfinity)))
+  }
+
+  test("variants and geometries have counts of their rows, and no bounds", MetricsRules.noBounds, ParquetRules.variantParts) {
+    val schema = schemaOf(optional(1, "v", VariantType), optional(2, "g", GeometryType(DefaultCrs)), optional(3, "i", IntType))
+    forAll(Gen.listOfN(5, RecordGenerators.record(schema.asStruct))) { rows =>
+      val m = write(schema, rows).metrics
+      assert(m.valueCounts.get.keySet == Set(2, 3) && m.lowerBounds.get.keySet.subsetOf(Set(3)))
+    }
+  }
+
+  private def footer(path: String): ParquetMetadata = {
+    val reader = ParquetFileReader.open(DataInput.of(io, path))
+    try reader.getFooter
+    finally reader.close()
+  }
+}

@@ -1,0 +1,16 @@
+package iceberglite.data.parquet
+
+import scala.util.Try
+
+import org.scalacheck.Gen
+
+import iceberglite.data.{FormatTests, RecordGenerators}
+import iceberglite.io.ParquetSchemas
+import iceberglite.spec.Schema
+
+class ParquetFormatSuite extends FormatTests(ParquetData) {
+
+  /** A struct of which nothing is stored cannot be told from null. */
+  override protected def schemas: Gen[Schema] =
+    RecordGenerators.schema().suchThat(s => Try(ParquetSchemas.of(s)).toOption.exists(_.getFieldCount > 0))
+}

@@ -1,0 +1,67 @@
+package iceberglite.peer
+
+import java.io.File
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{Files => PeerLocal, Metrics => PeerMetrics, MetricsConfig}
+import org.apache.iceberg.avro.{Avro, AvroSchemaUtil}
+import org.apache.iceberg.data.{Record => PeerRecord}
+import org.apache.iceberg.data.avro.{DataWriter, PlannedDataReader}
+import org.apache.iceberg.mapping.NameMappingParser
+import org.apache.iceberg.shaded.org.apache.avro.{Schema => PeerAvro}
+
+import iceberglite.conformance.FormatRules
+import iceberglite.data.{Record, RecordGenerators}
+import iceberglite.data.avro.AvroData
+import iceberglite.io.AvroSchemas
+import iceberglite.spec.{NameMapping, PrimitiveType, Schema}
+import iceberglite.spec.Type.VariantType
+import iceberglite.spec.json.NameMappingJson
+
+/** Avro files beside those of the Java library. */
+class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
+
+  /** Apache Iceberg reads no lists of variants. */
+  override protected def types: Vector[PrimitiveType] = RecordGenerators.all.filter(_ != VariantType)
+
+  override protected def theirsReadDefaults: Boolean = true
+
+  override protected def writeTheirs(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics = {
+    val appender = Avro.write(PeerLocal.localOutput(new File(path))).schema(PeerFiles.schema(schema)).named("table")
+      .metricsConfig(config).createWriterFunc((s: PeerAvro) => DataWriter.create[PeerRecord](s)).build[PeerRecord]()
+    rows.foreach(r => appender.add(PeerRecords.theirs(r, schema)))
+    appender.close()
+    () => appender.metrics
+  }
+
+  override protected def readTheirs(path: String, schema: Schema, mapping: Option[NameMapping]): Vector[Record] = {
+    val builder = Avro.read(PeerLocal.localInput(path)).project(PeerFiles.schema(schema))
+      .createResolvingReader((s: org.apache.iceberg.Schema) => PlannedDataReader.create[PeerRecord](s))
+    mapping.foreach(m => builder.withNameMapping(NameMappingParser.fromJson(NameMappingJson.toJson(m))))
+    val rows = builder.build[PeerRecord]()
+    try rows.asScala.toVector.map(PeerRecords.ours(_, schema.asStruct))
+    finally rows.close()
+  }
+
+  test("the Avro schema of a table is that of Apache Iceberg, but for names beyond ASCII",
+    FormatRules.avroTypes, FormatRules.avroIds, FormatRules.avroMaps, FormatRules.avroNulls) {
+    forAll(RecordGenerators.schema()) { schema =>
+      val ascii = schema.names.values.forall(_.forall(_ < 128))
+      if (ascii) {
+        val theirs = AvroSchemaUtil.convert(PeerFiles.schema(schema), "table")
+        assert(new PeerAvro.Parser().parse(AvroSchemas.of(schema.asStruct, "table").toString) == theirs)
+      }
+    }
+  }
+
+  test("of a file's metrics Apache Iceberg has the number of rows only", FormatRules.avroSizes) {
+    forAll(cases) { case (schema, rows) =>
+      val theirs = writeTheirs(newPath(), schema, rows, MetricsConfig.getDefault)()
+      val ours = write(schema, rows)
+      assert(ours.recordCount == theirs.recordCount)
+      assert(Option(theirs.columnSizes).isEmpty && Option(theirs.valueCounts).isEmpty)
+      assert(ours.metrics.columnSizes.isEmpty && ours.metrics.valueCounts.exists(_.keySet == columns(schema, _ => true)))
+    }
+  }
+}

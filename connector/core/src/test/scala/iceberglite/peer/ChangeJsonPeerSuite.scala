@@ -1,0 +1,56 @@
+package iceberglite.peer
+
+import org.apache.iceberg.{MetadataUpdateParser, UpdateRequirementParser}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.JsonRules
+import iceberglite.spec._
+import iceberglite.spec.MetadataUpdate._
+import iceberglite.spec.json.{ChangeGenerators, MetadataUpdateJson, RequirementJson, ViewRequirementJson, ViewUpdateJson}
+
+/** Apache Iceberg reads the changes that we write, and we what it makes of them. */
+class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  private def throughPeer(json: String): String = MetadataUpdateParser.toJson(MetadataUpdateParser.fromJson(json))
+
+  /** What the peer has no place for, or refuses in advance. */
+  private def common(update: MetadataUpdate): Boolean = update match {
+    case AddSnapshot(s) => s.manifestList.isDefined && s.summary.contains(Snapshot.OperationKey)
+    case SetStatistics(file) => file.keyMetadata.isEmpty
+    case AddPartitionSpec(spec) => spec.fields.forall(f => f.sourceIds.size == 1 && f.name.nonEmpty)
+    case AddSortOrder(order) => order.fields.forall(_.sourceIds.size == 1)
+    case AddEncryptionKey(key) => key.properties.nonEmpty
+    case _ => true
+  }
+
+  test("changes of a table mean the same to Apache Iceberg", JsonRules.updates) {
+    val updates = ChangeGenerators.update.map {
+      case AddSchema(schema, last) => AddSchema(CommonSchema.of(schema), last)
+      case other => other
+    }
+    forAll(updates.suchThat(common)) { update =>
+      val peers = throughPeer(MetadataUpdateJson.toJson(update))
+      assert(MetadataUpdateJson.parse("peer", peers) == update)
+    }
+  }
+
+  test("changes of a view mean the same to Apache Iceberg", JsonRules.viewUpdates) {
+    val updates = ChangeGenerators.viewUpdate.map {
+      case AddSchema(schema, last) => AddSchema(CommonSchema.of(schema), last)
+      case other => other
+    }
+    forAll(updates) { update =>
+      assert(ViewUpdateJson.parse("peer", throughPeer(ViewUpdateJson.toJson(update))) == update)
+    }
+  }
+
+  test("preconditions mean the same to Apache Iceberg", JsonRules.requirements) {
+    def throughPeer(json: String) = UpdateRequirementParser.toJson(UpdateRequirementParser.fromJson(json))
+    forAll(ChangeGenerators.requirement) { requirement =>
+      assert(RequirementJson.parse("peer", throughPeer(RequirementJson.toJson(requirement))) == requirement)
+    }
+    val ofView = ViewRequirement.AssertViewUuid(SampleTables.Uuid)
+    assert(ViewRequirementJson.parse("peer", throughPeer(ViewRequirementJson.toJson(ofView))) == ofView)
+  }
+}

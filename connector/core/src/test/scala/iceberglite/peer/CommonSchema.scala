@@ -1,0 +1,46 @@
+package iceberglite.peer
+
+import iceberglite.spec.{DefaultValue, NestedField, PrimitiveType, Schema, Type}
+import iceberglite.spec.DefaultValue.OfPrimitive
+import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.Type._
+
+/** What the schemas of both implementations have in common. */
+object CommonSchema {
+
+  /**
+   * A schema that the peer takes too: it keeps finite defaults of primitive types alone, tells columns apart by their
+   * full names, takes no optional column for an identifier, and partitions
+   * by no variant.
+   */
+  def of(schema: Schema): Schema = Schema(schema.schemaId, schema.fields.map(common))
+
+  private def common(field: NestedField): NestedField = field.copy(
+    name = s"${field.name}${field.id}",
+    fieldType = common(field.fieldType),
+    required = field.required && field.fieldType != UnknownType,
+    initialDefault = field.initialDefault.filter(isCommon),
+    writeDefault = field.writeDefault.filter(isCommon)
+  )
+
+  private def common(t: Type): Type = t match {
+    case StructType(fields) => StructType(fields.map(common))
+    case list: ListType =>
+      list.copy(element = common(list.element), elementRequired = list.elementRequired && list.element != UnknownType)
+    case map: MapType =>
+      map.copy(
+        key = if (map.key == UnknownType) StringType else common(map.key),
+        value = common(map.value),
+        valueRequired = map.valueRequired && map.value != UnknownType
+      )
+    case VariantType => BinaryType
+    case primitive: PrimitiveType => primitive
+  }
+
+  private def isCommon(value: DefaultValue): Boolean = value match {
+    case OfPrimitive(FloatLiteral(v)) => !v.isNaN && !v.isInfinite
+    case OfPrimitive(DoubleLiteral(v)) => !v.isNaN && !v.isInfinite
+    case OfPrimitive(_) => true
+    case _ => false
+  }
+}

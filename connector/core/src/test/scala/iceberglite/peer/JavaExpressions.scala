@@ -1,0 +1,43 @@
+package iceberglite.peer
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.expressions.{Expression => PeerExpression, Expressions}
+
+import iceberglite.spec.Literal
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.Term
+
+/** Conditions as Apache Iceberg has them: not yet bound, and so by the names of columns. */
+object JavaExpressions {
+  def of(e: Expression): PeerExpression = e match {
+    case AlwaysTrue => Expressions.alwaysTrue
+    case AlwaysFalse => Expressions.alwaysFalse
+    case And(l, r) => Expressions.and(of(l), of(r))
+    case Or(l, r) => Expressions.or(of(l), of(r))
+    case Not(child) => Expressions.not(of(child))
+    case IsNull(t) => Expressions.isNull(name(t))
+    case NotNull(t) => Expressions.notNull(name(t))
+    case IsNan(t) => Expressions.isNaN(name(t))
+    case NotNan(t) => Expressions.notNaN(name(t))
+    case LessThan(t, v) => Expressions.lessThan(name(t), plain(v))
+    case LessThanOrEqual(t, v) => Expressions.lessThanOrEqual(name(t), plain(v))
+    case GreaterThan(t, v) => Expressions.greaterThan(name(t), plain(v))
+    case GreaterThanOrEqual(t, v) => Expressions.greaterThanOrEqual(name(t), plain(v))
+    case Equal(t, v) => Expressions.equal(name(t), plain(v))
+    case NotEqual(t, v) => Expressions.notEqual(name(t), plain(v))
+    case StartsWith(t, prefix) => Expressions.startsWith(name(t), prefix)
+    case NotStartsWith(t, prefix) => Expressions.notStartsWith(name(t), prefix)
+    case In(t, values) => Expressions.in(name(t), values.toSeq.map(plain).asJava)
+    case NotIn(t, values) => Expressions.notIn(name(t), values.toSeq.map(plain).asJava)
+  }
+
+  private def plain(value: Literal): AnyRef = PeerValues.of(value)
+
+  private def name(term: Term): String = term match {
+    case Term.Named(name) => name
+    case Term.Bound(_, name) => name
+    case Term.Transformed(_, _) => throw new IllegalArgumentException(s"Only columns: $term")
+  }
+}

@@ -1,0 +1,88 @@
+package iceberglite.peer
+
+import java.io.File
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{Files => PeerLocal, Metrics => PeerMetrics, MetricsConfig}
+import org.apache.iceberg.data.{Record => PeerRecord}
+import org.apache.iceberg.data.orc.{GenericOrcReader, GenericOrcWriter}
+import org.apache.iceberg.mapping.NameMappingParser
+import org.apache.iceberg.orc.ORC
+import org.apache.iceberg.shaded.org.apache.orc.{TypeDescription => PeerOrc}
+import org.scalacheck.Gen
+
+import iceberglite.conformance.FormatRules
+import iceberglite.data.{Record, RecordGenerators}
+import iceberglite.data.orc.OrcData
+import iceberglite.spec.{MetricsMode, NameMapping, PrimitiveType, Schema, Type}
+import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.Type._
+import iceberglite.spec.json.NameMappingJson
+
+/** ORC files and their metrics, beside those of the Java library. */
+class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
+
+  /** Apache Iceberg has no geometry in ORC, and reads no lists of variants. */
+  override protected def types: Vector[PrimitiveType] = RecordGenerators.all.filter {
+    case VariantType | _: GeometryType | _: GeographyType => false
+    case _ => true
+  }
+
+  override protected def theirsReadDefaults: Boolean = false
+
+  override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
+
+  override protected def writeTheirs(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics = {
+    val theirs = PeerFiles.schema(schema)
+    val appender = ORC.write(PeerLocal.localOutput(new File(path))).schema(theirs).metricsConfig(config)
+      .createWriterFunc((s: org.apache.iceberg.Schema, t: PeerOrc) => GenericOrcWriter.buildWriter(s, t))
+      .build[PeerRecord]()
+    rows.foreach(r => appender.add(PeerRecords.theirs(r, schema)))
+    appender.close()
+    () => appender.metrics
+  }
+
+  override protected def readTheirs(path: String, schema: Schema, mapping: Option[NameMapping]): Vector[Record] = {
+    val theirs = PeerFiles.schema(schema)
+    val builder = ORC.read(PeerLocal.localInput(path)).project(theirs)
+      .createReaderFunc((t: PeerOrc) => GenericOrcReader.buildReader(theirs, t))
+    mapping.foreach(m => builder.withNameMapping(NameMappingParser.fromJson(NameMappingJson.toJson(m))))
+    val rows = builder.build[PeerRecord]()
+    try rows.asScala.toVector.map(PeerRecords.ours(_, schema.asStruct))
+    finally rows.close()
+  }
+
+  test("the metrics of the same rows are those of Apache Iceberg, and more where it has none", FormatRules.metrics) {
+    val modes = Gen.oneOf[MetricsMode](NoMetrics, Counts, Truncate(1), Truncate(16), Full)
+    forAll(cases, modes) { case ((schema, rows), mode) =>
+      val config = MetricsConfig.from(
+        Map("write.metadata.metrics.default" -> mode.toString).asJava,
+        PeerFiles.schema(schema),
+        org.apache.iceberg.SortOrder.unsorted()
+      )
+      // Under a struct that is null Apache Iceberg counts no nulls in ORC, as it does in Parquet.
+      val ids = columns(schema, _.required)
+      val theirs = writeTheirs(newPath(), schema, rows, config)()
+      val ours = write(schema, rows, mode).metrics
+      withClue(s"$mode of $schema: ") {
+        assert(ours.valueCounts.get.filterKeys(ids).toMap == counts(theirs.valueCounts, ids))
+        assert(ours.nullValueCounts.get.filterKeys(ids).toMap == counts(theirs.nullValueCounts, ids))
+        assert(ours.columnSizes.get.keySet.intersect(ids) == counts(theirs.columnSizes, ids).keySet)
+        // Apache Iceberg counts NaNs inside of lists and maps too, which are not of rows.
+        assert(ours.nanValueCounts.get.filterKeys(ids).toMap == counts(theirs.nanValueCounts, ids))
+        val (lower, upper) =
+          (theirBounds(theirs.lowerBounds, schema, ids), theirBounds(theirs.upperBounds, schema, ids))
+        // ORC has no statistics of bytes, so Apache Iceberg has no bounds of them.
+        def known(bounds: Map[Int, Any]): Map[Int, Any] = bounds.filterKeys(id => ids(id) && !isBytes(schema, id)).toMap
+        assert(known(values(ours.lowerBounds, schema)) == lower)
+        assert(known(values(ours.upperBounds, schema)) == upper)
+      }
+    }
+  }
+
+  private def isBytes(schema: Schema, id: Int): Boolean = schema.byId(id).fieldType match {
+    case BinaryType | UuidType | _: FixedType => true
+    case _ => false
+  }
+}

@@ -1,0 +1,100 @@
+package iceberglite.peer
+
+import org.apache.iceberg.PeerManifests
+import org.apache.iceberg.inmemory.InMemoryFileIO
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.ManifestRules
+import iceberglite.io.{ManifestLists, Manifests}
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V1, V3}
+import iceberglite.table.MemoryFileIO
+
+/** Manifest lists are the same to Apache Iceberg and to us, whoever wrote them. */
+class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 100)
+
+  private val Path = "memory:/snap.avro"
+  private val SnapshotId = 99L
+  private val SequenceNumber = 60L
+
+  private def firstRowId(version: FormatVersion): Option[Long] = if (version >= V3) Some(500000L) else None
+
+  /** Some are new with the snapshot, and get their numbers from the list. */
+  private def manifests(version: FormatVersion): Gen[Vector[ManifestFile]] = {
+    val one = Gen.zip(ManifestGenerators.manifest(version), Gen.oneOf(true, false)).map { case (m, isNew) =>
+      if (!isNew) m
+      else m.copy(
+        sequenceNumber = Manifests.Unassigned,
+        minSequenceNumber = if (m.minSequenceNumber % 2 == 0) m.minSequenceNumber else Manifests.Unassigned,
+        addedSnapshotId = SnapshotId,
+        firstRowId = None
+      )
+    }
+    Gen.choose(0, 8).flatMap(Gen.listOfN(_, one)).map(_.toVector)
+  }
+
+  private def oursOf(bytes: Array[Byte]): Vector[ManifestFile] = {
+    val io = new MemoryFileIO
+    io.write(Path, bytes)
+    ManifestLists.read(io, Path)
+  }
+
+  private def theirsOf(bytes: Array[Byte], version: FormatVersion): Vector[ManifestFile] = {
+    val io = new InMemoryFileIO
+    io.addFile(Path, bytes)
+    PeerManifests.readList(io, Path).map(PeerFiles.ours(_)).map { m =>
+      // To Apache Iceberg, what version 1 leaves out is 0.
+      assert(version > V1 || m.sequenceNumber == 0 && m.minSequenceNumber == 0)
+      m
+    }
+  }
+
+  private def writeOurs(
+      version: FormatVersion,
+      manifests: Vector[ManifestFile]
+  ): (Array[Byte], Vector[ManifestFile]) = {
+    val io = new MemoryFileIO
+    val row = firstRowId(version)
+    val (_, written) =
+      ManifestLists.write(io, Path, version, SnapshotId, Some(SnapshotId - 1), SequenceNumber, row, manifests)
+    (io.read(Path), written)
+  }
+
+  private def writeTheirs(version: FormatVersion, manifests: Vector[ManifestFile]): Array[Byte] = {
+    val io = new InMemoryFileIO
+    val theirs = manifests.map(PeerFiles.theirs)
+    val number = if (version == V1) 0L else SequenceNumber
+    PeerManifests.writeList(io, Path, version.number, SnapshotId, number, firstRowId(version), theirs)
+    io.newInputFile(Path).newStream().readAllBytes()
+  }
+
+  for (version <- FormatVersion.all) {
+    test(
+      s"a version $version manifest list that is written here is the same to Apache Iceberg",
+      ManifestRules.listFields,
+      ManifestRules.carriedManifest
+    ) {
+      forAll(manifests(version)) { sample =>
+        val (bytes, written) = writeOurs(version, sample)
+        assert(theirsOf(bytes, version) == written)
+        assert(oursOf(bytes) == written)
+      }
+    }
+
+    test(
+      s"both write the same version $version manifest list, with the same numbers and row ids",
+      ManifestRules.listFields,
+      ManifestRules.firstRowIds
+    ) {
+      forAll(manifests(version)) { sample =>
+        val bytes = writeTheirs(version, sample)
+        assert(oursOf(bytes) == theirsOf(bytes, version))
+        assert(oursOf(bytes) == writeOurs(version, sample)._2)
+      }
+    }
+  }
+}

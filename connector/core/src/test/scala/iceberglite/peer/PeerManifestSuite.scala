@@ -1,0 +1,181 @@
+package iceberglite.peer
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{DataFile, DeleteFile, ManifestFiles, ManifestWriter, PeerManifests}
+import org.apache.iceberg.inmemory.InMemoryFileIO
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.ManifestRules
+import iceberglite.io.{ManifestSamples, Manifests}
+import iceberglite.peer.ManifestGenerators.{schema, SnapshotId}
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.V1
+import iceberglite.table.MemoryFileIO
+
+/** Manifests are the same to Apache Iceberg and to us, whoever wrote them. */
+class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 60)
+
+  private val Path = "memory:/m.avro"
+  private val SequenceNumber = 33L
+  private val FirstRowId = 100000L
+
+  private type Sample = (PartitionSpec, Vector[ManifestEntry])
+
+  private def sample(version: FormatVersion, content: ManifestContent): Gen[Sample] =
+    ManifestGenerators.spec(5).flatMap { spec =>
+      ManifestGenerators.entries(spec, content, version).map(spec -> _)
+    }
+
+  private def committed(m: ManifestFile, version: FormatVersion): ManifestFile = {
+    val isData = m.content == ManifestContent.Data
+    val rowId = if (version >= FormatVersion.V3 && isData) Some(FirstRowId) else None
+    ManifestSamples.committed(m, if (version == V1) 0L else SequenceNumber, rowId)
+  }
+
+  private def oursOf(bytes: Array[Byte], m: ManifestFile, spec: PartitionSpec): Vector[ManifestEntry] = {
+    val io = new MemoryFileIO
+    io.write(m.path, bytes)
+    val read = Manifests.read(io, m, Map(spec.specId -> spec), schema)
+    read.map(e => e.copy(file = ManifestSamples.comparable(e.file))).toVector
+  }
+
+  private def theirsOf(bytes: Array[Byte], m: ManifestFile, spec: PartitionSpec): Vector[ManifestEntry] = {
+    val io = new InMemoryFileIO
+    io.addFile(m.path, bytes)
+    val specs = Map(spec.specId -> PeerFiles.spec(spec, schema))
+    PeerManifests.rows(PeerFiles.theirs(m), io, specs).map { row =>
+      ManifestEntry(
+        EntryStatus.all.find(_.code == row.status).get,
+        row.snapshotId,
+        row.sequenceNumber,
+        row.fileSequenceNumber,
+        PeerFiles.ours(row.file, spec.partitionType(schema))
+      )
+    }
+  }
+
+  private def writeTheirs(
+      version: FormatVersion,
+      content: ManifestContent,
+      spec: PartitionSpec,
+      entries: Seq[ManifestEntry]
+  ): (ManifestFile, Array[Byte]) = {
+    val io = new InMemoryFileIO
+    val peerSpec = PeerFiles.spec(spec, schema)
+    val output = io.newOutputFile(Path)
+    val written = content match {
+      case ManifestContent.Data =>
+        val writer = ManifestFiles.write(version.number, peerSpec, output, SnapshotId)
+        writeAll[DataFile](writer, entries, PeerFiles.dataFile(_, peerSpec))
+      case ManifestContent.Deletes =>
+        val writer = ManifestFiles.writeDeleteManifest(version.number, peerSpec, output, SnapshotId)
+        writeAll[DeleteFile](writer, entries, PeerFiles.deleteFile(_, peerSpec))
+    }
+    (PeerFiles.ours(written), io.newInputFile(Path).newStream().readAllBytes())
+  }
+
+  private def writeAll[F <: org.apache.iceberg.ContentFile[F]](
+      writer: ManifestWriter[F],
+      entries: Seq[ManifestEntry],
+      of: ContentFile => F
+  ): org.apache.iceberg.ManifestFile = {
+    try entries.foreach { e =>
+        val file = of(e.file)
+        e.status match {
+          case EntryStatus.Added => e.sequenceNumber.fold(writer.add(file))(writer.add(file, _))
+          case EntryStatus.Existing => writer.existing(file, e.snapshotId.get, e.sequenceNumber.get, boxed(e))
+          case EntryStatus.Deleted => writer.delete(file, e.sequenceNumber.get, boxed(e))
+        }
+      }
+    finally writer.close()
+    writer.toManifestFile
+  }
+
+  private def boxed(e: ManifestEntry): java.lang.Long = Long.box(e.fileSequenceNumber.get)
+
+  private def writeOurs(
+      version: FormatVersion,
+      content: ManifestContent,
+      spec: PartitionSpec,
+      entries: Seq[ManifestEntry]
+  ): (ManifestFile, Array[Byte]) = {
+    val io = new MemoryFileIO
+    val written = Manifests.write(io, Path, version, content, schema, spec, SnapshotId, entries.iterator)
+    (written, io.read(Path))
+  }
+
+  /** Apache Iceberg orders UUIDs as Java does, by their signed halves, so that its bounds are others. */
+  private def comparable(m: ManifestFile, spec: PartitionSpec): ManifestFile = {
+    val fields = spec.partitionType(schema).fields
+    val summaries = m.partitions.map(_.zip(fields).map { case (summary, field) =>
+      if ((field.fieldType: Type) == Type.UuidType) summary.copy(lowerBound = None, upperBound = None) else summary
+    })
+    m.copy(length = 0L, partitions = summaries)
+  }
+
+  for {
+    version <- FormatVersion.all
+    content <- ManifestContent.all
+    if content == ManifestContent.Data || version > V1
+  } {
+    val what = s"a version $version manifest of ${content.name}"
+
+    test(
+      s"$what that is written here is the same to Apache Iceberg",
+      ManifestRules.fieldsById,
+      ManifestRules.versions,
+      ManifestRules.metricsMaps,
+      ManifestRules.partitionNames
+    ) {
+      forAll(sample(version, content)) { case (spec, entries) =>
+        val (written, bytes) = writeOurs(version, content, spec, entries)
+        val listed = committed(written, version)
+        val theirs = theirsOf(bytes, listed, spec)
+        assert(theirs == oursOf(bytes, listed, spec))
+        assert(theirs.map(_.file.path) == entries.map(_.file.path))
+      }
+    }
+
+    test(s"$what of Apache Iceberg is the same here", ManifestRules.fieldsById, ManifestRules.inheritsNumbers) {
+      forAll(sample(version, content)) { case (spec, entries) =>
+        val (written, bytes) = writeTheirs(version, content, spec, entries)
+        val listed = committed(written, version)
+        assert(oursOf(bytes, listed, spec) == theirsOf(bytes, listed, spec))
+      }
+    }
+
+    test(s"$what is summed up alike by both", ManifestRules.summaries, ManifestRules.counts) {
+      forAll(sample(version, content)) { case (spec, entries) =>
+        val (theirs, _) = writeTheirs(version, content, spec, entries)
+        val (ours, _) = writeOurs(version, content, spec, entries)
+        assert(comparable(ours, spec) == comparable(theirs, spec))
+      }
+    }
+  }
+
+  test("both put the same into the header of a manifest", ManifestRules.keyValues) {
+    val spec = ManifestSamples.byId
+    FormatVersion.all.foreach { version =>
+      val content = ManifestContent.Data
+      val Seq(ours, theirs) = Seq(writeOurs(version, content, spec, Nil), writeTheirs(version, content, spec, Nil))
+        .map { case (_, bytes) => header(bytes) }
+      // Apache Iceberg leaves the id of the schema out, which the specification requires from version 2 on.
+      assert((theirs.keySet - "schema-id") == (ours.keySet - "schema-id"))
+      Seq("format-version", "partition-spec-id", "content").foreach(k => assert(ours.get(k) == theirs.get(k)))
+      assert(PeerFiles.schema(schema).sameSchema(org.apache.iceberg.SchemaParser.fromJson(ours("schema"))))
+    }
+  }
+
+  private def header(bytes: Array[Byte]): Map[String, String] = {
+    import org.apache.avro.file.DataFileStream
+    import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
+    val in = new DataFileStream(new java.io.ByteArrayInputStream(bytes), new GenericDatumReader[GenericRecord])
+    in.getMetaKeys.asScala.filterNot(k => k.startsWith("avro.") || k == "iceberg.schema")
+      .map(k => k -> in.getMetaString(k)).toMap
+  }
+}

@@ -1,0 +1,94 @@
+package iceberglite.peer
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.iceberg.TableMetadataParser
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.spec._
+import iceberglite.spec.Type._
+import iceberglite.spec.json.{MetadataGenerators, TableMetadataJson}
+
+/** Table metadata is the same to Apache Iceberg and to us, whoever wrote it. */
+class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 150)
+
+  private val tables: Gen[TableMetadata] = MetadataGenerators.table.map(PeerMetadataSuite.known)
+  private val json = new ObjectMapper
+
+  private def write(metadata: TableMetadata): String = new String(TableMetadataJson.write(metadata), UTF_8)
+
+  private def throughPeer(text: String): String = TableMetadataParser.toJson(TableMetadataParser.fromJson(text))
+
+  test("metadata that Apache Iceberg has read and written again says the same") {
+    forAll(tables) { metadata =>
+      val back = TableMetadataJson.read("t.metadata.json", throughPeer(write(metadata)).getBytes(UTF_8))
+      assert(back == metadata)
+    }
+  }
+
+  test("metadata of Apache Iceberg that was read and written here says the same to it") {
+    forAll(tables) { metadata =>
+      val theirs = throughPeer(write(metadata))
+      val ours = write(TableMetadataJson.read("t.metadata.json", theirs.getBytes(UTF_8)))
+      assert(json.readTree(throughPeer(ours)) == json.readTree(theirs))
+    }
+  }
+}
+
+object PeerMetadataSuite {
+
+  /** Without what Apache Iceberg 1.12 cannot read, or refuses though the specification has it. */
+  def known(m: TableMetadata): TableMetadata = {
+    val schemas = m.schemas.map(s => Schema(s.schemaId, s.fields.map(field)))
+    val current = schemas.find(_.schemaId == m.currentSchemaId).get
+    def fits(sources: Vector[Int], transform: Transform): Boolean = sources.size == 1 &&
+      current.fields.exists(f => f.id == sources.head && isUsual(f.fieldType) && transform.canTransform(f.fieldType))
+    m.copy(
+      schemas = schemas,
+      specs = m.specs.map(s => s.copy(fields = s.fields.filter(f => fits(f.sourceIds, f.transform)))),
+      sortOrders = m.sortOrders.filter(s => !s.isSorted || s.fields.forall(f => fits(f.sourceIds, f.transform))),
+      defaultSortOrderId = SortOrder.Unsorted.orderId,
+      snapshots = m.snapshots.map(s => s.copy(summary = s.summary + (Snapshot.OperationKey -> "append"))),
+      statistics = m.statistics.map(_.copy(keyMetadata = None))
+    )
+  }
+
+  private def isUsual(t: Type): Boolean = t match {
+    case UnknownType | VariantType | _: GeometryType | _: GeographyType | _: NestedType => false
+    case _ => true
+  }
+
+  /** It has no required field of type unknown, and no two names alike. */
+  private def field(f: NestedField): NestedField = f.copy(
+    name = s"${f.name}-${f.id}",
+    fieldType = typeOf(f.fieldType),
+    required = f.required && f.fieldType != UnknownType,
+    initialDefault = f.initialDefault.filter(isPlain),
+    writeDefault = f.writeDefault.filter(isPlain)
+  )
+
+  /** It has defaults of primitive types alone, and for floats only numbers. */
+  private def isPlain(default: DefaultValue): Boolean = default match {
+    case DefaultValue.OfPrimitive(Literal.FloatLiteral(v)) => !v.isNaN && !v.isInfinite
+    case DefaultValue.OfPrimitive(Literal.DoubleLiteral(v)) => !v.isNaN && !v.isInfinite
+    case DefaultValue.OfPrimitive(_) => true
+    case DefaultValue.EmptyStruct | _: DefaultValue.OfList | _: DefaultValue.OfMap => false
+  }
+
+  private def typeOf(t: Type): Type = t match {
+    case StructType(fields) => StructType(fields.map(field))
+    case l: ListType =>
+      l.copy(element = typeOf(l.element), elementRequired = l.elementRequired && l.element != UnknownType)
+    case m: MapType => m.copy(
+        key = if (m.key == UnknownType) IntType else typeOf(m.key),
+        value = typeOf(m.value),
+        valueRequired = m.valueRequired && m.value != UnknownType
+      )
+    case other => other
+  }
+}

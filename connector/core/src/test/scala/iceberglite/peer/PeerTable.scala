@@ -1,0 +1,24 @@
+package iceberglite.peer
+
+import org.apache.iceberg.{BaseTable, TableMetadata => PeerMetadata, TableMetadataParser, TableOperations}
+import org.apache.iceberg.io.{FileIO, LocationProvider}
+
+import iceberglite.spec.TableMetadata
+import iceberglite.spec.json.TableMetadataJson
+
+/** A table of the Java library that lives in memory, made from metadata that this library wrote. */
+final class PeerTable(start: TableMetadata) extends TableOperations {
+  private var metadata = TableMetadataParser.fromJson("/t/metadata/v1.json", TableMetadataJson.toJson(start))
+
+  val table = new BaseTable(this, "t")
+
+  /** What the Java library made of it, as this library reads it. */
+  def committed: TableMetadata = TableMetadataJson.parse("peer", TableMetadataParser.toJson(metadata))
+
+  override def current(): PeerMetadata = metadata
+  override def refresh(): PeerMetadata = metadata
+  override def commit(base: PeerMetadata, next: PeerMetadata): Unit = metadata = next
+  override def io(): FileIO = throw new UnsupportedOperationException("A table in memory has no files")
+  override def metadataFileLocation(fileName: String): String = s"/t/metadata/$fileName"
+  override def locationProvider(): LocationProvider = throw new UnsupportedOperationException("No files are written")
+}

@@ -1,0 +1,67 @@
+package iceberglite.peer
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{BaseTable, TableMetadata => PeerMetadata, TableMetadataParser, TableOperations}
+import org.apache.iceberg.encryption.{EncryptionManager, PlaintextEncryptionManager}
+import org.apache.iceberg.io.{FileIO, LocationProvider}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.MetadataRules
+import iceberglite.spec.{RetentionSuite, SnapshotLogEntry, TableMetadata}
+import iceberglite.spec.SnapshotRef.{Branch, Tag}
+import iceberglite.spec.json.TableMetadataJson
+
+/** Apache Iceberg expires the same snapshots of the same histories. */
+class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  /** A table of metadata alone, which its expiry only plans on. */
+  private class Planned(metadata: PeerMetadata) extends TableOperations {
+    override def current(): PeerMetadata = metadata
+    override def refresh(): PeerMetadata = metadata
+    override def commit(base: PeerMetadata, next: PeerMetadata): Unit = throw new UnsupportedOperationException
+    override def io(): FileIO = throw new UnsupportedOperationException
+    override def encryption(): EncryptionManager = PlaintextEncryptionManager.instance
+    override def metadataFileLocation(name: String): String = name
+    override def locationProvider(): LocationProvider = throw new UnsupportedOperationException
+  }
+
+  /** The peer asks its own clock: the ages that references have of their own are those of a later time. */
+  private def aged(m: TableMetadata, sinceMs: Long): TableMetadata = m.copy(refs = m.refs.map {
+    case (name, b: Branch) =>
+      name -> b.copy(maxSnapshotAgeMs = b.maxSnapshotAgeMs.map(_ + sinceMs), maxRefAgeMs = b.maxRefAgeMs.map(_ + sinceMs))
+    case (name, t: Tag) => name -> t.copy(maxRefAgeMs = t.maxRefAgeMs.map(_ + sinceMs))
+  })
+
+  test("the same snapshots of any history expire", MetadataRules.retention, MetadataRules.stagedRetention) {
+    // Far from every age in the histories, so that a slow test expires no more than a fast one.
+    val scale = 10000000L
+    forAll(RetentionSuite.history, RetentionSuite.retention) { (history, retention) =>
+      val scaled = history.copy(
+        lastUpdatedMs = 2000 * scale,
+        snapshotLog = history.currentSnapshotId.map(SnapshotLogEntry(0, _)).toVector,
+        snapshots = history.snapshots.map(s => s.copy(timestampMs = s.timestampMs * scale)),
+        refs = history.refs.map {
+          case (name, b: Branch) =>
+            name -> b.copy(
+              maxSnapshotAgeMs = b.maxSnapshotAgeMs.map(_ * scale + scale / 2),
+              maxRefAgeMs = b.maxRefAgeMs.map(_ * scale + scale / 2)
+            )
+          case (name, t: Tag) => name -> t.copy(maxRefAgeMs = t.maxRefAgeMs.map(_ * scale + scale / 2))
+        }
+      )
+      val nowMs = 1000 * scale
+      val m = aged(scaled, System.currentTimeMillis - nowMs)
+      val properties = Map("history.expire.max-ref-age-ms" -> Long.MaxValue.toString)
+      val json = new String(TableMetadataJson.write(m.copy(properties = properties)), UTF_8)
+      val peer = new BaseTable(new Planned(TableMetadataParser.fromJson(json)), "t").expireSnapshots
+        .expireOlderThan(retention.olderThanMs * scale).retainLast(retention.minSnapshotsToKeep)
+        .apply().asScala.map(_.snapshotId).toSet
+      val ours = retention.copy(olderThanMs = retention.olderThanMs * scale, maxRefAgeMs = Long.MaxValue)
+      assert(ours.expired(scaled, nowMs).snapshotIds == peer)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package iceberglite.peer
+
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import scala.annotation.nowarn
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.iceberg.{Metrics => PeerMetrics, MetricsConfig}
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.FormatRules
+import iceberglite.data._
+import iceberglite.io.{HadoopFileIO, MetricsModes, TemporaryDirectory}
+import iceberglite.spec.{MetricsMode, NameMapping, NestedField, PrimitiveType, Schema, SingleValue, Type}
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.Type._
+
+/** Files of rows beside those of the Java library, both ways. */
+abstract class RowFilesPeerTests(format: DataFormat)
+    extends AnyFunSuite
+    with ScalaCheckPropertyChecks
+    with TemporaryDirectory {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 60)
+
+  private val io = new HadoopFileIO(new Configuration(false))
+
+  protected def newPath(): String = s"$directory/${UUID.randomUUID}.${format.format.name}"
+
+  /** Writes a file with the Java library. @return asks what it says of it */
+  protected def writeTheirs(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics
+
+  protected def readTheirs(path: String, schema: Schema, mapping: Option[NameMapping] = None): Vector[Record]
+
+  protected def write(schema: Schema, rows: Seq[Record], mode: MetricsMode = MetricsMode.Full): WrittenFile = {
+    val modes = MetricsModes(schema.byId.map { case (id, _) => id -> mode })
+    val writer = format.write(DataTarget(io, newPath(), schema, Map.empty, modes))
+    rows.foreach(writer.write)
+    writer.close()
+  }
+
+  protected def read(path: String, schema: Schema, mapping: Option[NameMapping] = None): Vector[Record] = {
+    val rows = format.read(DataSource(io, path, 0, mapping), schema.asStruct)
+    try rows.toVector
+    finally rows.close()
+  }
+
+  protected def comparable(rows: Seq[Record], schema: Schema): Vector[Any] =
+    rows.map(PeerRecords.comparable(_, schema.asStruct)).toVector
+
+  /** Whether Apache Iceberg can read a column of its own that is missing in a struct. */
+  protected def theirsReadDefaults: Boolean
+
+  /** What Apache Iceberg has in this format. */
+  protected def types: Vector[PrimitiveType]
+
+  /** The value without what the format cannot hold. */
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+
+  protected def cases: Gen[(Schema, Vector[Record])] = for {
+    schema <- RecordGenerators.schema(types)
+    rows <- RecordGenerators.records(schema)
+  } yield (schema, rows.map(held(_, schema.asStruct).asInstanceOf[Record]))
+
+  test("what is written here is the same to Apache Iceberg", FormatRules.valuesKept) {
+    forAll(cases) { case (schema, rows) =>
+      val file = write(schema, rows)
+      assert(comparable(readTheirs(file.path, schema), schema) == comparable(rows, schema))
+    }
+  }
+
+  test("variants are the same to both, in structs too", FormatRules.variants) {
+    val inner = StructType(Vector(optional(3, "w", VariantType), optional(4, "i", IntType)))
+    val schema = Schema(0, Vector(required(1, "v", VariantType), optional(2, "s", inner)))
+    forAll(RecordGenerators.records(schema)) { rows =>
+      assert(comparable(readTheirs(write(schema, rows).path, schema), schema) == comparable(rows, schema))
+      val path = newPath()
+      writeTheirs(path, schema, rows, MetricsConfig.getDefault)
+      assert(comparable(read(path, schema), schema) == comparable(rows, schema))
+    }
+  }
+
+  test("what Apache Iceberg wrote is the same here", FormatRules.valuesKept) {
+    forAll(cases) { case (schema, rows) =>
+      val path = newPath()
+      writeTheirs(path, schema, rows, MetricsConfig.getDefault)
+      assert(comparable(read(path, schema), schema) == comparable(rows, schema))
+    }
+  }
+
+  test("after changes of the schema both read the same of each other's files", FormatRules.byId, FormatRules.missing) {
+    val evolving = for {
+      c <- cases
+      wanted <- RecordGenerators.evolved(c._1, theirsReadDefaults)
+    } yield (c._1, c._2, wanted)
+    forAll(evolving) { case (schema, rows, wanted) =>
+      val datesPromoted = schema.byId.exists { case (id, f) =>
+        f.fieldType == DateType && wanted.byId.get(id).exists(_.fieldType == TimestampType)
+      }
+      val path = newPath()
+      writeTheirs(path, schema, rows, MetricsConfig.getDefault)
+      val expected = rows.map(RecordGenerators.projected(_, schema.asStruct, wanted.asStruct).asInstanceOf[Record])
+      assert(comparable(read(path, wanted), wanted) == comparable(expected, wanted))
+      // Apache Iceberg does not read dates as timestamps yet.
+      if (!datesPromoted) {
+        val ours = write(schema, rows)
+        assert(comparable(readTheirs(ours.path, wanted), wanted) == comparable(expected, wanted))
+      }
+    }
+  }
+
+  /** Leaves with one value a row. @param counted whether those of a struct are */
+  protected def columns(schema: Schema, counted: NestedField => Boolean): Set[Int] = {
+    def leaves(t: Type): Vector[Int] = t match {
+      case s: StructType => s.fields.flatMap {
+          case NestedField(id, _, p: PrimitiveType, _, _, _, _) if (p: Type) != UnknownType => Vector(id)
+          case f => if (counted(f)) leaves(f.fieldType) else Vector.empty
+        }
+      case _ => Vector.empty
+    }
+    leaves(schema.asStruct).toSet
+  }
+
+  protected def counts(map: java.util.Map[Integer, java.lang.Long], ids: Set[Int]): Map[Int, Long] =
+    Option(map).fold(Map.empty[Int, Long])(_.asScala.collect { case (k, v) if ids(k) => k.intValue -> v.longValue }.toMap)
+
+  protected def values(map: Option[Map[Int, ByteBuffer]], schema: Schema): Map[Int, Any] =
+    map.getOrElse(Map.empty).map { case (id, bytes) =>
+      val literal = SingleValue.decode(schema.byId(id).fieldType.asInstanceOf[PrimitiveType], bytes)
+      id -> RecordGenerators.comparable(RecordValues.primitive(literal, literal.dataType))
+    }
+
+  protected def theirBounds(map: java.util.Map[Integer, ByteBuffer], schema: Schema, ids: Set[Int]): Map[Int, Any] =
+    values(Option(map).map(_.asScala.collect { case (k, v) if ids(k) => k.intValue -> v }.toMap), schema)
+}

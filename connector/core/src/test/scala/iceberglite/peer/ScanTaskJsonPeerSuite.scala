@@ -1,0 +1,33 @@
+package iceberglite.peer
+
+import org.apache.iceberg.ScanTaskParser
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.JsonRules
+import iceberglite.spec.ContentFile
+import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.json.{ChangeGenerators, ScanTaskJson}
+
+/** Apache Iceberg reads the content files and tasks that we write, and we those that it writes. */
+class ScanTaskJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  /** To the peer NaN and the infinities are no values of a partition in JSON. */
+  private def shared(file: ContentFile): Boolean = file.partition.values.flatten.forall {
+    case FloatLiteral(v) => !v.isNaN && !v.isInfinite
+    case DoubleLiteral(v) => !v.isNaN && !v.isInfinite
+    case _ => true
+  }
+
+  test("files and tasks are the same to Apache Iceberg", JsonRules.contentFiles, JsonRules.scanTasks) {
+    val tasks = ChangeGenerators.task.map(_.copy(residual = AlwaysTrue)).suchThat(t => (t.dataFile +: t.deleteFiles).forall(shared))
+    forAll(tasks) { task =>
+      val peers = ScanTaskParser.toJson(ScanTaskParser.fromJson(ScanTaskJson.toJson(task), true))
+      val again = ScanTaskJson.parse("peer", peers)
+      assert(again.dataFile == task.dataFile)
+      assert(again.deleteFiles == task.deleteFiles)
+      assert(again == task)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package iceberglite.peer
+
+import scala.collection.JavaConverters._
+import scala.util.{Failure, Success, Try}
+
+import org.apache.iceberg.{Schema => PeerSchema, SchemaParser, UpdateSchema => PeerUpdate}
+import org.apache.iceberg.expressions.{Expressions => PeerExpressions}
+import org.apache.iceberg.types.{Type => PeerType}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.EvolutionRules
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V2, V3}
+import iceberglite.spec.SchemaEdit._
+import iceberglite.spec.json.{NameMappingJson, SchemaJson}
+import iceberglite.spec.transform._
+import iceberglite.table.{CommitContext, Environment, MemoryFileIO}
+import iceberglite.table.action.UpdateSchema
+
+/**
+ * Random changes of columns, one for each commit, beside those of the Java library: both refuse, or both get the same
+ * columns, ids and name mapping.
+ *
+ * Left out are changes about which the two differ knowingly, see the tests at the end.
+ */
+class SchemaUpdatePeerSuite extends AnyFunSuite {
+  private def mapped(m: TableMetadata): TableMetadata = m.copy(properties =
+    m.properties + (TableProperty.NameMappingDefault.key -> NameMappingJson.toJson(NameMapping.of(m.schema)))
+  )
+
+  /** With a spec before the present one, and a sort order. */
+  private def base(version: FormatVersion): TableMetadata = {
+    val description = SampleTables.description(version, UnboundPartitionField(Vector("ts"), Day))
+    val sorted = description.copy(order = Vector(UnboundSortField(Vector("location", "lon"))))
+    val first = sorted.metadata(SampleTables.Uuid, SampleTables.CreatedMs)
+    val changes = SpecUpdate(first).addField(Vector("id"), Bucket(4), Some("a")).removeField("ts_day").updates
+    mapped(MetadataUpdate.applyAll(first, changes, first.lastUpdatedMs))
+  }
+
+  private def theirSchema(fields: NestedField*): PeerSchema =
+    SchemaParser.fromJson(SchemaJson.toJson(Schema(0, fields.toVector)))
+
+  private def theirType(t: Type): PeerType = {
+    var last = 100000
+    val fresh = Schema.withFreshIds(Vector(NestedField.optional(0, "x", t)), () => { last += 1; last })
+    theirSchema(fresh: _*).findField("x").`type`
+  }
+
+  private def applied(u: PeerUpdate, edit: SchemaEdit): PeerUpdate = edit match {
+    case Add(parent, name, t, required, default) =>
+      val under = if (parent.isEmpty) null else parent.mkString(".")
+      val literal = default.map(d => PeerExpressions.lit(Int.box(d.value))).orNull
+      if (required) u.addRequiredColumn(under, name, theirType(t), null, literal)
+      else u.addColumn(under, name, theirType(t), null, literal)
+    case Drop(_) => u.deleteColumn(edit.name)
+    case Rename(_, newName) => u.renameColumn(edit.name, newName)
+    case Retype(_, t) => u.updateColumn(edit.name, theirType(t).asPrimitiveType)
+    case Comment(_, doc) => u.updateColumnDoc(edit.name, doc)
+    case MakeOptional(_) => u.makeColumnOptional(edit.name)
+    case Require(_) => u.requireColumn(edit.name)
+    case First(_) => u.moveFirst(edit.name)
+    case After(path, sibling) => u.moveAfter(edit.name, (path.init :+ sibling).mkString("."))
+    case Before(path, sibling) => u.moveBefore(edit.name, (path.init :+ sibling).mkString("."))
+    case Identify(_) => u.setIdentifierFields(Seq(edit.name).asJava)
+  }
+
+  private def ours(m: TableMetadata, edit: SchemaEdit): Try[TableMetadata] = Try {
+    val change = new UpdateSchema(edit(_)).describe(m, SchemaUpdatePeerSuite.Context)
+    MetadataUpdate.applyAll(m, change.updates, m.lastUpdatedMs)
+  }
+
+  private def theirs(m: TableMetadata, edit: SchemaEdit): Try[TableMetadata] = Try {
+    val peer = new PeerTable(m)
+    applied(peer.table.updateSchema(), edit).commit()
+    peer.committed
+  }
+
+  private def mapping(m: TableMetadata): NameMapping = {
+    def sorted(fields: Vector[MappedField]): Vector[MappedField] =
+      fields.map(f => f.copy(names = f.names.sorted, fields = sorted(f.fields)))
+    NameMapping(sorted(NameMappingJson.parse("t", m.properties(TableProperty.NameMappingDefault.key)).fields))
+  }
+
+  /**
+   * What the Java library lets pass although it does nothing: the element of a list, the key and value of a map have
+   * neither names to change nor comments.
+   */
+  private def stricter(schema: Schema, edit: SchemaEdit): Boolean = edit match {
+    case _: Rename | _: Comment => edit.path.size > 1 && !isStruct(schema, edit.path.init)
+    case _ => false
+  }
+
+  /** The Java library of this release has the promotions of int, float and decimal only. */
+  private def isOfV3(schema: Schema, edit: SchemaEdit): Boolean = edit match {
+    case Retype(path, to) =>
+      ColumnPath.require(schema, path, caseSensitive = true).last.fieldType == Type.DateType && to == Type.TimestampType
+    case _ => false
+  }
+
+  private def isStruct(schema: Schema, path: Vector[String]): Boolean =
+    ColumnPath.require(schema, path, caseSensitive = true).last.fieldType.isInstanceOf[Type.StructType]
+
+  private def compare(m: TableMetadata, edit: SchemaEdit): TableMetadata = withClue(s"$edit on ${m.schema}: ") {
+    (ours(m, edit), theirs(m, edit)) match {
+      case (Success(a), Success(b)) =>
+        assert(a.schema == b.schema)
+        assert(a.lastColumnId == b.lastColumnId)
+        assert(mapping(a) == mapping(b))
+        a
+      case (Failure(_: IcebergError), Failure(_)) => m
+      case (Failure(_: IcebergError), Success(_)) if stricter(m.schema, edit) => m
+      case (Success(a), Failure(_)) if isOfV3(m.schema, edit) => a
+      case (a, b) => fail(s"ours ${a.map(_.schema)}, theirs ${b.map(_.schema)}")
+    }
+  }
+
+  private def sequence(version: FormatVersion): Unit =
+    (1L to 80L).foreach(SchemaEdit.run(base(version), 12, _)(compare))
+
+  test("random changes of a version 2 table end as with the Java library", EvolutionRules.asThePeer) {
+    sequence(V2)
+  }
+
+  test("random changes of a version 3 table end as with the Java library", EvolutionRules.asThePeer) {
+    sequence(V3)
+  }
+
+  test("merging columns by name ends as with the Java library", EvolutionRules.unionByName) {
+    val x = NestedField.required(3, "x", Type.LongType)
+    val point = Type.StructType(Vector(x, NestedField.optional(4, "z", Type.IntType)))
+    val wanted = Seq(
+      Seq(NestedField.required(1, "id", Type.LongType), NestedField.optional(2, "new", Type.StringType)),
+      Seq(NestedField.optional(1, "points", Type.ListType(2, point, elementRequired = true))),
+      Seq(NestedField.optional(1, "amount", Type.DecimalType(5, 2))),
+      Seq(NestedField.optional(2, "id", Type.IntType, "Key")),
+      Seq(NestedField.required(1, "id", Type.StringType)),
+      Seq(NestedField.required(1, "location", Type.IntType)),
+      Seq(NestedField.optional(1, "id", Type.StructType(Vector(NestedField.optional(2, "a", Type.IntType)))))
+    )
+    for (fields <- wanted) withClue(fields) {
+      val m = base(V3)
+      val merged = Try(MetadataUpdate.applyAll(
+        m,
+        SchemaUpdate(m).unionByNameWith(Schema(0, fields.toVector)).updates,
+        m.lastUpdatedMs
+      ))
+      val theirs = Try {
+        val peer = new PeerTable(m)
+        peer.table.updateSchema().unionByNameWith(theirSchema(fields: _*)).commit()
+        peer.committed
+      }
+      (merged, theirs) match {
+        case (Success(a), Success(b)) => assert(a.schema == b.schema)
+        case (a, b) => assert(a.isFailure && b.isFailure, s"ours ${a.map(_.schema)}, theirs ${b.map(_.schema)}")
+      }
+    }
+  }
+}
+
+object SchemaUpdatePeerSuite {
+  private val Context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
+}

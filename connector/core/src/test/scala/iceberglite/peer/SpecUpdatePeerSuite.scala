@@ -1,0 +1,116 @@
+package iceberglite.peer
+
+import scala.util.{Failure, Success, Try}
+
+import org.apache.iceberg.UpdatePartitionSpec
+import org.apache.iceberg.expressions.{Expressions => PeerExpressions, Term => PeerTerm}
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.PartitionRules
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.transform._
+
+/** Random changes of the partitioning, one for each commit, beside those of the Java library. */
+class SpecUpdatePeerSuite extends AnyFunSuite {
+  import SpecUpdatePeerSuite._
+
+  private val columns = Gen.oneOf("id", "ts", "day", "amount", "location.lat", "location", "points.element.x", "none")
+
+  private val transforms: Gen[Transform] =
+    Gen.oneOf(Identity, Bucket(4), Bucket(16), Truncate(10), Year, Month, Day, Hour)
+
+  private val names: Gen[String] = Gen.oneOf("a", "b", "ts_day", "id", "id_bucket_4", "id_bucket", "amount")
+
+  private def edit(spec: PartitionSpec): Gen[Edit] = {
+    val known = Gen.oneOf(spec.fields.map(_.name) :+ "a")
+    Gen.frequency[Edit](
+      4 -> Gen.zip(columns, transforms, Gen.option(names)).map { case (c, t, n) => Add(c, t, n) },
+      2 -> known.map(Remove),
+      1 -> Gen.zip(columns, transforms).map { case (c, t) => RemoveMade(c, t) },
+      2 -> Gen.zip(known, names).map { case (a, b) => Rename(a, b) }
+    )
+  }
+
+  private def path(column: String): Vector[String] = column.split('.').toVector
+
+  private def term(column: String, transform: Transform): PeerTerm = transform match {
+    case Identity => PeerExpressions.ref(column)
+    case Bucket(n) => PeerExpressions.bucket(column, n)
+    case Truncate(w) => PeerExpressions.truncate(column, w)
+    case Year => PeerExpressions.year(column)
+    case Month => PeerExpressions.month(column)
+    case Day => PeerExpressions.day(column)
+    case Hour => PeerExpressions.hour(column)
+    case other => PeerExpressions.transform(column, org.apache.iceberg.transforms.Transforms.fromString(other.name))
+  }
+
+  private def ours(update: SpecUpdate, edit: Edit): SpecUpdate = edit match {
+    case Add(c, t, name) => update.addField(path(c), t, name)
+    case Remove(name) => update.removeField(name)
+    case RemoveMade(c, t) => update.removeField(path(c), t)
+    case Rename(a, b) => update.renameField(a, b)
+  }
+
+  private def theirs(update: UpdatePartitionSpec, edit: Edit): UpdatePartitionSpec = edit match {
+    case Add(c, t, None) => update.addField(term(c, t))
+    case Add(c, t, Some(name)) => update.addField(name, term(c, t))
+    case Remove(name) => update.removeField(name)
+    case RemoveMade(c, t) => update.removeField(term(c, t))
+    case Rename(a, b) => update.renameField(a, b)
+  }
+
+  private def compare(m: TableMetadata, edit: Edit): TableMetadata = withClue(s"$edit of ${m.spec} (${m.specs}): ") {
+    val mine = Try(MetadataUpdate.applyAll(m, ours(SpecUpdate(m), edit).updates, m.lastUpdatedMs))
+    val peers = Try {
+      val peer = new PeerTable(m)
+      theirs(peer.table.updateSpec(), edit).commit()
+      peer.committed
+    }
+    (mine, peers) match {
+      case (Success(a), Success(b)) =>
+        assert(a.spec == b.spec)
+        assert(a.specs == b.specs && a.lastPartitionId == b.lastPartitionId)
+        a
+      case (Failure(_: IcebergError), Failure(_)) => m
+      case (Failure(_: IcebergError), Success(_)) if stricter(m, edit) => m
+      case (a, b) => fail(s"ours ${a.map(_.spec)}, theirs ${b.map(_.spec)}")
+    }
+  }
+
+  /**
+   * The Java library lets a later field of another transform have the name of its column, which it refuses when a table
+   * is made, and removes void fields again, which does nothing.
+   */
+  private def stricter(m: TableMetadata, edit: Edit): Boolean = edit match {
+    case Add(_, transform, Some(name)) => transform != Identity && m.schema.find(name).isDefined
+    case Rename(from, to) =>
+      m.schema.find(to).isDefined || m.spec.fields.exists(f => f.name == from && f.transform == Void)
+    case Remove(name) => m.spec.fields.exists(f => f.name == name && f.transform == Void)
+    case _ => false
+  }
+
+  private def sequence(version: FormatVersion): Unit = (1L to 80L).foreach { seed =>
+    val start = (SampleTables.empty(version, SampleTables.byDay), Seed(seed))
+    (1 to 10).foldLeft(start) { case ((m, random), _) =>
+      (compare(m, edit(m.spec).pureApply(Gen.Parameters.default, random)), random.slide)
+    }
+  }
+
+  Seq(V1, V2, V3).foreach { version =>
+    test(s"random changes of the partitioning of version $version end as with the Java library",
+      PartitionRules.asThePeer) {
+      sequence(version)
+    }
+  }
+}
+
+object SpecUpdatePeerSuite {
+  sealed private trait Edit
+  final private case class Add(column: String, transform: Transform, name: Option[String]) extends Edit
+  final private case class Remove(name: String) extends Edit
+  final private case class RemoveMade(column: String, transform: Transform) extends Edit
+  final private case class Rename(name: String, newName: String) extends Edit
+}

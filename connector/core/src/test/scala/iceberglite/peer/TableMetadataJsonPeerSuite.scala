@@ -1,0 +1,102 @@
+package iceberglite.peer
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.iceberg.TableMetadataParser
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.JsonRules
+import iceberglite.spec._
+import iceberglite.spec.json.{MetadataGenerators, TableMetadataJson}
+import iceberglite.spec.transform.{Identity, UnknownTransform, Void}
+
+/** Apache Iceberg reads the table metadata that we write, and we what it makes of it. */
+class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  private def throughPeer(m: TableMetadata): TableMetadata = {
+    val peers = TableMetadataParser.fromJson(new String(TableMetadataJson.write(m), UTF_8))
+    TableMetadataJson.read("peer", TableMetadataParser.toJson(peers))
+  }
+
+  /** Without what the peer has no place for: sources that are several, empty names, summaries without operation. */
+  private val tables: Gen[TableMetadata] = MetadataGenerators.table.map { m =>
+    m.copy(
+      schemas = m.schemas.map(CommonSchema.of),
+      specs = m.specs.map(s =>
+        s.copy(fields =
+          s.fields.map(f =>
+            f.copy(
+              sourceIds = f.sourceIds.take(1),
+              name = s"p ${f.name}",
+              transform = known(m.schema, f.sourceId, f.transform)
+            )
+          )
+        )
+      ),
+      sortOrders = m.sortOrders.map(o =>
+        o.copy(fields =
+          o.fields.map(f => f.copy(sourceIds = f.sourceIds.take(1), transform = known(m.schema, f.sourceId, f.transform)))
+        )
+      ),
+      snapshots = m.snapshots.map(s =>
+        s.copy(
+          summary = s.summary + (Snapshot.OperationKey -> Operation.Append.name),
+          keyId = s.keyId.filter(_ => s.manifestList.isDefined),
+          firstRowId = s.firstRowId.filter(_ => s.manifestList.isDefined),
+          addedRows = s.addedRows.filter(_ => s.manifestList.isDefined)
+        )
+      ),
+      statistics = m.statistics.map(_.copy(keyMetadata = None)),
+      encryptionKeys = m.encryptionKeys.map(_.copy(properties = Map("a" -> "b")))
+    )
+  }
+
+  /** The peer takes no transform of a type that it does not go with, also in specs that are not in use. */
+  private def known(schema: Schema, source: Int, transform: Transform): Transform =
+    if (schema.byId.get(source).forall(f => transform.canTransform(f.fieldType))) transform
+    else UnknownTransform("zorder[3]")
+
+  test("table metadata of any version is the same to Apache Iceberg", JsonRules.roundTrip, JsonRules.snapshots) {
+    forAll(tables)(m => assert(throughPeer(m) == m))
+  }
+
+  test("tables of every version with a history are the same to Apache Iceberg", JsonRules.roundTrip) {
+    FormatVersion.all.foreach { version =>
+      val m = SampleTables.withHistory(version)
+      assert(throughPeer(m) == m)
+      val empty = SampleTables.empty(version, SampleTables.byBucket)
+      assert(throughPeer(empty) == empty)
+    }
+  }
+
+  test("a contradiction that we refuse is refused by Apache Iceberg too", JsonRules.strict) {
+    val m = SampleTables.withHistory(FormatVersion.V2)
+    val gone = PartitionField(99, 1000, "gone", Identity)
+    val order = SortOrder(1, Vector(SortField(Vector(99), Identity, SortDirection.Ascending, NullOrder.NullsFirst)))
+    val time = m.lastUpdatedMs
+    Seq(
+      m.copy(schemas = m.schemas ++ m.schemas),
+      m.copy(specs = m.specs ++ m.specs),
+      m.copy(snapshots = m.snapshots :+ m.snapshots.head),
+      m.copy(lastSequenceNumber = 2),
+      m.copy(snapshotLog = Vector(SnapshotLogEntry(time, 1), SnapshotLogEntry(time - 60001, 2))),
+      m.copy(metadataLog = Vector(MetadataLogEntry(time + 60001, "x"))),
+      m.copy(refs = m.refs + ("t" -> SnapshotRef.Tag(99))),
+      m.copy(refs = m.refs + ("t" -> SnapshotRef.Tag(1, Some(0)))),
+      m.copy(currentSnapshotId = Some(1)),
+      m.copy(currentSnapshotId = Some(99), refs = Map.empty),
+      m.copy(currentSchemaId = 7),
+      m.copy(specs = Vector(PartitionSpec(0, Vector(gone)))),
+      m.copy(sortOrders = Vector(order), defaultSortOrderId = 1),
+      m.copy(uuid = None)
+    ).zipWithIndex.foreach { case (broken, i) =>
+      val json = new String(TableMetadataJson.write(broken), UTF_8)
+      intercept[IcebergError.InvalidMetadata](TableMetadataJson.read("f", json))
+      assert(scala.util.Try(TableMetadataParser.fromJson(json)).isFailure, s"contradiction $i")
+    }
+    val dropped = m.copy(specs = Vector(PartitionSpec(0, Vector(gone.copy(transform = Void)))))
+    assert(throughPeer(dropped) == dropped)
+  }
+}

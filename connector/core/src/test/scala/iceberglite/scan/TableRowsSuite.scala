@@ -1,0 +1,311 @@
+package iceberglite.scan
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.conformance.ScanRules
+import iceberglite.data.{DataFormats, DataTarget, Record}
+import iceberglite.io.MetricsModes
+import iceberglite.io.puffin.DeletionVector
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile, Unsupported}
+import iceberglite.spec.Literal._
+import iceberglite.spec.NestedField.optional
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.{Bind, Expression, Term}
+import iceberglite.spec.expr.Expression.{AlwaysTrue, And, GreaterThan, IsNull, NotNull}
+import iceberglite.spec.transform.Identity
+import iceberglite.table.MemoryFileIO
+
+/** Rows of files in every format, with deletes in every format. */
+class TableRowsSuite extends AnyFunSuite {
+  private val id = optional(1, "id", LongType)
+  private val category = optional(2, "category", StringType)
+  private val city = optional(4, "city", StringType)
+  private val place = optional(3, "place", StructType(Vector(city, optional(5, "zip", IntType))))
+  private val added = optional(6, "added", IntType).copy(initialDefault = Some(DefaultValue.OfPrimitive(IntLiteral(7))))
+  private val written = Vector(id, category, place)
+  private val schema = Schema(0, written :+ added)
+  private val byCategory = PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity)))
+  private val unpartitioned = PartitionSpec(1, Vector.empty)
+  private val specs = Map(0 -> byCategory, 1 -> unpartitioned)
+  private val formats = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
+
+  private class Files {
+    val io = new MemoryFileIO
+    private var count = 0
+
+    def path(): String = {
+      count += 1
+      s"mem:/f$count"
+    }
+
+    def write(format: FileFormat, fields: Vector[NestedField], rows: Seq[Record]): ContentFile = {
+      val target = DataTarget(io, path(), Schema(0, fields), Map.empty, MetricsModes(Map.empty))
+      val writer = DataFormats.of(format).write(target)
+      rows.foreach(writer.write)
+      val file = writer.close()
+      ContentFile(
+        Content.Data,
+        file.path,
+        format,
+        1,
+        PartitionTuple.Empty,
+        file.recordCount,
+        file.fileSizeInBytes,
+        Metrics.Empty
+      )
+    }
+
+    def positions(format: FileFormat, of: (String, Long)*): DeleteFile = {
+      val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
+      val file = write(format, columns, of.map { case (path, position) => Record.of(path, position) })
+      DeleteFile(file.copy(content = Content.PositionDeletes), 5, Vector.empty)
+    }
+
+    def keys(format: FileFormat, fields: Vector[NestedField], key: Vector[Vector[NestedField]])(rows: Record*): DeleteFile = {
+      val file = write(format, fields, rows).copy(content = Content.EqualityDeletes, equalityIds = key.map(_.last.id))
+      DeleteFile(file, 5, key.map(KeyColumn))
+    }
+
+    def vector(of: ContentFile, positions: Long*): DeleteFile = {
+      val (name, blob) = (path(), DeletionVector.of(positions: _*).toBytes)
+      io.write(name, Array[Byte](1, 2, 3) ++ blob ++ Array[Byte](9))
+      val entry = of.copy(
+        content = Content.PositionDeletes,
+        path = name,
+        format = FileFormat.Puffin,
+        recordCount = positions.size.toLong,
+        referencedDataFile = Some(of.path),
+        contentOffset = Some(3L),
+        contentSizeInBytes = Some(blob.length.toLong)
+      )
+      DeleteFile(entry, 5, Vector.empty)
+    }
+
+    def rows(
+        file: ContentFile,
+        deletes: Seq[DeleteFile] = Nil,
+        wanted: Vector[NestedField] = Vector(id),
+        residual: Expression = AlwaysTrue,
+        number: Long = 4
+    ): Vector[Record] = {
+      val bound = Bind(residual, schema, caseSensitive = true)
+      val task = FileScanTask.whole(file, number, specs(file.specId), bound).copy(deletes = deletes.toVector)
+      val read = new TableRows(io, specs, None, schema, wanted, filtered = true).of(task)
+      try read.toVector
+      finally read.close()
+    }
+  }
+
+  private val sample: Seq[Record] = (0 until 10).map { i =>
+    val where = if (i == 9) null else Record.of(s"city$i", i)
+    Record.of(if (i == 8) null else i.toLong, if (i % 2 == 0) "even" else "odd", where)
+  }
+
+  private def ids(rows: Vector[Record]): Vector[Any] = rows.map(_(0))
+
+  test("rows at deleted positions are left out, in every format", ScanRules.positionRows, ScanRules.everyFormat) {
+    for (data <- formats; deletes <- formats) {
+      val files = new Files
+      val file = files.write(data, written, sample)
+      val one = files.positions(deletes, "mem:/other" -> 4L, file.path -> 0L, file.path -> 3L, file.path + "x" -> 5L)
+      val two = files.positions(deletes, file.path -> 9L, file.path -> 0L, file.path -> 1000L)
+      assert(ids(files.rows(file, Seq(one, two))) == Vector(1L, 2L, 4L, 5L, 6L, 7L, null))
+      assert(files.rows(file, Seq(one), Vector(id, MetadataColumns.Position)).map(_(1)).take(3) == Vector(1L, 2L, 4L))
+    }
+  }
+
+  test("rows of a deletion vector are left out, wherever in its file it is", ScanRules.vectorScope) {
+    for (format <- formats) {
+      val files = new Files
+      val file = files.write(format, written, sample)
+      assert(ids(files.rows(file, Seq(files.vector(file, 1, 2, 3, 4, 5, 9)))) == Vector(0L, 6L, 7L, null))
+    }
+  }
+
+  test("a vector with more positions than its entry says, or at no place, is an error", ScanRules.vectorCardinality) {
+    val files = new Files
+    val file = files.write(FileFormat.Avro, written, sample)
+    val vector = files.vector(file, 1, 2)
+    val e = intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = vector.file.copy(recordCount = 3)))))
+    assert(e.file == vector.file.path && e.getMessage.contains(file.path) && e.getMessage.contains("counts 3"))
+    Seq(Some(-1L) -> Some(3L), Some(0L) -> Some(-3L), Some(0L) -> Some(1L << 40)).foreach { case (offset, size) =>
+      val entry = vector.file.copy(contentOffset = offset, contentSizeInBytes = size)
+      intercept[InvalidMetadata](files.rows(file, Seq(vector.copy(file = entry))))
+    }
+    intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = vector.file.copy(contentOffset = Some(1L << 40))))))
+  }
+
+  test("rows with deleted keys are left out: all columns equal, null equal to null", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
+    for (data <- formats; deletes <- formats) {
+      val files = new Files
+      val file = files.write(data, written, sample)
+      val both = files.keys(deletes, Vector(category, id), Vector(Vector(id), Vector(category)))(
+        Record.of("even", 2L),
+        Record.of("even", 3L),
+        Record.of("even", null)
+      )
+      assert(ids(files.rows(file, Seq(both))) == Vector(0L, 1L, 3L, 4L, 5L, 6L, 7L, 9L))
+      // The category that stands beside the key says nothing.
+      val one = files.keys(deletes, Vector(id, category), Vector(Vector(id)))(Record.of(1L, "none"), Record.of(9L, null))
+      assert(ids(files.rows(file, Seq(both, one))) == Vector(0L, 3L, 4L, 5L, 6L, 7L))
+    }
+  }
+
+  test("nested keys, of which the structs around may be null", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
+    for (format <- formats) {
+      val files = new Files
+      val file = files.write(format, written, sample)
+      val only = place.copy(fieldType = StructType(Vector(city)))
+      val deletes = files.keys(format, Vector(only), Vector(Vector(only, city)))(Record.of(Record.of("city4")), Record.of(null))
+      assert(ids(files.rows(file, Seq(deletes))) == Vector(0L, 1L, 2L, 3L, 5L, 6L, 7L, null))
+      // What is wanted of the struct is not what the deletes need of it.
+      val zip = place.copy(fieldType = StructType(Vector(optional(5, "zip", IntType))))
+      assert(files.rows(file, Seq(deletes), Vector(zip)).take(5) == Vector(0, 1, 2, 3, 5).map(i => Record.of(Record.of(i))))
+    }
+  }
+
+  test("keys of every type that may be one", ScanRules.allColumnsEqual) {
+    val values = Seq[(PrimitiveType, AnyRef, AnyRef)](
+      (BooleanType, Boolean.box(true), Boolean.box(false)),
+      (IntType, Int.box(1), Int.box(2)),
+      (DecimalType(20, 3), new BigDecimal("1.000"), new BigDecimal("1.001")),
+      (DateType, Int.box(-5), Int.box(5)),
+      (TimeType, Long.box(5), Long.box(6)),
+      (TimestampType, Long.box(-5000000L), Long.box(6)),
+      (TimestampTzNsType, Long.box(-5000000000L), Long.box(6)),
+      (StringType, "a", "b"),
+      (UuidType, new UUID(1, 2), new UUID(2, 1)),
+      (FixedType(2), ByteBuffer.wrap(Array[Byte](1, 2)), ByteBuffer.wrap(Array[Byte](2, 1))),
+      (BinaryType, ByteBuffer.wrap(Array[Byte](1, 2)), ByteBuffer.wrap(Array.emptyByteArray))
+    )
+    for (format <- formats; (t, deleted, kept) <- values) {
+      val files = new Files
+      val key = optional(2, "key", t)
+      val file = files.write(format, Vector(id, key), Seq(Record.of(1L, deleted), Record.of(2L, kept), Record.of(3L, null)))
+      val deletes = files.keys(format, Vector(key), Vector(Vector(key)))(new Record(Array(deleted)))
+      assert(ids(files.rows(file, Seq(deletes))) == Vector(2L, 3L), s"$t in $format")
+    }
+  }
+
+  test("keys that a file lacks are read by the rules of column projection", ScanRules.addedKey) {
+    for (format <- formats) {
+      val files = new Files
+      val file = files.write(format, written, sample)
+      val default = files.keys(format, Vector(id, added), Vector(Vector(id), Vector(added)))(Record.of(1L, 7), Record.of(2L, null))
+      assert(ids(files.rows(file, Seq(default))).take(3) == Vector(0L, 2L, 3L))
+      // The delete file lacks a column of its key: it has the value of its partition, or the default.
+      val ofPartition = files.keys(format, Vector(id), Vector(Vector(id), Vector(category), Vector(added)))(Record.of(3L), Record.of(4L))
+      val odd = PartitionTuple(Vector(Some(StringLiteral("odd"))))
+      val deletes = ofPartition.copy(file = ofPartition.file.copy(specId = 0, partition = odd))
+      assert(ids(files.rows(file, Seq(deletes))).take(4) == Vector(0L, 1L, 2L, 4L))
+    }
+  }
+
+  test("constants of the file: path, spec, partition, and columns that only the partition has") {
+    val files = new Files
+    val bare = files.write(FileFormat.Avro, Vector(id), Seq(Record.of(1L)))
+    val file = bare.copy(specId = 0, partition = PartitionTuple(Vector(Some(StringLiteral("even")))))
+    val partition = optional(MetadataColumns.PartitionId, "_partition", StructType(Vector(optional(1000, "category", StringType))))
+    val wanted = Vector(category, MetadataColumns.FilePath, MetadataColumns.SpecId, partition, added, MetadataColumns.Deleted)
+    assert(files.rows(file, wanted = wanted) == Vector(Record.of("even", file.path, 0, Record.of("even"), 7, false)))
+    val empty = partition.copy(fieldType = StructType(Vector.empty))
+    assert(files.rows(bare, wanted = Vector(empty)) == Vector(Record.of(null)))
+  }
+
+  test(
+    "row ids and update numbers come from the file where it has them, else from its entry",
+    ScanRules.rowIds,
+    ScanRules.lastUpdated,
+    ScanRules.noLineage
+  ) {
+    val lineage = Vector(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
+    for (format <- formats) {
+      val files = new Files
+      val kept = files.write(format, id +: lineage, Seq(Record.of(1L, 90L, 2L), Record.of(2L, null, null), Record.of(3L, 70L, null)))
+      val fresh = files.write(format, Vector(id), Seq(Record.of(1L), Record.of(2L)))
+      def read(file: ContentFile, first: Option[Long]) = files.rows(file.copy(firstRowId = first), wanted = lineage :+ id, number = 8)
+      assert(read(kept, Some(40)) == Vector(Record.of(90L, 2L, 1L), Record.of(41L, 8L, 2L), Record.of(70L, 8L, 3L)))
+      assert(read(fresh, Some(40)) == Vector(Record.of(40L, 8L, 1L), Record.of(41L, 8L, 2L)))
+      assert(read(kept, None).map(r => (r(0), r(1))) == Vector.fill(3)((null, null)))
+      // Ids of the rows that are left are those of their places.
+      val deletes = Seq(files.positions(format, fresh.path -> 0L))
+      assert(files.rows(fresh.copy(firstRowId = Some(40)), deletes, lineage.take(1)) == Vector(Record.of(41L)))
+    }
+  }
+
+  test("rows that do not match the residual are left out, also by columns that nobody wants", ScanRules.residuals) {
+    val files = new Files
+    val file = files.write(FileFormat.Parquet, written, sample)
+    val filter = And(GreaterThan(Term.Named("place.zip"), IntLiteral(5)), NotNull(Term.Named("id")))
+    assert(files.rows(file, residual = filter, wanted = Vector(category)) == Vector(Record.of("even"), Record.of("odd")))
+    assert(ids(files.rows(file, residual = IsNull(Term.Named("place")))) == Vector(9L))
+    assert(files.rows(file, residual = GreaterThan(Term.Named("added"), IntLiteral(7))).isEmpty)
+  }
+
+  test("deleted rows are there, and marked, when _deleted is wanted") {
+    val files = new Files
+    val file = files.write(FileFormat.Orc, written, sample.take(3))
+    val deletes = Seq(
+      files.vector(file, 0),
+      files.keys(FileFormat.Avro, Vector(id), Vector(Vector(id)))(Record.of(2L))
+    )
+    val marked = files.rows(file, deletes, Vector(MetadataColumns.Deleted, id))
+    assert(marked == Vector(Record.of(true, 0L), Record.of(false, 1L), Record.of(true, 2L)))
+  }
+
+  test("what is no row position is an error that names the delete file") {
+    val files = new Files
+    val file = files.write(FileFormat.Avro, written, sample)
+    val deletes = files.positions(FileFormat.Avro, file.path -> -1L)
+    val e = intercept[UnreadableFile](files.rows(file, Seq(deletes)))
+    assert(e.file == deletes.file.path && e.getMessage.contains("-1"))
+  }
+
+  test("encrypted files and parts of files are refused") {
+    val files = new Files
+    val file = files.write(FileFormat.Avro, written, sample)
+    val key = Some(ByteBuffer.wrap(Array[Byte](1)))
+    intercept[Unsupported](files.rows(file.copy(keyMetadata = key)))
+    val deletes = files.positions(FileFormat.Avro, file.path -> 1L)
+    val e = intercept[Unsupported](files.rows(file, Seq(deletes.copy(file = deletes.file.copy(keyMetadata = key)))))
+    assert(e.getMessage.contains(deletes.file.path))
+    val rows = new TableRows(files.io, specs, None, schema, Vector(id), filtered = false)
+    intercept[InvalidArgument](rows.of(FileScanTask.whole(file, 1, unpartitioned, AlwaysTrue).copy(start = 5)))
+  }
+
+  test("a delete file is read once for all data files of a reader") {
+    val files = new Files
+    val (one, two) = (files.write(FileFormat.Avro, written, sample), files.write(FileFormat.Avro, written, sample))
+    val shared = files.positions(FileFormat.Avro, one.path -> 0L, two.path -> 1L)
+    val reader = new DeleteReader(files.io, specs, None)
+    assert(reader.of(one.path, Vector(shared)).positions == DeletionVector.of(0))
+    files.io.delete(shared.file.path)
+    assert(reader.of(two.path, Vector(shared)).positions == DeletionVector.of(1))
+    val keys = files.keys(FileFormat.Avro, Vector(id), Vector(Vector(id)))(Record.of(1L))
+    assert(reader.of(one.path, Vector(keys)).keys.head eq reader.of(two.path, Vector(keys)).keys.head)
+  }
+
+  test("damaged delete files delete rows or are an error") {
+    formats.foreach { format =>
+      val files = new Files
+      val positions = files.positions(format, (0 until 50).map(i => s"mem:/d${i / 20}" -> i.toLong): _*)
+      val keys = files.keys(format, Vector(id, category), Vector(Vector(id), Vector(category)))(
+        (0 until 50).map(i => Record.of(i.toLong, s"c$i")): _*
+      )
+      Seq(positions, keys).foreach { delete =>
+        Fuzz.bytes(s"deletes in ${format.name}", 150, Vector(files.io.read(delete.file.path))) { bytes =>
+          files.io.delete("mem:/damaged")
+          files.io.write("mem:/damaged", bytes)
+          val damaged = delete.copy(file = delete.file.copy(path = "mem:/damaged", fileSizeInBytes = bytes.length.toLong))
+          new DeleteReader(files.io, specs, None).of("mem:/d1", Vector(damaged))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.EvolutionRules
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.V2
+import iceberglite.spec.Type.{IntType, LongType}
+import iceberglite.spec.json.NameMappingJson
+import iceberglite.table.action.UpdateSchema
+
+class ColumnPropertiesSuite extends AnyFunSuite {
+  private val table = SampleTables.empty(V2)
+  private val mappingKey = TableProperty.NameMappingDefault.key
+
+  private def after(properties: Map[String, String])(edit: SchemaUpdate => SchemaUpdate): TableMetadata = {
+    val base = table.copy(properties = properties)
+    val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
+    MetadataUpdate.applyAll(base, new UpdateSchema(edit).describe(base, context).updates, base.lastUpdatedMs)
+  }
+
+  test("the name mapping of the table follows its columns in the same commit", EvolutionRules.mappingFollows) {
+    val json = NameMappingJson.toJson(NameMapping.of(table.schema))
+    val changed = after(Map(mappingKey -> json)) {
+      _.renameColumn(Vector("id"), "key").addColumn(Vector("location"), "alt", IntType)
+    }
+    val mapping = NameMappingJson.parse("t", changed.properties(mappingKey))
+    assert(Seq("id", "key").flatMap(mapping.find).flatMap(_.id) == Seq(1, 1))
+    assert(mapping.find("location").flatMap(_.find("alt")).flatMap(_.id).contains(table.lastColumnId + 1))
+    assert(after(Map(mappingKey -> json))(_.updateType(Vector("id"), LongType)).properties == Map(mappingKey -> json))
+    assert(after(Map.empty)(_.renameColumn(Vector("id"), "key")).properties.isEmpty)
+  }
+
+  test("a mapping that cannot be read stays as it is", EvolutionRules.mappingFollows) {
+    Seq("", "{", "[{\"field-id\": 1}]").foreach { broken =>
+      val changed = after(Map(mappingKey -> broken))(_.renameColumn(Vector("id"), "key"))
+      assert(changed.properties == Map(mappingKey -> broken) && changed.schema.find("key").isDefined)
+    }
+  }
+
+  test("properties of a column get its new name, and go with it", EvolutionRules.propertiesFollow) {
+    def metrics(column: String) = s"write.metadata.metrics.column.$column"
+    def bloom(column: String) = s"write.parquet.bloom-filter-enabled.column.$column"
+    val properties = Map(
+      metrics("id") -> "full",
+      bloom("id") -> "true",
+      metrics("location.lat") -> "none",
+      metrics("amount") -> "counts",
+      metrics("nowhere") -> "full",
+      "owner" -> "me"
+    )
+    val changed = after(properties) {
+      _.renameColumn(Vector("id"), "key").renameColumn(Vector("location"), "place").dropColumn(Vector("amount"))
+    }
+    assert(changed.properties == Map(
+      metrics("key") -> "full",
+      bloom("key") -> "true",
+      metrics("place.lat") -> "none",
+      metrics("nowhere") -> "full",
+      "owner" -> "me"
+    ))
+  }
+
+  test("columns that change names change properties too", EvolutionRules.propertiesFollow) {
+    def metrics(column: String) = s"write.metadata.metrics.column.$column"
+    val changed = after(Map(metrics("id") -> "full", metrics("ts") -> "none")) {
+      _.renameColumn(Vector("id"), "x").renameColumn(Vector("ts"), "id").renameColumn(Vector("x"), "ts")
+    }
+    assert(changed.properties == Map(metrics("ts") -> "full", metrics("id") -> "none"))
+  }
+}
