@@ -7,6 +7,8 @@ PYTHON ?= python3
 VERSION := $(shell cat VERSION)
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 WAREHOUSE ?= warehouse
+FUZZ ?= 200
+SEED := $(or $(SEED),$(shell date +%s))
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -43,6 +45,11 @@ test-all: $(READY) $(BUNDLED) ## the same, every SQL scenario on every catalog a
 bench: $(READY) $(SBT_READY) | check ## measure manifests, predicates and metadata by JMH beside Apache Iceberg (20 minutes)
 	@mkdir -p build && $(SBT) 'bench/Jmh/run -prof gc -foe true -rf json -rff $(CURDIR)/build/jmh.json'
 	@$(PY) connector/bench/ratios.py build/jmh.json
+
+fuzz: $(SBT_READY) | check ## damage every kind of file FUZZ (200) times as often as the tests do, from SEED
+	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"
+	@ICEBERG_LITE_FUZZ=$(FUZZ) ICEBERG_LITE_SEED=$(SEED) $(SBT) 'spec/testOnly *Fuzz*' 'core/testOnly *Fuzz*' \
+	  'spark/testOnly *Fuzz*'
 
 shell: $(READY) $(BUNDLED) ## a PySpark shell with the catalog `lite` on ./warehouse
 	@$(PY) -m pyspark_iceberg.shell $(WAREHOUSE)

@@ -1,4 +1,4 @@
-"""Prints the results of JMH as a table: each `xLite` beside its `xPeer`, with the error of 99.9 % and bytes per operation.
+"""Prints JMH's results as a table: each `xLite` beside its `xPeer`, with the error (99.9 %) and bytes per operation.
 
 Usage: ratios.py results.json
 """
@@ -18,17 +18,20 @@ def figures(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def shown(result: dict[str, Any]) -> str:
+    """The mean with its error."""
     primary = result["primaryMetric"]
     return f"{primary['score']:,.1f} ± {primary['scoreError']:,.1f}"
 
 
 def allocated(result: dict[str, Any]) -> str:
+    """Bytes per operation; empty where the run had no `-prof gc`."""
     rates: dict[str, Any] = result["secondaryMetrics"]
     found = [v for k, v in rates.items() if k.endswith("gc.alloc.rate.norm")]
     return f"{found[0]['score']:,.0f}" if found else ""
 
 
 def main(path: Path) -> None:
+    """Prints a row for each pair."""
     results = figures(path)
     print("| benchmark | iceberg-lite | Apache Iceberg | unit | ratio of times | B/op here | B/op there |")
     print("|---|---|---|---|---|---|---|")

@@ -1,4 +1,5 @@
 -- Columns are added, renamed, reordered, widened and dropped; old rows follow.
+-- proves: spark/evolution-by-sql
 
 CREATE TABLE t (id INT, data STRING, x FLOAT) USING iceberg;
 

@@ -1,4 +1,5 @@
 -- Fields inside of structs, lists and maps evolve too.
+-- proves: spark/evolution-by-sql
 
 CREATE TABLE t (
   id INT,

@@ -6,7 +6,13 @@ import scala.collection.JavaConverters._
 import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.{Identifier, StagedTable, TableCatalog, TableChange}
+import org.apache.spark.sql.connector.catalog.{
+  Identifier,
+  StagedTable,
+  TableCatalog,
+  TableCatalogCapability,
+  TableChange
+}
 import org.apache.spark.sql.connector.catalog.{Table => SparkTableInterface}
 import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
@@ -42,6 +48,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def defaultNamespace: Array[String] = settings.defaultNamespace
 
   override def useNullableQuerySchema: Boolean = settings.useNullableQuerySchema
+
+  override def capabilities: util.Set[TableCatalogCapability] =
+    util.Collections.singleton(TableCatalogCapability.SUPPORT_COLUMN_DEFAULT_VALUE)
 
   override def listTables(namespace: Array[String]): Array[Identifier] =
     SparkErrors.in((name +: namespace).mkString(".")) {

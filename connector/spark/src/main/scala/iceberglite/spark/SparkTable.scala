@@ -50,7 +50,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
 
   private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
 
-  private lazy val sparkSchema: StructType = SparkErrors.in(table.name)(SparkTypes.toSpark(columnsSeen))
+  private lazy val sparkSchema: StructType = SparkErrors.in(table.name)(SparkTypes.withDefaults(columnsSeen))
 
   override def name: String = table.name
 

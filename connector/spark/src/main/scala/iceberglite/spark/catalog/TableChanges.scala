@@ -3,9 +3,9 @@ package iceberglite.spark.catalog
 import org.apache.spark.sql.connector.catalog.TableChange
 import org.apache.spark.sql.connector.catalog.TableChange._
 
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
-import iceberglite.spec.{SchemaUpdate, TableProperty}
+import iceberglite.spec.{ColumnPath, DefaultValue, SchemaUpdate, TableProperty, Type}
 import iceberglite.table.action._
 
 /** What ALTER TABLE asks for, as actions of one commit. */
@@ -14,11 +14,11 @@ object TableChanges {
   /** @throws iceberglite.spec.IcebergError for what cannot be changed */
   def actions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
     val columns = changes.collect { case change: ColumnChange => change }
-    val schema = if (columns.isEmpty) None else Some(new UpdateSchema(columns.foldLeft(_)(edit), caseSensitive))
+    val schema = if (columns.isEmpty) None else Some(new UpdateSchema(columns.foldLeft(_)(edit(_, _, caseSensitive)), caseSensitive))
     schema.toSeq ++ propertyActions(changes)
   }
 
-  private def edit(update: SchemaUpdate, change: ColumnChange): SchemaUpdate = {
+  private def edit(update: SchemaUpdate, change: ColumnChange, caseSensitive: Boolean): SchemaUpdate = {
     val path = change.fieldNames.toVector
     change match {
       case add: AddColumn => added(update, path, add)
@@ -29,16 +29,18 @@ object TableChanges {
       case comment: UpdateColumnComment => update.updateDoc(path, Option(comment.newComment).filter(_.nonEmpty))
       case move: UpdateColumnPosition => moved(update, path, move.position)
       case delete: DeleteColumn => dropped(update, path, delete.ifExists)
-      case default: UpdateColumnDefaultValue => throw noDefaults(path, default.newDefaultValue)
+      case default: UpdateColumnDefaultValue =>
+        val column = ColumnPath.require(update.schema, path, caseSensitive).last
+        update.updateDefault(path, defaultOf(default.newDefaultValue, path, column.fieldType))
       case other => throw Unsupported(s"the change $other of column ${name(path)}", "Leave it out")
     }
   }
 
   private def added(update: SchemaUpdate, path: Vector[String], add: AddColumn): SchemaUpdate = {
-    Option(add.defaultValue).foreach(default => throw noDefaults(path, default.getSql))
     val columnType = SparkTypes.fromSpark(add.dataType, name(path))
+    val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
-    val longer = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable)
+    val longer = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
     Option(add.position).fold(longer)(moved(longer, path, _))
   }
 
@@ -53,10 +55,9 @@ object TableChanges {
     try update.dropColumn(path)
     catch { case NotFound("column", _, _) if ifExists => update }
 
-  private def noDefaults(path: Vector[String], default: String): Unsupported = Unsupported(
-    s"the default $default of column ${name(path)}",
-    "This release keeps no defaults for columns: add the column without one"
-  )
+  /** @param sql empty where a default is dropped */
+  private def defaultOf(sql: String, path: Vector[String], t: Type): Option[DefaultValue] =
+    if (sql.isEmpty) None else SparkDefaults.of(sql, name(path), SparkTypes.toSpark(t), t, "ALTER TABLE")
 
   private def name(path: Vector[String]): String = path.mkString(".")
 

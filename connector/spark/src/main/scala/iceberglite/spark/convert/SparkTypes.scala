@@ -33,30 +33,36 @@ import iceberglite.spec.{NestedField, Schema, Type}
  *
  * What Spark 3.5 has no type for keeps its value: `uuid` is a string, `time` a bigint of microseconds since midnight,
  * `timestamp_ns` and `timestamptz_ns` bigints of nanoseconds since 1970, `fixed` and the spatial types (as WKB) are
- * binaries. Spark's smaller integers become `int`; its `char` and `varchar` become `string`.
+ * binaries, `unknown` is void, and `variant` a string of JSON. Spark's smaller integers become `int`; its `char` and
+ * `varchar` become `string`.
  */
 object SparkTypes {
 
   def toSpark(schema: Schema): SparkStruct = toSpark(schema.fields)
 
-  /** @throws Unsupported names the column that has no type in Spark */
-  def toSpark(fields: Vector[NestedField]): SparkStruct = structOf(fields, Vector.empty)
+  def toSpark(fields: Vector[NestedField]): SparkStruct = SparkStruct(fields.map { f =>
+    val field = StructField(f.name, toSpark(f.fieldType), nullable = f.optional)
+    f.doc.fold(field)(field.withComment)
+  })
 
-  /** @throws Unsupported for a type that Spark cannot hold in any form */
-  def toSpark(t: Type): DataType = sparkType(t, Vector.empty)
+  /** The columns of a table with their write defaults, which Spark looks for in columns alone and not inside of them. */
+  def withDefaults(schema: Schema): SparkStruct = SparkStruct(toSpark(schema).fields.zip(schema.fields).map {
+    case (field, column) => SparkDefaults.shown(field, column)
+  })
 
-  /** Columns for a new schema: their ids tell them apart, and whoever takes them gives them ids of its own. */
-  def fromSpark(struct: SparkStruct): Vector[NestedField] = new Conversion().fields(struct, Vector.empty)
+  /**
+   * Columns for a new schema: their ids tell them apart, and whoever takes them gives them ids of its own. Their defaults
+   * are for writes: there are no rows from before.
+   */
+  def fromSpark(struct: SparkStruct): Vector[NestedField] =
+    new Conversion().fields(struct, Vector.empty).zip(struct.fields).map { case (column, field) =>
+      column.copy(writeDefault = SparkDefaults.declared(field, column.fieldType))
+    }
 
   /** The type of one column. @param name of the column, for messages */
   def fromSpark(dataType: DataType, name: String): Type = new Conversion().typeOf(dataType, Vector(name))
 
-  private def structOf(fields: Vector[NestedField], path: Vector[String]): SparkStruct = SparkStruct(fields.map { f =>
-    val field = StructField(f.name, sparkType(f.fieldType, path :+ f.name), nullable = f.optional)
-    f.doc.fold(field)(field.withComment)
-  })
-
-  private def sparkType(t: Type, path: Vector[String]): DataType = t match {
+  def toSpark(t: Type): DataType = t match {
     case BooleanType => SparkBoolean
     case IntType => IntegerType
     case LongType | TimeType | TimestampNsType | TimestampTzNsType => SparkLong
@@ -66,17 +72,12 @@ object SparkTypes {
     case DateType => SparkDate
     case TimestampType => TimestampNTZType
     case TimestampTzType => SparkTimestamp
-    case StringType | UuidType => SparkString
+    case StringType | UuidType | VariantType => SparkString
     case FixedType(_) | BinaryType | GeometryType(_) | GeographyType(_, _) => SparkBinary
     case UnknownType => NullType
-    case VariantType => throw Unsupported(
-        s"column ${path.mkString(".")} of type variant",
-        "Spark 3.5 has no such type; read the table with an engine that has, or drop the column"
-      )
-    case StructType(fields) => structOf(fields, path)
-    case list: ListType => ArrayType(sparkType(list.element, path :+ "element"), !list.elementRequired)
-    case map: MapType =>
-      SparkMap(sparkType(map.key, path :+ "key"), sparkType(map.value, path :+ "value"), !map.valueRequired)
+    case StructType(fields) => toSpark(fields)
+    case list: ListType => ArrayType(toSpark(list.element), !list.elementRequired)
+    case map: MapType => SparkMap(toSpark(map.key), toSpark(map.value), !map.valueRequired)
   }
 
   /** One conversion from Spark, which counts the ids. */

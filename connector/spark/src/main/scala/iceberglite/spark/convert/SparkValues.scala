@@ -10,7 +10,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
-import iceberglite.spec.{Literal, PrimitiveType}
+import iceberglite.spec.{DateTime, Literal, PrimitiveType}
 
 /** Single values of tables and those that Spark holds in its rows, in the types of [[SparkTypes]]. */
 object SparkValues {
@@ -42,7 +42,7 @@ object SparkValues {
    * A value of a Spark row as one of type `t`.
    *
    * @return absent where no value of the type equals it: text that is no UUID in its usual form, bytes of another
-   *   length
+   *   length, a number that is no time of day
    */
   def fromSpark(value: Any, t: PrimitiveType): Option[Literal] = (t, value) match {
     case (BooleanType, v: Boolean) => Some(BooleanLiteral(v))
@@ -52,7 +52,7 @@ object SparkValues {
     case (DoubleType, v: Double) => Some(DoubleLiteral(v))
     case (DecimalType(_, scale), v: Decimal) => Try(DecimalLiteral(v.toJavaBigDecimal.setScale(scale))).toOption
     case (DateType, v: Int) => Some(DateLiteral(v))
-    case (TimeType, v: Number) => exactLong(v).map(TimeLiteral)
+    case (TimeType, v: Number) => exactLong(v).filter(t => t >= 0 && t < DateTime.MicrosPerDay).map(TimeLiteral)
     case (TimestampType, v: Long) => Some(TimestampLiteral(v))
     case (TimestampTzType, v: Long) => Some(TimestampTzLiteral(v))
     case (TimestampNsType, v: Number) => exactLong(v).map(TimestampNsLiteral)

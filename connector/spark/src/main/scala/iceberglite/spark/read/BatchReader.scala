@@ -1,18 +1,11 @@
 package iceberglite.spark.read
 
-import java.io.{FileNotFoundException, InterruptedIOException}
-import java.nio.channels.ClosedByInterruptException
-
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.iceberglite.CurrentFile
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import iceberglite.spark.read.parquet.ParquetBatches
-import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.UnreadableFile
 
 /** The batches of the files of one task, one after the other. */
 final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => ParquetBatches)
@@ -50,20 +43,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
     batches.foreach(_.close())
   }
 
-  /** Whatever is wrong with a file, the user learns which file of which table it is. */
-  private def naming[A](task: FileTask)(read: => A): A =
-    try read
-    catch {
-      case e: IcebergError => throw e
-      case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
-      case NonFatal(e) => throw UnreadableFile(task.path, s"data file of table $tableName", reason(e), Some(e))
-    }
-
-  private def reason(e: Throwable): String = e match {
-    case _: FileNotFoundException =>
-      "It is not there, although the table refers to it. Restore the file, or read a snapshot without it"
-    case _ => s"${e.getMessage}. If the file is damaged, restore it, or read a snapshot without it"
-  }
+  private def naming[A](task: FileTask)(read: => A): A = FileTask.naming(task, tableName)(read)
 }
 
 /** The same as rows. */

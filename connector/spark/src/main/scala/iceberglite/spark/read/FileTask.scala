@@ -1,8 +1,15 @@
 package iceberglite.spark.read
 
+import java.io.{FileNotFoundException, InterruptedIOException}
+import java.nio.channels.ClosedByInterruptException
+
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.connector.read.InputPartition
 
-import iceberglite.spec.PartitionTuple
+import iceberglite.scan.DeleteFile
+import iceberglite.spec.{Content, ContentFile, FileFormat, IcebergError, Metrics, PartitionTuple}
+import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.Expression
 
 /**
@@ -12,6 +19,8 @@ import iceberglite.spec.expr.Expression
  * @param filter what is left of the scan's filter for the rows of this file; for skipping only
  * @param withoutNan the ids of the filter's columns that hold no NaN in this file
  * @param firstRowId version 3: the id of the file's first row
+ * @param deletes the delete files that apply, without metrics
+ * @param fileLength of the whole file, in bytes
  */
 final private[read] case class FileTask(
     path: String,
@@ -22,8 +31,43 @@ final private[read] case class FileTask(
     filter: Expression,
     withoutNan: Set[Int],
     firstRowId: Option[Long],
-    dataSequenceNumber: Long
-)
+    dataSequenceNumber: Long,
+    deletes: Vector[DeleteFile] = Vector.empty,
+    format: FileFormat = FileFormat.Parquet,
+    fileLength: Long = 0L
+) {
+
+  /** The data file's entry, as far as its rows need it. */
+  def file: ContentFile = ContentFile(
+    Content.Data,
+    path,
+    format,
+    specId,
+    partition,
+    recordCount = -1,
+    fileSizeInBytes = fileLength,
+    Metrics.Empty,
+    firstRowId = firstRowId
+  )
+}
+
+private[read] object FileTask {
+
+  /** Whatever is wrong with a file, the user learns which file of which table it is. */
+  def naming[A](task: FileTask, tableName: String)(read: => A): A =
+    try read
+    catch {
+      case e: IcebergError => throw e
+      case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
+      case NonFatal(e) => throw UnreadableFile(task.path, s"data file of table $tableName", reason(e), Some(e))
+    }
+
+  private def reason(e: Throwable): String = e match {
+    case _: FileNotFoundException =>
+      "It is not there, although the table refers to it. Restore the file, or read a snapshot without it"
+    case _ => s"${e.getMessage}. If the file is damaged, restore it, or read a snapshot without it"
+  }
+}
 
 /** What one task of Spark reads. */
 final private[read] case class IcebergInputPartition(tasks: Vector[FileTask]) extends InputPartition

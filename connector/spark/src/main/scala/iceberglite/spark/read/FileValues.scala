@@ -3,7 +3,7 @@ package iceberglite.spark.read
 import org.apache.spark.sql.types.{DataType, StructType => SparkStruct}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-import iceberglite.spark.convert.{SparkTypes, SparkValues}
+import iceberglite.spark.convert.{SparkShape, SparkTypes}
 import iceberglite.spark.read.vector.ConstantVectors
 import iceberglite.spec.Type.StructType
 import iceberglite.spec._
@@ -19,16 +19,13 @@ final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds
   def isMetadata(id: Int): Boolean = metadataIds.contains(id)
 
   /**
-   * What stands for a field that the file lacks: the value of its identity partition field, its initial default, null
-   * (spec: "Column Projection", as adopted).
+   * What stands for a field that the file lacks, see [[ColumnSource]].
    *
-   * @return absent where the field is required and none of them is there
+   * @return left the path, from the field's name on, of a required field that no rule gives a value
    */
-  def ofAbsent(field: NestedField, task: FileTask): Option[ColumnVector] = {
-    val dataType = SparkTypes.toSpark(field.fieldType)
-    val known = partitionValue(field, task).getOrElse(field.initialDefault.flatMap(sparkValue(_, field.fieldType)))
-    if (known.isEmpty && field.required) None else Some(ConstantVectors.of(dataType, known, capacity))
-  }
+  def ofAbsent(field: NestedField, task: FileTask): Either[Vector[String], ColumnVector] =
+    ColumnSource.valueOf(field, partitionValue(_, task), SparkShape)
+      .map(ConstantVectors.of(SparkTypes.toSpark(field.fieldType), _, capacity))
 
   /** A metadata column that is one value for all rows of the file. */
   def metadata(field: NestedField, task: FileTask): ColumnVector = (field.id, field.fieldType) match {
@@ -37,7 +34,8 @@ final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds
     case (MetadataColumns.Deleted.id, _) => constant(field, Some(Literal.BooleanLiteral(false)))
     case (MetadataColumns.LastUpdatedSequenceNumber.id, _) =>
       constant(field, task.firstRowId.map(_ => Literal.LongLiteral(task.dataSequenceNumber)))
-    case (MetadataColumns.PartitionId, struct: StructType) => partition(struct, task)
+    // Of a table that never had partitions it is null.
+    case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty => partition(struct, task)
     case _ => constant(field, None)
   }
 
@@ -62,10 +60,8 @@ final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds
       value <- task.partition.values.lift(position)
     } yield value.flatMap(sparkValue(_, field.fieldType))
 
-  /** A value that was written under an earlier type of the column becomes one of the present type. */
   private def sparkValue(value: Literal, t: Type): Option[Any] = t match {
-    case primitive: PrimitiveType =>
-      Some(SparkValues.toSpark(LiteralConversion.to(value, primitive).getOrElse(value), primitive))
+    case primitive: PrimitiveType => SparkShape.primitive(value, primitive)
     case _: NestedType => None
   }
 }

@@ -1,5 +1,7 @@
 package iceberglite.spark.read
 
+import java.util.IdentityHashMap
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.read.{Batch, InputPartition, PartitionReaderFactory}
@@ -7,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.io.HadoopFileIO
-import iceberglite.scan.{FileScanTask, Splits}
+import iceberglite.scan.{DeleteFile, FileScanTask, Splits}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.read.parquet.ParquetBatches
 import iceberglite.spec.IcebergError.Unsupported
@@ -15,7 +17,7 @@ import iceberglite.spec.Type.{DoubleType, FloatType}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.json.NameMappingJson
-import iceberglite.spec.{FileFormat, NameMapping, TableProperty}
+import iceberglite.spec.{NameMapping, TableProperty}
 
 /**
  * The tasks of a scan, and what executors need to run them.
@@ -32,8 +34,9 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
     val tasks = scan.files.tasksWith(joined)
     tasks.foreach(requireReadable)
     val splitSize = settings.splitSizeFor(tasks.iterator.map(t => math.max(t.length, settings.fileOpenCost)).sum)
+    val deletes = new SharedDeletes
     Splits.of(tasks, splitSize, settings.fileOpenCost, settings.lookback)
-      .map(group => IcebergInputPartition(group.map(fileTask)): InputPartition).toArray
+      .map(group => IcebergInputPartition(group.map(fileTask(_, deletes))): InputPartition).toArray
   }
 
   override def planInputPartitions(): Array[InputPartition] = partitions
@@ -43,11 +46,12 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
     val offHeap = session.sessionState.conf.getConf(SQLConf.COLUMN_VECTOR_OFFHEAP_ENABLED)
     new IcebergReaderFactory(
       table.name,
+      scan.files.schema,
       scan.wanted,
       table.metadata.specsById,
       nameMapping,
       session.sparkContext.broadcast(conf),
-      BatchSettings(settings.vectorized, settings.batchSize, offHeap)
+      BatchSettings(scan.isColumnar, settings.batchSize, offHeap)
     )
   }
 
@@ -63,17 +67,15 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
 
   private def requireReadable(task: FileScanTask): Unit = {
     val file = task.file
-    if (file.format != FileFormat.Parquet) throw Unsupported(
-      s"data file ${file.path} in format ${file.format.name}",
-      s"This release reads Parquet; rewrite the files of ${table.name} as Parquet with an engine that reads it"
-    )
-    if (file.keyMetadata.isDefined) throw Unsupported(
-      s"encrypted data file ${file.path}",
-      s"This release has no keys; read ${table.name} with an engine that has"
-    )
+    (file +: task.deletes.map(_.file)).find(_.keyMetadata.isDefined).foreach { encrypted =>
+      throw Unsupported(
+        s"encrypted ${if (encrypted eq file) "data" else "delete"} file ${encrypted.path}",
+        s"This release has no keys; read ${table.name} with an engine that has"
+      )
+    }
   }
 
-  private def fileTask(task: FileScanTask): FileTask = FileTask(
+  private def fileTask(task: FileScanTask, deletes: SharedDeletes): FileTask = FileTask(
     task.file.path,
     task.start,
     task.length,
@@ -82,7 +84,10 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
     task.residual,
     floatingColumns(task.residual).filter(task.file.metrics.nanValueCount(_).contains(0L)),
     task.file.firstRowId,
-    task.dataSequenceNumber
+    task.dataSequenceNumber,
+    deletes(task.deletes),
+    task.file.format,
+    task.file.fileSizeInBytes
   )
 
   private def floatingColumns(e: Expression): Set[Int] = e match {
@@ -102,4 +107,13 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
   }
 
   override def hashCode: Int = scan.hashCode
+}
+
+/** Delete files for the way to the executors; what tasks share here they share there. */
+final private class SharedDeletes extends (Vector[DeleteFile] => Vector[DeleteFile]) {
+  private val known = new IdentityHashMap[Vector[DeleteFile], Vector[DeleteFile]]
+  private val files = new IdentityHashMap[DeleteFile, DeleteFile]
+
+  override def apply(deletes: Vector[DeleteFile]): Vector[DeleteFile] =
+    known.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, (d: DeleteFile) => d.withoutMetrics)))
 }

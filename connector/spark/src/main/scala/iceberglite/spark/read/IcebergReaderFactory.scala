@@ -6,8 +6,12 @@ import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, Par
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.util.SerializableConfiguration
 
+import iceberglite.io.HadoopFileIO
+import iceberglite.scan.{DeleteReader, FileScanTask, TableRows}
+import iceberglite.spark.read.deletes.FileDeletes
 import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
-import iceberglite.spec.{NameMapping, PartitionSpec}
+import iceberglite.spark.read.rows.{ReadersInTurn, RecordReader, RecordRows}
+import iceberglite.spec.{FileFormat, NameMapping, PartitionSpec, Schema}
 
 /**
  * How batches are read.
@@ -20,6 +24,7 @@ final private[read] case class BatchSettings(columnar: Boolean, rows: Int, offHe
 /** Makes the readers of a scan's tasks, on the executors. */
 final private[read] class IcebergReaderFactory(
     tableName: String,
+    schema: Schema,
     wanted: WantedColumns,
     specs: Map[Int, PartitionSpec],
     mapping: Option[NameMapping],
@@ -31,15 +36,44 @@ final private[read] class IcebergReaderFactory(
 
   override def createColumnarReader(partition: InputPartition): PartitionReader[ColumnarBatch] = batches(partition)
 
-  override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
-    new RowReader(batches(partition))
+  override def createReader(partition: InputPartition): PartitionReader[InternalRow] = {
+    val open = new OpenFiles
+    new ReadersInTurn(tasksOf(partition).iterator.map { task =>
+      if (task.format == FileFormat.Parquet) new RowReader(new BatchReader(Vector(task), tableName, open.batches))
+      else open.rows(task)
+    })
+  }
 
-  private def batches(partition: InputPartition): BatchReader = partition match {
-    case IcebergInputPartition(tasks) =>
-      val values = new FileValues(specs, wanted.metadataIds, settings.rows)
-      val projections = new FileProjections(wanted.fields, mapping, values, tableName)
-      val open = (task: FileTask) => ParquetBatches.open(task, projections, configuration.value.value, settings)
-      new BatchReader(tasks, tableName, open)
+  private def batches(partition: InputPartition): BatchReader = {
+    val open = new OpenFiles
+    new BatchReader(tasksOf(partition), tableName, open.batches)
+  }
+
+  private def tasksOf(partition: InputPartition): Vector[FileTask] = partition match {
+    case IcebergInputPartition(tasks) => tasks
     case other => throw new IllegalArgumentException(s"${other.getClass.getName} is no part of a scan of $tableName")
+  }
+
+  /** Opens the files of one partition; what is read of delete files serves all of them. */
+  final private class OpenFiles {
+    private val conf = configuration.value.value
+    private val io = new HadoopFileIO(conf)
+    private val deletes = new DeleteReader(io, specs, mapping)
+
+    def batches(task: FileTask): ParquetBatches = {
+      val fileDeletes = new FileDeletes(wanted, deletes.of(task.path, task.deletes))
+      val columns = fileDeletes.columns
+      val values = new FileValues(specs, columns.metadataIds, settings.rows)
+      val projections = new FileProjections(columns.fields, mapping, values, tableName)
+      ParquetBatches.open(task, projections, conf, settings, Some(fileDeletes).filterNot(_.isEmpty))
+    }
+
+    private lazy val tableRows = new TableRows(io, specs, mapping, schema, wanted.fields, filtered = false)
+    private lazy val toRow = RecordRows.of(wanted.fields)
+
+    def rows(task: FileTask): RecordReader = {
+      val whole = FileScanTask.whole(task.file, task.dataSequenceNumber, specs(task.specId), task.filter)
+      new RecordReader(task, tableName, toRow, tableRows.of(whole.copy(deletes = task.deletes)))
+    }
   }
 }

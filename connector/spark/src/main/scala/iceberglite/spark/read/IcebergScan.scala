@@ -21,6 +21,7 @@ import org.apache.spark.sql.types.StructType
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.{SparkFilters, SparkTypes}
+import iceberglite.spec.FileFormat
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
@@ -40,8 +41,12 @@ final private[read] class IcebergScan(
 
   override def toBatch: Batch = new IcebergBatch(this, joined, session)
 
+  /** Spark takes all rows of a scan in batches or none; files other than Parquet are read row by row. */
+  private[read] lazy val isColumnar: Boolean =
+    settings.vectorized && files.plan.tasks.forall(_.file.format == FileFormat.Parquet)
+
   override def columnarSupportMode(): ColumnarSupportMode =
-    if (settings.vectorized) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
+    if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
 
   /** For EXPLAIN: what is read, and what the filters spared. */
   override def description(): String = {
@@ -51,15 +56,17 @@ final private[read] class IcebergScan(
     val skipping = Seq(
       Some(filters).filter(_.nonEmpty).map(f => s"filters=$f"),
       Some(report.totalFiles.fold(s"files=${report.resultFiles}")(n => s"files=${report.resultFiles} of $n")),
-      Some(s"manifests=${report.readManifests} of ${report.totalManifests}")
+      Some(s"manifests=${report.readManifests} of ${report.totalManifests}"),
+      Some(report.deleteFiles).filter(_ > 0).map(n => s"deleteFiles=$n"),
+      if (isColumnar) None else Some("rows one by one")
     )
     s"iceberg-lite ${files.table.name} ($snapshot) ${skipping.flatten.mkString("[", ", ", "]")}"
   }
 
   override def estimateStatistics(): Statistics = {
-    val (rows, bytes) = files.planUnlessWhole.map(p => (p.report.resultRecords, p.report.resultBytes))
+    val (rows, bytes) = files.planUnlessWhole.map(p => (p.report.liveRecords, p.report.resultBytes))
       .orElse(fromSummary)
-      .getOrElse((files.plan.report.resultRecords, files.plan.report.resultBytes))
+      .getOrElse((files.plan.report.liveRecords, files.plan.report.resultBytes))
     new ScanStatistics(rows, math.max(1L, (bytes * share).toLong))
   }
 

@@ -10,6 +10,7 @@ private[read] object ScanMetrics {
   def all: Array[CustomMetric] = Array(
     new ResultDataFiles,
     new SkippedDataFiles,
+    new ResultDeleteFiles,
     new TotalDataFileSize,
     new TotalDataManifests,
     new ScannedDataManifests,
@@ -20,6 +21,7 @@ private[read] object ScanMetrics {
   def of(report: ScanReport, planningMs: Long): Array[CustomTaskMetric] = Array(
     Value((new ResultDataFiles).name, report.resultFiles),
     Value((new SkippedDataFiles).name, report.skippedFiles.getOrElse(report.prunedFiles)),
+    Value((new ResultDeleteFiles).name, report.deleteFiles),
     Value((new TotalDataFileSize).name, report.resultBytes),
     Value((new TotalDataManifests).name, report.totalManifests.toLong),
     Value((new ScannedDataManifests).name, report.readManifests.toLong),
@@ -38,6 +40,11 @@ final class ResultDataFiles extends CustomSumMetric {
 final class SkippedDataFiles extends CustomSumMetric {
   override def name: String = "skippedDataFiles"
   override def description: String = "data files skipped"
+}
+
+final class ResultDeleteFiles extends CustomSumMetric {
+  override def name: String = "resultDeleteFiles"
+  override def description: String = "delete files to apply"
 }
 
 final class TotalDataFileSize extends CustomSumMetric {

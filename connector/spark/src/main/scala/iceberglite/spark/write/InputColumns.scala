@@ -10,22 +10,35 @@ import org.apache.spark.sql.types.{
   StructType => SparkStruct
 }
 
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.Type._
 import iceberglite.spec.{ColumnPath, NestedField, PrimitiveType, Schema, Type}
 
+/** Where the values of a field come from. */
+sealed private[write] trait InputSource
+
+private[write] object InputSource {
+
+  /** @param ordinal where the value stands in the rows of the write, or in the struct that holds it */
+  final case class Rows(ordinal: Int) extends InputSource
+
+  /** The rows do not have the field. @param value as Spark's rows hold it; absent for null */
+  final case class Constant(value: Option[Any]) extends InputSource
+}
+
 /**
- * A field of the table that a write stores.
+ * A field of the table that a write has values for.
  *
  * @param field with those of its parts that are stored, and without defaults
- * @param ordinal where the value stands in the rows of the write, or in the struct that holds it
- * @param dataType of the values in those rows
+ * @param isStored false for a type that is not written: there may be nulls only
+ * @param dataType of the values
  * @param parts of a struct the fields, of a list the element, of a map key and value
  */
 final private[write] case class InputField(
     field: NestedField,
-    ordinal: Int,
+    source: InputSource,
+    isStored: Boolean,
     dataType: DataType,
     parts: Vector[InputField]
 )
@@ -56,24 +69,31 @@ final private[write] class InputColumns(
           s"The columns of $name are ${columns.map(_.name).mkString(", ")}"
         )
       )
-      column -> stored(column, f.dataType, f.nullable, ordinal, path :+ column.name)
+      column -> given(column, f.dataType, f.nullable, ordinal, path :+ column.name)
     }
-    columns.filterNot(c => found.exists(_._1.id == c.id)).foreach(missing(_, path))
-    found.flatMap(_._2)
+    val others = columns.filterNot(c => found.exists(_._1.id == c.id)).flatMap(c => missing(c, path :+ c.name))
+    found.flatMap(_._2) ++ others
   }
 
-  private def missing(column: NestedField, path: Vector[String]): Unit = {
-    val full = shown(path :+ column.name)
-    if (column.required) {
-      throw ValidationFailed(s"Cannot write to $name without its column $full, which is NOT NULL. Add it to the rows")
+  /** Every column is in every file: a reader would take the default of the past for one that is not there. */
+  private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
+    if (column.required && column.writeDefault.isEmpty) {
+      throw ValidationFailed(
+        s"Cannot write to $name without its column ${shown(path)}, which is NOT NULL and has no default. Add it to " +
+          "the rows"
+      )
     }
-    if (column.writeDefault.isDefined) {
-      throw Unsupported(s"writing to $name without its column $full, which has a default", "Add it to the rows")
-    }
+    constant(column, SparkDefaults.writeValue(column), path)
   }
 
-  /** @return absent for what is always null, and so not stored */
-  private def stored(
+  private def constant(column: NestedField, value: Option[Any], path: Vector[String]): Option[InputField] =
+    if (isWritten(column.fieldType)) {
+      val dataType = SparkTypes.toSpark(column.fieldType)
+      Some(stored(column, InputSource.Constant(value), dataType, path))
+    } else None
+
+  /** @return absent for what is always null and not stored */
+  private def given(
       column: NestedField,
       dataType: DataType,
       nullable: Boolean,
@@ -86,12 +106,35 @@ final private[write] class InputColumns(
           "or set the write option check-nullability to false, so that the write fails only if there is one"
       )
     }
-    val isStored = column.fieldType != UnknownType && !(dataType == NullType && column.optional)
-    if (isStored) {
-      val (fieldType, parts) = typeOf(column.fieldType, dataType, path)
-      val plain = column.copy(fieldType = fieldType, doc = None, initialDefault = None, writeDefault = None)
-      Some(InputField(plain, ordinal, dataType, parts))
-    } else None
+    if (dataType == NullType && column.optional) constant(column, None, path)
+    else if (isWritten(column.fieldType)) Some(stored(column, InputSource.Rows(ordinal), dataType, path))
+    else if (column.required) throw notWritten(column, path)
+    else Some(InputField(column, InputSource.Rows(ordinal), isStored = false, dataType, Vector.empty))
+  }
+
+  /** Whether this release writes the type, or some parts of it. */
+  private def isWritten(t: Type): Boolean = t match {
+    case VariantType | UnknownType => false
+    case StructType(columns) => columns.exists(c => isWritten(c.fieldType))
+    case list: ListType => isWritten(list.element)
+    case map: MapType => isWritten(map.key) && isWritten(map.value)
+    case _: PrimitiveType => true
+  }
+
+  private def notWritten(column: NestedField, path: Vector[String]): Unsupported = Unsupported(
+    s"writing to $name with its column ${shown(path)} of type ${column.fieldType}",
+    "This release writes nothing but null to it, and it is NOT NULL"
+  )
+
+  private def stored(
+      column: NestedField,
+      source: InputSource,
+      dataType: DataType,
+      path: Vector[String]
+  ): InputField = {
+    val (fieldType, parts) = typeOf(column.fieldType, dataType, path)
+    val plain = column.copy(fieldType = fieldType, doc = None, initialDefault = None, writeDefault = None)
+    InputField(plain, source, isStored = true, dataType, parts)
   }
 
   /** The table's type with the parts that are stored, and those. */
@@ -99,8 +142,7 @@ final private[write] class InputColumns(
     (t, dataType) match {
       case (StructType(columns), struct: SparkStruct) =>
         val parts = fields(columns, struct, path)
-        if (parts.isEmpty) throw Unsupported(s"writing column ${shown(path)}, a struct that stores nothing", "Drop it")
-        StructType(parts.map(_.field)) -> parts
+        StructType(parts.filter(_.isStored).map(_.field)) -> parts
       case (list: ListType, ArrayType(element, containsNull)) =>
         val part = partOf(list.elementField, element, containsNull, path)
         list.copy(element = part.field.fieldType) -> Vector(part)
@@ -116,12 +158,7 @@ final private[write] class InputColumns(
     }
 
   private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =
-    stored(part, dataType, nullable, 0, path :+ part.name).getOrElse(
-      throw Unsupported(
-        s"writing ${shown(path :+ part.name)}, which is always null",
-        "Give the list or map another type"
-      )
-    )
+    given(part, dataType, nullable, 0, path :+ part.name).getOrElse(throw notWritten(part, path :+ part.name))
 
   private def fits(t: PrimitiveType, dataType: DataType): Boolean = (t, dataType) match {
     case (IntType, ByteType | ShortType) => true
@@ -134,5 +171,6 @@ final private[write] class InputColumns(
 private[write] object InputColumns {
 
   /** The schema of the files that hold these columns. */
-  def schemaOf(fields: Vector[InputField], schemaId: Int): Schema = Schema(schemaId, fields.map(_.field))
+  def schemaOf(fields: Vector[InputField], schemaId: Int): Schema =
+    Schema(schemaId, fields.filter(_.isStored).map(_.field))
 }

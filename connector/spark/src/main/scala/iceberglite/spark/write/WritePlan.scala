@@ -1,17 +1,15 @@
 package iceberglite.spark.write
 
-import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.hadoop.CodecFactory
-import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.StructType
 
+import iceberglite.data.parquet.ParquetSettings
 import iceberglite.io.{DataLocations, MetricsModes}
 import iceberglite.spark.conf.{Settings, WriteOptions}
-import iceberglite.spark.write.parquet.{ParquetFormat, ParquetSettings}
+import iceberglite.spark.write.parquet.ParquetFormat
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.{FileFormat, PartitionSpec, SnapshotRef, SortOrder, TableProperty}
 import iceberglite.table.{Isolation, Table}
@@ -135,7 +133,7 @@ private[write] object WritePlan {
       )
     }
     ParquetSettings(
-      codec = codecOf(settings(WriteOptions.CompressionCodec)),
+      codec = ParquetSettings.codecOf(settings(WriteOptions.CompressionCodec), WriteOptions.CompressionCodec.key),
       level = WriteOptions.CompressionLevel.given(settings),
       rowGroupSize = TableProperty.of(TableProperty.ParquetRowGroupSize, table.properties),
       pageSize = TableProperty.of(TableProperty.ParquetPageSize, table.properties),
@@ -143,20 +141,5 @@ private[write] object WritePlan {
       dictionarySize = TableProperty.of(TableProperty.ParquetDictionarySize, table.properties),
       targetSize = settings(WriteOptions.TargetFileSize)
     )
-  }
-
-  /** Its name in Parquet; that there is such a codec shows only when it is asked to compress. */
-  private def codecOf(name: String): String = {
-    val codec = if (name == "none") CompressionCodecName.UNCOMPRESSED.name else name
-    val codecs = new CodecFactory(new Configuration(false), 0)
-    try codecs.getCompressor(CompressionCodecName.fromConf(codec))
-    catch {
-      case e: RuntimeException => throw InvalidArgument(
-          WriteOptions.CompressionCodec.key,
-          name,
-          s"This Spark has no such codec (${e.getMessage}). Use zstd, snappy, gzip, lz4_raw or none"
-        )
-    } finally codecs.release()
-    codec
   }
 }

@@ -4,10 +4,10 @@ import org.apache.parquet.schema.Type.Repetition.REPEATED
 import org.apache.parquet.schema.{GroupType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
 
+import iceberglite.io.ParquetShapes._
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.parquet.FileSchema._
 import iceberglite.spark.read.parquet.Reading._
-import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.Type.{ListType, MapType, StructType, VariantType}
 import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Type}
 
 /**
@@ -32,10 +32,12 @@ final private[parquet] case class StructMatch(children: Vector[Match], sources: 
  * @param absent what stands for a field that the file does not have
  * @param mismatch the error for a column whose type in the file the table cannot have: its name, the type in the file,
  *   the wanted type
+ * @param damaged the error for a column with a value that cannot be: its name, and what is wrong
  */
 final private[parquet] class ColumnMatch(
     absent: (NestedField, Vector[String]) => Source,
-    mismatch: (String, ParquetType, Type) => Throwable
+    mismatch: (String, ParquetType, Type) => Throwable,
+    damaged: (String, String) => Throwable
 ) {
 
   /** The wanted fields of a struct, of which only these are read. */
@@ -57,6 +59,8 @@ final private[parquet] class ColumnMatch(
     def mismatched = mismatch(path.names.mkString("."), file, wanted)
     (file, wanted) match {
       case _ if file.isRepetition(REPEATED) && !path.isElement => throw mismatched
+      case (group: GroupType, VariantType) =>
+        VariantReading.of(group, damaged(path.names.mkString("."), _)).getOrElse(throw mismatched)
       case (primitive: ParquetPrimitive, t: PrimitiveType) =>
         val (dataType, reading) = PrimitiveReading.of(primitive, t).getOrElse(throw mismatched)
         val column = id.filterNot(_ => path.repeated).map(_ -> FileColumn(path.inFile, primitive))

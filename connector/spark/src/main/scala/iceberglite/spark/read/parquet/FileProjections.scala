@@ -7,8 +7,10 @@ import org.apache.parquet.schema.{MessageType, Type => ParquetType, Types}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{LongType, StructField}
 
+import iceberglite.data.parquet.ParquetNameMapping
 import iceberglite.spark.read.{FileTask, FileValues}
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.Type.StructType
 import iceberglite.spec.{MetadataColumns, NameMapping, NestedField, TableProperty, Type}
 
 /**
@@ -28,10 +30,10 @@ final private[read] class FileProjections(
 
   /** @throws UnreadableFile where a column of the file is not what the table says, or a required one is not there */
   def of(file: MessageType, task: FileTask): FileProjection = {
-    val matching = new ColumnMatch(absent(task), mismatch(task))
+    val matching = new ColumnMatch(absent(task), mismatch(task), damaged(task))
     val (metadata, stored) = wanted.partition(f => values.isMetadata(f.id))
     val lineage = metadata.filter(f => isLineage(f.id) && task.firstRowId.isDefined)
-    val withIds = FileSchema.withIds(file, mapping)
+    val withIds = ParquetNameMapping.withIds(file, mapping, StructType(stored))
     val matched = matching.struct(withIds, stored ++ lineage, NodePath.Root)
     val sources = (stored ++ lineage).map(_.id).zip(matched.sources).toMap
     val columns = wanted.map { f =>
@@ -71,10 +73,10 @@ final private[read] class FileProjections(
 
   private def absent(task: FileTask)(field: NestedField, path: Vector[String]): Source =
     values.ofAbsent(field, task) match {
-      case Some(vector) => Source.Constant(vector)
-      case None => throw unreadable(
+      case Right(vector) => Source.Constant(vector)
+      case Left(missing) => throw unreadable(
           task,
-          s"It has no column ${path.mkString(".")} (field id ${field.id}), which the table requires and which has no " +
+          s"It has no column ${(path.init ++ missing).mkString(".")} (field id ${field.id}), which the table requires and which has no " +
             "default. If the file was imported and holds no field ids, set the table property " +
             TableProperty.NameMappingDefault.key
         )
@@ -84,6 +86,11 @@ final private[read] class FileProjections(
     task,
     s"Its column $name is ${file.toString.replaceAll("\\s+", " ")}, which is no $wanted, as the table says. " +
       "Rewrite the file with the table's type, or leave the column out of the query"
+  )
+
+  private def damaged(task: FileTask)(name: String, reason: String): Throwable = unreadable(
+    task,
+    s"A value of its column $name is no variant: $reason. Leave the column out of the query, or restore the file"
   )
 
   private def unreadable(task: FileTask, reason: String): UnreadableFile =

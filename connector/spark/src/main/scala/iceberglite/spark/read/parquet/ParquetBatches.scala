@@ -13,6 +13,9 @@ import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecor
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
+import iceberglite.io.ParquetInput
+import iceberglite.io.ParquetInput
+import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.vector.Columns
 import iceberglite.spark.read.{BatchSettings, FileTask}
 
@@ -20,17 +23,26 @@ import iceberglite.spark.read.{BatchSettings, FileTask}
  * The batches of one part of a Parquet file, from Spark's vectorised reader. The reader fills the same vectors again
  * and again, so a batch is good until the next.
  */
-final private[read] class ParquetBatches(reader: VectorizedParquetRecordReader, columns: Vector[Source])
-    extends AutoCloseable {
+final private[read] class ParquetBatches(
+    reader: VectorizedParquetRecordReader,
+    columns: Vector[Source],
+    deletes: Option[FileDeletes],
+    capacity: Int
+) extends AutoCloseable {
   private val read: ColumnarBatch = reader.resultBatch()
+  private val all: ColumnarBatch = Columns.of(read, columns)
+  private val live: Option[LiveBatch] = deletes.map(_.in(all, capacity))
 
   /** The batch at hand, after [[next]] was true. */
-  val batch: ColumnarBatch = Columns.of(read, columns)
+  def batch: ColumnarBatch = live.fold(all)(_.batch)
 
   def next(): Boolean = {
-    val more = reader.nextBatch()
-    if (more && (batch ne read)) batch.setNumRows(read.numRows)
-    more
+    var found = false
+    while (!found && reader.nextBatch()) {
+      if (all ne read) all.setNumRows(read.numRows)
+      found = live.forall(_.select(read.numRows))
+    }
+    found
   }
 
   override def close(): Unit = reader.close()
@@ -46,7 +58,8 @@ private[read] object ParquetBatches {
       task: FileTask,
       projections: FileProjections,
       base: Configuration,
-      settings: BatchSettings
+      settings: BatchSettings,
+      deletes: Option[FileDeletes] = None
   ): ParquetBatches = {
     val path = new Path(task.path)
     val footer = readFooter(path, task, base)
@@ -60,7 +73,7 @@ private[read] object ParquetBatches {
       val split = new FileSplit(path, task.start, task.length, Array.empty[String])
       val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
       reader.initialize(split, new TaskAttemptContextImpl(job, attempt), Some(footer))
-      new ParquetBatches(reader, projection.columns)
+      new ParquetBatches(reader, projection.columns, deletes, settings.rows)
     } catch {
       case e: Throwable =>
         reader.close()
@@ -70,7 +83,7 @@ private[read] object ParquetBatches {
 
   /** The row groups of the task's part only; the reader takes them as they are. */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
-    val file = HadoopInputFile.fromPath(path, base)
+    val file = ParquetInput.of(HadoopInputFile.fromPath(path, base), task.path)
     val options = HadoopReadOptions.builder(base, path).withRange(task.start, task.start + task.length).build()
     val stream = file.newStream()
     try ParquetFileReader.readFooter(file, options, stream)

@@ -1,5 +1,7 @@
 package iceberglite.spark.read.vector
 
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
 import org.apache.spark.sql.execution.vectorized.ConstantColumnVector
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.ColumnVector
@@ -18,7 +20,7 @@ private[read] object ConstantVectors {
       case None => vector.setNull()
       case Some(v) =>
         vector.setNotNull()
-        set(vector, dataType, v)
+        set(vector, dataType, v, capacity)
     }
     vector
   }
@@ -33,7 +35,12 @@ private[read] object ConstantVectors {
     vector
   }
 
-  private def set(vector: ConstantColumnVector, dataType: DataType, value: Any): Unit = (dataType, value) match {
+  private def set(
+      vector: ConstantColumnVector,
+      dataType: DataType,
+      value: Any,
+      capacity: Int
+  ): Unit = (dataType, value) match {
     case (_, v: Boolean) => vector.setBoolean(v)
     case (_, v: Int) => vector.setInt(v)
     case (_, v: Long) => vector.setLong(v)
@@ -42,6 +49,12 @@ private[read] object ConstantVectors {
     case (t: DecimalType, v: Decimal) => vector.setDecimal(v, t.precision)
     case (_, v: UTF8String) => vector.setUtf8String(v)
     case (_, v: Array[Byte]) => vector.setBinary(v)
+    case (t: ArrayType, v: ArrayData) => vector.setArray(ValuesVector.array(v, t))
+    case (t: MapType, v: MapData) => vector.setMap(ValuesVector.map(v, t))
+    case (t: StructType, v: InternalRow) =>
+      t.fields.zipWithIndex.foreach { case (field, i) =>
+        vector.setChild(i, of(field.dataType, Option(v.get(i, field.dataType)), capacity))
+      }
     case (t, v) => throw new IllegalArgumentException(s"No constant column of type ${t.simpleString} holds $v")
   }
 }

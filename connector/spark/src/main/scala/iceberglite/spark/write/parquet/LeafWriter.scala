@@ -5,7 +5,8 @@ import org.apache.parquet.io.api.Binary
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import org.apache.spark.unsafe.Platform
 
-import iceberglite.spark.write.UuidText
+import iceberglite.io.{DoubleRange, FloatRange, FloatingValues}
+import iceberglite.spark.write.{TimeOfDay, UuidText}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -28,8 +29,8 @@ abstract private[parquet] class LeafWriter(
   /** Turns to the next row group. */
   def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(descriptor)
 
-  /** How many NaNs were written; absent where there can be none. Parquet's own statistics do not tell. */
-  def nanCount: Option[Long] = None
+  /** What was written; absent where the values are no floating point numbers. */
+  def floating: Option[FloatingValues] = None
 
   final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
 
@@ -71,34 +72,41 @@ final private[parquet] class LongLeaf(d: ColumnDescriptor, id: Int, name: String
     else column.write(values.getLong(ordinal), repetition, definition)
 }
 
+final private[parquet] class TimeLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
+    extends LeafWriter(d, id, name, optional) {
+  override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
+    if (values.isNullAt(ordinal)) writeNull(repetition)
+    else column.write(TimeOfDay.checked(values.getLong(ordinal), name), repetition, definition)
+}
+
 final private[parquet] class FloatLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
-  private var nans = 0L
+  private val range = new FloatRange
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val value = values.getFloat(ordinal)
-      if (value != value) nans += 1
+      range.add(value)
       column.write(value, repetition, definition)
     }
 
-  override def nanCount: Option[Long] = Some(nans)
+  override def floating: Option[FloatingValues] = Some(range.values)
 }
 
 final private[parquet] class DoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
-  private var nans = 0L
+  private val range = new DoubleRange
 
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val value = values.getDouble(ordinal)
-      if (value != value) nans += 1
+      range.add(value)
       column.write(value, repetition, definition)
     }
 
-  override def nanCount: Option[Long] = Some(nans)
+  override def floating: Option[FloatingValues] = Some(range.values)
 }
 
 /** Up to nine digits, in an int. */

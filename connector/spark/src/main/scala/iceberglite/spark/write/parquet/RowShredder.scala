@@ -3,9 +3,11 @@ package iceberglite.spark.write.parquet
 import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore}
 import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType, StructType => SparkStruct}
 
-import iceberglite.spark.write.InputField
+import iceberglite.io.FloatingValues
+import iceberglite.spark.write.{InputField, InputSource}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
 import iceberglite.spec.{NestedType, PrimitiveType}
@@ -25,8 +27,8 @@ final private[parquet] class RowShredder(fields: Array[FieldWriter], ordinals: A
     }
   }
 
-  /** NaNs so far by field id, for the columns that can have any. */
-  def nanCounts: Map[Int, Long] = leaves.flatMap(leaf => leaf.nanCount.map(leaf.fieldId -> _)).toMap
+  /** What was seen so far in the columns of floating point numbers, by field id. */
+  def floating: Map[Int, FloatingValues] = leaves.flatMap(leaf => leaf.floating.map(leaf.fieldId -> _)).toMap
 }
 
 private[parquet] object RowShredder {
@@ -34,10 +36,14 @@ private[parquet] object RowShredder {
 
   /** @param schema the file's, made of the same fields in the same order */
   def of(input: Vector[InputField], schema: MessageType): RowShredder = {
-    val build = new Builder(schema)
-    val writers =
-      input.indices.map(i => build.field(input(i), schema.getType(i), Place(Vector.empty, Vector.empty, 0, 0)))
-    new RowShredder(writers.toArray, input.map(_.ordinal).toArray)
+    val writers = new Builder(schema).fields(input, schema, Place(Vector.empty, Vector.empty, 0, 0))
+    new RowShredder(writers.toArray, input.map(ordinalOf).toArray)
+  }
+
+  /** Of a field that the rows do not have, none is asked for. */
+  private def ordinalOf(input: InputField): Int = input.source match {
+    case InputSource.Rows(ordinal) => ordinal
+    case InputSource.Constant(_) => 0
   }
 
   /**
@@ -57,7 +63,27 @@ private[parquet] object RowShredder {
 
   final private class Builder(schema: MessageType) {
 
-    def field(input: InputField, node: ParquetType, place: Place): FieldWriter = {
+    /** @param group holds those of the fields that are stored, in the same order */
+    def fields(inputs: Vector[InputField], group: GroupType, place: Place): Vector[FieldWriter] = {
+      val nodes = group.getFields.iterator
+      inputs.map { input =>
+        if (input.isStored) sourced(input, nodes.next(), place)
+        else new UnwrittenField((place.names :+ input.field.name).mkString("."), input.field.fieldType.toString)
+      }
+    }
+
+    private def sourced(input: InputField, node: ParquetType, place: Place): FieldWriter = {
+      val writer = field(input, node, place)
+      input.source match {
+        case InputSource.Rows(_) => writer
+        case InputSource.Constant(value) =>
+          val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
+          val constant = new GenericInternalRow(Array[Any](value.orNull))
+          new ConstantWriter(input.field.name, optional, place.definition, writer, constant)
+      }
+    }
+
+    private def field(input: InputField, node: ParquetType, place: Place): FieldWriter = {
       val optional = node.isRepetition(ParquetType.Repetition.OPTIONAL)
       val here = place.copy(
         names = place.names :+ input.field.name,
@@ -79,18 +105,18 @@ private[parquet] object RowShredder {
         optional: Boolean
     ): FieldWriter = t match {
       case _: StructType =>
-        val fields = input.parts.indices.map(i => field(input.parts(i), node.getType(i), here)).toArray
-        new StructWriter(name, optional, here.definition, sizeOf(input), fields, input.parts.map(_.ordinal).toArray)
+        val writers = fields(input.parts, node, here).toArray
+        new StructWriter(name, optional, here.definition, sizeOf(input), writers, input.parts.map(ordinalOf).toArray)
       case _: ListType =>
         val entries = node.getType(0).asGroupType
         val inside = here.into(entries)
-        val element = field(input.parts.head, entries.getType(0), inside)
+        val element = sourced(input.parts.head, entries.getType(0), inside)
         new ListWriter(name, optional, here.definition, inside.repetition, element)
       case _: MapType =>
         val entries = node.getType(0).asGroupType
         val inside = here.into(entries)
-        val key = field(input.parts.head, entries.getType(0), inside)
-        val value = field(input.parts.last, entries.getType(1), inside)
+        val key = sourced(input.parts.head, entries.getType(0), inside)
+        val value = sourced(input.parts.last, entries.getType(1), inside)
         new MapWriter(name, optional, here.definition, inside.repetition, key, value)
     }
 
@@ -115,7 +141,8 @@ private[parquet] object RowShredder {
       case IntType if input.dataType == ByteType => new ByteLeaf(column, id, name, optional)
       case IntType if input.dataType == ShortType => new ShortLeaf(column, id, name, optional)
       case IntType | DateType => new IntLeaf(column, id, name, optional)
-      case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
+      case TimeType => new TimeLeaf(column, id, name, optional)
+      case LongType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
         new LongLeaf(column, id, name, optional)
       case FloatType => new FloatLeaf(column, id, name, optional)
       case DoubleType => new DoubleLeaf(column, id, name, optional)
@@ -125,8 +152,8 @@ private[parquet] object RowShredder {
       case StringType => new StringLeaf(column, id, name, optional)
       case UuidType => new UuidLeaf(column, id, name, optional)
       case FixedType(_) => new FixedLeaf(column, id, name, optional)
-      case BinaryType => new BinaryLeaf(column, id, name, optional)
-      case UnknownType | VariantType | _: GeometryType | _: GeographyType =>
+      case BinaryType | _: GeometryType | _: GeographyType => new BinaryLeaf(column, id, name, optional)
+      case UnknownType | VariantType =>
         throw Unsupported(s"writing column $name of type $t", "Leave it out of the table")
     }
   }

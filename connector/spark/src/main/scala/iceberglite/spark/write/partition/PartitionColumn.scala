@@ -9,23 +9,23 @@ import iceberglite.spec.Literal
  *
  * @param path the ordinals of the structs that hold it, and its own
  * @param sizes how many fields each of the structs has
+ * @param constants for those of them that the rows do not have, a row with the value; null for the others
  */
-final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int]) {
+final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int], constants: Array[InternalRow]) {
   val ordinal: Int = path.last
   private val depth = sizes.length
 
   /** The row or struct that holds the column; null where one of the structs is. */
-  def holder(row: InternalRow): InternalRow =
-    if (depth == 0) row
-    else {
-      var struct = row
-      var i = 0
-      while (i < depth && struct != null) {
-        struct = if (struct.isNullAt(path(i))) null else struct.getStruct(path(i), sizes(i))
-        i += 1
-      }
-      struct
+  def holder(row: InternalRow): InternalRow = {
+    var struct = if (constants(0) == null) row else constants(0)
+    var i = 0
+    while (i < depth && struct != null) {
+      struct = if (struct.isNullAt(path(i))) null else struct.getStruct(path(i), sizes(i))
+      i += 1
+      if (struct != null && constants(i) != null) struct = constants(i)
     }
+    struct
+  }
 }
 
 /** One field of a partition spec: takes its value from rows. Null comes from null, by the spec. */

@@ -1,9 +1,10 @@
 package iceberglite.spark.write.partition
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{StructType => SparkStruct}
 
-import iceberglite.spark.write.InputField
+import iceberglite.spark.write.{InputField, InputSource}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec._
 
@@ -46,7 +47,7 @@ private[write] object Partitioner {
     pathTo(field.sourceId, input) match {
       case Some(path) =>
         val name = path.map(_.field.name).mkString(".")
-        val access = ColumnAccess(path.map(_.ordinal).toArray, path.init.map(sizeOf).toArray)
+        val access = accessTo(path)
         path.last.field.fieldType match {
           case t: PrimitiveType => new RowTransforms(name, t, path.last.dataType, access).of(field.transform)
           case t => throw Unsupported(s"partitioning by column $name, a $t", "Partition by a column with plain values")
@@ -59,6 +60,14 @@ private[write] object Partitioner {
     else if (f.dataType.isInstanceOf[SparkStruct]) pathTo(id, f.parts).map(f +: _)
     else None
   }.headOption
+
+  private def accessTo(path: Vector[InputField]): ColumnAccess = {
+    val sources = path.map(_.source).map {
+      case InputSource.Rows(ordinal) => (ordinal, null)
+      case InputSource.Constant(value) => (0, new GenericInternalRow(Array[Any](value.orNull)))
+    }
+    ColumnAccess(sources.map(_._1).toArray, path.init.map(sizeOf).toArray, sources.map(_._2: InternalRow).toArray)
+  }
 
   private def sizeOf(struct: InputField): Int = struct.dataType match {
     case s: SparkStruct => s.length

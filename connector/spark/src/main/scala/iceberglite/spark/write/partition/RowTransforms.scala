@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.function.Hashes
-import iceberglite.spark.write.UuidText
+import iceberglite.spark.write.{TimeOfDay, UuidText}
 import iceberglite.spark.write.partition.PartitionColumn.{AlwaysNull, NumberOf, Numbers, Objects}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Literal._
@@ -63,7 +63,8 @@ final private[write] class RowTransforms(
   private def plain: Option[NumberOf] = source match {
     case BooleanType => Some((row, i) => if (row.getBoolean(i)) 1L else 0L)
     case IntType | DateType => RowTransforms.int(dataType)
-    case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
+    case TimeType => Some((row, i) => TimeOfDay.checked(row.getLong(i), column))
+    case LongType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
       Some((row, i) => row.getLong(i))
     case FloatType => Some((row, i) => java.lang.Float.floatToIntBits(row.getFloat(i)).toLong)
     case DoubleType => Some((row, i) => java.lang.Double.doubleToLongBits(row.getDouble(i)))

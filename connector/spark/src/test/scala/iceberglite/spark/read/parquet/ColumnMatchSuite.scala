@@ -6,7 +6,9 @@ import org.apache.parquet.schema.Types
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.ProjectionRules
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
+import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.Literal.{IntLiteral, StringLiteral}
 import iceberglite.spec.NestedField.{optional, required}
@@ -20,11 +22,11 @@ class ColumnMatchSuite extends AnyFunSuite {
     _.append("a", 2)
   )
 
-  test("columns are found by id, whatever they are called") {
+  test("columns are found by id, whatever they are called", ProjectionRules.byId) {
     assert(twoInts.read(optional(2, "a", IntType), required(1, "b", IntType)) == Seq(Row(10, 1), Row(null, 2)))
   }
 
-  test("a column with the name of another that was dropped does not see its values") {
+  test("a column with the name of another that was dropped does not see its values", ProjectionRules.byId) {
     assert(twoInts.read(required(1, "a", IntType), optional(3, "b", IntType)) == Seq(Row(1, null), Row(2, null)))
   }
 
@@ -40,13 +42,37 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(twoInts.read(list, map, s) == Seq(Row(null, null, null), Row(null, null, null)))
   }
 
-  test("rows that were written before a column was added have its initial default") {
-    val added = optional(3, "c", StringType).copy(initialDefault = Some(StringLiteral("old")))
-    val needed = required(4, "d", LongType).copy(initialDefault = Some(IntLiteral(7)))
+  test("rows that were written before a column was added have its initial default", ProjectionRules.missingOrder) {
+    val added = optional(3, "c", StringType).copy(initialDefault = Some(OfPrimitive(StringLiteral("old"))))
+    val needed = required(4, "d", LongType).copy(initialDefault = Some(OfPrimitive(IntLiteral(7))))
     assert(twoInts.read(added, needed) == Seq(Row("old", 7L), Row("old", 7L)))
   }
 
-  test("a file without a required column is refused with the names of both") {
+  test("an added list, map or struct has its initial default, and the struct's fields have theirs",
+    ProjectionRules.structOfDefaults) {
+    def of(n: Int) = OfPrimitive(IntLiteral(n))
+    val list = optional(3, "l", ListType(4, IntType, elementRequired = false))
+      .copy(initialDefault = Some(OfList(Vector(Some(of(1)), None))))
+    val map = optional(5, "m", MapType(6, StringType, 7, LongType, valueRequired = false))
+      .copy(initialDefault = Some(OfMap(Vector(OfPrimitive(StringLiteral("k")) -> Some(of(2))))))
+    val x = required(9, "x", IntType).copy(initialDefault = Some(of(3)))
+    val inner = optional(10, "inner", StructType(Vector(x.copy(id = 11))))
+    val s = required(8, "s", StructType(Vector(x, inner, inner.copy(id = 12, initialDefault = Some(EmptyStruct)))))
+      .copy(initialDefault = Some(EmptyStruct))
+    val expected = Row(Seq(1, null), Map("k" -> 2L), Row(3, null, Row(3)))
+    assert(twoInts.read(list, map, s) == Seq(expected, expected))
+    val structs = optional(3, "l", ListType(4, s.fieldType, elementRequired = true))
+      .copy(initialDefault = Some(OfList(Vector(Some(EmptyStruct)))))
+    assert(twoInts.read(structs).head == Row(Seq(Row(3, null, Row(3)))))
+  }
+
+  test("a required field without a value in a struct that is there by default is named with its path",
+    ProjectionRules.requiredMissing) {
+    val s = optional(3, "s", StructType(Vector(required(9, "x", IntType)))).copy(initialDefault = Some(EmptyStruct))
+    assert(intercept[UnreadableFile](twoInts.read(s)).getMessage.contains("no column s.x"))
+  }
+
+  test("a file without a required column is refused with the names of both", ProjectionRules.requiredMissing) {
     val error = intercept[UnreadableFile](twoInts.read(required(3, "c", IntType)))
     assert(error.getMessage.contains(twoInts.path) && error.getMessage.contains("lite.db.t"))
     assert(error.getMessage.contains("no column c (field id 3)"))
@@ -57,7 +83,8 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(error.getMessage.contains("column a is required int32 a = 1, which is no string"))
   }
 
-  test("the identity partition value stands only for a column that the file lacks") {
+  test("the identity partition value stands only for a column that the file lacks",
+    ProjectionRules.partitionValueOnlyMissing) {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "a", Identity), PartitionField(3, 1001, "c", Identity)))
     val scan = Scan(
       Vector(required(1, "a", IntType), required(3, "c", LongType)),
@@ -99,7 +126,7 @@ class ColumnMatchSuite extends AnyFunSuite {
   }
 
   test("a field that was added to a struct has its initial default in old structs") {
-    val added = optional(9, "new", IntType).copy(initialDefault = Some(IntLiteral(3)))
+    val added = optional(9, "new", IntType).copy(initialDefault = Some(OfPrimitive(IntLiteral(3))))
     assert(nested.read(struct(1, "s", added)) == Seq(Row(Row(3)), Row(Row(3)), Row(null)))
   }
 
@@ -107,7 +134,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     """message m { optional group l (LIST) = 1 { repeated group list { optional group element = 2 {
       |  optional int32 x = 3; optional binary y (UTF8) = 4; } } } }""".stripMargin
 
-  test("the fields of structs in lists are found by id") {
+  test("the fields of structs in lists are found by id", ProjectionRules.byId) {
     val file = write(list)(
       g => {
         val elements = g.addGroup("l")
@@ -163,7 +190,8 @@ class ColumnMatchSuite extends AnyFunSuite {
     intercept[UnreadableFile](file.read(optional(1, "a", IntType)))
   }
 
-  test("a file without ids is read by the table's name mapping, at every level") {
+  test("a file without ids is read by the table's name mapping, at every level",
+    ProjectionRules.mappingWithoutIds, ProjectionRules.mappingNesting) {
     val file = write(
       """message m {
         |  optional int32 a;
@@ -195,13 +223,14 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(file.read(scan.copy(mapping = None)) == Seq(Row(null, null, null, null)))
   }
 
-  test("the name mapping is not asked about a file that has ids") {
+  test("the name mapping is not asked about a file that has ids", ProjectionRules.mappingWithoutIds) {
     val mapping = NameMapping(Vector(MappedField(Vector("a"), Some(9), Vector.empty)))
     val scan = Scan(Vector(optional(9, "a", IntType)), mapping = Some(mapping))
     assert(twoInts.read(scan) == Seq(Row(null), Row(null)))
   }
 
-  test("names with dots, spaces, quotes and other letters are names like any other") {
+  test("names with dots, spaces, quotes and other letters are names like any other",
+    ProjectionRules.mappingLiteralNames) {
     val names = Seq("a.b", "a b", "a`b", "größe", "列", "A", "a", ";= {")
     val builder = Types.buildMessage()
     names.zipWithIndex.foreach { case (n, i) => builder.addField(Types.optional(INT32).id(i + 1).named(n)) }

@@ -16,6 +16,8 @@ import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.conformance.MetricsRules
+import iceberglite.data.parquet.ParquetSettings
 import iceberglite.io.{HadoopFileIO, MetricsModes}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.convert.SparkTypes
@@ -139,6 +141,22 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(bounds(4, DecimalType(20, 1))._2.contains(DecimalLiteral(new java.math.BigDecimal("123456789012345678.9"))))
     assert(bounds(5, UuidType)._1.contains(UuidLiteral(java.util.UUID.fromString(uuids.head))))
     assert(m.columnSizes.get.keySet == (1 to 5).toSet && m.columnSizes.get.values.forall(_ > 0))
+  }
+
+  test("bounds of floating point numbers are those of the values beside the NaNs", MetricsRules.nans) {
+    val schema = Schema(0, Vector(optional(1, "d", DoubleType), optional(2, "f", FloatType), optional(3, "nan", FloatType)))
+    val (_, file) = write(
+      schema,
+      Seq(Row(Double.NaN, -0.0f, Float.NaN), Row(3.5, Float.NaN, null), Row(-1.0, 0.0f, Float.NaN), Row(null, null, Float.NaN))
+    )
+    val m = file.metrics
+    assert(m.nanValueCounts.get == Map(1 -> 1L, 2 -> 1L, 3 -> 3L))
+    assert(m.lowerBounds.get == Map(1 -> DoubleLiteral(-1.0), 2 -> FloatLiteral(-0.0f)).map { case (k, v) =>
+      k -> SingleValue.encode(v)
+    })
+    assert(m.upperBounds.get == Map(1 -> DoubleLiteral(3.5), 2 -> FloatLiteral(0.0f)).map { case (k, v) =>
+      k -> SingleValue.encode(v)
+    })
   }
 
   test("a row group ends where it has its size, and each is a place to split the file") {

@@ -1,0 +1,123 @@
+package iceberglite.spark.convert
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Alias, Literal => SparkLiteral}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.catalyst.plans.logical.{OneRowRelation, Project}
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.catalyst.util.{ArrayData, MapData, ResolveDefaultColumns}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.CURRENT_DEFAULT_COLUMN_METADATA_KEY
+import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructField}
+
+import iceberglite.spec.DefaultValue._
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Type._
+import iceberglite.spec.{ColumnSource, DefaultValue, NestedField, PrimitiveType, Type}
+
+/** Defaults of columns as Spark's SQL has them, expressions, and as tables have them, values. */
+object SparkDefaults {
+
+  /**
+   * Spark hands on what is known of a column with the query that reads it. By this key we tell a default that a user has
+   * written from one that a CREATE TABLE AS SELECT has found in its query, and that is no business of the new table.
+   */
+  private val Origin = "iceberg-lite.default-of-a-table"
+
+  /** A column with its write default, where Spark looks for it when a statement says DEFAULT. */
+  def shown(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
+    val sql = SparkLiteral(writeValue(column).orNull, field.dataType).sql
+    val metadata = new MetadataBuilder().withMetadata(field.metadata)
+      .putString(CURRENT_DEFAULT_COLUMN_METADATA_KEY, sql)
+      .putBoolean(Origin, true)
+    field.copy(metadata = metadata.build())
+  }
+
+  /**
+   * What a write gives a column that the rows do not have, as Spark's rows hold it; null is absent.
+   *
+   * @throws InvalidArgument where the default is a struct with a field that must not be null and has no default
+   */
+  def writeValue(column: NestedField): Option[Any] =
+    column.writeDefault.flatMap(_ =>
+      ColumnSource.valueOf[Option[Any]](forWriting(column), _ => None, SparkShape) match {
+        case Right(value) => value
+        case Left(path) => throw InvalidArgument(
+            s"default of column ${column.name}",
+            "{}",
+            s"Its field ${path.mkString(".")} is NOT NULL and has no default of its own"
+          )
+      }
+    )
+
+  /** The rules of reading on the defaults of writing: what they differ in is which of its two defaults a field gives. */
+  private def forWriting(f: NestedField): NestedField = f.copy(
+    initialDefault = f.writeDefault,
+    fieldType = f.fieldType match {
+      case StructType(fields) => StructType(fields.map(forWriting))
+      case list: ListType => list.copy(element = forWriting(list.elementField).fieldType)
+      case map: MapType =>
+        map.copy(key = forWriting(map.keyField).fieldType, value = forWriting(map.valueField).fieldType)
+      case primitive: PrimitiveType => primitive
+    }
+  )
+
+  /** The default in the definition of a column; absent for none and for null. */
+  def declared(field: StructField, t: Type): Option[DefaultValue] =
+    if (field.metadata.contains(Origin)) None
+    else field.getCurrentDefaultValue().flatMap(of(_, field.name, field.dataType, t, "CREATE TABLE"))
+
+  /**
+   * The value of an expression.
+   *
+   * @param name of the column
+   * @param t its type in the table
+   * @param statement for messages
+   * @return absent for null
+   * @throws InvalidArgument for an expression that has no constant value of the type
+   */
+  def of(sql: String, name: String, dataType: DataType, t: Type, statement: String): Option[DefaultValue] = {
+    def refuse(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
+    if (isOfTheMoment(sql, name)) {
+      refuse("It has another value each time, and a table keeps one: give a constant, and such values in the rows")
+    }
+    val value = ResolveDefaultColumns.analyze(name, dataType, sql, statement).eval()
+    Option(value).map(valueOf(_, t).fold(refuse, identity))
+  }
+
+  /** Spark would take the time of the statement for the constant. */
+  private def isOfTheMoment(sql: String, name: String): Boolean = scala.util.Try {
+    val expression = CatalystSqlParser.parseExpression(sql)
+    val plan = Project(Seq(Alias(expression, name)()), OneRowRelation())
+    ResolveDefaultColumns.DefaultColumnAnalyzer.execute(plan).expressions
+      .exists(e => e.containsPattern(CURRENT_LIKE) || !e.deterministic)
+  }.getOrElse(false)
+
+  private def valueOf(value: Any, t: Type): Either[String, DefaultValue] = (t, value) match {
+    case (primitive: PrimitiveType, v) => SparkValues.fromSpark(v, primitive).map(OfPrimitive).toRight(noValue(t))
+    case (list: ListType, array: ArrayData) =>
+      elements(array, list.elementField).map(OfList)
+    case (map: MapType, data: MapData) =>
+      for {
+        keys <- elements(data.keyArray, map.keyField)
+        values <- elements(data.valueArray, map.valueField)
+      } yield OfMap(keys.flatten.zip(values))
+    case (struct: StructType, row: InternalRow) if (0 until row.numFields).forall(row.isNullAt) &&
+          struct.fields.forall(_.writeDefault.isEmpty) => Right(EmptyStruct)
+    case (_: StructType, _) => Left("The default of a struct is null, or has nulls only: give its fields defaults")
+    case _ => Left(noValue(t))
+  }
+
+  private def noValue(t: Type): String = t match {
+    case UuidType => "It must be a UUID such as f79c3e09-677c-4bbd-a479-3f349cb785e7, in small letters"
+    case VariantType | _: GeometryType | _: GeographyType => s"The only default of type $t is null"
+    case _ => s"It is no value of type $t"
+  }
+
+  private def elements(array: ArrayData, part: NestedField): Either[String, Vector[Option[DefaultValue]]] = {
+    val values = array.toObjectArray(SparkTypes.toSpark(part.fieldType)).toVector
+    values.foldLeft[Either[String, Vector[Option[DefaultValue]]]](Right(Vector.empty)) {
+      case (done, null) => done.map(_ :+ None)
+      case (done, v) => for (before <- done; next <- valueOf(v, part.fieldType)) yield before :+ Some(next)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+package iceberglite.spark.convert
+
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
+
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.{Literal, LiteralConversion, PrimitiveType, ValueShape}
+
+/** Values as Spark's rows hold them, in the types of [[SparkTypes]]; null is absent. */
+object SparkShape extends ValueShape[Option[Any]] {
+  override def ofNull: Option[Any] = None
+
+  /** A value that was written under an earlier type of the column becomes one of the present type. */
+  override def primitive(value: Literal, t: PrimitiveType): Option[Any] =
+    Some(SparkValues.toSpark(LiteralConversion.to(value, t).getOrElse(value), t))
+
+  override def struct(values: Vector[Option[Any]], t: StructType): Option[Any] =
+    Some(new GenericInternalRow(values.map(_.orNull).toArray))
+
+  override def list(elements: Vector[Option[Any]], t: ListType): Option[Any] = Some(array(elements))
+
+  override def map(entries: Vector[(Option[Any], Option[Any])], t: MapType): Option[Any] =
+    Some(new ArrayBasedMapData(array(entries.map(_._1)), array(entries.map(_._2))))
+
+  private def array(elements: Vector[Option[Any]]): GenericArrayData =
+    new GenericArrayData(elements.map(_.orNull).toArray)
+}

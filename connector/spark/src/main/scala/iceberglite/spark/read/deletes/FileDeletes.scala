@@ -1,0 +1,78 @@
+package iceberglite.spark.read.deletes
+
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+
+import iceberglite.scan.{ReadColumns, RowDeletes}
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.WantedColumns
+import iceberglite.spark.read.vector.{MarksVector, SelectedVector, StructView}
+import iceberglite.spec.Type.StructType
+import iceberglite.spec.{MetadataColumns, NestedField, Type}
+
+/**
+ * How the deleted rows of one file are kept out of its batches or, where `_deleted` is wanted, marked in them.
+ *
+ * @param wanted the columns that the scan is to bring
+ */
+final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes) {
+  def isEmpty: Boolean = deletes.isEmpty
+
+  private val marksRows: Boolean = wanted.metadataIds.contains(MetadataColumns.Deleted.id)
+  private val byPlace: Boolean = !deletes.positions.isEmpty
+
+  /** The columns to read: those that are wanted come first and in their order. */
+  val columns: WantedColumns =
+    if (isEmpty) wanted
+    else {
+      val withKeys = ReadColumns.merged(wanted.fields, deletes.columns)
+      if (!byPlace) wanted.copy(fields = withKeys)
+      else WantedColumns(
+        ReadColumns.merged(withKeys, Vector(MetadataColumns.Position)),
+        wanted.metadataIds + MetadataColumns.Position.id
+      )
+    }
+
+  /**
+   * @param read a batch of [[columns]], which the reader fills again and again
+   * @param capacity the most rows of a batch
+   */
+  def in(read: ColumnarBatch, capacity: Int): LiveBatch = {
+    val vectors = Array.tabulate(read.numCols)(read.column)
+    val keys = deletes.keys.filterNot(_.isEmpty).map(KeyTest.of(_, columns.fields, vectors)).toArray
+    val places = columns.fields.indexWhere(_.id == MetadataColumns.Position.id)
+    val rows = new LiveRows(deletes.positions, if (byPlace) Some(vectors(places)) else None, keys, capacity)
+    val visible = wanted.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
+      if (field.id == MetadataColumns.Deleted.id && marksRows) new MarksVector(vector, rows.isDeleted)
+      else narrowed(field.fieldType, asRead.fieldType, vector)
+    }
+    new LiveBatch(rows, visible.toArray, marksRows)
+  }
+
+  /** Leaves out the fields of structs that only the deletes ask for. They come last, at each level. */
+  private def narrowed(wanted: Type, read: Type, vector: ColumnVector): ColumnVector = (wanted, read) match {
+    case (struct @ StructType(fields), StructType(all)) if wanted != read && vector != null =>
+      val children = fields.zip(all).zipWithIndex.map { case ((f, r), i) => child(f, r, vector.getChild(i)) }
+      new StructView(vector, children.toArray, SparkTypes.toSpark(struct.fields))
+    case _ => vector
+  }
+
+  private def child(wanted: NestedField, read: NestedField, vector: ColumnVector): ColumnVector =
+    narrowed(wanted.fieldType, read.fieldType, vector)
+}
+
+/** The batch to hand out of each one that is read. */
+final private[read] class LiveBatch(rows: LiveRows, visible: Array[ColumnVector], marksRows: Boolean) {
+  private val whole = new ColumnarBatch(visible)
+  private val selected = new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
+
+  /** Good until the next [[select]]. */
+  var batch: ColumnarBatch = whole
+
+  /** Looks at a batch that was read. @return whether any row is left of it */
+  def select(count: Int): Boolean = {
+    val live = rows.find(count)
+    batch = if (live == count || marksRows) whole else selected
+    batch.setNumRows(if (marksRows) count else live)
+    batch.numRows > 0
+  }
+}

@@ -1,0 +1,76 @@
+package iceberglite.spark.read.deletes
+
+import java.util.Arrays
+
+import org.apache.spark.sql.vectorized.ColumnVector
+
+import iceberglite.io.puffin.DeletionVector
+
+/**
+ * Finds the rows of a batch that are not deleted.
+ *
+ * @param deleted the places of deleted rows in the file
+ * @param places the column with the rows' places, ascending; absent where no row is deleted by its place
+ * @param capacity the most rows of a batch
+ */
+final private[read] class LiveRows(
+    deleted: DeletionVector,
+    places: Option[ColumnVector],
+    keys: Array[KeyTest],
+    capacity: Int
+) {
+
+  /** The live rows of the batch at hand, ascending: as many as [[find]] said. */
+  val rows: Array[Int] = new Array[Int](capacity)
+
+  /** Which rows of the batch at hand are deleted. */
+  val isDeleted: Array[Boolean] = new Array[Boolean](capacity)
+
+  /** Looks at a batch. @return how many of its rows are live */
+  def find(count: Int): Int = {
+    Arrays.fill(isDeleted, 0, count, false)
+    if (count > 0) places.foreach(markPlaces(_, count))
+    keys.foreach(markKeys(_, count))
+    var live = 0
+    var row = 0
+    while (row < count) {
+      if (!isDeleted(row)) {
+        rows(live) = row
+        live += 1
+      }
+      row += 1
+    }
+    live
+  }
+
+  /** Where pages were skipped, the places have gaps. */
+  private def markPlaces(places: ColumnVector, count: Int): Unit = {
+    var row = 0
+    deleted.foreachIn(places.getLong(0), places.getLong(count - 1) + 1) { place =>
+      row = rowAtOrAfter(places, place, row, count)
+      if (places.getLong(row) == place) isDeleted(row) = true
+    }
+  }
+
+  /** The first row, not before `from`, whose place is at least `place`; there is one. */
+  private def rowAtOrAfter(places: ColumnVector, place: Long, from: Int, count: Int): Int = {
+    val guess = place - places.getLong(from) + from
+    if (guess < count && places.getLong(guess.toInt) == place) guess.toInt
+    else {
+      var (low, high) = (from, count - 1)
+      while (low < high) {
+        val middle = (low + high) >>> 1
+        if (places.getLong(middle) < place) low = middle + 1 else high = middle
+      }
+      low
+    }
+  }
+
+  private def markKeys(test: KeyTest, count: Int): Unit = {
+    var row = 0
+    while (row < count) {
+      if (!isDeleted(row) && test.isDeleted(row)) isDeleted(row) = true
+      row += 1
+    }
+  }
+}

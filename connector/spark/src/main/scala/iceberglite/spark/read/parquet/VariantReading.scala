@@ -1,0 +1,159 @@
+package iceberglite.spark.read.parquet
+
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.{ArrayType, BinaryType => SparkBinary, DataType, StructField, StructType}
+import org.apache.spark.sql.vectorized.ColumnVector
+
+import iceberglite.io.{ParquetShapes, SchemaOfParquet}
+import iceberglite.io.ParquetShapes.{ListShape, childrenOf}
+import iceberglite.spark.read.parquet.Reading.Converted
+import iceberglite.spark.read.vector.{ShreddedColumn, VariantAsText}
+import iceberglite.spec.Literal
+import iceberglite.spec.Literal._
+import iceberglite.spec.PrimitiveType
+import iceberglite.spec.Type._
+
+/**
+ * Variants, which Spark 3.5 has no type for, as JSON text. What a writer has shredded into columns of their own is put
+ * together again (Parquet: "Variant Shredding").
+ */
+private[parquet] object VariantReading {
+  private val Metadata = "metadata"
+  private val Value = "value"
+  private val TypedValue = "typed_value"
+
+  /**
+   * @param unreadable the error for bytes that are no variant
+   * @return absent for a group that is no variant
+   */
+  def of(group: GroupType, unreadable: String => Throwable): Option[Match] = {
+    val names = childrenOf(group).map(_.getName)
+    for {
+      metadata <- Some(names.indexOf(Metadata)).filter(_ >= 0)
+      value <- shredded(group, metadataToo = true)
+    } yield Match(
+      group,
+      value.dataType,
+      Converted(v => new VariantAsText(v, v.getChild(metadata), value.column(v), unreadable))
+    )
+  }
+
+  /** How a part of a file is read, and what makes a part of a variant of it. */
+  final private case class Part[A](dataType: DataType, column: ColumnVector => A)
+
+  /** A struct of `value`, the encoded variant, and `typed_value`, the shredded one; either may be left out. */
+  private def shredded(group: GroupType, metadataToo: Boolean): Option[Part[ShreddedColumn]] = {
+    val children = childrenOf(group).map { child =>
+      child.getName -> (child.getName match {
+        case Metadata if metadataToo => Some(encoded(child))
+        case Value => Some(encoded(child))
+        case TypedValue => typed(child)
+        case _ => None
+      })
+    }
+    def at(name: String): Int = children.indexWhere(_._1 == name)
+    if (!children.forall(_._2.isDefined)) None
+    else {
+      val parts = children.flatMap { case (name, part) => part.map(name -> _) }
+      val struct = StructType(parts.map { case (name, part) => StructField(name, part.dataType) })
+      val (value, typedValue) = (at(Value), at(TypedValue))
+      Some(Part(
+        struct,
+        vector =>
+          ShreddedColumn(
+            if (value < 0) None else Some(vector.getChild(value)),
+            if (typedValue < 0) None else parts(typedValue)._2.column(vector.getChild(typedValue))
+          )
+      ))
+    }
+  }
+
+  private type Typed = Option[ShreddedColumn.Typed]
+
+  private def encoded(file: ParquetType): Part[Typed] =
+    if (file.isPrimitive) Part(SparkBinary, _ => None) else Part(Unwanted.whole(file).dataType, _ => None)
+
+  private def typed(file: ParquetType): Option[Part[Typed]] = file match {
+    case primitive: ParquetPrimitive => leaf(primitive)
+    case group: GroupType => ParquetShapes.shapeOf(group) match {
+        case Some(ParquetShapes.Struct) => fields(group)
+        case Some(shape @ ListShape(_, false)) => elements(shape)
+        case _ => None
+      }
+  }
+
+  private def fields(group: GroupType): Option[Part[Typed]] = {
+    val children = childrenOf(group).map {
+      case child: GroupType => shredded(child, metadataToo = false).map(child.getName -> _)
+      case _ => None
+    }
+    if (!children.forall(_.isDefined)) None
+    else {
+      val parts = children.flatten
+      val struct = StructType(parts.map { case (name, part) => StructField(name, part.dataType) })
+      Some(Part(
+        struct,
+        vector =>
+          Some(ShreddedColumn.Fields(
+            vector,
+            parts.zipWithIndex.map { case ((name, part), i) => name -> part.column(vector.getChild(i)) }
+          ))
+      ))
+    }
+  }
+
+  private def elements(shape: ListShape): Option[Part[Typed]] = shape.element match {
+    case element: GroupType => shredded(element, metadataToo = false).map { part =>
+        Part(
+          ArrayType(part.dataType),
+          {
+            case list: WritableColumnVector => Some(ShreddedColumn.Elements(list, part.column(list.getChild(0))))
+            case other => throw new IllegalStateException(s"Elements cannot be read of ${other.getClass.getName}")
+          }
+        )
+      }
+    case _ => None
+  }
+
+  private def leaf(file: ParquetPrimitive): Option[Part[Typed]] = {
+    val wanted = SchemaOfParquet.of(new MessageType(TypedValue, file.withId(1))).fields.head.fieldType
+    wanted match {
+      case t: PrimitiveType => PrimitiveReading.of(file, t).map { case (dataType, reading) =>
+          Part(
+            dataType,
+            vector => {
+              val read = reading match {
+                case Converted(by) => by(vector)
+                case _ => vector
+              }
+              Some(ShreddedColumn.Values(read, literal(t)))
+            }
+          )
+        }
+      case _ => None
+    }
+  }
+
+  private def literal(t: PrimitiveType): (ColumnVector, Int) => Literal = t match {
+    case BooleanType => (v, i) => BooleanLiteral(v.getBoolean(i))
+    case IntType => (v, i) => IntLiteral(v.getInt(i))
+    case LongType => (v, i) => LongLiteral(v.getLong(i))
+    case FloatType => (v, i) => FloatLiteral(v.getFloat(i))
+    case DoubleType => (v, i) => DoubleLiteral(v.getDouble(i))
+    case DecimalType(p, s) => (v, i) => DecimalLiteral(v.getDecimal(i, p, s).toJavaBigDecimal)
+    case DateType => (v, i) => DateLiteral(v.getInt(i))
+    case TimeType => (v, i) => TimeLiteral(v.getLong(i))
+    case TimestampType => (v, i) => TimestampLiteral(v.getLong(i))
+    case TimestampTzType => (v, i) => TimestampTzLiteral(v.getLong(i))
+    case TimestampNsType => (v, i) => TimestampNsLiteral(v.getLong(i))
+    case TimestampTzNsType => (v, i) => TimestampTzNsLiteral(v.getLong(i))
+    case StringType => (v, i) => StringLiteral(v.getUTF8String(i).toString)
+    case UuidType => (v, i) => UuidLiteral(UUID.fromString(v.getUTF8String(i).toString))
+    case FixedType(_) | BinaryType | UnknownType | VariantType | _: GeometryType | _: GeographyType =>
+      (v, i) => BinaryLiteral(ByteBuffer.wrap(v.getBinary(i)))
+  }
+}

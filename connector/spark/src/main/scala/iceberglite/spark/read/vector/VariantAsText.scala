@@ -1,0 +1,86 @@
+package iceberglite.spark.read.vector
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.vectorized.ColumnVector
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.data.VariantJson
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal
+
+/**
+ * Variants as JSON text.
+ *
+ * @param struct the column of the file
+ * @param metadata the dictionaries of field names
+ * @param unreadable the error for bytes that are no variant
+ */
+final private[read] class VariantAsText(
+    struct: ColumnVector,
+    metadata: ColumnVector,
+    column: ShreddedColumn,
+    unreadable: String => Throwable
+) extends ForwardingVector(struct, StringType) {
+
+  override def getUTF8String(rowId: Int): UTF8String =
+    if (struct.isNullAt(rowId)) null
+    else {
+      try {
+        val names = ByteBuffer.wrap(metadata.getBinary(rowId))
+        UTF8String.fromString(column.text(rowId, names).getOrElse(VariantJson.Null))
+      } catch { case InvalidArgument(_, _, reason) => throw unreadable(reason) }
+    }
+}
+
+/**
+ * A variant, or a part of one, that a writer may have shredded (Parquet: "Variant Shredding").
+ *
+ * @param value as it is encoded; of an object, the fields that are not in `typed`
+ * @param typed in columns of their own
+ */
+final private[read] case class ShreddedColumn(value: Option[ColumnVector], typed: Option[ShreddedColumn.Typed]) {
+
+  /** @return absent where an object has no such field */
+  def text(row: Int, metadata: ByteBuffer): Option[String] = {
+    val rest = value.filterNot(_.isNullAt(row)).map(v => ByteBuffer.wrap(v.getBinary(row)))
+    typed.filterNot(_.vector.isNullAt(row)) match {
+      case Some(shredded) => Some(shredded.text(row, metadata, rest))
+      case None => rest.map(VariantJson.text(metadata, _))
+    }
+  }
+}
+
+private[read] object ShreddedColumn {
+  sealed trait Typed {
+    def vector: ColumnVector
+
+    /** @param rest fields of the object that are not shredded */
+    def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String
+  }
+
+  final case class Values(vector: ColumnVector, literal: (ColumnVector, Int) => Literal) extends Typed {
+    override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String =
+      VariantJson.of(literal(vector, row))
+  }
+
+  final case class Fields(vector: ColumnVector, fields: Vector[(String, ShreddedColumn)]) extends Typed {
+    override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String = {
+      val shredded = fields.flatMap { case (name, column) => column.text(row, metadata).map(name -> _) }
+      val others = rest.flatMap(VariantJson.fields(metadata, _)).getOrElse(Vector.empty)
+      VariantJson.ofFields((shredded ++ others).sortBy(_._1))
+    }
+  }
+
+  /** @param element the elements of all rows */
+  final case class Elements(vector: WritableColumnVector, element: ShreddedColumn) extends Typed {
+    override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String = {
+      val first = vector.getArrayOffset(row)
+      VariantJson.ofElements((first until first + vector.getArrayLength(row)).map { i =>
+        element.text(i, metadata).getOrElse(VariantJson.Null)
+      })
+    }
+  }
+}

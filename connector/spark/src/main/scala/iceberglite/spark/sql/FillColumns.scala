@@ -1,0 +1,49 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{InsertIntoStatement, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+
+import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spec.IcebergError.ValidationFailed
+
+/**
+ * Gives an INSERT that names its columns those that it leaves out: with their defaults, or with null. Spark 3.5 does so
+ * for its own tables, and for those of other catalogs only where the statement says DEFAULT.
+ */
+object FillColumns extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case insert @ InsertIntoStatement(relation: DataSourceV2Relation, _, _, query, _, _, _)
+        if query.resolved && namesColumns(insert) && relation.table.isInstanceOf[SparkTable] =>
+      val filled = missing(insert, relation).flatMap(valueOf(_, relation.table.name))
+      if (filled.isEmpty) insert
+      else {
+        val names = if (insert.byName) Nil else insert.userSpecifiedCols ++ filled.map(_.name)
+        insert.copy(userSpecifiedCols = names, query = Project(query.output ++ filled, query))
+      }
+  }
+
+  /** That a list of columns is longer or shorter than the rows, Spark says. */
+  private def namesColumns(insert: InsertIntoStatement): Boolean =
+    insert.byName || insert.userSpecifiedCols.nonEmpty && insert.userSpecifiedCols.size == insert.query.output.size
+
+  private def missing(insert: InsertIntoStatement, relation: DataSourceV2Relation): Seq[Attribute] = {
+    val named = if (insert.byName) insert.query.output.map(_.name) else insert.userSpecifiedCols
+    val given = named ++ insert.partitionSpec.collect { case (name, Some(_)) => name }
+    relation.output.filterNot(column => given.exists(conf.resolver(_, column.name)))
+  }
+
+  private def valueOf(column: Attribute, table: String): Option[NamedExpression] = {
+    val value = ResolveDefaultColumns.getDefaultValueExprOrNullLit(column, conf.useNullsForMissingDefaultColumnValues)
+    if (value.isEmpty && !column.nullable) SparkErrors.in(table) {
+      throw ValidationFailed(
+        s"Cannot write to $table without its column ${column.name}, which is NOT NULL and has no default. Add it to " +
+          "the statement"
+      )
+    }
+    value
+  }
+}

@@ -1,0 +1,59 @@
+package iceberglite.spark.read.deletes
+
+import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector
+import org.apache.spark.sql.types.{IntegerType, LongType, StructField, StructType}
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.ScanRules
+import iceberglite.io.puffin.DeletionVector
+import iceberglite.spark.read.vector.SelectedVector
+
+/** The rows of a batch that are left. */
+class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  private def longs(values: Seq[Long]): OnHeapColumnVector = {
+    val vector = new OnHeapColumnVector(math.max(1, values.size), LongType)
+    values.zipWithIndex.foreach { case (v, i) => vector.putLong(i, v) }
+    vector
+  }
+
+  test("a set of longs has what was put in, zero and the extremes too") {
+    val value = Gen.oneOf(Gen.choose(-20L, 20L), Gen.oneOf(0L, Long.MinValue, Long.MaxValue, -1L), Gen.long)
+    forAll(Gen.listOf(value), Gen.listOf(value)) { (in, asked) =>
+      val set = new LongSet(in.size)
+      in.foreach(set += _)
+      (in ++ asked).foreach(v => assert(set.contains(v) == in.contains(v)))
+    }
+  }
+
+  test("rows are found by their places, also where pages were skipped", ScanRules.positionRows) {
+    val places = Gen.listOf(Gen.choose(1L, 5L)).map(_.scanLeft(0L)(_ + _))
+    forAll(places, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (in, deleted, start) =>
+      val vector = DeletionVector.of(deleted.map(_ + start): _*)
+      val rows = new LiveRows(vector, Some(longs(in.map(_ + start))), Array.empty, in.size)
+      val live = rows.find(in.size)
+      val expected = in.indices.filterNot(i => deleted.contains(in(i)))
+      assert(rows.rows.take(live).toSeq == expected)
+      assert(in.indices.filter(rows.isDeleted(_)) == in.indices.diff(expected))
+    }
+  }
+
+  test("what was deleted in a batch is forgotten in the next") {
+    val places = longs(Seq(0L, 1L, 2L))
+    val rows = new LiveRows(DeletionVector.of(1), Some(places), Array.empty, 3)
+    assert(rows.find(3) == 2)
+    (0 until 3).foreach(i => places.putLong(i, 10L + i))
+    assert(rows.find(3) == 3 && rows.find(0) == 0)
+  }
+
+  test("fields of structs are those of the selected rows") {
+    val struct = new OnHeapColumnVector(3, StructType(Seq(StructField("x", IntegerType))))
+    (0 until 3).foreach(i => struct.getChild(0).asInstanceOf[OnHeapColumnVector].putInt(i, i * 10))
+    struct.putNull(1)
+    val selected = new SelectedVector(struct, Array(2, 1, 0))
+    assert(selected.getStruct(0).getInt(0) == 20 && selected.getStruct(1) == null && selected.getStruct(2).getInt(0) == 0)
+    assert(selected.getChild(0) eq selected.getChild(0))
+  }
+}

@@ -1,0 +1,328 @@
+package iceberglite.spark.read.deletes
+
+import java.nio.ByteBuffer
+import java.time.{LocalDate, LocalDateTime}
+
+import org.apache.iceberg.FileFormat
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.ScanRules
+import iceberglite.spark.SharedSession
+
+/** Tables from which Apache Iceberg has deleted rows without rewriting their files, read here and there. */
+class PeerDeletesSuite extends AnyFunSuite with SharedSession {
+
+  /** Runs a query with `%s` in the place of the table in both catalogs. */
+  private def sameRows(table: String, query: String): Seq[String] = {
+    sql(s"REFRESH TABLE $table")
+    val ours = sorted(query.replace("%s", table))
+    assert(ours == sorted(query.replace("%s", peer(table))), query)
+    ours
+  }
+
+  private def create(columns: String, rest: String, properties: (String, String)*): String = {
+    val table = newTable()
+    val all = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
+    sql(s"CREATE TABLE ${peer(table)} ($columns) USING iceberg $rest TBLPROPERTIES ($all)")
+    table
+  }
+
+  private def mergeOnRead(version: Int): Seq[(String, String)] = Seq("format-version" -> version.toString) ++
+    Seq("delete", "update", "merge").map(s => s"write.$s.mode" -> "merge-on-read")
+
+  private def contents(table: String): Seq[String] = sorted(s"SELECT DISTINCT content, file_format FROM ${peer(table)}.delete_files")
+
+  private val columns = "id bigint, cat string, s struct<a: int, b: string>, l array<int>, m map<string, int>"
+
+  private def values(from: Int, until: Int): String =
+    s"""SELECT id, IF(id % 7 = 0, NULL, concat('c', id % 3)), named_struct('a', CAST(id AS int), 'b', concat('b', id)),
+       |array(CAST(id AS int), NULL), map('k', CAST(id AS int)) FROM range($from, $until)""".stripMargin
+
+  private val queries = Seq(
+    "SELECT * FROM %s",
+    "SELECT count(*) FROM %s",
+    "SELECT id, s.b, l[0], m['k'] FROM %s WHERE cat IS NULL OR id IN (3, 30, 300) OR s.a > 40",
+    "SELECT id, _pos, _file, _spec_id, _partition FROM %s"
+  )
+
+  /** Deletes, updates and merges, several times over the same files. */
+  private def change(table: String): Unit = {
+    val there = peer(table)
+    sql(s"INSERT INTO $there ${values(0, 100)}")
+    sql(s"INSERT INTO $there ${values(100, 200)}")
+    sql(s"DELETE FROM $there WHERE id % 10 = 3")
+    sql(s"UPDATE $there SET cat = 'c1', s = named_struct('a', -1, 'b', NULL) WHERE id % 25 = 1")
+    sql(
+      s"""MERGE INTO $there t USING (SELECT id AS k FROM range(90, 110)) u ON t.id = u.k
+         |WHEN MATCHED AND u.k % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET t.l = array(7)
+         |WHEN NOT MATCHED THEN INSERT (id, cat) VALUES (u.k, 'new')""".stripMargin
+    )
+    sql(s"DELETE FROM $there WHERE id % 10 = 4")
+  }
+
+  for {
+    granularity <- Seq("file", "partition")
+    partitioned <- Seq("", "PARTITIONED BY (cat)")
+  } test(s"position delete files for each $granularity ${partitioned.toLowerCase}", ScanRules.positionRows) {
+    val table = create(columns, partitioned, mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
+    change(table)
+    assert(contents(table) == Seq("[1,PARQUET]"))
+    assert(sameRows(table, "SELECT id FROM %s").size < 190)
+    queries.foreach(sameRows(table, _))
+    withConf("spark.sql.columnVector.offheap.enabled" -> "true")(sameRows(table, "SELECT * FROM %s"))
+    withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(sameRows(table, "SELECT * FROM %s"))
+  }
+
+  test("deletion vectors, with row lineage", ScanRules.vectorScope, ScanRules.rowIds, ScanRules.lastUpdated) {
+    for (partitioned <- Seq("", "PARTITIONED BY (cat)")) {
+      val table = create(columns, partitioned, mergeOnRead(3): _*)
+      change(table)
+      assert(contents(table) == Seq("[1,PUFFIN]"))
+      queries.foreach(sameRows(table, _))
+      sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s")
+    }
+  }
+
+  test(
+    "a table that was upgraded has vectors beside position delete files",
+    ScanRules.vectorBeforePositions,
+    ScanRules.noLineage
+  ) {
+    for (granularity <- Seq("file", "partition")) {
+      val table = create(columns, "", mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
+      change(table)
+      sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('format-version' = '3')")
+      sameRows(table, "SELECT id, _row_id FROM %s")
+      sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 5 AND id < 100")
+      assert(contents(table).contains("[1,PUFFIN]"))
+      queries.foreach(sameRows(table, _))
+      sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s")
+    }
+  }
+
+  for ((data, deletes) <- Seq("orc" -> "parquet", "avro" -> "orc", "parquet" -> "avro", "orc" -> "orc"))
+    test(s"$data files with deletes in $deletes files", ScanRules.everyFormat) {
+      val formats = Seq("write.format.default" -> data, "write.delete.format.default" -> deletes)
+      val table = create(columns, "PARTITIONED BY (truncate(1, cat))", mergeOnRead(2) ++ formats: _*)
+      change(table)
+      assert(contents(table) == Seq(s"[1,${deletes.toUpperCase}]"))
+      queries.foreach(sameRows(table, _))
+    }
+
+  test("files of several formats in one scan, with vectors") {
+    val table = create(columns, "", mergeOnRead(3): _*)
+    Seq("orc", "parquet", "avro").zipWithIndex.foreach { case (format, i) =>
+      sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
+      sql(s"INSERT INTO ${peer(table)} ${values(i * 100, i * 100 + 100)}")
+    }
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+    queries.foreach(sameRows(table, _))
+    sameRows(table, "SELECT id, _row_id, _last_updated_sequence_number FROM %s")
+    assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("rows one by one")))
+  }
+
+  test("evolved specs: deletes apply in their own", ScanRules.positionPartition) {
+    val table = create(columns, "PARTITIONED BY (cat)", mergeOnRead(2): _*)
+    val there = peer(table)
+    sql(s"INSERT INTO $there ${values(0, 50)}")
+    sql(s"DELETE FROM $there WHERE id = 1")
+    sql(s"ALTER TABLE $there DROP PARTITION FIELD cat")
+    sql(s"INSERT INTO $there ${values(50, 100)}")
+    sql(s"DELETE FROM $there WHERE id % 10 = 2")
+    sql(s"ALTER TABLE $there ADD PARTITION FIELD bucket(3, id)")
+    sql(s"INSERT INTO $there ${values(100, 150)}")
+    sql(s"DELETE FROM $there WHERE id % 10 = 7")
+    queries.foreach(sameRows(table, _))
+  }
+
+  private def plain(more: (String, String)*): String = {
+    val table = create(columns, "", ("format-version" -> "2") +: more: _*)
+    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
+    table
+  }
+
+  private def deletes(table: String) = new PeerEqualityDeletes(spark, peer(table))
+
+  test("equality deletes, of one column and of several, in all formats", ScanRules.allColumnsEqual, ScanRules.everyFormat) {
+    import FileFormat.{AVRO, ORC, PARQUET}
+    for ((format, data) <- Seq(PARQUET -> "parquet", ORC -> "parquet", AVRO -> "orc", PARQUET -> "avro")) {
+      val table = plain("write.format.default" -> data)
+      deletes(table).commit(Seq("id"), format)(Seq(3L), Seq(5L), Seq(500L))
+      deletes(table).commit(Seq("cat", "id"), format)(Seq("c1", 4L), Seq("c1", 6L))
+      assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[97]"))
+      sql(s"INSERT INTO ${peer(table)} ${values(0, 10)}")
+      assert(sameRows(table, "SELECT count(*) FROM %s") == Seq("[107]"), "later rows stay")
+      queries.foreach(sameRows(table, _))
+    }
+  }
+
+  test("in equality deletes null equals null", ScanRules.nullEqualsNull) {
+    val table = plain()
+    deletes(table).commit(Seq("cat"))(Seq(null))
+    assert(sameRows(table, "SELECT count(*) FROM %s WHERE cat IS NULL") == Seq("[0]"))
+    deletes(table).commit(Seq("id", "cat"))(Seq(1L, null), Seq(2L, "c2"))
+    sql(s"INSERT INTO ${peer(table)} SELECT CAST(a AS bigint), NULL, NULL, NULL, NULL FROM VALUES (NULL), (7) AS v(a)")
+    deletes(table).commit(Seq("id"))(Seq(null))
+    queries.foreach(sameRows(table, _))
+  }
+
+  test("nested delete columns, also beside fields of the same struct that are wanted", ScanRules.allColumnsEqual) {
+    val table = plain()
+    sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL), " +
+      "(1001, NULL, named_struct('a', NULL, 'b', 'x'), NULL, NULL)")
+    deletes(table).commit(Seq("s.a"))(Seq(11), Seq(12))
+    deletes(table).commit(Seq("s.b", "id"))(Seq("b13", 13L), Seq("b14", 15L))
+    Seq("SELECT * FROM %s", "SELECT s, id FROM %s").foreach(sameRows(table, _))
+    // With less of the struct than the keys need, the peer brings deleted rows back.
+    assert(sorted(s"SELECT count(*) FROM $table") == Seq("[99]"))
+    assert(sorted(s"SELECT id FROM $table WHERE s.b IN ('b10', 'b11', 'b12', 'b13')") == Seq("[10]"))
+    deletes(table).commit(Seq("s.a"))(Seq(null))
+    assert(sameRows(table, "SELECT id, s FROM %s").size == 97)
+    assert(sorted(s"SELECT s.b FROM $table").size == 97)
+  }
+
+  test("equality deletes of partitions, and of an unpartitioned spec", ScanRules.equalityPartition, ScanRules.globalEquality) {
+    val table = create(columns, "", "format-version" -> "2")
+    sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD cat")
+    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
+    deletes(table).commit(Seq("id"), partition = Seq("c1"))(Seq(1L), Seq(2L), Seq(4L))
+    assert(sameRows(table, "SELECT id FROM %s WHERE id < 5").size == 3, "2 is in another partition")
+    deletes(table).commit(Seq("id"), specId = 0)(Seq(2L), Seq(7L), Seq(10L))
+    sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD bucket(2, id)")
+    sql(s"INSERT INTO ${peer(table)} ${values(100, 200)}")
+    deletes(table).commit(Seq("id"), specId = 0)(Seq(8L), Seq(150L))
+    queries.foreach(sameRows(table, _))
+  }
+
+  private val typed =
+    """VALUES (true, 1, 2L, 1.25bd, 12.3456bd, 1.0000000001bd, DATE'2013-01-01', TIMESTAMP'2013-01-01 10:00:00',
+      |TIMESTAMP_NTZ'2013-01-01 10:00:00', 'größe', X'00FF'),
+      |(false, -1, -2L, -1.25bd, -12.3456bd, -1.0000000001bd, DATE'1960-01-01', TIMESTAMP'1960-01-01 10:00:00.5',
+      |TIMESTAMP_NTZ'1960-01-01 10:00:00.5', '', X''), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+      |""".stripMargin.replace("\n", " ")
+
+  test("delete columns of every type", ScanRules.allColumnsEqual) {
+    val zoned = LocalDateTime.of(1960, 1, 1, 10, 0, 0, 500000000)
+    val keys = Seq[(String, Any)](
+      "b" -> true,
+      "i" -> -1,
+      "l" -> 2L,
+      "dec9" -> new java.math.BigDecimal("-1.25"),
+      "dec18" -> new java.math.BigDecimal("12.3456"),
+      "dec38" -> new java.math.BigDecimal("1.0000000001"),
+      "day" -> LocalDate.of(1960, 1, 1),
+      "ts" -> zoned.atOffset(java.time.ZoneOffset.UTC),
+      "ntz" -> zoned,
+      "s" -> "größe",
+      "bin" -> ByteBuffer.wrap(Array[Byte](0, -1))
+    )
+    def table(format: String): String = {
+      val made = create(
+        "b boolean, i int, l bigint, dec9 decimal(9, 2), dec18 decimal(18, 4), dec38 decimal(38, 10), day date, " +
+          "ts timestamp, ntz timestamp_ntz, s string, bin binary",
+        "",
+        "format-version" -> "2",
+        "write.format.default" -> format
+      )
+      sql(s"INSERT INTO ${peer(made)} $typed")
+      made
+    }
+    keys.foreach { case (column, key) =>
+      val made = table("parquet")
+      deletes(made).commit(Seq(column))(Seq(key), Seq(null))
+      assert(sameRows(made, "SELECT s, i FROM %s").size == 1, column)
+    }
+    for (format <- Seq(FileFormat.ORC, FileFormat.AVRO, FileFormat.PARQUET)) {
+      val made = table(format.name)
+      val (first, second) = keys.partition { case (column, _) => Set("b", "l", "dec18", "dec38", "s", "bin")(column) }
+      Seq(first, second).foreach(part => deletes(made).commit(part.map(_._1), format)(part.map(_._2)))
+      assert(sameRows(made, "SELECT s, i FROM %s") == Seq("[null,null]"), format)
+      deletes(made).commit(keys.map(_._1), format)(keys.map(_ => null))
+      assert(sameRows(made, "SELECT count(*) FROM %s") == Seq("[0]"), format)
+    }
+  }
+
+  test("a delete column that was dropped is still compared", ScanRules.droppedKey) {
+    for (format <- Seq("parquet", "orc", "avro")) {
+      val table = plain("write.format.default" -> format)
+      deletes(table).commit(Seq("cat"))(Seq("c1"))
+      deletes(table).commit(Seq("s.a", "id"))(Seq(Int.box(3), 3L))
+      val left = sameRows(table, "SELECT id FROM %s")
+      sql(s"ALTER TABLE ${peer(table)} DROP COLUMN cat")
+      sql(s"ALTER TABLE ${peer(table)} DROP COLUMN s.a")
+      sql(s"INSERT INTO ${peer(table)} VALUES (1, NULL, NULL, NULL), (4, NULL, NULL, NULL)")
+      // The peer's reader for Spark gives up: "Cannot find required field for ID 2".
+      sql(s"REFRESH TABLE $table")
+      assert(sorted(s"SELECT id FROM $table") == (left ++ Seq("[1]", "[4]")).sorted)
+      assert(sorted(s"SELECT s, id FROM $table").size == left.size + 2)
+      assert(sorted(s"SELECT count(*) FROM $table") == Seq(s"[${left.size + 2}]"))
+    }
+  }
+
+  test("a delete column that data files lack is read by its default", ScanRules.addedKey) {
+    for (format <- Seq("parquet", "orc", "avro")) {
+      val table = plain("write.format.default" -> format)
+      sql(s"ALTER TABLE ${peer(table)} ADD COLUMN extra int")
+      sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL, NULL), " +
+        "(1001, NULL, NULL, NULL, NULL, 1)")
+      deletes(table).commit(Seq("extra", "id"))(Seq(null, 5L), Seq(Int.box(1), 6L), Seq(Int.box(1), 1001L))
+      assert(sameRows(table, "SELECT id FROM %s WHERE id > 900 OR id IN (5, 6)") == Seq("[1000]", "[6]"))
+      deletes(table).commit(Seq("extra"))(Seq(null))
+      assert(sameRows(table, "SELECT id FROM %s").isEmpty)
+    }
+  }
+
+  test("delete columns that were widened", ScanRules.deletesByBounds) {
+    val table = create("i int, d decimal(5, 2)", "", "format-version" -> "2")
+    sql(s"INSERT INTO ${peer(table)} VALUES (1, 1.25), (2, 2.25), (3, 3.25)")
+    deletes(table).commit(Seq("i"))(Seq(1))
+    sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN i TYPE bigint")
+    sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN d TYPE decimal(20, 2)")
+    deletes(table).commit(Seq("d", "i"))(Seq(new java.math.BigDecimal("2.25"), 2L))
+    assert(sameRows(table, "SELECT i FROM %s") == Seq("[3]"))
+    assert(sameRows(table, "SELECT d FROM %s") == Seq("[3.25]"))
+  }
+
+  test("position deletes, vectors and equality deletes of one file") {
+    val table = create(columns, "", mergeOnRead(2): _*)
+    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+    deletes(table).commit(Seq("id"))(Seq(3L), Seq(4L))
+    sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('format-version' = '3')")
+    sql(s"DELETE FROM ${peer(table)} WHERE id = 5")
+    deletes(table).commit(Seq("cat", "id"))(Seq("c0", 6L))
+    queries.foreach(sameRows(table, _))
+  }
+
+  test("large files: many batches, row groups and splits") {
+    val properties = Seq("write.parquet.row-group-size-bytes" -> "65536", "read.split.target-size" -> "65536")
+    val table = create("id bigint, text string", "", mergeOnRead(3) ++ properties: _*)
+    sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) FROM range(0, 20000)")
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 3 = 1 OR id BETWEEN 5000 AND 12000 OR id = 19999")
+    deletes(table).commit(Seq("id"))((0L until 2000L by 5).map(Seq(_)): _*)
+    Seq("SELECT * FROM %s", "SELECT id, _pos FROM %s WHERE id > 4000 AND id < 13000", "SELECT count(*) FROM %s").foreach(sameRows(table, _))
+  }
+
+  test("_deleted marks deleted rows, which are there when it is asked for") {
+    for (format <- Seq("parquet", "orc")) {
+      val table = create(columns, "", mergeOnRead(2) :+ ("write.format.default" -> format): _*)
+      sql(s"INSERT INTO ${peer(table)} ${values(0, 20)}")
+      sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+      assert(sameRows(table, "SELECT id, _deleted FROM %s").count(_.endsWith("true]")) == 2)
+      // The peer marks other rows too, once there are equality deletes.
+      deletes(table).commit(Seq("s.a"))(Seq(5))
+      sql(s"REFRESH TABLE $table")
+      assert(sorted(s"SELECT id FROM $table WHERE _deleted") == Seq("[13]", "[3]", "[5]"))
+      assert(sorted(s"SELECT id, s.b FROM $table WHERE NOT _deleted").size == 17)
+    }
+  }
+
+  test("what the scan says of its deletes") {
+    val table = create(columns, "", mergeOnRead(3): _*)
+    sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
+    val plan = sql(s"SELECT * FROM $table").queryExecution.optimizedPlan
+    assert(plan.stats.rowCount.forall(_ == 90))
+    assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=")))
+  }
+}

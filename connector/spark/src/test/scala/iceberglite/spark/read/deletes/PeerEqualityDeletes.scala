@@ -1,0 +1,61 @@
+package iceberglite.spark.read.deletes
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{FileFormat, PartitionSpec, StructLike, Table}
+import org.apache.iceberg.data.{GenericFileWriterFactory, GenericRecord, Record}
+import org.apache.iceberg.io.OutputFileFactory
+import org.apache.iceberg.spark.Spark3Util
+import org.apache.iceberg.types.Types
+import org.apache.spark.sql.SparkSession
+
+/** Commits equality deletes as Flink does: by Apache Iceberg's generic writers, for Spark has no statement that makes them. */
+final class PeerEqualityDeletes(spark: SparkSession, name: String) {
+  private val table: Table = Spark3Util.loadIcebergTable(spark, name)
+
+  /**
+   * @param columns their full names; nested ones are `a.b`
+   * @param partition the values of the spec's fields; those of the table's default spec where none is named
+   * @param rows the values of the columns, as Apache Iceberg's generic records hold them
+   */
+  def commit(
+      columns: Seq[String],
+      format: FileFormat = FileFormat.PARQUET,
+      specId: Int = table.spec.specId,
+      partition: Seq[Any] = Nil
+  )(rows: Seq[Any]*): Unit = {
+    val spec = table.specs.get(specId)
+    val ids = columns.map(table.schema.findField(_).fieldId)
+    val schema = table.schema.select(columns.asJava)
+    val factory = new GenericFileWriterFactory.Builder(table).dataSchema(table.schema).dataFileFormat(format)
+      .deleteFileFormat(format).equalityFieldIds(ids.toArray).equalityDeleteRowSchema(schema).build()
+    val output = OutputFileFactory.builderFor(table, 1, System.nanoTime()).format(format).build()
+    val key = keyOf(spec, partition)
+    val file = if (partition.isEmpty) output.newOutputFile() else output.newOutputFile(spec, key)
+    val writer = factory.newEqualityDeleteWriter(file, spec, key)
+    try rows.foreach(row => writer.write(record(schema.asStruct, columns.zip(row))))
+    finally writer.close()
+    table.newRowDelta().addDeletes(writer.toDeleteFile).commit()
+  }
+
+  private def keyOf(spec: PartitionSpec, values: Seq[Any]): StructLike =
+    if (values.isEmpty) null
+    else {
+      val key = GenericRecord.create(spec.partitionType)
+      values.zipWithIndex.foreach { case (value, i) => key.set(i, value) }
+      key
+    }
+
+  private def record(struct: Types.StructType, values: Seq[(String, Any)]): Record = {
+    val record = GenericRecord.create(struct)
+    values.groupBy(_._1.takeWhile(_ != '.')).foreach { case (column, inside) =>
+      val t = struct.field(column).`type`
+      if (t.isPrimitiveType) record.setField(column, inside.head._2)
+      else {
+        val parts = inside.map { case (name, value) => name.drop(column.length + 1) -> value }
+        record.setField(column, this.record(t.asStructType, parts))
+      }
+    }
+    record
+  }
+}
