@@ -28,7 +28,9 @@ val common = Seq(
   Test / parallelExecution := false,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= Seq("-Xmx3g", "-Dfile.encoding=UTF-8") ++ Dependencies.openModules,
-  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF")
+  // Property tests too draw the same values in every run, unless the environment gives another seed.
+  Test / testOptions +=
+    Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-S", sys.env.getOrElse("ICEBERG_LITE_SEED", "20240229"))
 )
 
 lazy val root = (project in file("."))

@@ -1,6 +1,6 @@
 package iceberglite.data
 
-import java.util.Objects
+import java.util.{Arrays, Objects}
 
 /**
  * The values of a struct, in the order of its fields; null stands for null.
@@ -27,7 +27,7 @@ final class Record(val values: Array[AnyRef]) {
 
   /** Of the values, and so of nested records; floating point numbers by their bits. */
   override def equals(that: Any): Boolean = that match {
-    case other: Record => values.sameElements(other.values)
+    case other: Record => Arrays.equals(values, other.values)
     case _ => false
   }
 

@@ -4,7 +4,8 @@ import java.nio.ByteBuffer
 
 /**
  * Looks through the footer of a Parquet file before Parquet's library does, which believes every length that it finds:
- * one damaged byte makes it ask for gigabytes. Nothing is decoded; the structure is followed (Thrift, compact protocol).
+ * one damaged byte makes it ask for gigabytes. Nothing is decoded; the structure is followed (Thrift, compact
+ * protocol).
  */
 final private[io] class ParquetFooterCheck(footer: ByteBuffer) {
   import ParquetFooterCheck._
@@ -120,4 +121,5 @@ private[io] object ParquetFooterCheck {
   private case object Other extends Place
 }
 
-final private[io] class DamagedFooter(message: String) extends RuntimeException(message)
+/** The end of a file is not that of a Parquet file; the message says why. */
+final class DamagedFooter(message: String) extends RuntimeException(message)

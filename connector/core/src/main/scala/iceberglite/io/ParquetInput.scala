@@ -13,7 +13,8 @@ import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
  * Parquet files that Parquet's own library can be let loose on: their footers claim no more than they hold, and have no
- * logical types that are newer than the library (variant, geometry), which it would fail on, whichever columns are read.
+ * logical types that are newer than the library (variant, geometry), which it would fail on, whichever columns are
+ * read.
  */
 object ParquetInput {
   private val Magic = "PAR1"
@@ -24,24 +25,27 @@ object ParquetInput {
   private val LeastLength = 12L
 
   /** @throws UnreadableFile for what is no Parquet file, or a damaged one */
-  def of(io: FileIO, path: String): InputFile = of(DataInput.of(io, path), path)
+  def of(io: FileIO, path: String): InputFile = StorageErrors.reading(path) {
+    try of(DataInput.of(io, path))
+    catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
+  }
 
-  def of(file: InputFile, path: String): InputFile = StorageErrors.reading(path) {
+  /** @throws DamagedFooter for what is no Parquet file, or a damaged one; and whatever the storage throws */
+  def of(file: InputFile): InputFile = {
     val stream = file.newStream()
-    try checked(file, stream, path)
-    catch { case e: DamagedFooter => throw damaged(path, e.getMessage) }
+    try checked(file, stream)
     finally stream.close()
   }
 
-  private def checked(file: InputFile, stream: SeekableInputStream, path: String): InputFile = {
+  private def checked(file: InputFile, stream: SeekableInputStream): InputFile = {
     val length = file.getLength
-    if (length < LeastLength) throw damaged(path, s"It has $length bytes, and is no Parquet file")
+    if (length < LeastLength) throw new DamagedFooter(s"It is not a Parquet file: it has $length bytes")
     val trailer = bytesAt(stream, length - TrailerSize, TrailerSize)
-    checkMagic(new String(trailer, 4, 4, US_ASCII), path)
+    checkMagic(new String(trailer, 4, 4, US_ASCII))
     val size = Integer.reverseBytes(ByteBuffer.wrap(trailer).getInt)
     val start = length - TrailerSize - size
     if (size < 0 || start < Magic.length) {
-      throw damaged(path, s"Its last bytes say that its footer has $size bytes, and the file has $length in all")
+      throw new DamagedFooter(s"Its last bytes say that its footer has $size bytes, and the file has $length in all")
     }
     val footer = bytesAt(stream, start, size)
     val known =
@@ -49,10 +53,11 @@ object ParquetInput {
     new WithTail(file, start, known ++ trailerOf(known.length))
   }
 
-  private def checkMagic(magic: String, path: String): Unit = magic match {
+  private def checkMagic(magic: String): Unit = magic match {
     case Magic => ()
-    case MagicOfEncrypted => throw damaged(path, "Its footer is encrypted. Read the table with an engine that has its keys")
-    case _ => throw damaged(path, "It is no Parquet file: it does not end in PAR1. It may be cut off")
+    case MagicOfEncrypted =>
+      throw new DamagedFooter("Its footer is encrypted. Read the table with an engine that has its keys")
+    case _ => throw new DamagedFooter("It is not a Parquet file, or cut off: it does not end in PAR1")
   }
 
   private def bytesAt(stream: SeekableInputStream, position: Long, size: Int): Array[Byte] = {
@@ -74,8 +79,6 @@ object ParquetInput {
 
   private def trailerOf(size: Int): Array[Byte] =
     ByteBuffer.allocate(TrailerSize).putInt(Integer.reverseBytes(size)).put(Magic.getBytes(US_ASCII)).array
-
-  private def damaged(path: String, reason: String): UnreadableFile = UnreadableFile(path, "Parquet file", reason)
 
   /** A file whose end is at hand, and need not be fetched again. */
   final private class WithTail(file: InputFile, start: Long, tail: Array[Byte]) extends InputFile {

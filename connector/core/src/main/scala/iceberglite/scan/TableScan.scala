@@ -41,11 +41,13 @@ final case class TableScan(
     val (data, deletes) = manifests.partition(_.content == ManifestContent.Data)
     val read = data.filter(m => m.hasLiveFiles && filters.of(m).mightMatch(m))
     val found = InParallel.map(read)(m => filters.of(m).select(tree.entries(m)))
-    val index = if (found.forall(_.tasks.isEmpty)) DeleteIndex.Empty else deleteIndex(bound, deletes, found, filters, tree)
+    val hasDeletes = deletes.nonEmpty && found.exists(_.tasks.nonEmpty)
+    val index = if (hasDeletes) deleteIndex(bound, deletes, found, filters, tree) else DeleteIndex.Empty
     val tasks = TableScan.concat(
       if (index.isEmpty) found.map(_.tasks) else InParallel.map(found)(selected => index.applied(selected.tasks))
     )
-    ScanPlan(tasks, bound, report(data, read, found, tasks))
+    val planned = report(data, read, found, tasks)
+    ScanPlan(tasks, bound, if (index.isEmpty) planned else TableScan.withDeletes(planned, tasks))
   }
 
   /** The deletes that may apply to the planned files. */
@@ -87,9 +89,7 @@ final case class TableScan(
       prunedFiles = pruned,
       resultFiles = tasks.size.toLong,
       resultRecords = found.map(_.records).sum,
-      resultBytes = found.map(_.bytes).sum,
-      deleteFiles = TableScan.deleteFiles(tasks),
-      deletedRecords = tasks.iterator.map(t => t.file.recordCount - t.liveRecords).sum
+      resultBytes = found.map(_.bytes).sum
     )
   }
 }
@@ -107,6 +107,11 @@ object TableScan {
 
   private def liveFiles(m: ManifestFile): Option[Long] =
     for (added <- m.addedFilesCount; existing <- m.existingFilesCount) yield added.toLong + existing
+
+  private def withDeletes(report: ScanReport, tasks: Vector[FileScanTask]): ScanReport = report.copy(
+    deleteFiles = deleteFiles(tasks),
+    deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.recordCount - t.liveRecords).sum
+  )
 
   /** Tasks share the deletes of their partition by reference. */
   private def deleteFiles(tasks: Vector[FileScanTask]): Long = {

@@ -31,11 +31,15 @@ object Conformance {
       .map(m => s"$simple.${m.getName}" -> m.invoke(book).asInstanceOf[Rule].id)
   }.toMap
 
-  private def ofScala: Vector[Proof] = files("connector", ".scala").filter(_.toString.contains("/src/test/")).flatMap {
+  private def ofScala: Vector[Proof] = tests.flatMap {
     file =>
       ScalaTest.findAllMatchIn(text(file)).toVector.flatMap { m =>
         Tag.findAllMatchIn(m.group(2)).map(t => Proof(idsByName(t.matched), file.toString, m.group(1)))
       }
+  }
+
+  private def tests: Vector[Path] = files("connector", ".scala").filter { file =>
+    file.toString.contains("/src/test/") && !file.toString.contains("/conformance/")
   }
 
   private def ofOthers: Vector[Proof] = (files("tests", ".py") ++ files("tests", ".sql")).flatMap { file =>

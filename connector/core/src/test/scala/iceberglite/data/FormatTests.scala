@@ -115,6 +115,14 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
+  test("Column Projection: the specification's example gives its columns in its order", FormatRules.byId) {
+    val written = Schema(0, Vector(optional(1, "a", IntType), optional(2, "b", StringType), optional(3, "c", DoubleType)))
+    val file = write(written, Vector(Record.of(1, "x", 1.5), Record.of(null, "y", null)))
+    val projection =
+      StructType(Vector(optional(3, "measurement", DoubleType), optional(2, "name", StringType), optional(4, "a", IntType)))
+    assertSame(read(file.path, projection), Vector(Record.of(1.5, "x", null), Record.of(null, "y", null)))
+  }
+
   test("a column that the file lacks has the constant that is given, its initial default, or null", FormatRules.missing) {
     val file = write(Schema(0, Vector(required(1, "id", LongType))), Vector(Record.of(5L)))
     val default = Some(DefaultValue.OfPrimitive(Literal.StringLiteral("d")))

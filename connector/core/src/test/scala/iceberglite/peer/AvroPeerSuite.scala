@@ -13,7 +13,7 @@ import org.apache.iceberg.shaded.org.apache.avro.{Schema => PeerAvro}
 
 import iceberglite.conformance.FormatRules
 import iceberglite.data.{Record, RecordGenerators}
-import iceberglite.data.avro.AvroData
+import iceberglite.data.avro.{AvroData, AvroWithoutIds}
 import iceberglite.io.AvroSchemas
 import iceberglite.spec.{NameMapping, PrimitiveType, Schema}
 import iceberglite.spec.Type.VariantType
@@ -43,6 +43,9 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
     try rows.asScala.toVector.map(PeerRecords.ours(_, schema.asStruct))
     finally rows.close()
   }
+
+  override protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit =
+    AvroWithoutIds.write(io, path, schema, rows)
 
   test("the Avro schema of a table is that of Apache Iceberg, but for names beyond ASCII",
     FormatRules.avroTypes, FormatRules.avroIds, FormatRules.avroMaps, FormatRules.avroNulls) {

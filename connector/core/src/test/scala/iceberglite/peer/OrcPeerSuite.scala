@@ -14,7 +14,7 @@ import org.scalacheck.Gen
 
 import iceberglite.conformance.FormatRules
 import iceberglite.data.{Record, RecordGenerators}
-import iceberglite.data.orc.OrcData
+import iceberglite.data.orc.{OrcData, OrcWithoutIds}
 import iceberglite.spec.{MetricsMode, NameMapping, PrimitiveType, Schema, Type}
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 import iceberglite.spec.Type._
@@ -52,6 +52,9 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
     try rows.asScala.toVector.map(PeerRecords.ours(_, schema.asStruct))
     finally rows.close()
   }
+
+  override protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit =
+    OrcWithoutIds.write(path, schema, rows)
 
   test("the metrics of the same rows are those of Apache Iceberg, and more where it has none", FormatRules.metrics) {
     val modes = Gen.oneOf[MetricsMode](NoMetrics, Counts, Truncate(1), Truncate(16), Full)

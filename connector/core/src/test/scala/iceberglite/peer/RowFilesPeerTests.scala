@@ -15,7 +15,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.conformance.FormatRules
 import iceberglite.data._
 import iceberglite.io.{HadoopFileIO, MetricsModes, TemporaryDirectory}
-import iceberglite.spec.{MetricsMode, NameMapping, NestedField, PrimitiveType, Schema, SingleValue, Type}
+import iceberglite.spec.{MappedField, MetricsMode, NameMapping, NestedField, PrimitiveType, Schema, SingleValue, Type}
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
 
@@ -25,9 +25,9 @@ abstract class RowFilesPeerTests(format: DataFormat)
     with ScalaCheckPropertyChecks
     with TemporaryDirectory {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 60)
+    PropertyCheckConfiguration(minSuccessful = 40)
 
-  private val io = new HadoopFileIO(new Configuration(false))
+  protected val io = new HadoopFileIO(new Configuration(false))
 
   protected def newPath(): String = s"$directory/${UUID.randomUUID}.${format.format.name}"
 
@@ -111,6 +111,47 @@ abstract class RowFilesPeerTests(format: DataFormat)
         assert(comparable(readTheirs(ours.path, wanted), wanted) == comparable(expected, wanted))
       }
     }
+  }
+
+  /** Writes a file without field ids. */
+  protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit
+
+  private def isPlain(schema: Schema): Boolean = schema.byId.values.forall(_.name.matches("[A-Za-z][A-Za-z0-9_]*"))
+
+  /** Some of the names, each beside another that no file has. */
+  private def mappingOf(fields: Vector[MappedField]): Gen[Vector[MappedField]] =
+    Gen.sequence[Vector[Option[MappedField]], Option[MappedField]](fields.map { f =>
+      mappingOf(f.fields).flatMap { inside =>
+        val part = Set("element", "key", "value").exists(f.names.contains)
+        Gen.oneOf(true, true, true, part).map(kept => if (kept) Some(f.copy(s"former_${f.id.get}" +: f.names, f.id, inside)) else None)
+      }
+    }).map(_.flatten)
+
+  test("a file without ids is read as Apache Iceberg reads it, with a name mapping and without", FormatRules.nameMapping) {
+    val imported = for {
+      schema <- RecordGenerators.schema(types.filter(_ != UnknownType)).suchThat(isPlain)
+      rows <- RecordGenerators.records(schema)
+      mapping <- mappingOf(NameMapping.of(schema).fields)
+      chosen <- Gen.oneOf(None, Some(NameMapping(mapping)))
+    } yield (schema, rows.map(held(_, schema.asStruct).asInstanceOf[Record]), chosen)
+    forAll(imported) { case (schema, rows, mapping) =>
+      val path = newPath()
+      writeWithoutIds(path, schema, rows)
+      val wanted = allOptional(schema)
+      val ours = comparable(read(path, wanted, mapping), wanted)
+      assert(ours == comparable(readTheirs(path, wanted, mapping), wanted))
+      if (mapping.isEmpty) assert(ours == comparable(rows, schema))
+    }
+  }
+
+  private def allOptional(schema: Schema): Schema = {
+    def of(t: Type): Type = t match {
+      case s: StructType => StructType(s.fields.map(f => f.copy(fieldType = of(f.fieldType), required = false)))
+      case l: ListType => l.copy(element = of(l.element), elementRequired = false)
+      case m: MapType => m.copy(value = of(m.value), valueRequired = false)
+      case other => other
+    }
+    Schema(0, schema.fields.map(f => f.copy(fieldType = of(f.fieldType), required = false)))
   }
 
   /** Leaves with one value a row. @param counted whether those of a struct are */

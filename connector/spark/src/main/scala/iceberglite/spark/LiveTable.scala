@@ -1,5 +1,6 @@
 package iceberglite.spark
 
+import iceberglite.spec.Requirement.AssertTableUuid
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 
 /**
@@ -19,7 +20,12 @@ final class LiveTable(loaded: Table) extends Committer {
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
     advance(loaded.committer.commit(id, base, change))
 
-  override def load(id: TableIdentifier): TableVersion = advance(loaded.committer.load(id))
+  /** @throws iceberglite.spec.IcebergError.ValidationFailed another table has taken the name (spec: `table-uuid`) */
+  override def load(id: TableIdentifier): TableVersion = {
+    val version = loaded.committer.load(id)
+    loaded.metadata.uuid.foreach(AssertTableUuid(_).check(Some(version.metadata), loaded.name))
+    advance(version)
+  }
 
   /**
    * Takes a version that was seen, unless a newer one was before: threads come with their versions in any order, and a

@@ -125,11 +125,11 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Equality,
     "A row is deleted where it equals one row of the delete file in all columns of equality_ids; other columns of the " +
       "delete file do not matter."
-  )("core/scan/RowDeletes.scala", "spark/spark/read/deletes/KeyTest.scala")
+  )("core/scan/RowDeletes.scala", "spark/read/deletes/KeyTest.scala")
   val nullEqualsNull: Rule =
     rule("null-equals-null", Equality, "A null in a delete column matches rows where the column is null.")(
       "core/scan/RowDeletes.scala",
-      "spark/spark/read/deletes/KeyTest.scala"
+      "spark/read/deletes/KeyTest.scala"
     )
   val noFloatingKeys: Rule = rule(
     "no-floating-keys",
@@ -145,7 +145,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "added-key",
     Equality,
     "A delete column that a data file lacks is read by the rules of column projection."
-  )("core/scan/TableRows.scala", "spark/spark/read/deletes/FileDeletes.scala")
+  )("core/scan/TableRows.scala", "spark/read/deletes/FileDeletes.scala")
   val everyFormat: Rule = rule(
     "every-format",
     "Delete Formats",
@@ -156,15 +156,15 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "row-ids",
     Lineage,
     "_row_id is what the file holds or, where that is null or missing, the file's first_row_id plus the row's ordinal."
-  )("core/scan/RowOutput.scala", "spark/spark/read/vector/LineageVectors.scala")
+  )("core/scan/RowOutput.scala", "spark/read/vector/LineageVectors.scala")
   val lastUpdated: Rule = rule(
     "last-updated",
     Lineage,
     "_last_updated_sequence_number is what the file holds or, where that is null or missing, its data sequence number."
-  )("core/scan/RowOutput.scala", "spark/spark/read/vector/LineageVectors.scala")
+  )("core/scan/RowOutput.scala", "spark/read/vector/LineageVectors.scala")
   val noLineage: Rule =
     rule("no-lineage", Lineage, "A file without first_row_id gives null for both lineage columns.")(
       "core/scan/RowOutput.scala",
-      "spark/spark/read/FileValues.scala"
+      "spark/read/FileValues.scala"
     )
 }

@@ -57,7 +57,7 @@ class TablePropertySuite extends AnyFunSuite {
   }
 
   test("properties that nobody here knows are left alone") {
-    check(Map("write.orc.stripe-size-bytes" -> "anything"))
+    check(Map("write.of.somebody-else" -> "anything"))
   }
 
   test("each key stands once, and every default is one of the values it allows") {

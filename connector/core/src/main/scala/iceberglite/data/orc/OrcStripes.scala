@@ -24,7 +24,8 @@ final private[orc] class OrcStripes(path: String, storage: OrcStorage, file: Rea
   private val data: DataReader = RecordReaderUtils.createDefaultDataReader(
     DataReaderProperties.builder().withFileSystem(storage).withPath(new Path(path)).withFile(file.takeFile())
       .withCompression(
-        InStream.options().withCodec(OrcCodecPool.getCodec(file.getCompressionKind)).withBufferSize(file.getCompressionSize)
+        InStream.options().withCodec(OrcCodecPool.getCodec(file.getCompressionKind))
+          .withBufferSize(file.getCompressionSize)
       ).withMaxDiskRangeChunkLimit(OrcConf.ORC_MAX_DISK_RANGE_CHUNK_LIMIT.getInt(storage.getConf)).build()
   )
   private val planner =
@@ -32,7 +33,9 @@ final private[orc] class OrcStripes(path: String, storage: OrcStorage, file: Rea
       override def getStream(name: StreamName): InStream =
         Option(super.getStream(name)).map[InStream](new OrcStripes.EndingStream(name, _)).orNull
     }
-  private val decoders = TreeReaderFactory.createRootReader(
+
+  /** Made while there is somebody who closes the file where that fails. */
+  private lazy val decoders = TreeReaderFactory.createRootReader(
     evolution.getReaderSchema,
     new TreeReaderFactory.ReaderContext().setSchemaEvolution(evolution).setEncryption(file.getEncryption)
       .fileFormat(file.getFileVersion).useUTCTimestamp(true)

@@ -19,7 +19,10 @@ final private[parquet] case class FileReading(requested: MessageType, records: R
 
 private[parquet] object FileReading {
 
-  /** @throws iceberglite.spec.IcebergError.UnreadableFile where a column is not what the table says, or a required one is not there */
+  /**
+   * @throws iceberglite.spec.IcebergError.UnreadableFile where a column is not what the table says, or a required one is
+   *   not there
+   */
   def of(file: MessageType, source: DataSource, wanted: StructType): FileReading = {
     val matching = new Matching(source)
     val positions = wanted.fields.indices.filter(i => wanted.fields(i).id == MetadataColumns.Position.id).toArray

@@ -1,6 +1,9 @@
 package iceberglite.data.parquet
 
 import java.nio.ByteBuffer
+import java.util.Locale
+
+import scala.collection.JavaConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.bytes.BytesInput
@@ -8,12 +11,12 @@ import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.page.{DataPage, DictionaryPage, PageReadStore, PageReader}
 import org.apache.parquet.compression.CompressionCodecFactory
 import org.apache.parquet.compression.CompressionCodecFactory.{BytesInputCompressor, BytesInputDecompressor}
-import org.apache.parquet.hadoop.CodecFactory
+import org.apache.parquet.hadoop.{BadConfigurationException, CodecFactory}
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, CompressionCodecName}
 import org.apache.parquet.io.ParquetDecodingException
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-import scala.collection.JavaConverters._
+import iceberglite.spec.IcebergError.Unsupported
 
 /** Parquet's readers ask for as much memory as a file claims that it needs: here the claims are looked at before. */
 private[parquet] object GuardedPages {
@@ -66,14 +69,18 @@ private[parquet] object GuardedPages {
     }
   }
 
-  /** Parquet's codecs, but for pages that would burst. */
-  final class Codecs extends CompressionCodecFactory {
+  /**
+   * Parquet's codecs, but for pages that would burst.
+   *
+   * @param path of the file, for errors
+   */
+  final class Codecs(path: String) extends CompressionCodecFactory {
     private val codecs = new CodecFactory(new Configuration(false), 0)
 
     override def getCompressor(codec: CompressionCodecName): BytesInputCompressor = codecs.getCompressor(codec)
 
     override def getDecompressor(codec: CompressionCodecName): BytesInputDecompressor = {
-      val decompressor: BytesInputDecompressor = codecs.getDecompressor(codec)
+      val decompressor = known(codec)
       new BytesInputDecompressor {
         override def decompress(bytes: BytesInput, size: Int): BytesInput = {
           checkSize(bytes.size, size)
@@ -88,6 +95,15 @@ private[parquet] object GuardedPages {
         override def release(): Unit = decompressor.release()
       }
     }
+
+    private def known(codec: CompressionCodecName): BytesInputDecompressor =
+      try codecs.getDecompressor(codec)
+      catch {
+        case _: BadConfigurationException => throw Unsupported(
+            s"${codec.name.toLowerCase(Locale.ROOT)} compression, as in $path",
+            s"Add a jar with ${codec.getHadoopCompressionCodecClassName} to the session, or rewrite the file with zstd"
+          )
+      }
 
     override def release(): Unit = codecs.release()
   }

@@ -16,7 +16,7 @@ import iceberglite.spec.Type.StructType
 final private[parquet] class ParquetRecords(source: DataSource, wanted: StructType) extends RecordIterator {
   import ParquetRecords._
 
-  private val codecs = new GuardedPages.Codecs
+  private val codecs = new GuardedPages.Codecs(source.path)
   private val file: InputFile = ParquetInput.of(source.io, source.path)
   private val reader: ParquetFileReader = opened()
   private val reading: FileReading = closingOnFailure {

@@ -83,7 +83,7 @@ final private[parquet] class EntryConverter(key: ColumnReading, value: ColumnRea
 /**
  * A variant of its two parts.
  *
- * @param parts the names of the group's fields in their order: `metadata`, `value`, and `typed_value` where it is shredded
+ * @param parts the fields of the group in their order: `metadata`, `value`, and `typed_value` where it is shredded
  * @param name of the column, for errors
  */
 final private[parquet] class VariantConverter(parts: Vector[ColumnReading], name: String, slot: Slot)

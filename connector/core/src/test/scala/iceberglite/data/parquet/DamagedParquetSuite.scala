@@ -5,6 +5,7 @@ import java.lang.management.ManagementFactory
 import java.nio.ByteBuffer
 import java.nio.file.{Files, Paths}
 
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
@@ -14,7 +15,7 @@ import iceberglite.conformance.ParquetRules
 import iceberglite.data.{DataSource, Record, RecordGenerators}
 import iceberglite.io.{ParquetInput, TemporaryDirectory}
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.NestedField.required
 import iceberglite.spec.Type._
 import iceberglite.spec.{MetadataColumns, Schema}
@@ -71,7 +72,7 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   test("a file that was cut off, is empty, or is another thing says so by its name", ParquetRules.damagedFiles) {
     val valid = sample(deletes, "zstd")
     val broken = Seq(
-      Array.emptyByteArray -> "no Parquet file",
+      Array.emptyByteArray -> "not a Parquet file",
       valid.dropRight(1) -> "PAR1",
       valid.take(100) -> "PAR1",
       (valid.dropRight(4) ++ "PARE".getBytes) -> "encrypted",
@@ -101,13 +102,18 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     val zip = new java.util.zip.GZIPOutputStream(bytes)
     zip.write(new Array[Byte](1 << 20))
     zip.close()
-    val codec = new GuardedPages.Codecs().getDecompressor(org.apache.parquet.hadoop.metadata.CompressionCodecName.GZIP)
+    val codec = new GuardedPages.Codecs("f").getDecompressor(CompressionCodecName.GZIP)
     val page = org.apache.parquet.bytes.BytesInput.from(bytes.toByteArray)
     assert(codec.decompress(page, 1 << 20).toByteArray.length == (1 << 20))
     Seq(Int.MaxValue, 1 << 30, -1).foreach { size =>
       val error = intercept[org.apache.parquet.io.ParquetDecodingException](codec.decompress(page, size))
       assert(error.getMessage.contains(s"claims to hold $size"))
     }
+  }
+
+  test("a codec that is not there is named, and what brings it") {
+    val error = intercept[Unsupported](new GuardedPages.Codecs("f.parquet").getDecompressor(CompressionCodecName.BROTLI))
+    assert(error.getMessage.contains("brotli compression, as in f.parquet") && error.getMessage.contains("BrotliCodec"))
   }
 
   test("the footer alone is read of a file, and once") {

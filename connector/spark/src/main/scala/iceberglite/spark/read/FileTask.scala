@@ -57,6 +57,8 @@ private[read] object FileTask {
   def naming[A](task: FileTask, tableName: String)(read: => A): A =
     try read
     catch {
+      case e: UnreadableFile if e.file == task.path && !e.role.contains(tableName) =>
+        throw e.copy(role = s"data file of table $tableName")
       case e: IcebergError => throw e
       case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
       case NonFatal(e) => throw UnreadableFile(task.path, s"data file of table $tableName", reason(e), Some(e))

@@ -11,7 +11,7 @@ import iceberglite.spark.write.parquet.ParquetFormat
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.json.SchemaJson
-import iceberglite.spec.{FileFormat, PartitionSpec, SnapshotRef, SortOrder, TableProperty}
+import iceberglite.spec.{FileFormat, PartitionSpec, Schema, SnapshotRef, SortOrder, TableProperty}
 import iceberglite.table.{Isolation, Table}
 
 /**
@@ -54,7 +54,7 @@ private[write] object WritePlan {
       input = input,
       spec = spec,
       sortOrder = order,
-      requirements = requirementsOf(table, spec, order, settings),
+      requirements = requirementsOf(schemaOf(table, input), spec, order, settings),
       advisorySize = math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
       format = formatOf(table, input, order, parquet),
       locations = DataLocations.of(table.location, table.properties),
@@ -108,10 +108,21 @@ private[write] object WritePlan {
       )
     }
 
-  private def requirementsOf(table: Table, spec: PartitionSpec, order: SortOrder, settings: Settings): RowRequirements =
+  /** The columns that Spark can distribute and sort by: those that the rows have. */
+  private def schemaOf(table: Table, input: Vector[InputField]): Schema = {
+    val given = input.collect { case InputField(field, InputSource.Rows(_), _, _, _) => field.id }.toSet
+    table.schema.copy(fields = table.schema.fields.filter(f => given(f.id)))
+  }
+
+  private def requirementsOf(
+      schema: Schema,
+      spec: PartitionSpec,
+      order: SortOrder,
+      settings: Settings
+  ): RowRequirements =
     if (!settings(WriteOptions.UseTableDistribution)) RowRequirements.Nothing
     else RowRequirements.of(
-      table.schema,
+      schema,
       spec,
       order,
       WriteOptions.Distribution.given(settings),

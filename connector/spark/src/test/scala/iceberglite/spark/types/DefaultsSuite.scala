@@ -190,7 +190,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     )
     sql(s"ALTER TABLE $t ADD COLUMN s.c INT DEFAULT 7")
     sql(s"ALTER TABLE $t ADD COLUMN r INT DEFAULT 8")
-    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true', 'write.distribution-mode' = 'none')")
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     sql("SELECT 1 AS id, named_struct('b', 2) AS s, NULL AS r").writeTo(t)
       .option("check-nullability", "false").append()
     assert(rows(s"SELECT id, p, s, n, r, _partition.p FROM $t").map(_.toString) ==

@@ -83,7 +83,7 @@ private[read] object ParquetBatches {
 
   /** The row groups of the task's part only; the reader takes them as they are. */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
-    val file = ParquetInput.of(HadoopInputFile.fromPath(path, base), task.path)
+    val file = ParquetInput.of(HadoopInputFile.fromPath(path, base))
     val options = HadoopReadOptions.builder(base, path).withRange(task.start, task.start + task.length).build()
     val stream = file.newStream()
     try ParquetFileReader.readFooter(file, options, stream)

@@ -177,8 +177,9 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(sorted(s"SELECT count(*) FROM $table") == Seq("[99]"))
     assert(sorted(s"SELECT id FROM $table WHERE s.b IN ('b10', 'b11', 'b12', 'b13')") == Seq("[10]"))
     deletes(table).commit(Seq("s.a"))(Seq(null))
-    assert(sameRows(table, "SELECT id, s FROM %s").size == 97)
-    assert(sorted(s"SELECT s.b FROM $table").size == 97)
+    sql(s"REFRESH TABLE $table")
+    // The field of a struct that is null is null too; the peer keeps that row.
+    Seq("id, s", "s.b").foreach(wanted => assert(sorted(s"SELECT $wanted FROM $table").size == 97))
   }
 
   test("equality deletes of partitions, and of an unpartitioned spec", ScanRules.equalityPartition, ScanRules.globalEquality) {

@@ -220,7 +220,8 @@ class ColumnMatchSuite extends AnyFunSuite {
     )
     val scan = Scan(wanted, mapping = Some(mapping))
     assert(file.read(scan) == Seq(Row(1, Row(2), Seq(Row(3)), Map("k" -> 4L))))
-    assert(file.read(scan.copy(mapping = None)) == Seq(Row(null, null, null, null)))
+    // Without a mapping columns count from 1, as with Apache Iceberg, and what is inside of them goes by name.
+    assert(file.read(Scan(wanted.take(2))) == Seq(Row(1, Row(null))))
   }
 
   test("the name mapping is not asked about a file that has ids", ProjectionRules.mappingWithoutIds) {

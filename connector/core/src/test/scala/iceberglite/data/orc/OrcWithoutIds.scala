@@ -1,0 +1,34 @@
+package iceberglite.data.orc
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.orc.{OrcFile, TypeDescription}
+
+import iceberglite.data.Record
+import iceberglite.spec.Schema
+
+/** Files as a writer makes them that knows nothing of Iceberg. */
+object OrcWithoutIds {
+  def write(path: String, schema: Schema, rows: Seq[Record]): Unit = {
+    val orc = OrcSchemas.of(schema)
+    dropIds(orc)
+    val options = OrcFile.writerOptions(new Configuration(false)).setSchema(orc).useUTCTimestamp(true)
+    val writer = OrcFile.createWriter(new Path(path), options)
+    val batch = orc.createRowBatch(math.max(1, rows.size))
+    val fields = new OrcSinks.Fields(schema.asStruct, Vector.empty)
+    rows.foreach { row =>
+      fields.put(batch.cols, batch.size, row)
+      batch.size += 1
+    }
+    writer.addRowBatch(batch)
+    writer.close()
+  }
+
+  private def dropIds(t: TypeDescription): Unit = {
+    t.removeAttribute(OrcSchemas.IdKey)
+    t.removeAttribute(OrcSchemas.RequiredKey)
+    Option(t.getChildren).foreach(_.asScala.foreach(dropIds))
+  }
+}

@@ -1,0 +1,47 @@
+package iceberglite.table
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.MetadataRules
+import iceberglite.scan.TableScan
+import iceberglite.spec.{EncryptionKey, FormatVersion, SampleTables, TableMetadata}
+import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.action.{FastAppend, UpdateProperties}
+
+class TableSuite extends AnyFunSuite {
+  private val id = TableIdentifier(Vector("db"), "t")
+
+  /** A table whose catalog says that it is now `newest`. */
+  private def table(metadata: TableMetadata, newest: TableMetadata): Table = {
+    val committer = new Committer {
+      override def load(id: TableIdentifier): TableVersion = TableVersion(newest, "v2.metadata.json")
+      override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+        load(id).copy(metadata = NextVersion.of(id.toString, base, change, SampleTables.CreatedMs).metadata)
+    }
+    new Table(id, "c.db.t", TableVersion(metadata, "v1.metadata.json"), new MemoryFileIO, committer)
+  }
+
+  test("a table that has taken the name of another is not taken for it", MetadataRules.uuid) {
+    val old = SampleTables.empty(FormatVersion.V2)
+    assert(table(old, SampleTables.withHistory(FormatVersion.V2)).refresh().currentSnapshot.isDefined)
+    val error = intercept[ValidationFailed](table(old, old.copy(uuid = Some(new UUID(1, 2)))).refresh())
+    assert(error.getMessage.contains("c.db.t is not the one it was"))
+    val first = old.copy(formatVersion = FormatVersion.V1, uuid = None)
+    assert(table(first, old).refresh().metadata == old)
+  }
+
+  test("files of an encrypted table are neither planned nor written, its properties are", MetadataRules.encryption) {
+    val encrypted = SampleTables.withHistory(FormatVersion.V3).copy(
+      encryptionKeys = Vector(EncryptionKey("key-7", "bWV0YQ==", None, Map.empty))
+    )
+    val t = table(encrypted, encrypted)
+    val scan = TableScan(t, t.currentSnapshot, t.schema, AlwaysTrue, caseSensitive = true)
+    assert(intercept[Unsupported](scan.plan()).getMessage.contains("key-7"))
+    intercept[Unsupported](t.transaction().add(new FastAppend(Vector(TestTables.file("f.parquet")))).commit())
+    val changed = t.transaction().add(new UpdateProperties(Map("a" -> "b"), Set.empty)).commit()
+    assert(changed.properties("a") == "b")
+  }
+}
