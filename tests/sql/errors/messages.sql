@@ -20,7 +20,7 @@ CREATE TABLE t (id INT) USING csv;
 -- error interval
 CREATE TABLE t (id INT, i INTERVAL DAY) USING iceberg;
 
--- error column default value
+-- error Set the table property format-version to 3
 CREATE TABLE t (id INT DEFAULT 5) USING iceberg;
 
 -- error partition

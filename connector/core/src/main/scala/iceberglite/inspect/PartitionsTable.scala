@@ -53,7 +53,7 @@ final private class PartitionSums {
 
   def add(e: ManifestEntry, snapshotOf: Long => Option[Snapshot]): Unit = {
     val ofContent = files(e.file.content)
-    ofContent(0) += e.file.recordCount
+    ofContent(0) += e.file.knownRecords
     ofContent(1) += 1
     if (e.file.content == Content.Data) dataBytes += e.file.fileSizeInBytes
     e.snapshotId.flatMap(snapshotOf).foreach(touched)

@@ -150,7 +150,9 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
   private def check(file: ContentFile): Unit = {
     if (file.content == Content.EqualityDeletes && file.equalityIds.isEmpty) lacks(file, EqualityIds)
     if (file.format == FileFormat.Puffin) checkVector(file)
-    notNegative(file, RecordCount, file.recordCount)
+    if (file.content != Content.Data || file.recordCount != ContentFile.UnknownRecords) {
+      notNegative(file, RecordCount, file.recordCount)
+    }
     notNegative(file, FileSize, file.fileSizeInBytes)
   }
 

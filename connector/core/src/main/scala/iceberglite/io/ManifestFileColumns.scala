@@ -94,11 +94,12 @@ private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("mani
     AddedFiles,
     ExistingFiles,
     DeletedFiles,
-    AddedRows,
-    ExistingRows,
-    DeletedRows,
     FirstRowId
   )
+
+  /** The sum over files whose counts are [[ContentFile.UnknownRecords]] may be below 0, and says nothing. */
+  private def rows(row: AvroRow, column: StructColumn[ManifestFile, Long]): Option[Long] =
+    row.longOption(column).filter(_ >= 0)
 
   private def manifest(row: AvroRow): ManifestFile = ManifestFile(
     path = row.value(Path),
@@ -112,9 +113,9 @@ private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("mani
     addedFilesCount = row.intOption(AddedFiles),
     existingFilesCount = row.intOption(ExistingFiles),
     deletedFilesCount = row.intOption(DeletedFiles),
-    addedRowsCount = row.longOption(AddedRows),
-    existingRowsCount = row.longOption(ExistingRows),
-    deletedRowsCount = row.longOption(DeletedRows),
+    addedRowsCount = rows(row, AddedRows),
+    existingRowsCount = rows(row, ExistingRows),
+    deletedRowsCount = rows(row, DeletedRows),
     partitions = row.option(Partitions),
     keyMetadata = row.option(KeyMetadata),
     firstRowId = row.longOption(FirstRowId)

@@ -88,14 +88,15 @@ final private[io] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: 
 
   /**
    * Live files without a row id get the next ones. Without a first row id the manifest is from before version 3, and
-   * its files have none, or it is not committed, and they keep what they have.
+   * its files have none, or it is not committed, and they keep what they have. A file of unknown length gets none, as
+   * its ids would be those of the next file too.
    */
   def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
     if (!rowIds) { if (committed) None else own }
-    else if (own.isDefined || status == EntryStatus.Deleted) own
+    else if (own.isDefined || status == EntryStatus.Deleted || rows < 0) own
     else {
       val given = nextRowId
-      nextRowId += math.max(0L, rows)
+      nextRowId += rows
       if (nextRowId < given) throw AvroFault(s"Its row ids pass all numbers: they begin at $given for $rows rows")
       Some(given)
     }

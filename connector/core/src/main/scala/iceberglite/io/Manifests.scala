@@ -183,7 +183,7 @@ final private[io] class ManifestCounts {
 
   def add(entry: ManifestEntry): Unit = {
     files(entry.status.code) += 1
-    rows(entry.status.code) += entry.file.recordCount
+    rows(entry.status.code) += entry.file.knownRecords
     if (entry.isLive && entry.sequenceNumber.exists(n => minSequenceNumber.forall(_ > n))) {
       minSequenceNumber = entry.sequenceNumber
     }

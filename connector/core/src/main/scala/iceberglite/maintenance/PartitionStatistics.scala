@@ -84,7 +84,7 @@ final private class PartitionSum {
 
   def add(file: ContentFile): Unit = file.content match {
     case Content.Data =>
-      dataRecords += file.recordCount
+      dataRecords += file.knownRecords
       dataFiles += 1
       dataBytes += file.fileSizeInBytes
     case Content.PositionDeletes =>

@@ -24,7 +24,10 @@ final case class FileScanTask(
 
   def isWholeFile: Boolean = start == 0 && length >= file.fileSizeInBytes
 
-  /** How many rows of the file are not deleted, as far as metadata tells for certain: vectors count what they hold. */
+  /**
+   * How many rows of the file are not deleted, as far as metadata tells for certain: vectors count what they hold. A
+   * file whose entry does not count its rows has 0.
+   */
   def liveRecords: Long = math.max(0L, file.recordCount - deletes.iterator.filter(_.isVector).map(_.file.recordCount).sum)
 
   /** How many rows the piece has, if they are spread evenly. */

@@ -53,7 +53,7 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
         val verdict = verdicts.of(e.file.partition)
         if (verdict.mightMatch(e)) {
           tasks += FileScanTask.whole(e.file, e.sequenceNumber.getOrElse(0L), spec, verdict.residual)
-          records += e.file.recordCount
+          records += e.file.knownRecords
           bytes += e.file.fileSizeInBytes
         } else pruned += 1
       }

@@ -110,7 +110,7 @@ object TableScan {
 
   private def withDeletes(report: ScanReport, tasks: Vector[FileScanTask]): ScanReport = report.copy(
     deleteFiles = deleteFiles(tasks),
-    deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.recordCount - t.liveRecords).sum
+    deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.knownRecords - t.liveRecords).sum
   )
 
   /** Tasks share the deletes of their partition by reference. */

@@ -77,7 +77,7 @@ object SnapshotSummary {
   private def counts(added: Vector[ContentFile], removed: Vector[ContentFile]): Map[String, String] = {
     val (newData, newDeletes) = added.partition(_.content == Content.Data)
     val (oldData, oldDeletes) = removed.partition(_.content == Content.Data)
-    def records(files: Vector[ContentFile]): Long = files.map(_.recordCount).sum
+    def records(files: Vector[ContentFile]): Long = files.map(_.knownRecords).sum
     def of(content: Content, files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.content == content)
     def vectors(files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.format == FileFormat.Puffin)
     def plain(files: Vector[ContentFile]): Vector[ContentFile] =
@@ -131,12 +131,12 @@ object SnapshotSummary {
   private def byPartition(files: Vector[ContentFile]): Map[(Int, PartitionTuple), Vector[ContentFile]] =
     files.groupBy(f => (f.specId, f.partition))
 
-  /** From the parent's totals; one that the parent does not know stays unknown. */
+  /** From the parent's totals; one that the parent does not know, or has below 0, stays unknown. */
   private def totalsAfter(parent: Option[Snapshot], changes: Map[String, String]): Map[String, String] = {
     def change(key: String): Long = changes.get(key).fold(0L)(_.toLong)
     totals.flatMap { case (total, added, removed) =>
       val before = parent.fold(Option(0L))(s => s.summary.get(total).flatMap(t => scala.util.Try(t.toLong).toOption))
-      before.map(_ + change(added) - change(removed)).filter(_ >= 0).map(n => total -> n.toString)
+      before.filter(_ >= 0).map(_ + change(added) - change(removed)).filter(_ >= 0).map(n => total -> n.toString)
     }.toMap
   }
 }

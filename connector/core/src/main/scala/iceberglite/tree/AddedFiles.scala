@@ -18,7 +18,7 @@ private[tree] object AddedFiles {
       }
     }
     file.content match {
-      case Content.Data => ()
+      case Content.Data => checkRecords(file, header.formatVersion)
       case Content.PositionDeletes =>
         checkVersion(file, header.formatVersion)
         if (isVector(file)) checkVector(file, header.formatVersion)
@@ -30,6 +30,21 @@ private[tree] object AddedFiles {
         if (file.equalityIds.isEmpty) refuse(file, "is an equality delete file without equality ids")
     }
   }
+
+  /**
+   * Version 3 gives every row an id, for which it must know how many there are (as adopted: "Row lineage").
+   *
+   * @throws ValidationFailed with the file of an earlier snapshot that does not say
+   */
+  def checkCarried(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
+    s"Cannot give row ids to the rows of ${file.path}, as version 3 demands: its entry does not count them " +
+      s"(record_count ${file.recordCount}). Delete or overwrite the rows of its partition, which takes the file out"
+  )
+
+  private def checkRecords(file: ContentFile, version: FormatVersion): Unit =
+    if (!file.hasRecordCount && (version >= FormatVersion.V3 || file.recordCount != ContentFile.UnknownRecords)) {
+      refuse(file, s"has the record count ${file.recordCount}: write the file again")
+    }
 
   private def checkVersion(file: ContentFile, version: FormatVersion): Unit =
     if (version == FormatVersion.V1) {

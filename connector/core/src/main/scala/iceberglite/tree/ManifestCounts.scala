@@ -14,7 +14,7 @@ private[tree] object ManifestCounts {
     val rows = new Array[Long](3)
     entries.foreach { e =>
       files(e.status.code) += 1
-      rows(e.status.code) += e.file.recordCount
+      rows(e.status.code) += e.file.knownRecords
     }
     manifest.copy(
       addedFilesCount = Some(files(Added.code)),

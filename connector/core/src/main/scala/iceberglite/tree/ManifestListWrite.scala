@@ -44,9 +44,8 @@ final private[tree] class ManifestListWrite(
     val news = newFiles
     val parents = header.parent.fold(Vector.empty[ManifestFile])(tree.manifests)
     val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
-    val filteredData = filterAll(data, Set.empty)
-    val gone = filteredData.flatMap(_.removed).map(_.file.path).toSet
-    val filtered = filteredData ++ filterAll(deletes, gone)
+    val filteredData = filterAll(data, Gone.Nothing)
+    val filtered = filteredData ++ filterAll(deletes, goneWith(filteredData))
     val fresh = reuse.fold(InParallel.map(groups(news))(writeNew))(_.newManifests.map(Written(_, Vector.empty)))
     val rewritten = filtered.flatMap(_.rewritten)
     val kept = filtered.flatMap(_.kept)
@@ -68,6 +67,7 @@ final private[tree] class ManifestListWrite(
   ): WrittenTree = {
     val path = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
     writtenPaths.add(path)
+    if (header.firstRowId.isDefined) checkRows(manifests.filter(m => takesRowIds(m) && !fresh.contains(m)), created)
     val complete = if (header.formatVersion == FormatVersion.V1) manifests else manifests.map(counted)
     val (_, listed) = ManifestLists.write(
       io,
@@ -103,34 +103,52 @@ final private[tree] class ManifestListWrite(
   /** Whether writing the list gives the manifest its first row id (adopted version 3: "Row lineage"). */
   private def takesRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 
+  /** Ids go to the rows that are counted, so none may be uncounted; reads what is from before version 3, just once. */
+  private def checkRows(manifests: Vector[ManifestFile], created: Vector[Written]): Unit = {
+    val rows = created.map(w => w.manifest.path -> w.rows).toMap
+    InParallel.map(manifests) { m =>
+      rows.get(m.path).fold(tree.entries(m))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
+        .foreach(e => AddedFiles.checkCarried(e.file))
+    }
+  }
+
   private def rowCount(m: ManifestFile): Long = m.addedRowsCount.getOrElse(0L) + m.existingRowsCount.getOrElse(0L)
 
+  /**
+   * By the least number of the data files that stay: a delete file older than all of them applies to none (spec: "Scan
+   * Planning").
+   */
+  private def goneWith(data: Vector[Filtered]): Gone = {
+    val staying = data.flatMap(_.kept) ++ data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
+    val numbers = staying.map(_.minSequenceNumber) ++ changes.addedOlder.map(_.sequenceNumber)
+    val oldest = (numbers :+ header.sequenceNumber).min
+    new Gone(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
+  }
+
   /** An append looks into no manifest, which is not worth a thread. */
-  private def filterAll(manifests: Vector[ManifestFile], gone: Set[String]): Vector[Filtered] =
+  private def filterAll(manifests: Vector[ManifestFile], gone: Gone): Vector[Filtered] =
     if (gone.isEmpty && (changes.remove eq FileSelector.Nothing)) manifests.map(filter(_, gone))
     else InParallel.map(manifests)(filter(_, gone))
 
   /**
    * Takes out of a manifest what the commit removes; what earlier snapshots removed goes with a rewrite.
    *
-   * @param gone data files that are removed: delete files of theirs alone go with them (adopted version 3)
+   * @param gone the data files that are removed, with which delete files go
    */
-  private def filter(manifest: ManifestFile, gone: Set[String]): Filtered = {
+  private def filter(manifest: ManifestFile, gone: Gone): Filtered = {
     val selected = changes.remove.mightMatch(manifest)
     if (!manifest.hasLiveFiles) Filtered(None, None, Vector.empty)
     else if (!selected && gone.isEmpty) Filtered(Some(manifest), None, Vector.empty)
     else {
       val live = tree.entries(manifest).filter(_.isLive).toVector
       val rows = live.map { e =>
-        if (selected && changes.remove.removes(e) || isOf(gone, e.file)) deleted(e) else existing(e)
+        if (selected && changes.remove.removes(e) || gone.takes(e)) deleted(e) else existing(e)
       }
       val removed = live.zip(rows).collect { case (e, row) if row.status == Deleted => e }
       if (removed.isEmpty) Filtered(Some(manifest), None, removed)
       else Filtered(None, Some(write(manifest.content, tree.spec(manifest), rows)), removed)
     }
   }
-
-  private def isOf(gone: Set[String], file: ContentFile): Boolean = file.referencedDataFile.exists(gone)
 
   private def existing(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
 

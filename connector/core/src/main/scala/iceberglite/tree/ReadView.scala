@@ -20,7 +20,7 @@ final private[tree] class RowIds(first: Option[Long]) {
   private var next = first
 
   def in(e: ManifestEntry): ManifestEntry =
-    if (e.file.content != Content.Data || !e.isLive || e.file.firstRowId.isDefined) e
+    if (e.file.content != Content.Data || !e.isLive || e.file.firstRowId.isDefined || !e.file.hasRecordCount) e
     else {
       val given = e.copy(file = e.file.copy(firstRowId = next))
       next = next.map(_ + e.file.recordCount)

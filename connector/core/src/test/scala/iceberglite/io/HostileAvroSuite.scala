@@ -182,7 +182,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
 
   test("negative counts, sizes and places are refused with the field", ManifestRules.damaged) {
     val data = dataFile("a")
-    assert(reasonOf(withEntry(data.copy(recordCount = -1L))).contains("record_count (field 103)"))
+    assert(reasonOf(withEntry(data.copy(recordCount = -2L))).contains("record_count (field 103)"))
     assert(reasonOf(withEntry(data.copy(fileSizeInBytes = -5L))).contains("file_size_in_bytes (field 104)"))
     assert(reasonOf(withEntry(data.copy(firstRowId = Some(-5L)))).contains("first_row_id (field 142)"))
     val old = oneEntry(added(data).copy(sequenceNumber = Some(-2L)))
@@ -224,7 +224,7 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
     val bad = Seq(
       good.copy(length = -1L) -> "manifest_length (field 501)",
       good.copy(addedFilesCount = Some(-1)) -> "added_files_count (field 504)",
-      good.copy(deletedRowsCount = Some(-1L)) -> "deleted_rows_count (field 514)",
+      good.copy(deletedFilesCount = Some(-1)) -> "deleted_files_count (field 506)",
       good.copy(sequenceNumber = -2L) -> "sequence_number (field 515)"
     )
     bad.foreach { case (manifest, named) =>
@@ -233,6 +233,27 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
       val error = intercept[UnreadableFile](ManifestLists.read(io, "l"))
       assert(error.file == "l" && error.reason.contains(named))
     }
+  }
+
+  test("a sum of rows below 0 is unknown: there are files that are not counted", ManifestRules.unknownRecords) {
+    val io = new MemoryFileIO
+    ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(listed().copy(addedRowsCount = Some(-2L))))
+    assert(ManifestLists.read(io, "l").map(_.addedRowsCount) == Vector(None))
+  }
+
+  test(
+    "a file that is not counted gets no row ids, and the next file's are not moved",
+    ManifestRules.countedRowIds,
+    ManifestRules.inheritsRowIds
+  ) {
+    val counts = Seq(3L, -1L, 4L, 5L)
+    val rows = file(ownSchema) { out =>
+      block(out, counts.size.toLong, counts.map(n => oneEntry(added(dataFile("a").copy(recordCount = n)))).toArray.flatten)
+    }
+    val io = new MemoryFileIO
+    io.write("m.avro", rows)
+    val read = Manifests.read(io, listed().copy(firstRowId = Some(5L)), Map(0 -> byId), schema).toVector
+    assert(read.map(_.file.firstRowId) == Vector(Some(5L), None, Some(8L), Some(12L)))
   }
 
   test("a large manifest is read block by block, and the rest not before it is asked for", ManifestRules.streamed) {

@@ -101,6 +101,7 @@ object Metrics {
  * A data file or a delete file of a table (spec: `data_file`).
  *
  * @param partition the tuple, in the order of spec `specId`
+ * @param recordCount of a data file perhaps [[ContentFile.UnknownRecords]]
  * @param firstRowId version 3: the row id of the first row; `None` until a commit assigned it
  * @param referencedDataFile of position deletes: the only data file they speak of
  */
@@ -121,7 +122,18 @@ final case class ContentFile(
     referencedDataFile: Option[String] = None,
     contentOffset: Option[Long] = None,
     contentSizeInBytes: Option[Long] = None
-)
+) {
+  def hasRecordCount: Boolean = recordCount >= 0
+
+  /** For sums: an unknown count is 0. */
+  def knownRecords: Long = math.max(0L, recordCount)
+}
+
+object ContentFile {
+
+  /** What Apache Iceberg wrote as the record count of an Avro file that it imported, and did not look into. */
+  val UnknownRecords: Long = -1L
+}
 
 /**
  * A row of a manifest (spec: `manifest_entry`). As written, ids and numbers may be absent, to be inherited; as read, they

@@ -120,6 +120,27 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "New files are written with a null first row id; an assigned one stays with its file in every later manifest."
   )(Tree, Reader)
 
+  val unknownRecords: Rule = rule(
+    "unknown-records",
+    "Issue: The table spec, whole",
+    "A data file's record count of -1 is an unknown one: the file is read, and sums leave it out."
+  )(Files, "spec/ContentFile.scala")
+  val countedRowIds: Rule = rule(
+    "counted-row-ids",
+    "Row lineage (version 3 as adopted)",
+    "Row ids are given to files only whose rows are counted, so that no two rows get the same."
+  )(Tree, "core/tree/AddedFiles.scala", Reader)
+  val vectorGoes: Rule = rule(
+    "vector-goes",
+    "Deletion vectors (version 3 as adopted)",
+    "When a data file goes, the entry of its deletion vector goes with it."
+  )(Tree, "core/tree/Gone.scala")
+  val outlived: Rule = rule(
+    "outlived-deletes",
+    "Scan Planning",
+    "With data files go the delete files that are older than every data file that is left."
+  )(Tree, "core/tree/Gone.scala")
+
   val listFields: Rule =
     rule("list-fields", "Manifest Lists", "A manifest list has the fields of manifest_file, by their ids.")(
       Lists,

@@ -6,6 +6,7 @@ import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
+import iceberglite.io.ParquetAnnotations.{isInteger, isText, isUnsigned32}
 import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 
@@ -113,21 +114,6 @@ private[parquet] object ColumnReading {
         }
       case _ => None
     }
-  }
-
-  private def isInteger(logical: Option[LogicalTypeAnnotation], bits: Int): Boolean = logical.forall {
-    case i: IntLogicalTypeAnnotation => i.isSigned && i.getBitWidth <= bits || i.getBitWidth < bits
-    case _ => false
-  }
-
-  private def isUnsigned32(logical: Option[LogicalTypeAnnotation]): Boolean = logical.exists {
-    case i: IntLogicalTypeAnnotation => !i.isSigned && i.getBitWidth == 32
-    case _ => false
-  }
-
-  private def isText(logical: LogicalTypeAnnotation): Boolean = logical match {
-    case _: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation => true
-    case _ => false
   }
 }
 

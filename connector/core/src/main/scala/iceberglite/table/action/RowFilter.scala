@@ -53,10 +53,33 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
     def matches(file: ContentFile): Match = residual match {
       case AlwaysTrue => Match.All
       case AlwaysFalse => Match.None
-      case _ if file.content == Content.PositionDeletes => Match.Some
-      case _ if strict.allMatch(file) => Match.All
-      case _ if inclusive.mightMatch(file) => Match.Some
-      case _ => Match.None
+      case _ => file.content match {
+          case Content.Data => byMetrics(file)
+          case Content.PositionDeletes => Match.Some
+          case Content.EqualityDeletes => byMetrics(keysOf(file))
+        }
     }
+
+    private def byMetrics(file: ContentFile): Match =
+      if (strict.allMatch(file)) Match.All
+      else if (inclusive.mightMatch(file)) Match.Some
+      else Match.None
+  }
+
+  /** The other columns of an equality delete file say nothing of the rows that have its keys. */
+  private def keysOf(file: ContentFile): ContentFile = {
+    val m = file.metrics
+    def keys[A](of: Option[Map[Int, A]]): Option[Map[Int, A]] =
+      of.map(_.filter { case (id, _) => file.equalityIds.contains(id) })
+    file.copy(metrics =
+      MetricMaps(
+        None,
+        keys(m.valueCounts),
+        keys(m.nullValueCounts),
+        keys(m.nanValueCounts),
+        keys(m.lowerBounds),
+        keys(m.upperBounds)
+      )
+    )
   }
 }

@@ -102,12 +102,13 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT s.e FROM $t WHERE s.e IS NOT NULL").size == 1)
   }
 
+  /** With the ids that a table gives its columns, level by level. */
   private def inner(withNew: Boolean): Types.StructType = {
     val a = optional(3, "a", Types.IntegerType.get)
-    val x = optional(5, "x", Types.IntegerType.get)
-    val y = withDefault(6, "y", Types.StringType.get, Expressions.lit("old"))
+    val x = optional(6, "x", Types.IntegerType.get)
+    val y = withDefault(7, "y", Types.StringType.get, Expressions.lit("old"))
     val element = if (withNew) Types.StructType.of(x, y) else Types.StructType.of(x)
-    val l = optional(4, "l", Types.ListType.ofOptional(7, element))
+    val l = optional(4, "l", Types.ListType.ofOptional(5, element))
     if (!withNew) Types.StructType.of(a, l)
     else Types.StructType.of(
       a,

@@ -23,13 +23,14 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
 
   override def read(json: JsonValue): ContentFile = {
     val specId = json.int(SpecId)
+    val content = one(json(ContentKey), Content.all)(_.name)
     ContentFile(
-      one(json(ContentKey), Content.all)(_.name),
+      content,
       json.string(FilePath),
       one(json(Format), FileFormat.all)(_.name),
       specId,
       partition(json, specId),
-      json.count(RecordCount),
+      records(json, content),
       json.count(FileSize),
       metrics(json),
       json.optional(KeyMetadata).map(bytes),
@@ -42,6 +43,10 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
       json.optionalCount(ContentSize)
     )
   }
+
+  private def records(json: JsonValue, content: Content): Long =
+    if (content == Content.Data && json.long(RecordCount) == ContentFile.UnknownRecords) ContentFile.UnknownRecords
+    else json.count(RecordCount)
 
   /** A file without partition values may be of a spec that is not at hand: a delete file of the whole table. */
   private def partition(json: JsonValue, specId: Int): PartitionTuple = {

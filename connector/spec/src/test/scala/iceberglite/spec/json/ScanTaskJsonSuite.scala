@@ -101,6 +101,12 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[InvalidMetadata](ScanTaskJson.parse("t", """{"task-type":"data-task"}"""))
   }
 
+  test("the rows of a data file may be unknown", JsonRules.contentFiles) {
+    val uncounted = example.replace("EQUALITY_DELETES", "DATA").replace("\"record-count\":1", "\"record-count\":-1")
+    assert(files.parse("f", uncounted).recordCount == ContentFile.UnknownRecords)
+    assert(refused(uncounted.replace("-1", "-2")).path == "$.record-count")
+  }
+
   test("wrong files are named with their place", JsonRules.strict) {
     Seq(
       ("\"EQUALITY_DELETES\"", "\"ROWS\"", "$.content"),

@@ -19,6 +19,7 @@ import org.apache.spark.sql.types.{
   TimestampType => SparkTimestamp
 }
 
+import iceberglite.io.ParquetAnnotations.{isInteger, isText, isUnsigned32}
 import iceberglite.spark.read.parquet.Reading.{AsIs, Converted}
 import iceberglite.spark.read.vector._
 import iceberglite.spec.PrimitiveType
@@ -117,26 +118,11 @@ private[parquet] object PrimitiveReading {
     }
   }
 
-  private def isInteger(logical: Option[LogicalTypeAnnotation], bits: Int): Boolean = logical.forall {
-    case i: IntLogicalTypeAnnotation => i.isSigned && i.getBitWidth <= bits || i.getBitWidth < bits
-    case _ => false
-  }
-
-  private def isUnsigned32(logical: Option[LogicalTypeAnnotation]): Boolean = logical.exists {
-    case i: IntLogicalTypeAnnotation => !i.isSigned && i.getBitWidth == 32
-    case _ => false
-  }
-
   private def isDate(logical: Option[LogicalTypeAnnotation]): Boolean =
     logical.forall(_.isInstanceOf[DateLogicalTypeAnnotation])
 
   private def isMicrosOfDay(logical: LogicalTypeAnnotation): Boolean = logical match {
     case t: TimeLogicalTypeAnnotation => t.getUnit == TimeUnit.MICROS
-    case _ => false
-  }
-
-  private def isText(logical: LogicalTypeAnnotation): Boolean = logical match {
-    case _: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation => true
     case _ => false
   }
 }

@@ -14,15 +14,19 @@ private[read] object ConstantVectors {
    * @param value as a Spark row holds it; absent for null
    * @param capacity the most rows of a batch, which [[ColumnVector.numNulls]] counts
    */
-  def of(dataType: DataType, value: Option[Any], capacity: Int): ConstantColumnVector = {
-    val vector = new ConstantColumnVector(capacity, dataType)
-    value match {
-      case None => vector.setNull()
-      case Some(v) =>
-        vector.setNotNull()
-        set(vector, dataType, v, capacity)
-    }
-    vector
+  def of(dataType: DataType, value: Option[Any], capacity: Int): ConstantColumnVector = value match {
+    case None => new NullVector(dataType, capacity)
+    case Some(v) =>
+      val vector = new ConstantColumnVector(capacity, dataType)
+      vector.setNotNull()
+      set(vector, dataType, v, capacity)
+      vector
+  }
+
+  /** Spark's vector fails to give a wide decimal that is null, where it should give null. */
+  final private class NullVector(dataType: DataType, capacity: Int) extends ConstantColumnVector(capacity, dataType) {
+    setNull()
+    override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal = null
   }
 
   /** A struct with the same fields in all rows. */

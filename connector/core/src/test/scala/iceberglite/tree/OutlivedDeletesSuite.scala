@@ -1,0 +1,104 @@
+package iceberglite.tree
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.ManifestRules
+import iceberglite.spec._
+import iceberglite.spec.Literal.LongLiteral
+import iceberglite.spec.Type.LongType
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.{AlwaysTrue, LessThan}
+import iceberglite.spec.expr.Term.Named
+import iceberglite.table.action.{Match, RowFilter}
+import iceberglite.tree.TestTable._
+
+/** What becomes of delete files when data files go. */
+class OutlivedDeletesSuite extends AnyFunSuite {
+  private val schema =
+    Schema(0, Vector(NestedField.optional(1, "id", LongType), NestedField.optional(2, "n", LongType)))
+
+  private def vector(of: String, at: Long): ContentFile = positionDeletes("vectors", Some(of)).copy(
+    format = FileFormat.Puffin,
+    contentOffset = Some(at),
+    contentSizeInBytes = Some(40),
+    recordCount = 2
+  )
+
+  private def deleted(t: TestTable): Vector[ManifestEntry] = t.entries.filter(_.status == EntryStatus.Deleted)
+
+  test(
+    "the entry of a vector is deleted with its data file, and keeps its numbers",
+    ManifestRules.vectorGoes,
+    ManifestRules.deletedBy,
+    ManifestRules.explicitNumbers
+  ) {
+    val t = new TestTable(schema, version = FormatVersion.V3)
+    t.append(file("a"), file("b"))
+    t.append(vector("a", 4), vector("b", 44))
+    t.commit(Vector.empty, removing("a"))
+    val gone = deleted(t).filter(_.file.content != Content.Data)
+    assert(gone.map(_.file.contentOffset) == Vector(Some(4L)))
+    assert(gone.map(e => (e.snapshotId, e.sequenceNumber, e.fileSequenceNumber)) == Vector((Some(3L), Some(2L), Some(2L))))
+    val left = t.live.find(_.file.content != Content.Data).get
+    assert(left.status == EntryStatus.Existing && left.snapshotId.contains(2L) && left.sequenceNumber.contains(2L))
+    assert(t.manifests.filter(_.content == ManifestContent.Deletes).forall(_.firstRowId.isEmpty))
+    assert(t.entries.filter(_.file.content != Content.Data).forall(_.file.firstRowId.isEmpty))
+    assert(t.live.filter(_.file.content == Content.Data).map(_.file.firstRowId) == Vector(Some(10L)))
+    assert(t.metadata.currentSnapshot.flatMap(_.addedRows).contains(10L), "room for the existing rows, used or not")
+  }
+
+  private def oldDeletes(): TestTable = {
+    val t = new TestTable(schema)
+    t.append(file("a"))
+    t.append(positionDeletes("p"), equalityDeletes("e"))
+    t.append(file("b"))
+    t.append(equalityDeletes("later"))
+    t
+  }
+
+  private def names(t: TestTable): Set[String] = t.live.map(e => nameOf(e.file)).toSet
+
+  test("deletes older than all data that is left go with the data", ManifestRules.outlived) {
+    val t = oldDeletes()
+    t.commit(Vector(file("c")), removing("a"))
+    assert(names(t) == Set("b", "c", "later"))
+    t.commit(Vector(file("d")), removing("b"))
+    assert(names(t) == Set("c", "d"))
+  }
+
+  test("they stay as long as older data does, or where no data goes", ManifestRules.outlived) {
+    val young = oldDeletes()
+    young.commit(Vector.empty, removing("b"))
+    assert(names(young) == Set("a", "p", "e", "later"))
+    val t = new TestTable(schema)
+    t.append(equalityDeletes("e"))
+    t.append(file("b"))
+    t.append(file("c"))
+    assert(names(t) == Set("e", "b", "c"))
+  }
+
+  test("an added file of an older number holds them too", ManifestRules.outlived, ManifestRules.olderNumber) {
+    val t = oldDeletes()
+    val changes = FileChanges(Vector.empty, removing("a"), Vector(OlderFile(file("a2"), 1)))
+    t.adopt(t.tree.write(t.header(), changes, None))
+    assert(names(t) == Set("a2", "b", "p", "e", "later"))
+  }
+
+  test("an equality delete file matches a filter by its keys, not by the other columns that it has") {
+    val bounds = Map(1 -> LongLiteral(5), 2 -> LongLiteral(5)).map { case (id, v) => id -> SingleValue.encode(v) }
+    val metrics = MetricMaps(
+      valueCounts = Some(Map(1 -> 1L, 2 -> 1L)),
+      nullValueCounts = Some(Map(1 -> 0L, 2 -> 0L)),
+      lowerBounds = Some(bounds),
+      upperBounds = Some(bounds)
+    )
+    val t = new TestTable(schema)
+    t.append(equalityDeletes("e").copy(metrics = metrics))
+    def matched(filter: Expression): Match = new RowFilter(filter, caseSensitive = true, t.metadata).matches(t.live.head)
+    assert(matched(LessThan(Named("id"), LongLiteral(9))) == Match.All)
+    assert(matched(LessThan(Named("id"), LongLiteral(5))) == Match.None)
+    assert(matched(LessThan(Named("n"), LongLiteral(9))) == Match.Some)
+    assert(matched(LessThan(Named("n"), LongLiteral(5))) == Match.Some)
+    assert(matched(AlwaysTrue) == Match.All)
+  }
+}
