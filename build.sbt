@@ -44,7 +44,11 @@ lazy val spec = (project in file("connector/spec"))
 /** Every byte format, tables, commits and catalogs: no Spark. */
 lazy val core = (project in file("connector/core"))
   .dependsOn(spec % "compile->compile;test->test")
-  .settings(common, name := "iceberg-lite-core", libraryDependencies ++= Dependencies.formats :+ Dependencies.peer % Test)
+  .settings(
+    common,
+    name := "iceberg-lite-core",
+    libraryDependencies ++= Dependencies.formats :+ Dependencies.peer % Test
+  )
 
 /** The DataSource V2 connector and the assembly that users take. */
 lazy val spark = (project in file("connector/spark"))

@@ -12,7 +12,9 @@ def test_pyiceberg_reads_the_defaults_that_sql_has_set(spark: SparkSession) -> N
     table = "shared.defaults.t"
     spark.sql(f"CREATE TABLE {table} (id INT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     spark.sql(f"INSERT INTO {table} VALUES (1)")
-    spark.sql(f"ALTER TABLE {table} ADD COLUMNS (c BIGINT DEFAULT 5, s STRING DEFAULT 'ü', d DATE DEFAULT DATE '1969-12-31')")
+    spark.sql(
+        f"ALTER TABLE {table} ADD COLUMNS (c BIGINT DEFAULT 5, s STRING DEFAULT 'ü', d DATE DEFAULT DATE '1969-12-31')"
+    )
     spark.sql(f"ALTER TABLE {table} ALTER COLUMN c SET DEFAULT 6")
     spark.sql(f"INSERT INTO {table} (id) VALUES (2)")
     log = spark.table(f"{table}.metadata_log_entries").orderBy("timestamp", "latest_sequence_number").collect()

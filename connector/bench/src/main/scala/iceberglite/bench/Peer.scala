@@ -4,7 +4,16 @@ import java.nio.ByteBuffer
 
 import scala.collection.JavaConverters._
 
-import org.apache.iceberg.{DataFile, DataFiles, ManifestFiles, Metrics, PartitionSpec, PartitionSpecParser, Schema, SchemaParser}
+import org.apache.iceberg.{
+  DataFile,
+  DataFiles,
+  ManifestFiles,
+  Metrics,
+  PartitionSpec,
+  PartitionSpecParser,
+  Schema,
+  SchemaParser
+}
 import org.apache.iceberg.inmemory.InMemoryFileIO
 
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}

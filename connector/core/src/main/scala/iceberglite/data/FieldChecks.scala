@@ -9,7 +9,9 @@ import iceberglite.spec.Type.{DecimalType, FixedType}
 /** What a writer refuses of a row (spec: "Schemas and Data Types"). */
 private[data] object FieldChecks {
   def missing(column: String): Nothing =
-    throw ValidationFailed(s"Column $column is required, and a row has no value for it. Give it one, or make it optional")
+    throw ValidationFailed(
+      s"Column $column is required, and a row has no value for it. Give it one, or make it optional"
+    )
 
   def length(t: FixedType, value: ByteBuffer, column: String): Unit = if (value.remaining != t.length) {
     throw ValidationFailed(s"Column $column is of type $t, and a row has ${value.remaining} bytes for it")

@@ -25,7 +25,12 @@ private[data] object FileFaults {
     case e: IcebergError => e
     case AvroFault(reason) => UnreadableFile(path, Role, reason)
     case _: OutOfMemoryError | _: StackOverflowError =>
-      UnreadableFile(path, Role, "It is damaged, or has a value that is too large for the memory of this process", Some(e))
+      UnreadableFile(
+        path,
+        Role,
+        "It is damaged, or has a value that is too large for the memory of this process",
+        Some(e)
+      )
     case NonFatal(_) => UnreadableFile(path, Role, s"It is damaged or cut off (${describe(e)})", Some(e))
     case other => other
   }

@@ -91,7 +91,8 @@ object AvroCodec {
     case "snappy" => SnappyBlocks
     case "zstandard" => new StreamedBlocks(new ZstdInputStream(_))
     case "bzip2" => new StreamedBlocks(new BZip2CompressorInputStream(_))
-    case "xz" if XZUtils.isXZCompressionAvailable => new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
+    case "xz" if XZUtils.isXZCompressionAvailable =>
+      new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
     case other =>
       throw AvroFault(
         s"Its blocks are compressed by the Avro codec $other, where null, deflate, snappy, zstandard, bzip2 and xz are read"
@@ -175,7 +176,8 @@ object AvroCodec {
   }
 
   private def grown(bytes: Array[Byte], size: Int): Array[Byte] = {
-    if (size >= AvroContainer.MaxBlockBytes) throw AvroFault(s"A block unpacks to more than ${AvroContainer.MaxBlockBytes} bytes")
+    if (size >= AvroContainer.MaxBlockBytes)
+      throw AvroFault(s"A block unpacks to more than ${AvroContainer.MaxBlockBytes} bytes")
     Arrays.copyOf(bytes, math.min(bytes.length.toLong * 2, AvroContainer.MaxBlockBytes.toLong).toInt)
   }
 }

@@ -193,7 +193,11 @@ private[iceberglite] object AvroContainerReader {
 }
 
 /** Collects records to an Avro file in memory, as a whole or until somebody takes what there is. */
-final private[iceberglite] class AvroContainerWriter(schema: String, metadata: Seq[(String, String)], codec: AvroCodec) {
+final private[iceberglite] class AvroContainerWriter(
+    schema: String,
+    metadata: Seq[(String, String)],
+    codec: AvroCodec
+) {
   private val file = new AvroOutput(1 << 14)
   private val block = new AvroOutput(AvroContainer.BlockSize + (1 << 12))
   private var records = 0L

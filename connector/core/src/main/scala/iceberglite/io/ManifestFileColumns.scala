@@ -82,9 +82,11 @@ private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("mani
 
   /** What version 1 leaves out is 0 (spec: "Appendix E"). */
   def fromRow(row: AvroRow): ManifestFile = {
-    notNegative.foreach(c => if (row.number(c) < 0) {
-      throw AvroFault(s"The ${c.name} (field ${c.id}) of ${row.value(Path)} is ${row.number(c)}")
-    })
+    notNegative.foreach(c =>
+      if (row.number(c) < 0) {
+        throw AvroFault(s"The ${c.name} (field ${c.id}) of ${row.value(Path)} is ${row.number(c)}")
+      }
+    )
     manifest(row)
   }
 

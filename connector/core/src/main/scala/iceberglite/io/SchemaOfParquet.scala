@@ -88,7 +88,10 @@ object SchemaOfParquet {
       case (INT96, _) => Some(TimestampTzType)
       case (FLOAT, _) => Some(FloatType)
       case (DOUBLE, _) => Some(DoubleType)
-      case (BINARY, Some(_: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation)) =>
+      case (
+            BINARY,
+            Some(_: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation)
+          ) =>
         Some(StringType)
       case (BINARY, _) => Some(BinaryType)
       case (FIXED_LEN_BYTE_ARRAY, Some(_: UUIDLogicalTypeAnnotation)) => Some(UuidType)

@@ -41,7 +41,15 @@ private[maintenance] object PartitionStatisticsColumns {
     Column(2, "spec_id", IntType, Some(V1), V1, "Partition spec id", _.specId),
     Column(3, "data_record_count", LongType, Some(V1), V1, "Records in data files", _.dataRecordCount),
     Column(4, "data_file_count", IntType, Some(V1), V1, "Data files", _.dataFileCount),
-    Column(5, "total_data_file_size_in_bytes", LongType, Some(V1), V1, "Bytes of data files", _.totalDataFileSizeInBytes),
+    Column(
+      5,
+      "total_data_file_size_in_bytes",
+      LongType,
+      Some(V1),
+      V1,
+      "Bytes of data files",
+      _.totalDataFileSizeInBytes
+    ),
     Column(
       6,
       "position_delete_record_count",
@@ -80,7 +88,15 @@ private[maintenance] object PartitionStatisticsColumns {
       "When the partition was last updated, in milliseconds since the epoch",
       _.lastUpdatedAt
     ),
-    Column(12, "last_updated_snapshot_id", LongType, None, V1, "The snapshot that last updated it", _.lastUpdatedSnapshotId),
+    Column(
+      12,
+      "last_updated_snapshot_id",
+      LongType,
+      None,
+      V1,
+      "The snapshot that last updated it",
+      _.lastUpdatedSnapshotId
+    ),
     Column(13, "dv_count", IntType, Some(V3), V3, "Deletion vectors", _.dvCount)
   )
 

@@ -40,7 +40,9 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
   )
 
   private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector =
-    deletes.map(d => if (d.isVector) vector(dataFile, d.file) else ofFile(d.file).getOrElse(dataFile, DeletionVector.Empty))
+    deletes.map(d =>
+      if (d.isVector) vector(dataFile, d.file) else ofFile(d.file).getOrElse(dataFile, DeletionVector.Empty)
+    )
       .foldLeft(DeletionVector.Empty)(_ union _)
 
   private def vector(dataFile: String, entry: ContentFile): DeletionVector = {
@@ -72,7 +74,8 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
           lastPath = path
         }
         val position = row(1).asInstanceOf[java.lang.Long].longValue
-        if (position < 0) throw UnreadableFile(entry.path, "position delete file", s"It names the row $position of $path")
+        if (position < 0)
+          throw UnreadableFile(entry.path, "position delete file", s"It names the row $position of $path")
         last += position
       }
       builders.mapValues(_.result()).toMap.map(identity)
@@ -95,8 +98,13 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
       }
     )
 
-  private def foreachRow(entry: ContentFile, wanted: StructType, mapping: Option[NameMapping])(f: Record => Unit): Unit = {
-    val constants = specs.get(entry.specId).fold(Map.empty[Int, AnyRef])(FileConstants.identities(_, entry.partition, wanted))
+  private def foreachRow(
+      entry: ContentFile,
+      wanted: StructType,
+      mapping: Option[NameMapping]
+  )(f: Record => Unit): Unit = {
+    val constants =
+      specs.get(entry.specId).fold(Map.empty[Int, AnyRef])(FileConstants.identities(_, entry.partition, wanted))
     val source = DataSource(io, entry.path, entry.fileSizeInBytes, mapping, constants)
     val rows = DataFormats.of(entry.format).read(source, wanted)
     try rows.foreach(f)

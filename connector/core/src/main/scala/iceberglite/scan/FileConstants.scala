@@ -16,7 +16,8 @@ private[scan] object FileConstants {
 
   private def value(field: NestedField, positions: Map[Int, Int], partition: PartitionTuple): Option[AnyRef] =
     (positions.get(field.id), field.fieldType) match {
-      case (Some(position), t: PrimitiveType) => partition.values.lift(position).map(_.map(RecordValues.primitive(_, t)).orNull)
+      case (Some(position), t: PrimitiveType) =>
+        partition.values.lift(position).map(_.map(RecordValues.primitive(_, t)).orNull)
       case _ => None
     }
 

@@ -28,7 +28,8 @@ final case class FileScanTask(
    * How many rows of the file are not deleted, as far as metadata tells for certain: vectors count what they hold. A
    * file whose entry does not count its rows has 0.
    */
-  def liveRecords: Long = math.max(0L, file.recordCount - deletes.iterator.filter(_.isVector).map(_.file.recordCount).sum)
+  def liveRecords: Long =
+    math.max(0L, file.recordCount - deletes.iterator.filter(_.isVector).map(_.file.recordCount).sum)
 
   /** How many rows the piece has, if they are spread evenly. */
   def estimatedRows: Long =

@@ -24,6 +24,7 @@ final class TableRows(
     wanted: Vector[NestedField],
     filtered: Boolean
 ) {
+
   /** Who asks for `_deleted` gets deleted rows too. */
   private val marksRows: Boolean = wanted.exists(_.id == MetadataColumns.Deleted.id)
   private val deleteReader = new DeleteReader(io, specs, nameMapping)
@@ -57,15 +58,16 @@ final class TableRows(
     FileConstants.identities(task.spec, task.file.partition, StructType(read)) ++ metadata
   }
 
-  private def metadataValue(field: NestedField, task: FileScanTask): Option[AnyRef] = (field.id, field.fieldType) match {
-    case (MetadataColumns.FilePath.id, _) => Some(task.file.path)
-    case (MetadataColumns.SpecId.id, _) => Some(Int.box(task.spec.specId))
-    case (MetadataColumns.Deleted.id, _) => Some(Boolean.box(false))
-    // Of a table that never had partitions it is null.
-    case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty =>
-      Some(FileConstants.partition(struct, task.spec, task.file.partition))
-    case _ => None
-  }
+  private def metadataValue(field: NestedField, task: FileScanTask): Option[AnyRef] =
+    (field.id, field.fieldType) match {
+      case (MetadataColumns.FilePath.id, _) => Some(task.file.path)
+      case (MetadataColumns.SpecId.id, _) => Some(Int.box(task.spec.specId))
+      case (MetadataColumns.Deleted.id, _) => Some(Boolean.box(false))
+      // Of a table that never had partitions it is null.
+      case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty =>
+        Some(FileConstants.partition(struct, task.spec, task.file.partition))
+      case _ => None
+    }
 
   private def filterColumns(task: FileScanTask): Vector[NestedField] =
     if (filtered) TableRows.columns(task.residual).toVector.flatMap(ReadColumns.path(schema, _)).map(_.head)
@@ -86,7 +88,11 @@ final class TableRows(
       residual,
       id => {
         val path = ReadColumns.path(schema, id)
-          .getOrElse(throw InvalidArgument("field id of the filter", id.toString, "The scan's schema has no such field"))
+          .getOrElse(throw InvalidArgument(
+            "field id of the filter",
+            id.toString,
+            "The scan's schema has no such field"
+          ))
         val place = ReadColumns.place(path, read).toArray
         path.last.fieldType match {
           case t: PrimitiveType => row => RecordValues.literal(ReadColumns.valueAt(row, place), t)

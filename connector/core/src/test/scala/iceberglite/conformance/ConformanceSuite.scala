@@ -48,7 +48,11 @@ class ConformanceSuite extends AnyFunSuite {
         s"| ${cell(r.sentence)} | ${cell(r.section)} | ${r.implementedIn.map(f => s"`$f`").mkString("<br>")} | " +
           s"${shown.mkString("<br>")} |"
       }
-      s"## ${book.title}\n\n| rule | section | implemented in | shown by |\n|---|---|---|---|\n" + rows.mkString("", "\n", "\n")
+      s"## ${book.title}\n\n| rule | section | implemented in | shown by |\n|---|---|---|---|\n" + rows.mkString(
+        "",
+        "\n",
+        "\n"
+      )
     }
     ConformanceSuite.Head + books.mkString("\n")
   }

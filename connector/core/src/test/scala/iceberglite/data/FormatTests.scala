@@ -22,7 +22,8 @@ import iceberglite.spec.Type._
 import iceberglite.table.MemoryFileIO
 
 /** What holds for the rows of every format. */
-abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory {
+abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks
+    with TemporaryDirectory {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 60)
 
@@ -39,7 +40,8 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
       properties: Map[String, String] = Map.empty,
       modes: Option[MetricsModes] = None
   ): WrittenFile = {
-    val target = DataTarget(io, newPath(), schema, properties, modes.getOrElse(full(schema)), Map("made.by" -> "a test"))
+    val target =
+      DataTarget(io, newPath(), schema, properties, modes.getOrElse(full(schema)), Map("made.by" -> "a test"))
     val writer = format.write(target)
     rows.foreach(writer.write)
     writer.close()
@@ -77,7 +79,11 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     }
   }
 
-  test("rows of every type come back from files that are kept in memory", FormatRules.valuesKept, FormatRules.variants) {
+  test(
+    "rows of every type come back from files that are kept in memory",
+    FormatRules.valuesKept,
+    FormatRules.variants
+  ) {
     val schema = RecordGenerators.flat(RecordGenerators.all)
     forAll(records(schema), minSuccessful(20)) { rows =>
       val io = new MemoryFileIO
@@ -116,17 +122,26 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
   }
 
   test("Column Projection: the specification's example gives its columns in its order", FormatRules.byId) {
-    val written = Schema(0, Vector(optional(1, "a", IntType), optional(2, "b", StringType), optional(3, "c", DoubleType)))
+    val written =
+      Schema(0, Vector(optional(1, "a", IntType), optional(2, "b", StringType), optional(3, "c", DoubleType)))
     val file = write(written, Vector(Record.of(1, "x", 1.5), Record.of(null, "y", null)))
     val projection =
-      StructType(Vector(optional(3, "measurement", DoubleType), optional(2, "name", StringType), optional(4, "a", IntType)))
+      StructType(Vector(
+        optional(3, "measurement", DoubleType),
+        optional(2, "name", StringType),
+        optional(4, "a", IntType)
+      ))
     assertSame(read(file.path, projection), Vector(Record.of(1.5, "x", null), Record.of(null, "y", null)))
   }
 
-  test("a column that the file lacks has the constant that is given, its initial default, or null", FormatRules.missing) {
+  test(
+    "a column that the file lacks has the constant that is given, its initial default, or null",
+    FormatRules.missing
+  ) {
     val file = write(Schema(0, Vector(required(1, "id", LongType))), Vector(Record.of(5L)))
     val default = Some(DefaultValue.OfPrimitive(Literal.StringLiteral("d")))
-    val inside = StructType(Vector(optional(4, "x", StringType).copy(initialDefault = default), optional(5, "y", IntType)))
+    val inside =
+      StructType(Vector(optional(4, "x", StringType).copy(initialDefault = default), optional(5, "y", IntType)))
     val wanted = StructType(Vector(
       required(2, "part", StringType).copy(initialDefault = default),
       required(6, "also", StringType).copy(initialDefault = default),
@@ -181,7 +196,8 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
 
   test("a row without a value for a required field is refused with the field's path", FormatRules.requiredValues) {
     val element = StructType(Vector(required(4, "x", IntType)))
-    val schema = Schema(0, Vector(required(1, "id", IntType), optional(2, "l", ListType(3, element, elementRequired = true))))
+    val schema =
+      Schema(0, Vector(required(1, "id", IntType), optional(2, "l", ListType(3, element, elementRequired = true))))
     def message(row: Record): String = intercept[ValidationFailed](write(schema, Vector(row))).getMessage
     assert(message(Record.of(null, null)).contains("Column id is required"))
     assert(message(Record.of(1, Vector(null))).contains("Column l.element is required"))
@@ -207,7 +223,9 @@ abstract class FormatTests(format: DataFormat) extends AnyFunSuite with ScalaChe
     again.close()
     intercept[StorageFailed](format.write(target))
     assertSame(read(target.path, schema.asStruct), Vector.empty)
-    assert(Files.list(directory).iterator.asScala.map(_.getFileName.toString).toVector == Vector(Paths.get(target.path).getFileName.toString))
+    assert(Files.list(directory).iterator.asScala.map(_.getFileName.toString).toVector == Vector(
+      Paths.get(target.path).getFileName.toString
+    ))
   }
 
   test("a file that is not there, or is none of the format, is an error that names it") {

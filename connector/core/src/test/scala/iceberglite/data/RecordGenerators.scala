@@ -124,7 +124,9 @@ object RecordGenerators {
     case struct: StructType => record(struct)
     case list: ListType => few(slot(list.elementField))
     case map: MapType =>
-      few(value(map.key).flatMap(k => slot(map.valueField).map(k -> _))).map(_.groupBy(_._1).values.map(_.head).toVector)
+      few(value(map.key).flatMap(k => slot(map.valueField).map(k -> _))).map(
+        _.groupBy(_._1).values.map(_.head).toVector
+      )
     case primitive: PrimitiveType => primitiveValue(primitive)
   }
 
@@ -143,7 +145,8 @@ object RecordGenerators {
     case DecimalType(precision, scale) => decimal(precision, scale)
     case DateType => edges(Dates.head, Dates.last).map(v => Int.box(v.toInt))
     case TimeType => edges(0L, 86399999999L).map(Long.box)
-    case TimestampType | TimestampTzType => edges(Dates.head * 86400000000L, Dates.last * 86400000000L + 1).map(Long.box)
+    case TimestampType | TimestampTzType =>
+      edges(Dates.head * 86400000000L, Dates.last * 86400000000L + 1).map(Long.box)
     case TimestampNsType | TimestampTzNsType => edges(-9223372036854775L * 1000, 9223372036854775L * 1000).map(Long.box)
     case StringType => Gen.oneOf(Gen.alphaNumStr, Gen.listOf(characters).map(_.mkString))
     case UuidType => Gen.uuid

@@ -45,7 +45,8 @@ class RowFileFuzzSuite extends AnyFunSuite {
   )
 
   private def rows(schema: Schema, count: Int): Seq[Record] =
-    if (schema == positionDeletes) (0 until count).map(i => Record.of(s"s3://bucket/table/data/${i / 50}.parquet", i.toLong))
+    if (schema == positionDeletes)
+      (0 until count).map(i => Record.of(s"s3://bucket/table/data/${i / 50}.parquet", i.toLong))
     else {
       val record = RecordGenerators.record(schema.asStruct)
       Seq.fill(count)(record.pureApply(Gen.Parameters.default, Seed(random.nextLong())))
@@ -78,7 +79,8 @@ class RowFileFuzzSuite extends AnyFunSuite {
 
   private def fuzz(format: DataFormat, codecs: Seq[Map[String, String]], rounds: Int): Unit =
     for {
-      (schema, what) <- Seq(positionDeletes -> "position deletes", equalityDeletes -> "equality deletes", nested -> "rows")
+      (schema, what) <-
+        Seq(positionDeletes -> "position deletes", equalityDeletes -> "equality deletes", nested -> "rows")
     } {
       val valid = codecs.flatMap(codec => Seq(1, 300).map(file(format, schema, _, codec))).toIndexedSeq
       Fuzz.bytes(s"$what in ${format.format.name}", rounds, valid)(readAll(format, schema))

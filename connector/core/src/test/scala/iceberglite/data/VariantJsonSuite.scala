@@ -68,7 +68,12 @@ class VariantJsonSuite extends AnyFunSuite {
     inner.put("c", Variants.of("x" * 80))
     inner.put("a", Variants.of(1.5d))
     val array = Variants.array()
-    Seq[VariantValue](Variants.of(1), inner, Variants.ofIsoDate("2024-02-29"), Variants.of(new java.math.BigDecimal("1.25")))
+    Seq[VariantValue](
+      Variants.of(1),
+      inner,
+      Variants.ofIsoDate("2024-02-29"),
+      Variants.of(new java.math.BigDecimal("1.25"))
+    )
       .foreach(array.add)
     val whole = Variants.`object`(metadata)
     whole.put("a", array)

@@ -42,15 +42,27 @@ class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("values of type fixed are never cut, and keep their length", MetricsRules.bounds) {
     val value = FixedLiteral(bytes(255, 255, 1))
-    assert(ColumnBounds.lower(value, Truncate(1)).contains(value) && ColumnBounds.upper(value, Truncate(1)).contains(value))
+    assert(
+      ColumnBounds.lower(value, Truncate(1)).contains(value) && ColumnBounds.upper(value, Truncate(1)).contains(value)
+    )
   }
 
-  test("modes decide what is kept of a bound, and zeros of unknown sign have both", MetricsRules.modes, MetricsRules.zeros) {
+  test(
+    "modes decide what is kept of a bound, and zeros of unknown sign have both",
+    MetricsRules.modes,
+    MetricsRules.zeros
+  ) {
     Seq(NoMetrics, Counts).foreach { mode =>
       assert(ColumnBounds.lower(IntLiteral(1), mode).isEmpty && ColumnBounds.upper(IntLiteral(1), mode).isEmpty)
     }
-    assert(ColumnBounds.ofStatistics(DoubleLiteral(0.0), DoubleLiteral(-0.0)) == ((DoubleLiteral(-0.0), DoubleLiteral(0.0))))
-    assert(ColumnBounds.ofStatistics(FloatLiteral(0.0f), FloatLiteral(-0.0f)) == ((FloatLiteral(-0.0f), FloatLiteral(0.0f))))
+    assert(ColumnBounds.ofStatistics(DoubleLiteral(0.0), DoubleLiteral(-0.0)) == ((
+      DoubleLiteral(-0.0),
+      DoubleLiteral(0.0)
+    )))
+    assert(ColumnBounds.ofStatistics(FloatLiteral(0.0f), FloatLiteral(-0.0f)) == ((
+      FloatLiteral(-0.0f),
+      FloatLiteral(0.0f)
+    )))
     assert(ColumnBounds.upper(StringLiteral("x" * 100), Full).contains(StringLiteral("x" * 100)))
   }
 

@@ -248,7 +248,11 @@ class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
   ) {
     val counts = Seq(3L, -1L, 4L, 5L)
     val rows = file(ownSchema) { out =>
-      block(out, counts.size.toLong, counts.map(n => oneEntry(added(dataFile("a").copy(recordCount = n)))).toArray.flatten)
+      block(
+        out,
+        counts.size.toLong,
+        counts.map(n => oneEntry(added(dataFile("a").copy(recordCount = n)))).toArray.flatten
+      )
     }
     val io = new MemoryFileIO
     io.write("m.avro", rows)

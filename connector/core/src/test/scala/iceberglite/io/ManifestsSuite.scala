@@ -42,10 +42,10 @@ class ManifestsSuite extends AnyFunSuite {
     }
 
     test(
-    s"Avro's generic reader finds the fields of version $version by their names, and their ids",
-    ManifestRules.versions,
-    ManifestRules.version1Writer
-  ) {
+      s"Avro's generic reader finds the fields of version $version by their names, and their ids",
+      ManifestRules.versions,
+      ManifestRules.version1Writer
+    ) {
       val io = new MemoryFileIO
       write(io, version, added(dataFile("a")))
       val in = stream(io)
@@ -66,10 +66,10 @@ class ManifestsSuite extends AnyFunSuite {
     }
 
     test(
-    s"the key-value metadata of version $version is what the spec asks for",
-    ManifestRules.keyValues,
-    ManifestRules.version1Writer
-  ) {
+      s"the key-value metadata of version $version is what the spec asks for",
+      ManifestRules.keyValues,
+      ManifestRules.version1Writer
+    ) {
       val io = new MemoryFileIO
       write(io, version)
       val in = stream(io)

@@ -29,7 +29,10 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(Map.empty, schema, SortOrder.Unsorted).of(2) == NoMetrics)
   }
 
-  test("a column's own mode comes before the default, also of a nested one with a dot in its name", MetricsRules.modes) {
+  test(
+    "a column's own mode comes before the default, also of a nested one with a dot in its name",
+    MetricsRules.modes
+  ) {
     val set = modes(
       "write.metadata.metrics.default" -> "counts",
       "write.metadata.metrics.column.s.x.y" -> "full",
@@ -49,7 +52,10 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(own, schema, sortedBy(4, Identity)).of(4) == NoMetrics)
   }
 
-  test("of a very wide table the first columns only, plain ones before those in structs", MetricsRules.inferredColumns) {
+  test(
+    "of a very wide table the first columns only, plain ones before those in structs",
+    MetricsRules.inferredColumns
+  ) {
     val inner = StructType((200 until 250).map(i => optional(i, s"n$i", IntType)).toVector)
     val wide =
       Schema(0, optional(199, "s", inner) +: (1 to 80).map(i => optional(i, s"c$i", IntType)).toVector)
@@ -61,13 +67,18 @@ class MetricsModesSuite extends AnyFunSuite {
     assert(MetricsModes.of(set, wide, SortOrder.Unsorted).of(249) == Truncate(16))
   }
 
-  test("paths and positions of position deletes are never cut, deleted rows are as in the table", MetricsRules.deleteFiles) {
+  test(
+    "paths and positions of position deletes are never cut, deleted rows are as in the table",
+    MetricsRules.deleteFiles
+  ) {
     val ofDeletes = MetricsModes.ofPositionDeletes(MetricsModes.of(
       Map("write.metadata.metrics.default" -> "none", "write.metadata.metrics.column.b" -> "counts"),
       schema,
       SortOrder.Unsorted
     ))
-    assert(ofDeletes.of(MetadataColumns.DeleteFilePath.id) == Full && ofDeletes.of(MetadataColumns.DeletePosition.id) == Full)
+    assert(
+      ofDeletes.of(MetadataColumns.DeleteFilePath.id) == Full && ofDeletes.of(MetadataColumns.DeletePosition.id) == Full
+    )
     assert(ofDeletes.of(1) == NoMetrics && ofDeletes.of(4) == Counts)
   }
 

@@ -126,7 +126,8 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
   test("what a writer has seen of floating point numbers stands for the footer", MetricsRules.nans) {
     val seen = FloatingValues(1, Some((DoubleLiteral(1.0), DoubleLiteral(0.5))))
     val fields = Seq(optional(1, "d", DoubleType))
-    def of(mode: MetricsMode): Metrics = metrics(mode, Map(1 -> seen), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))
+    def of(mode: MetricsMode): Metrics =
+      metrics(mode, Map(1 -> seen), fields: _*)(_.append("d", 1.0), _.append("d", Double.NaN))
     assert(of(MetricsMode.Full).nanValueCount(1).contains(1L))
     assert(bounds(of(MetricsMode.Truncate(1)), 1) == this.of(DoubleLiteral(1.0), DoubleLiteral(0.5)))
     assert(bounds(of(MetricsMode.Counts), 1) == ((None, None)) && of(MetricsMode.Counts).nanValueCount(1).contains(1L))
@@ -195,7 +196,10 @@ class ParquetMetricsSuite extends AnyFunSuite with TemporaryDirectory {
     assert(m.lowerBounds.contains(Map.empty) && m.columnSizes.contains(Map.empty))
   }
 
-  test("imported files: INT96 has no metrics, milliseconds become microseconds, columns without id are left out", MetricsRules.unknownStatistics) {
+  test(
+    "imported files: INT96 has no metrics, milliseconds become microseconds, columns without id are left out",
+    MetricsRules.unknownStatistics
+  ) {
     val imported = MessageTypeParser.parseMessageType(
       """message m { optional int96 old = 1; optional int64 ms (TIMESTAMP(MILLIS,true)) = 2; optional int32 i = 3;
         |  optional int32 nameless; optional int32 unknown = 99; }""".stripMargin

@@ -48,7 +48,11 @@ class ParquetSchemasSuite extends AnyFunSuite {
       |}""".stripMargin
   )
 
-  test("Appendix A, Parquet: each type has its physical and logical type", ParquetRules.typesWritten, ParquetRules.idsOnNodes) {
+  test(
+    "Appendix A, Parquet: each type has its physical and logical type",
+    ParquetRules.typesWritten,
+    ParquetRules.idsOnNodes
+  ) {
     assert(parquet(types: _*) == file)
   }
 
@@ -86,7 +90,11 @@ class ParquetSchemasSuite extends AnyFunSuite {
     }
   }
 
-  test("unknown columns are not stored, geometries are binaries and variants groups", ParquetRules.unknownNotStored, ParquetRules.variantParts) {
+  test(
+    "unknown columns are not stored, geometries are binaries and variants groups",
+    ParquetRules.unknownNotStored,
+    ParquetRules.variantParts
+  ) {
     val schema = parquet(
       optional(1, "u", UnknownType),
       optional(2, "g", GeometryType(DefaultCrs)),
@@ -101,8 +109,11 @@ class ParquetSchemasSuite extends AnyFunSuite {
   }
 
   test("what nothing would be stored of is refused by name") {
-    val hollow = Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false))
-    hollow.foreach(t => assert(intercept[Unsupported](parquet(optional(1, "hollow", t))).getMessage.contains("unknown")))
+    val hollow =
+      Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false))
+    hollow.foreach(t =>
+      assert(intercept[Unsupported](parquet(optional(1, "hollow", t))).getMessage.contains("unknown"))
+    )
   }
 
   test("a file without ids has columns from 1 on, and nested fields from 1000", ParquetRules.typesRead) {
@@ -136,9 +147,10 @@ class ParquetSchemasSuite extends AnyFunSuite {
   }
 
   test("a column of a file that no table can have is refused by its name") {
-    Seq("optional int64 c (INTEGER(64,false));", "repeated int32 c;", "optional int64 c (TIME(NANOS,true));").foreach { c =>
-      val error = intercept[Unsupported](SchemaOfParquet.of(MessageTypeParser.parseMessageType(s"message m { $c }")))
-      assert(error.getMessage.contains("column c"))
+    Seq("optional int64 c (INTEGER(64,false));", "repeated int32 c;", "optional int64 c (TIME(NANOS,true));").foreach {
+      c =>
+        val error = intercept[Unsupported](SchemaOfParquet.of(MessageTypeParser.parseMessageType(s"message m { $c }")))
+        assert(error.getMessage.contains("column c"))
     }
   }
 }

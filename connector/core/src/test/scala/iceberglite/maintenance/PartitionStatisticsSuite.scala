@@ -54,8 +54,10 @@ class PartitionStatisticsSuite extends AnyFunSuite {
 
   private val day1 = tuple(Some(DateLiteral(1)))
 
-  test("a row counts the live files of a partition, vectors apart from files of positions",
-    StatisticsRules.partitionFileCounts) {
+  test(
+    "a row counts the live files of a partition, vectors apart from files of positions",
+    StatisticsRules.partitionFileCounts
+  ) {
     val rows = computed(
       evolved,
       entry(0, day1, 10),
@@ -74,8 +76,10 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     assert(row.totalRecordCount.isEmpty)
   }
 
-  test("a partition was last updated by the newest snapshot that added or removed a file of it",
-    StatisticsRules.partitionFileCounts) {
+  test(
+    "a partition was last updated by the newest snapshot that added or removed a file of it",
+    StatisticsRules.partitionFileCounts
+  ) {
     val second = evolved.snapshot(2L)
     val rows = computed(
       evolved,
@@ -88,8 +92,11 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     assert(rows.map(_.lastUpdatedAt) == Vector(Some(second.timestampMs), None), "snapshot 77 has expired")
   }
 
-  test("each spec has rows of its own, in one partition type, ascending with nulls first",
-    StatisticsRules.partitionFileOrder, StatisticsRules.unifiedPartition) {
+  test(
+    "each spec has rows of its own, in one partition type, ascending with nulls first",
+    StatisticsRules.partitionFileOrder,
+    StatisticsRules.unifiedPartition
+  ) {
     def both(day: Option[Int], bucket: Option[Int]) = tuple(day.map(DateLiteral), bucket.map(IntLiteral))
     val rows = computed(
       evolved,
@@ -114,8 +121,10 @@ class PartitionStatisticsSuite extends AnyFunSuite {
     assert(rows.map(_.dataRecordCount) == Vector(6, 5, 7, 4, 3, 1, 2))
   }
 
-  test("section Partition Statistics File: the two examples of the unified partition type",
-    StatisticsRules.unifiedPartition) {
+  test(
+    "section Partition Statistics File: the two examples of the unified partition type",
+    StatisticsRules.unifiedPartition
+  ) {
     def ids(specs: Vector[PartitionField]*): Vector[Int] =
       new UnifiedPartition(table(FormatVersion.V2, specs: _*)).structType.fields.map(_.id)
     assert(ids(Vector(byDay, byBucket), Vector(byDay, byBucket, byTs)) == Vector(1000, 1001, 1002))
@@ -157,8 +166,10 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   private val unique = new UUID(0, 7)
 
   for (format <- DataFormats.all; version <- FormatVersion.all)
-    test(s"what is written to a ${format.format.name} file of version $version is read as it was",
-      StatisticsRules.partitionFileFormat) {
+    test(
+      s"what is written to a ${format.format.name} file of version $version is read as it was",
+      StatisticsRules.partitionFileFormat
+    ) {
       val properties = Seq("write.format.default" -> format.format.name, "format-version" -> version.toString)
       withTable(TestTables.byCategory(properties: _*)) { empty =>
         val files = Vector(
@@ -171,7 +182,9 @@ class PartitionStatisticsSuite extends AnyFunSuite {
         val table = empty.transaction(Map.empty, TestTables.environment).add(new FastAppend(files)).commit()
         val snapshot = table.currentSnapshot.get
         val file = PartitionStatisticsFiles.write(table.io, table.metadata, snapshot, unique).get
-        assert(file.snapshotId == snapshot.snapshotId && table.io.read(file.statisticsPath).length == file.fileSizeInBytes)
+        assert(
+          file.snapshotId == snapshot.snapshotId && table.io.read(file.statisticsPath).length == file.fileSizeInBytes
+        )
         val rows = PartitionStatisticsFiles.read(table.io, table.metadata, file)
         assert(rows == PartitionStatisticsFiles.compute(table.io, table.metadata, snapshot))
         assert(rows.map(_.partition.head) == Vector(None, Some(""), Some("a"), Some("b")).map(_.map(StringLiteral)))
@@ -197,7 +210,11 @@ class PartitionStatisticsSuite extends AnyFunSuite {
   test("a file whose name tells no format is refused, and one that is damaged is named") {
     withTable(TestTables.byCategory()) { table =>
       def read(name: String) = intercept[UnreadableFile] {
-        PartitionStatisticsFiles.read(table.io, table.metadata, PartitionStatisticsFile(1L, s"${table.location}/$name", 9))
+        PartitionStatisticsFiles.read(
+          table.io,
+          table.metadata,
+          PartitionStatisticsFile(1L, s"${table.location}/$name", 9)
+        )
       }
       assert(read("stats.csv").reason.contains("does not tell its format"))
       table.io.write(s"${table.location}/s.parquet", "PAR1 PAR1".getBytes)

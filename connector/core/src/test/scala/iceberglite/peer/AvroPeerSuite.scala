@@ -27,7 +27,12 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
 
   override protected def theirsReadDefaults: Boolean = true
 
-  override protected def writeTheirs(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics = {
+  override protected def writeTheirs(
+      path: String,
+      schema: Schema,
+      rows: Seq[Record],
+      config: MetricsConfig
+  ): () => PeerMetrics = {
     val appender = Avro.write(PeerLocal.localOutput(new File(path))).schema(PeerFiles.schema(schema)).named("table")
       .metricsConfig(config).createWriterFunc((s: PeerAvro) => DataWriter.create[PeerRecord](s)).build[PeerRecord]()
     rows.foreach(r => appender.add(PeerRecords.theirs(r, schema)))
@@ -47,8 +52,13 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
   override protected def writeWithoutIds(path: String, schema: Schema, rows: Seq[Record]): Unit =
     AvroWithoutIds.write(io, path, schema, rows)
 
-  test("the Avro schema of a table is that of Apache Iceberg, but for names beyond ASCII",
-    FormatRules.avroTypes, FormatRules.avroIds, FormatRules.avroMaps, FormatRules.avroNulls) {
+  test(
+    "the Avro schema of a table is that of Apache Iceberg, but for names beyond ASCII",
+    FormatRules.avroTypes,
+    FormatRules.avroIds,
+    FormatRules.avroMaps,
+    FormatRules.avroNulls
+  ) {
     forAll(RecordGenerators.schema()) { schema =>
       val ascii = schema.names.values.forall(_.forall(_ < 128))
       if (ascii) {
@@ -64,7 +74,10 @@ class AvroPeerSuite extends RowFilesPeerTests(AvroData) {
       val ours = write(schema, rows)
       assert(ours.recordCount == theirs.recordCount)
       assert(Option(theirs.columnSizes).isEmpty && Option(theirs.valueCounts).isEmpty)
-      assert(ours.metrics.columnSizes.isEmpty && ours.metrics.valueCounts.exists(_.keySet == columns(schema, _ => true)))
+      assert(ours.metrics.columnSizes.isEmpty && ours.metrics.valueCounts.exists(_.keySet == columns(
+        schema,
+        _ => true
+      )))
     }
   }
 }

@@ -7,7 +7,13 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.conformance.JsonRules
 import iceberglite.spec._
 import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.json.{ChangeGenerators, MetadataUpdateJson, RequirementJson, ViewRequirementJson, ViewUpdateJson}
+import iceberglite.spec.json.{
+  ChangeGenerators,
+  MetadataUpdateJson,
+  RequirementJson,
+  ViewRequirementJson,
+  ViewUpdateJson
+}
 
 /** Apache Iceberg reads the changes that we write, and we what it makes of them. */
 class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -87,8 +87,11 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
-  test("Apache Iceberg reads a Puffin file of our vectors by its entries",
-    StatisticsRules.vectorEntry, StatisticsRules.vectorBlob) {
+  test(
+    "Apache Iceberg reads a Puffin file of our vectors by its entries",
+    StatisticsRules.vectorEntry,
+    StatisticsRules.vectorBlob
+  ) {
     forAll(someRows, minSuccessful(40)) { files =>
       val io = new MemoryFileIO
       val deleted = files.zipWithIndex.map { case (rows, i) =>
@@ -109,8 +112,11 @@ class DeletionVectorPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     }
   }
 
-  test("what Apache Iceberg's writer of vectors writes is read here by its entries",
-    StatisticsRules.vectorEntry, StatisticsRules.vectorsMerge) {
+  test(
+    "what Apache Iceberg's writer of vectors writes is read here by its entries",
+    StatisticsRules.vectorEntry,
+    StatisticsRules.vectorsMerge
+  ) {
     forAll(someRows, rows, minSuccessful(40)) { (files, before) =>
       val out = new InMemoryOutputFile(path)
       val previous: JavaFunction[String, PositionDeleteIndex] = _ => peerIndex(before)

@@ -24,7 +24,8 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
 
   test("a condition that Apache Iceberg has read and bound means the same", JsonRules.expressions) {
     forAll(ChangeGenerators.condition.suchThat(shared)) { e =>
-      val peers = Binder.bind(peerSchema.asStruct, ExpressionParser.fromJson(ExpressionJson.toJson(e), peerSchema), true)
+      val peers =
+        Binder.bind(peerSchema.asStruct, ExpressionParser.fromJson(ExpressionJson.toJson(e), peerSchema), true)
       val again = ExpressionJson.read(JsonValue.parse("peer", ExpressionParser.toJson(peers)), schema)
       assert(bound(again) == bound(e))
     }
@@ -34,7 +35,8 @@ class ExpressionJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks 
     forAll(ChangeGenerators.condition.suchThat(shared)) { e =>
       val json = ExpressionJson.toJson(e)
       val peers = ExpressionParser.toJson(ExpressionParser.fromJson(json))
-      val twice = ExpressionParser.toJson(ExpressionParser.fromJson(ExpressionJson.toJson(ExpressionJson.parse("peer", peers))))
+      val twice =
+        ExpressionParser.toJson(ExpressionParser.fromJson(ExpressionJson.toJson(ExpressionJson.parse("peer", peers))))
       assert(ExpressionJson.parse("peer", twice) == ExpressionJson.parse("peer", peers))
     }
   }

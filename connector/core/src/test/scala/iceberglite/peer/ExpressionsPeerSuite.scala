@@ -105,7 +105,10 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       })
     } yield (column.id, transform)
     Gen.choose(1, 3).flatMap(Gen.listOfN(_, field)).map { fields =>
-      PartitionSpec(0, fields.toMap.toVector.zipWithIndex.map { case ((id, t), i) => PartitionField(id, 1000 + i, s"p$i", t) })
+      PartitionSpec(
+        0,
+        fields.toMap.toVector.zipWithIndex.map { case ((id, t), i) => PartitionField(id, 1000 + i, s"p$i", t) }
+      )
     }
   }
 
@@ -153,7 +156,9 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       None,
       Some(ids.map(_ -> rows.size.toLong).toMap),
       Some(ids.map(id => id -> rows.count(_(id).isEmpty).toLong).toMap),
-      Some(ids.filter(id => Seq(Type.FloatType, Type.DoubleType).contains(schema.byId(id).fieldType)).map(_ -> 0L).toMap),
+      Some(
+        ids.filter(id => Seq(Type.FloatType, Type.DoubleType).contains(schema.byId(id).fieldType)).map(_ -> 0L).toMap
+      ),
       Some(ranges.map { case (id, (lower, _)) => id -> lower }),
       Some(ranges.map { case (id, (_, upper)) => id -> upper })
     )
@@ -186,8 +191,22 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         FieldSummary(tuples.exists(_.values(i).isEmpty), Some(false), range.map(_._1), range.map(_._2))
       }
       val (files, count) = (Some(rows.size), Some(rows.size.toLong))
-      val manifest = ManifestFile("m", 1L, 0, ManifestContent.Data, 1L, 1L, 1L, files, Some(0), Some(0), count, Some(0L),
-        Some(0L), Some(summaries))
+      val manifest = ManifestFile(
+        "m",
+        1L,
+        0,
+        ManifestContent.Data,
+        1L,
+        1L,
+        1L,
+        files,
+        Some(0),
+        Some(0),
+        count,
+        Some(0L),
+        Some(0L),
+        Some(summaries)
+      )
       val projected = Project.inclusive(e, s, schema)
       val ours = new ManifestEvaluator(projected, s, s.partitionType(schema)).mightMatch(manifest)
       val peer = PeerManifestEvaluator.forRowFilter(JavaExpressions.of(e), PeerFiles.spec(s, schema), true)

@@ -75,27 +75,28 @@ object ManifestGenerators {
     upper <- map(bytes)
   } yield MetricMaps(sizes, values, nulls, nans, lower, upper)
 
-  private def common(spec: PartitionSpec): Gen[ContentFile] = for {
-    name <- Gen.identifier
-    format <- Gen.oneOf[FileFormat](FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
-    partition <- tuple(spec)
-    rows <- Gen.choose(0L, 1000000L)
-    size <- Gen.choose(1000L, 1L << 40)
-    measured <- metrics
-    key <- Gen.option(bytes.suchThat(_.hasRemaining))
-    offsets <- Gen.oneOf(Vector.empty[Long], Vector(4L), Vector(4L, 500L), Vector(3L, 17L, 999L))
-  } yield ContentFile(
-    Content.Data,
-    s"s3://bucket/data/$name-é.${format.name}",
-    format,
-    spec.specId,
-    partition,
-    rows,
-    size,
-    measured,
-    keyMetadata = key,
-    splitOffsets = offsets
-  )
+  private def common(spec: PartitionSpec): Gen[ContentFile] =
+    for {
+      name <- Gen.identifier
+      format <- Gen.oneOf[FileFormat](FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
+      partition <- tuple(spec)
+      rows <- Gen.choose(0L, 1000000L)
+      size <- Gen.choose(1000L, 1L << 40)
+      measured <- metrics
+      key <- Gen.option(bytes.suchThat(_.hasRemaining))
+      offsets <- Gen.oneOf(Vector.empty[Long], Vector(4L), Vector(4L, 500L), Vector(3L, 17L, 999L))
+    } yield ContentFile(
+      Content.Data,
+      s"s3://bucket/data/$name-é.${format.name}",
+      format,
+      spec.specId,
+      partition,
+      rows,
+      size,
+      measured,
+      keyMetadata = key,
+      splitOffsets = offsets
+    )
 
   def dataFile(spec: PartitionSpec): Gen[ContentFile] =
     Gen.zip(common(spec), Gen.choose(0, 5)).map { case (file, order) => file.copy(sortOrderId = Some(order)) }

@@ -33,7 +33,12 @@ class OrcPeerSuite extends RowFilesPeerTests(OrcData) {
 
   override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 
-  override protected def writeTheirs(path: String, schema: Schema, rows: Seq[Record], config: MetricsConfig): () => PeerMetrics = {
+  override protected def writeTheirs(
+      path: String,
+      schema: Schema,
+      rows: Seq[Record],
+      config: MetricsConfig
+  ): () => PeerMetrics = {
     val theirs = PeerFiles.schema(schema)
     val appender = ORC.write(PeerLocal.localOutput(new File(path))).schema(theirs).metricsConfig(config)
       .createWriterFunc((s: org.apache.iceberg.Schema, t: PeerOrc) => GenericOrcWriter.buildWriter(s, t))

@@ -58,8 +58,9 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     val path = newPath()
     val theirs = PeerFiles.schema(schema)
     val appender = Parquet.write(PeerLocal.localOutput(new File(path))).schema(theirs).metricsConfig(config)
-      .createWriterFunc((s: org.apache.iceberg.Schema, m: org.apache.iceberg.shaded.org.apache.parquet.schema.MessageType) =>
-        GenericParquetWriter.create(s, m)
+      .createWriterFunc(
+        (s: org.apache.iceberg.Schema, m: org.apache.iceberg.shaded.org.apache.parquet.schema.MessageType) =>
+          GenericParquetWriter.create(s, m)
       ).build[PeerRecord]()
     rows.foreach(r => appender.add(PeerRecords.theirs(r, schema)))
     appender.close()
@@ -97,7 +98,11 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
       assert(PeerFiles.schema(SchemaOfParquet.of(file)).asStruct == theirs.asStruct)
       val nameless = ParquetPeerSuite.withoutIds(file)
       val fallback = ParquetSchemaUtil.convert(PeerParser.parseMessageType(nameless.toString))
-      assert(PeerFiles.schema(SchemaOfParquet.of(nameless)).columns.asScala.map(_.fieldId) == fallback.columns.asScala.map(_.fieldId))
+      assert(
+        PeerFiles.schema(SchemaOfParquet.of(nameless)).columns.asScala.map(_.fieldId) == fallback.columns.asScala.map(
+          _.fieldId
+        )
+      )
     }
   }
 
@@ -120,7 +125,9 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   private def someOf(struct: StructType): Gen[StructType] = for {
     kept <- Gen.someOf(struct.fields).map(_.toVector)
     fields = if (kept.isEmpty) struct.fields.take(1) else kept
-    parts <- Gen.sequence[Vector[NestedField], NestedField](fields.map(f => someOf(f.fieldType).map(t => f.copy(fieldType = t))))
+    parts <- Gen.sequence[Vector[NestedField], NestedField](fields.map(f =>
+      someOf(f.fieldType).map(t => f.copy(fieldType = t))
+    ))
     reversed <- Gen.oneOf(true, false)
   } yield StructType(if (reversed) parts.reverse else parts)
 
@@ -152,7 +159,9 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     def counts(map: java.util.Map[Integer, java.lang.Long]): Map[Int, Long] =
       Option(map).fold(Map.empty[Int, Long])(_.asScala.map { case (k, v) => k.intValue -> v.longValue }.toMap)
     def bounds(map: java.util.Map[Integer, ByteBuffer]): Map[Int, String] =
-      Option(map).fold(Map.empty[Int, String])(_.asScala.map { case (k, v) => k.intValue -> hex(v) }.toMap).filterKeys(isBounded).toMap
+      Option(map).fold(Map.empty[Int, String])(_.asScala.map { case (k, v) => k.intValue -> hex(v) }.toMap).filterKeys(
+        isBounded
+      ).toMap
     def hex(bytes: ByteBuffer): String = RecordGenerators.comparable(bytes.duplicate()).toString
     // Geometries get bounds from Apache Iceberg, and none here.
     def isBounded(id: Int): Boolean = schema.byId(id).fieldType match {
@@ -271,7 +280,11 @@ class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     }
   }
 
-  test("a file without field ids is read as Apache Iceberg reads it", ParquetRules.positionIds, ParquetRules.mappedNames) {
+  test(
+    "a file without field ids is read as Apache Iceberg reads it",
+    ParquetRules.positionIds,
+    ParquetRules.mappedNames
+  ) {
     val rows = Vector(Record.of(1, "a"), Record.of(null, "b"))
     val path = ParquetPeerSuite.withoutIds(newPath())
     val renamed = Schema(0, Vector(optional(2, "text", StringType), optional(1, "number", IntType)))
@@ -304,7 +317,8 @@ private object ParquetPeerSuite {
 
   def withoutIds(path: String): String = {
     val schema = MessageTypeParser.parseMessageType("message m { optional int32 a; optional binary b (STRING); }")
-    val writer = ExampleParquetWriter.builder(new Path(path)).withType(schema).withConf(new Configuration(false)).build()
+    val writer =
+      ExampleParquetWriter.builder(new Path(path)).withType(schema).withConf(new Configuration(false)).build()
     val groups = new SimpleGroupFactory(schema)
     writer.write(groups.newGroup().append("a", 1).append("b", "a"))
     writer.write(groups.newGroup().append("b", "b"))

@@ -176,9 +176,14 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
 
   // Apache Iceberg writes partition statistics to Parquet and Avro files; it has no internal ORC writer.
   for (format <- DataFormats.all.map(_.format).filter(_ != FileFormat.Orc); version <- 1 to 3)
-    test(s"both compute the same rows of a version $version table, and read each other's ${format.name} files",
-      StatisticsRules.partitionFileCounts, StatisticsRules.partitionFileFormat, StatisticsRules.partitionFileOrder,
-      StatisticsRules.partitionFileColumns, StatisticsRules.unifiedPartition) {
+    test(
+      s"both compute the same rows of a version $version table, and read each other's ${format.name} files",
+      StatisticsRules.partitionFileCounts,
+      StatisticsRules.partitionFileFormat,
+      StatisticsRules.partitionFileOrder,
+      StatisticsRules.partitionFileColumns,
+      StatisticsRules.unifiedPartition
+    ) {
       val history = new History(version, format.name, version.toLong).go()
       val table = history.table
       val theirFile = PartitionStatsHandler.computeAndWriteStatsFile(table)
@@ -216,7 +221,8 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
       val file = metadata.partitionStatistics.find(_.snapshotId == next.snapshotId).get
       val computed = PartitionStatisticsFiles.compute(io, metadata, metadata.currentSnapshot.get)
       // The peer keeps the rows of partitions whose last file went before; they hold nothing.
-      val kept = PartitionStatisticsFiles.read(io, metadata, file).filter(r => computed.exists(_.partition == r.partition))
+      val kept =
+        PartitionStatisticsFiles.read(io, metadata, file).filter(r => computed.exists(_.partition == r.partition))
       assert(kept.sorted(PartitionStatistics.ordering) == computed)
     }
   }

@@ -55,7 +55,10 @@ object PeerRecords {
     case (bytes: ByteBuffer, _: FixedType) => copy(bytes)
     case (v: Variant, VariantType) =>
       val metadata = VariantMetadata.from(ByteBuffer.wrap(copy(v.metadata)).order(ByteOrder.LITTLE_ENDIAN))
-      PeerVariant.of(metadata, VariantValue.from(metadata, ByteBuffer.wrap(copy(v.value)).order(ByteOrder.LITTLE_ENDIAN)))
+      PeerVariant.of(
+        metadata,
+        VariantValue.from(metadata, ByteBuffer.wrap(copy(v.value)).order(ByteOrder.LITTLE_ENDIAN))
+      )
     case (other, _) => other
   }
 

@@ -32,7 +32,10 @@ class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   /** The peer asks its own clock: the ages that references have of their own are those of a later time. */
   private def aged(m: TableMetadata, sinceMs: Long): TableMetadata = m.copy(refs = m.refs.map {
     case (name, b: Branch) =>
-      name -> b.copy(maxSnapshotAgeMs = b.maxSnapshotAgeMs.map(_ + sinceMs), maxRefAgeMs = b.maxRefAgeMs.map(_ + sinceMs))
+      name -> b.copy(
+        maxSnapshotAgeMs = b.maxSnapshotAgeMs.map(_ + sinceMs),
+        maxRefAgeMs = b.maxRefAgeMs.map(_ + sinceMs)
+      )
     case (name, t: Tag) => name -> t.copy(maxRefAgeMs = t.maxRefAgeMs.map(_ + sinceMs))
   })
 

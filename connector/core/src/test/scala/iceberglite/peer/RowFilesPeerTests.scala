@@ -123,11 +123,16 @@ abstract class RowFilesPeerTests(format: DataFormat)
     Gen.sequence[Vector[Option[MappedField]], Option[MappedField]](fields.map { f =>
       mappingOf(f.fields).flatMap { inside =>
         val part = Set("element", "key", "value").exists(f.names.contains)
-        Gen.oneOf(true, true, true, part).map(kept => if (kept) Some(f.copy(s"former_${f.id.get}" +: f.names, f.id, inside)) else None)
+        Gen.oneOf(true, true, true, part).map(kept =>
+          if (kept) Some(f.copy(s"former_${f.id.get}" +: f.names, f.id, inside)) else None
+        )
       }
     }).map(_.flatten)
 
-  test("a file without ids is read as Apache Iceberg reads it, with a name mapping and without", FormatRules.nameMapping) {
+  test(
+    "a file without ids is read as Apache Iceberg reads it, with a name mapping and without",
+    FormatRules.nameMapping
+  ) {
     val imported = for {
       schema <- RecordGenerators.schema(types.filter(_ != UnknownType)).suchThat(isPlain)
       rows <- RecordGenerators.records(schema)
@@ -167,7 +172,9 @@ abstract class RowFilesPeerTests(format: DataFormat)
   }
 
   protected def counts(map: java.util.Map[Integer, java.lang.Long], ids: Set[Int]): Map[Int, Long] =
-    Option(map).fold(Map.empty[Int, Long])(_.asScala.collect { case (k, v) if ids(k) => k.intValue -> v.longValue }.toMap)
+    Option(map).fold(Map.empty[Int, Long])(
+      _.asScala.collect { case (k, v) if ids(k) => k.intValue -> v.longValue }.toMap
+    )
 
   protected def values(map: Option[Map[Int, ByteBuffer]], schema: Schema): Map[Int, Any] =
     map.getOrElse(Map.empty).map { case (id, bytes) =>

@@ -21,7 +21,9 @@ class ScanTaskJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("files and tasks are the same to Apache Iceberg", JsonRules.contentFiles, JsonRules.scanTasks) {
-    val tasks = ChangeGenerators.task.map(_.copy(residual = AlwaysTrue)).suchThat(t => (t.dataFile +: t.deleteFiles).forall(shared))
+    val tasks = ChangeGenerators.task.map(_.copy(residual = AlwaysTrue)).suchThat(t =>
+      (t.dataFile +: t.deleteFiles).forall(shared)
+    )
     forAll(tasks) { task =>
       val peers = ScanTaskParser.toJson(ScanTaskParser.fromJson(ScanTaskJson.toJson(task), true))
       val again = ScanTaskJson.parse("peer", peers)

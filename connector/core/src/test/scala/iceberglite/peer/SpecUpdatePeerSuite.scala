@@ -100,8 +100,10 @@ class SpecUpdatePeerSuite extends AnyFunSuite {
   }
 
   Seq(V1, V2, V3).foreach { version =>
-    test(s"random changes of the partitioning of version $version end as with the Java library",
-      PartitionRules.asThePeer) {
+    test(
+      s"random changes of the partitioning of version $version end as with the Java library",
+      PartitionRules.asThePeer
+    ) {
       sequence(version)
     }
   }

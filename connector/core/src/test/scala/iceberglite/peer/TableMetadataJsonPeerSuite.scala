@@ -37,7 +37,9 @@ class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChec
       ),
       sortOrders = m.sortOrders.map(o =>
         o.copy(fields =
-          o.fields.map(f => f.copy(sourceIds = f.sourceIds.take(1), transform = known(m.schema, f.sourceId, f.transform)))
+          o.fields.map(f =>
+            f.copy(sourceIds = f.sourceIds.take(1), transform = known(m.schema, f.sourceId, f.transform))
+          )
         )
       ),
       snapshots = m.snapshots.map(s =>

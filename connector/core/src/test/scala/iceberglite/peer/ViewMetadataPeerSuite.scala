@@ -59,12 +59,14 @@ class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def applied(view: PeerView, updates: Seq[ViewUpdate]): PeerView = {
     val builder = PeerView.buildFrom(view)
-    updates.foreach(u => MetadataUpdateParser.fromJson(ViewUpdateJson.toJson(u)) match {
-      case a: PeerUpdate.AddViewVersion => builder.addVersion(a.viewVersion)
-      case s: PeerUpdate.SetCurrentViewVersion => builder.setCurrentVersionId(s.versionId)
-      case p: PeerUpdate.SetProperties => builder.setProperties(p.updated)
-      case other => fail(s"Unexpected $other")
-    })
+    updates.foreach(u =>
+      MetadataUpdateParser.fromJson(ViewUpdateJson.toJson(u)) match {
+        case a: PeerUpdate.AddViewVersion => builder.addVersion(a.viewVersion)
+        case s: PeerUpdate.SetCurrentViewVersion => builder.setCurrentVersionId(s.versionId)
+        case p: PeerUpdate.SetProperties => builder.setProperties(p.updated)
+        case other => fail(s"Unexpected $other")
+      }
+    )
     builder.build()
   }
 

@@ -23,7 +23,8 @@ class DeleteIndexSuite extends AnyFunSuite {
       NestedField.optional(6, "tags", ListType(7, StringType, elementRequired = false))
     )
   )
-  private val older = Schema(0, Vector(NestedField.required(9, "gone", IntType), NestedField.optional(1, "id", IntType)))
+  private val older =
+    Schema(0, Vector(NestedField.required(9, "gone", IntType), NestedField.optional(1, "id", IntType)))
   private val byCategory = PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity)))
   private val unpartitioned = PartitionSpec(1, Vector.empty)
   private val voids = PartitionSpec(2, Vector(PartitionField(2, 1000, "category", Void)))
@@ -37,7 +38,8 @@ class DeleteIndexSuite extends AnyFunSuite {
   private def file(name: String, spec: Int, partition: PartitionTuple): ContentFile =
     ContentFile(Content.Data, name, FileFormat.Parquet, spec, partition, 10, 1000, Metrics.Empty)
 
-  private def data(name: String, spec: Int = 0, partition: PartitionTuple = a): ContentFile = file(name, spec, partition)
+  private def data(name: String, spec: Int = 0, partition: PartitionTuple = a): ContentFile =
+    file(name, spec, partition)
 
   private def position(name: String, spec: Int = 0, partition: PartitionTuple = a): ContentFile =
     file(name, spec, partition).copy(content = Content.PositionDeletes)
@@ -64,7 +66,8 @@ class DeleteIndexSuite extends AnyFunSuite {
     in.applied(Vector(task)).head.deletes
   }
 
-  private def names(in: DeleteIndex, file: ContentFile, number: Long): Vector[String] = found(in, file, number).map(_.file.path)
+  private def names(in: DeleteIndex, file: ContentFile, number: Long): Vector[String] =
+    found(in, file, number).map(_.file.path)
 
   private def paths(low: String, high: String): Metrics = MetricMaps(
     lowerBounds = Some(Map(MetadataColumns.DeleteFilePath.id -> SingleValue.encode(StringLiteral(low)))),
@@ -117,13 +120,19 @@ class DeleteIndexSuite extends AnyFunSuite {
       5L -> position("here", 1, PartitionTuple.Empty)
     )
     assert(names(deletes, data("f"), 1) == Vector("everywhere", "void"))
-    assert(names(deletes, data("f", 3, PartitionTuple(Vector(Some(DoubleLiteral(1))))), 1) == Vector("everywhere", "void"))
+    assert(names(deletes, data("f", 3, PartitionTuple(Vector(Some(DoubleLiteral(1))))), 1) == Vector(
+      "everywhere",
+      "void"
+    ))
     assert(names(deletes, data("f", 1, PartitionTuple.Empty), 1) == Vector("everywhere", "void", "here"))
     // The data's spec is unpartitioned, the delete's is not.
     assert(names(index(5L -> equality("e")), data("f", 1, PartitionTuple.Empty), 1).isEmpty)
   }
 
-  test("partitions of floating point numbers are equal by their bits, and all NaNs are one", ScanRules.floatingPartitions) {
+  test(
+    "partitions of floating point numbers are equal by their bits, and all NaNs are one",
+    ScanRules.floatingPartitions
+  ) {
     def at(v: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(v))))
     val otherNan = java.lang.Double.longBitsToDouble(0x7ff8000000000123L)
     val deletes = index(
@@ -270,7 +279,13 @@ class DeleteIndexSuite extends AnyFunSuite {
   }
 
   test("columns that rows cannot be compared by are refused where the deletes apply", ScanRules.noFloatingKeys) {
-    Seq(Vector(3) -> "weight", Vector(1, 7) -> "tags", Vector(4) -> "place", Vector(77) -> "77", Vector.empty -> "delete columns")
+    Seq(
+      Vector(3) -> "weight",
+      Vector(1, 7) -> "tags",
+      Vector(4) -> "place",
+      Vector(77) -> "77",
+      Vector.empty -> "delete columns"
+    )
       .foreach { case (ids, part) =>
         val deletes = index(5L -> equality("e", ids = ids))
         assert(names(deletes, data("f"), 5).isEmpty && names(deletes, data("f", partition = b), 1).isEmpty)

@@ -27,7 +27,10 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val specs = Vector(
     PartitionSpec(0, Vector(PartitionField(2, 1000, "category", Identity))),
     PartitionSpec(1, Vector.empty),
-    PartitionSpec(2, Vector(PartitionField(2, 1000, "category", Identity), PartitionField(1, 1001, "id_bucket", Bucket(2)))),
+    PartitionSpec(
+      2,
+      Vector(PartitionField(2, 1000, "category", Identity), PartitionField(1, 1001, "id_bucket", Bucket(2)))
+    ),
     PartitionSpec(3, Vector(PartitionField(2, 1000, "category", Void)))
   )
   private val specOf = specs.map(s => s.specId -> s).toMap
@@ -93,17 +96,18 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Deletes(entry, commit, found.toSet, Vector.empty)
   }
 
-  private def vector(name: String, commit: Int, of: Data): Gen[Deletes] = Gen.choose(0, of.rows.size - 1).map { position =>
-    val entry = TestTable.positionDeletes(name, partition = of.file.partition).copy(
-      specId = of.file.specId,
-      format = FileFormat.Puffin,
-      referencedDataFile = Some(of.file.path),
-      contentOffset = Some(4L),
-      contentSizeInBytes = Some(40L),
-      recordCount = 1
-    )
-    Deletes(entry, commit, Set(of.file.path -> position), Vector.empty)
-  }
+  private def vector(name: String, commit: Int, of: Data): Gen[Deletes] =
+    Gen.choose(0, of.rows.size - 1).map { position =>
+      val entry = TestTable.positionDeletes(name, partition = of.file.partition).copy(
+        specId = of.file.specId,
+        format = FileFormat.Puffin,
+        referencedDataFile = Some(of.file.path),
+        contentOffset = Some(4L),
+        contentSizeInBytes = Some(40L),
+        recordCount = 1
+      )
+      Deletes(entry, commit, Set(of.file.path -> position), Vector.empty)
+    }
 
   private def equality(name: String, commit: Int, measured: Boolean): Gen[Deletes] = for {
     spec <- Gen.oneOf(specs)
@@ -131,7 +135,9 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     there = before.data ++ added
     equal <- Gen.choose(0, 2).flatMap(k => sequence((1 to k).map(i => measured.flatMap(equality(s"e$n$i", n, _)))))
     isUpgraded = version >= FormatVersion.V3 && n >= upgrade
-    placed <- Gen.choose(0, if (isUpgraded) 0 else 2).flatMap(k => sequence((1 to k).map(i => measured.flatMap(positions(s"p$n$i", n, there, _)))))
+    placed <- Gen.choose(0, if (isUpgraded) 0 else 2).flatMap(k =>
+      sequence((1 to k).map(i => measured.flatMap(positions(s"p$n$i", n, there, _))))
+    )
     without = there.filterNot(d => before.deletes.exists(_.file.referencedDataFile.contains(d.file.path)))
     chosen <- Gen.someOf(without)
     vectors <- if (!isUpgraded) Gen.const(Vector.empty)
@@ -143,12 +149,22 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val filters: Gen[Expression] = {
     val id = Gen.choose(0L, 6L).flatMap(n =>
-      Gen.oneOf(Equal(Term.Named("id"), LongLiteral(n)), GreaterThan(Term.Named("id"), LongLiteral(n)), IsNull(Term.Named("id")))
+      Gen.oneOf(
+        Equal(Term.Named("id"), LongLiteral(n)),
+        GreaterThan(Term.Named("id"), LongLiteral(n)),
+        IsNull(Term.Named("id"))
+      )
     )
     val category = Gen.oneOf("a", "b").flatMap(s =>
       Gen.oneOf(Equal(Term.Named("category"), StringLiteral(s)), NotNull(Term.Named("category")))
     )
-    Gen.oneOf(Gen.const(AlwaysTrue), id, category, for (i <- id; c <- category) yield And(i, c), for (i <- id; c <- category) yield Or(i, c))
+    Gen.oneOf(
+      Gen.const(AlwaysTrue),
+      id,
+      category,
+      for (i <- id; c <- category) yield And(i, c),
+      for (i <- id; c <- category) yield Or(i, c)
+    )
   }
 
   private def table(snapshot: Snapshot, version: FormatVersion): TestTable = {

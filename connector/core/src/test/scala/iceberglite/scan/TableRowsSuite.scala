@@ -67,7 +67,11 @@ class TableRowsSuite extends AnyFunSuite {
       DeleteFile(file.copy(content = Content.PositionDeletes), 5, Vector.empty)
     }
 
-    def keys(format: FileFormat, fields: Vector[NestedField], key: Vector[Vector[NestedField]])(rows: Record*): DeleteFile = {
+    def keys(
+        format: FileFormat,
+        fields: Vector[NestedField],
+        key: Vector[Vector[NestedField]]
+    )(rows: Record*): DeleteFile = {
       val file = write(format, fields, rows).copy(content = Content.EqualityDeletes, equalityIds = key.map(_.last.id))
       DeleteFile(file, 5, key.map(KeyColumn))
     }
@@ -138,10 +142,17 @@ class TableRowsSuite extends AnyFunSuite {
       val entry = vector.file.copy(contentOffset = offset, contentSizeInBytes = size)
       intercept[InvalidMetadata](files.rows(file, Seq(vector.copy(file = entry))))
     }
-    intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = vector.file.copy(contentOffset = Some(1L << 40))))))
+    intercept[UnreadableFile](files.rows(
+      file,
+      Seq(vector.copy(file = vector.file.copy(contentOffset = Some(1L << 40))))
+    ))
   }
 
-  test("rows with deleted keys are left out: all columns equal, null equal to null", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
+  test(
+    "rows with deleted keys are left out: all columns equal, null equal to null",
+    ScanRules.allColumnsEqual,
+    ScanRules.nullEqualsNull
+  ) {
     for (data <- formats; deletes <- formats) {
       val files = new Files
       val file = files.write(data, written, sample)
@@ -152,7 +163,8 @@ class TableRowsSuite extends AnyFunSuite {
       )
       assert(ids(files.rows(file, Seq(both))) == Vector(0L, 1L, 3L, 4L, 5L, 6L, 7L, 9L))
       // The category that stands beside the key says nothing.
-      val one = files.keys(deletes, Vector(id, category), Vector(Vector(id)))(Record.of(1L, "none"), Record.of(9L, null))
+      val one =
+        files.keys(deletes, Vector(id, category), Vector(Vector(id)))(Record.of(1L, "none"), Record.of(9L, null))
       assert(ids(files.rows(file, Seq(both, one))) == Vector(0L, 3L, 4L, 5L, 6L, 7L))
     }
   }
@@ -162,11 +174,14 @@ class TableRowsSuite extends AnyFunSuite {
       val files = new Files
       val file = files.write(format, written, sample)
       val only = place.copy(fieldType = StructType(Vector(city)))
-      val deletes = files.keys(format, Vector(only), Vector(Vector(only, city)))(Record.of(Record.of("city4")), Record.of(null))
+      val deletes =
+        files.keys(format, Vector(only), Vector(Vector(only, city)))(Record.of(Record.of("city4")), Record.of(null))
       assert(ids(files.rows(file, Seq(deletes))) == Vector(0L, 1L, 2L, 3L, 5L, 6L, 7L, null))
       // What is wanted of the struct is not what the deletes need of it.
       val zip = place.copy(fieldType = StructType(Vector(optional(5, "zip", IntType))))
-      assert(files.rows(file, Seq(deletes), Vector(zip)).take(5) == Vector(0, 1, 2, 3, 5).map(i => Record.of(Record.of(i))))
+      assert(files.rows(file, Seq(deletes), Vector(zip)).take(5) == Vector(0, 1, 2, 3, 5).map(i =>
+        Record.of(Record.of(i))
+      ))
     }
   }
 
@@ -187,7 +202,8 @@ class TableRowsSuite extends AnyFunSuite {
     for (format <- formats; (t, deleted, kept) <- values) {
       val files = new Files
       val key = optional(2, "key", t)
-      val file = files.write(format, Vector(id, key), Seq(Record.of(1L, deleted), Record.of(2L, kept), Record.of(3L, null)))
+      val file =
+        files.write(format, Vector(id, key), Seq(Record.of(1L, deleted), Record.of(2L, kept), Record.of(3L, null)))
       val deletes = files.keys(format, Vector(key), Vector(Vector(key)))(new Record(Array(deleted)))
       assert(ids(files.rows(file, Seq(deletes))) == Vector(2L, 3L), s"$t in $format")
     }
@@ -197,10 +213,14 @@ class TableRowsSuite extends AnyFunSuite {
     for (format <- formats) {
       val files = new Files
       val file = files.write(format, written, sample)
-      val default = files.keys(format, Vector(id, added), Vector(Vector(id), Vector(added)))(Record.of(1L, 7), Record.of(2L, null))
+      val default =
+        files.keys(format, Vector(id, added), Vector(Vector(id), Vector(added)))(Record.of(1L, 7), Record.of(2L, null))
       assert(ids(files.rows(file, Seq(default))).take(3) == Vector(0L, 2L, 3L))
       // The delete file lacks a column of its key: it has the value of its partition, or the default.
-      val ofPartition = files.keys(format, Vector(id), Vector(Vector(id), Vector(category), Vector(added)))(Record.of(3L), Record.of(4L))
+      val ofPartition = files.keys(format, Vector(id), Vector(Vector(id), Vector(category), Vector(added)))(
+        Record.of(3L),
+        Record.of(4L)
+      )
       val odd = PartitionTuple(Vector(Some(StringLiteral("odd"))))
       val deletes = ofPartition.copy(file = ofPartition.file.copy(specId = 0, partition = odd))
       assert(ids(files.rows(file, Seq(deletes))).take(4) == Vector(0L, 1L, 2L, 4L))
@@ -211,8 +231,10 @@ class TableRowsSuite extends AnyFunSuite {
     val files = new Files
     val bare = files.write(FileFormat.Avro, Vector(id), Seq(Record.of(1L)))
     val file = bare.copy(specId = 0, partition = PartitionTuple(Vector(Some(StringLiteral("even")))))
-    val partition = optional(MetadataColumns.PartitionId, "_partition", StructType(Vector(optional(1000, "category", StringType))))
-    val wanted = Vector(category, MetadataColumns.FilePath, MetadataColumns.SpecId, partition, added, MetadataColumns.Deleted)
+    val partition =
+      optional(MetadataColumns.PartitionId, "_partition", StructType(Vector(optional(1000, "category", StringType))))
+    val wanted =
+      Vector(category, MetadataColumns.FilePath, MetadataColumns.SpecId, partition, added, MetadataColumns.Deleted)
     assert(files.rows(file, wanted = wanted) == Vector(Record.of("even", file.path, 0, Record.of("even"), 7, false)))
     val empty = partition.copy(fieldType = StructType(Vector.empty))
     assert(files.rows(bare, wanted = Vector(empty)) == Vector(Record.of(null)))
@@ -227,9 +249,14 @@ class TableRowsSuite extends AnyFunSuite {
     val lineage = Vector(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
     for (format <- formats) {
       val files = new Files
-      val kept = files.write(format, id +: lineage, Seq(Record.of(1L, 90L, 2L), Record.of(2L, null, null), Record.of(3L, 70L, null)))
+      val kept = files.write(
+        format,
+        id +: lineage,
+        Seq(Record.of(1L, 90L, 2L), Record.of(2L, null, null), Record.of(3L, 70L, null))
+      )
       val fresh = files.write(format, Vector(id), Seq(Record.of(1L), Record.of(2L)))
-      def read(file: ContentFile, first: Option[Long]) = files.rows(file.copy(firstRowId = first), wanted = lineage :+ id, number = 8)
+      def read(file: ContentFile, first: Option[Long]) =
+        files.rows(file.copy(firstRowId = first), wanted = lineage :+ id, number = 8)
       assert(read(kept, Some(40)) == Vector(Record.of(90L, 2L, 1L), Record.of(41L, 8L, 2L), Record.of(70L, 8L, 3L)))
       assert(read(fresh, Some(40)) == Vector(Record.of(40L, 8L, 1L), Record.of(41L, 8L, 2L)))
       assert(read(kept, None).map(r => (r(0), r(1))) == Vector.fill(3)((null, null)))
@@ -243,7 +270,10 @@ class TableRowsSuite extends AnyFunSuite {
     val files = new Files
     val file = files.write(FileFormat.Parquet, written, sample)
     val filter = And(GreaterThan(Term.Named("place.zip"), IntLiteral(5)), NotNull(Term.Named("id")))
-    assert(files.rows(file, residual = filter, wanted = Vector(category)) == Vector(Record.of("even"), Record.of("odd")))
+    assert(files.rows(file, residual = filter, wanted = Vector(category)) == Vector(
+      Record.of("even"),
+      Record.of("odd")
+    ))
     assert(ids(files.rows(file, residual = IsNull(Term.Named("place")))) == Vector(9L))
     assert(files.rows(file, residual = GreaterThan(Term.Named("added"), IntLiteral(7))).isEmpty)
   }
@@ -302,7 +332,8 @@ class TableRowsSuite extends AnyFunSuite {
         Fuzz.bytes(s"deletes in ${format.name}", 150, Vector(files.io.read(delete.file.path))) { bytes =>
           files.io.delete("mem:/damaged")
           files.io.write("mem:/damaged", bytes)
-          val damaged = delete.copy(file = delete.file.copy(path = "mem:/damaged", fileSizeInBytes = bytes.length.toLong))
+          val damaged =
+            delete.copy(file = delete.file.copy(path = "mem:/damaged", fileSizeInBytes = bytes.length.toLong))
           new DeleteReader(files.io, specs, None).of("mem:/d1", Vector(damaged))
         }
       }

@@ -141,7 +141,13 @@ class TableScanSuite extends AnyFunSuite {
     t.append(positionDeletes("d", partition = part("a")))
     t.append(file("a3", part("a")))
     val p = plan(t, AlwaysTrue)
-    assert(deletes(p) == Map("a1" -> Vector("d"), "a2" -> Vector("d"), "a3" -> Vector(), "b1" -> Vector(), "c1" -> Vector()))
+    assert(deletes(p) == Map(
+      "a1" -> Vector("d"),
+      "a2" -> Vector("d"),
+      "a3" -> Vector(),
+      "b1" -> Vector(),
+      "c1" -> Vector()
+    ))
     assert(p.report.deleteFiles == 1 && p.report.resultRecords == 50 && p.report.liveRecords == 50)
     assert(p.report.toString.endsWith("bytes 4500, delete files 1"))
     assert(p.tasks.filter(_.deletes.nonEmpty).map(_.dataSequenceNumber).toSet == Set(1L))

@@ -25,14 +25,19 @@ class StatisticsActionsSuite extends AnyFunSuite {
   private def puffin(table: Table, snapshot: Snapshot, name: String): StatisticsFile = {
     val metadata = BlobMetadata("x", snapshot.snapshotId, snapshot.sequenceNumber, Vector(1), Map("k" -> name))
     val blob = NewBlob(metadata, name.getBytes("UTF-8"))
-    PuffinWriter.write(table.io, s"${table.location}/metadata/$name.puffin", Iterator(blob)).statistics(snapshot.snapshotId)
+    PuffinWriter.write(table.io, s"${table.location}/metadata/$name.puffin", Iterator(blob)).statistics(
+      snapshot.snapshotId
+    )
   }
 
   private def expire(table: Table, id: Long): TableMetadata =
     MetadataUpdate.applyAll(table.metadata, Seq(RemoveSnapshots(Set(id))), table.metadata.lastUpdatedMs)
 
-  test("the statistics of a snapshot are registered, replaced and removed",
-    StatisticsRules.statisticsOfASnapshot, StatisticsRules.tableStatistics) {
+  test(
+    "the statistics of a snapshot are registered, replaced and removed",
+    StatisticsRules.statisticsOfASnapshot,
+    StatisticsRules.tableStatistics
+  ) {
     withTable { table =>
       val Vector(old, current) = table.metadata.snapshots
       val (a, b, c) = (puffin(table, old, "a"), puffin(table, current, "b"), puffin(table, current, "c"))
@@ -65,8 +70,11 @@ class StatisticsActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("the statistics of a snapshot go when it expires", StatisticsRules.statisticsOfASnapshot,
-    StatisticsRules.onePartitionFileOfASnapshot) {
+  test(
+    "the statistics of a snapshot go when it expires",
+    StatisticsRules.statisticsOfASnapshot,
+    StatisticsRules.onePartitionFileOfASnapshot
+  ) {
     withTable { table =>
       val Vector(old, current) = table.metadata.snapshots
       val (a, b) = (puffin(table, old, "a"), puffin(table, current, "b"))

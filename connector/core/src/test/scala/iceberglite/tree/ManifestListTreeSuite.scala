@@ -29,9 +29,9 @@ class ManifestListTreeSuite extends AnyFunSuite {
 
   FormatVersion.all.foreach { version =>
     test(
-    s"an append to a version $version table keeps the parent's manifests as they are",
-    ManifestRules.carriedManifest
-  ) {
+      s"an append to a version $version table keeps the parent's manifests as they are",
+      ManifestRules.carriedManifest
+    ) {
       val t = new TestTable(schema, version = version)
       val first = t.append(file("a"), file("b"))
       val second = t.append(file("c"))
@@ -42,10 +42,10 @@ class ManifestListTreeSuite extends AnyFunSuite {
     }
 
     test(
-    s"a version $version manifest that loses files is rewritten with the numbers of the files that stay",
-    ManifestRules.explicitNumbers,
-    ManifestRules.deletedBy
-  ) {
+      s"a version $version manifest that loses files is rewritten with the numbers of the files that stay",
+      ManifestRules.explicitNumbers,
+      ManifestRules.deletedBy
+    ) {
       val t = new TestTable(schema, version = version)
       t.append(file("a"), file("b"))
       t.append(file("c"))

@@ -38,7 +38,11 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     t.commit(Vector.empty, removing("a"))
     val gone = deleted(t).filter(_.file.content != Content.Data)
     assert(gone.map(_.file.contentOffset) == Vector(Some(4L)))
-    assert(gone.map(e => (e.snapshotId, e.sequenceNumber, e.fileSequenceNumber)) == Vector((Some(3L), Some(2L), Some(2L))))
+    assert(gone.map(e => (e.snapshotId, e.sequenceNumber, e.fileSequenceNumber)) == Vector((
+      Some(3L),
+      Some(2L),
+      Some(2L)
+    )))
     val left = t.live.find(_.file.content != Content.Data).get
     assert(left.status == EntryStatus.Existing && left.snapshotId.contains(2L) && left.sequenceNumber.contains(2L))
     assert(t.manifests.filter(_.content == ManifestContent.Deletes).forall(_.firstRowId.isEmpty))
@@ -94,7 +98,8 @@ class OutlivedDeletesSuite extends AnyFunSuite {
     )
     val t = new TestTable(schema)
     t.append(equalityDeletes("e").copy(metrics = metrics))
-    def matched(filter: Expression): Match = new RowFilter(filter, caseSensitive = true, t.metadata).matches(t.live.head)
+    def matched(filter: Expression): Match =
+      new RowFilter(filter, caseSensitive = true, t.metadata).matches(t.live.head)
     assert(matched(LessThan(Named("id"), LongLiteral(9))) == Match.All)
     assert(matched(LessThan(Named("id"), LongLiteral(5))) == Match.None)
     assert(matched(LessThan(Named("n"), LongLiteral(9))) == Match.Some)

@@ -121,8 +121,7 @@ final class SchemaUpdate private (
     if (field.required) this
     else if (added(field.id) && field.initialDefault.isDefined) {
       replaced(changeable(path, "require"))(_.copy(required = true))
-    }
-    else {
+    } else {
       throw ValidationFailed(
         s"Cannot make column ${path.mkString(".")} required: the rows that are there may hold null. " +
           "Copy the data into a new table whose column is NOT NULL"

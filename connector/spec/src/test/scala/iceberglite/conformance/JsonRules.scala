@@ -6,7 +6,11 @@ object JsonRules extends RuleBook("json", "JSON") {
   private val Tables = "Table Metadata and Snapshots"
 
   val roundTrip: Rule =
-    rule("round-trip", Tables, "Table metadata of every version is read as it was written, by us and by Apache Iceberg.")(
+    rule(
+      "round-trip",
+      Tables,
+      "Table metadata of every version is read as it was written, by us and by Apache Iceberg."
+    )(
       "spec/json/TableMetadataJson.scala",
       "spec/json/TableMetadataReader.scala",
       "spec/json/TableMetadataWriter.scala"
@@ -32,7 +36,9 @@ object JsonRules extends RuleBook("json", "JSON") {
     "One argument is written as source-id only, several as source-ids only; either is read."
   )("spec/json/SourceJson.scala")
   val unknownTransforms: Rule =
-    rule("unknown-transforms", "Partition Specs", "A transform that is not known is kept.")("spec/json/SourceJson.scala")
+    rule("unknown-transforms", "Partition Specs", "A transform that is not known is kept.")(
+      "spec/json/SourceJson.scala"
+    )
   val sortOrders: Rule =
     rule("sort-orders", "Sort Orders", "The unsorted order is 0, and no other has no fields.")(
       "spec/json/SortOrderJson.scala",

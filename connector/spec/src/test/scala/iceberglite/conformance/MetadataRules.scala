@@ -133,7 +133,9 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "Kept are the snapshots of references and a branch's ancestors until one is both too old and beyond the number."
   )("spec/Retention.scala")
   val refRetention: Rule =
-    rule("ref-retention", Policy, "References whose snapshot is too old go, but main never does.")("spec/Retention.scala")
+    rule("ref-retention", Policy, "References whose snapshot is too old go, but main never does.")(
+      "spec/Retention.scala"
+    )
   val stagedRetention: Rule = rule(
     "staged-retention",
     Policy + ", as in Apache Iceberg",

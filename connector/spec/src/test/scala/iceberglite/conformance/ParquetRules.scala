@@ -48,7 +48,11 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
     "values-kept",
     "Appendix A: Parquet",
     "Rows of any schema come back as they were written, and are the same to Apache Iceberg, both ways."
-  )("core/data/parquet/ParquetData.scala", "core/data/parquet/RecordShredder.scala", "core/data/parquet/FileReading.scala")
+  )(
+    "core/data/parquet/ParquetData.scala",
+    "core/data/parquet/RecordShredder.scala",
+    "core/data/parquet/FileReading.scala"
+  )
 
   val columnsById: Rule = rule(
     "columns-by-id",

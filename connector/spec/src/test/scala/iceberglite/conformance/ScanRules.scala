@@ -12,7 +12,11 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   private val sorted = "core/scan/SortedDeletes.scala"
 
   val deletedEntries: Rule =
-    rule("deleted-entries", Planning, "Entries with the status DELETED, of data and of deletes, are not used in a scan.")(
+    rule(
+      "deleted-entries",
+      Planning,
+      "Entries with the status DELETED, of data and of deletes, are not used in a scan."
+    )(
       filter
     )
   val skippedManifests: Rule = rule(

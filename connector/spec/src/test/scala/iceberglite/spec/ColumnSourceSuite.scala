@@ -31,8 +31,11 @@ class ColumnSourceSuite extends AnyFunSuite {
 
   private val plain = optional(1, "c", IntType)
 
-  test("a partition's value comes before the initial default, and that before null", ProjectionRules.missingOrder,
-    ProjectionRules.partitionValueOnlyMissing) {
+  test(
+    "a partition's value comes before the initial default, and that before null",
+    ProjectionRules.missingOrder,
+    ProjectionRules.partitionValueOnlyMissing
+  ) {
     val field = defaulted(plain, one(7))
     assert(ColumnSource.of(field, (_: NestedField) => Some("5")).contains(Constant("5")))
     assert(ColumnSource.of(field, (_: NestedField) => None).contains(Default(one(7))))
@@ -53,10 +56,17 @@ class ColumnSourceSuite extends AnyFunSuite {
   }
 
   private val inner =
-    StructType(Vector(defaulted(required(3, "x", IntType), one(1)), optional(4, "y", StringType), optional(5, "z", IntType)))
+    StructType(Vector(
+      defaulted(required(3, "x", IntType), one(1)),
+      optional(4, "y", StringType),
+      optional(5, "z", IntType)
+    ))
 
-  test("a struct with the default {} has the defaults of its fields", ProjectionRules.structOfDefaults,
-    TypeRules.structDefault) {
+  test(
+    "a struct with the default {} has the defaults of its fields",
+    ProjectionRules.structOfDefaults,
+    TypeRules.structDefault
+  ) {
     val struct = defaulted(optional(2, "s", inner), EmptyStruct)
     assert(valueOf(struct) == Right("(1,null,null)"))
     assert(valueOf(struct, 5 -> "9") == Right("(1,null,9)"))

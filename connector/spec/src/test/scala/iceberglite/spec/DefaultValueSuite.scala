@@ -30,8 +30,11 @@ class DefaultValueSuite extends AnyFunSuite {
     assert(fault(OfPrimitive(FixedLiteral(bytes)), FixedType(5)).isDefined)
   }
 
-  test("the default of a struct is {}, of lists and maps what fits their parts", TypeRules.structDefault,
-    TypeRules.nestedDefaults) {
+  test(
+    "the default of a struct is {}, of lists and maps what fits their parts",
+    TypeRules.structDefault,
+    TypeRules.nestedDefaults
+  ) {
     assert(fault(EmptyStruct, struct).isEmpty && fault(EmptyStruct, IntType).isDefined)
     assert(fault(OfList(Vector(Some(one))), list).isEmpty)
     assert(fault(OfList(Vector(Some(one), None)), list).exists(_.contains("null element")))

@@ -26,6 +26,9 @@ class EncryptionSuite extends AnyFunSuite {
     val asked = Map("encryption.key-id" -> "k")
     intercept[Unsupported](MetadataUpdate.applyAll(plain, Seq(SetProperties(asked)), CreatedMs + 9000))
     val described = description(V3)
-    intercept[Unsupported](described.copy(properties = described.properties ++ asked).metadata(SampleTables.Uuid, CreatedMs))
+    intercept[Unsupported](described.copy(properties = described.properties ++ asked).metadata(
+      SampleTables.Uuid,
+      CreatedMs
+    ))
   }
 }

@@ -93,8 +93,11 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(error.getMessage.contains("timestamp_ns of column n"))
   }
 
-  test("a compatible spec is used again, a new one gets the next id",
-    MetadataRules.reuse, PartitionRules.compatibleSpec) {
+  test(
+    "a compatible spec is used again, a new one gets the next id",
+    MetadataRules.reuse,
+    PartitionRules.compatibleSpec
+  ) {
     val base = empty(V2, byDay)
     val same = applied(base, AddPartitionSpec(base.spec.copy(specId = 5)), SetDefaultSpec(LastAdded))
     assert(same.specs == base.specs)
@@ -124,8 +127,12 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(empty(V1), AddPartitionSpec(spec)).contains("upgrade the table to version 2"))
   }
 
-  test("sort orders count from 1, 0 is unsorted, and an equal one is used again",
-    MetadataRules.reuse, PartitionRules.equalOrder, PartitionRules.unsorted) {
+  test(
+    "sort orders count from 1, 0 is unsorted, and an equal one is used again",
+    MetadataRules.reuse,
+    PartitionRules.equalOrder,
+    PartitionRules.unsorted
+  ) {
     val field = SortField(Vector(1), Identity, SortDirection.Ascending, NullOrder.NullsFirst)
     val base = empty(V2)
     val sorted = applied(base, AddSortOrder(SortOrder(9, Vector(field))), SetDefaultSortOrder(LastAdded))
@@ -189,7 +196,11 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(next.lastSequenceNumber == 5)
   }
 
-  test("a snapshot with a taken id or an old sequence number is refused", MetadataRules.sequenceNumbers, MetadataRules.snapshotIds) {
+  test(
+    "a snapshot with a taken id or an old sequence number is refused",
+    MetadataRules.sequenceNumbers,
+    MetadataRules.snapshotIds
+  ) {
     val base = withHistory(V2)
     assert(refused(base, AddSnapshot(snapshot(base, 3, laterMs))).contains("has one with this id"))
     val old = snapshot(base, 4, laterMs).copy(sequenceNumber = 3)
@@ -212,7 +223,10 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(error.getMessage.contains("clock"))
   }
 
-  test("a version 3 snapshot starts at the table's next row id and takes its rows, also on another branch", MetadataRules.nextRowId) {
+  test(
+    "a version 3 snapshot starts at the table's next row id and takes its rows, also on another branch",
+    MetadataRules.nextRowId
+  ) {
     val base = withHistory(V3)
     assert(base.nextRowId == 30)
     val branched = applied(base, AddSnapshot(snapshot(base, 4, laterMs, rows = 7)), SetSnapshotRef("audit", Branch(4)))
@@ -224,7 +238,11 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(base, AddSnapshot(wrong.copy(firstRowId = Some(30L), addedRows = None))).contains("added-rows"))
   }
 
-  test("an expired snapshot takes its references, its statistics and the log before it along", MetadataRules.snapshotLogExpiry, MetadataRules.statistics) {
+  test(
+    "an expired snapshot takes its references, its statistics and the log before it along",
+    MetadataRules.snapshotLogExpiry,
+    MetadataRules.statistics
+  ) {
     val tagged = applied(
       withHistory(V2),
       SetSnapshotRef("old", Tag(2)),
@@ -248,7 +266,12 @@ class MetadataUpdateSuite extends AnyFunSuite {
     assert(refused(withHistory(V2), RemoveSnapshots(Set(3L))).contains("it is the current one"))
   }
 
-  test("a reference needs a snapshot that the table has, and main is always a branch", MetadataRules.refsExist, MetadataRules.mainBranch, MetadataRules.refRetentionPositive) {
+  test(
+    "a reference needs a snapshot that the table has, and main is always a branch",
+    MetadataRules.refsExist,
+    MetadataRules.mainBranch,
+    MetadataRules.refRetentionPositive
+  ) {
     val base = withHistory(V2)
     assert(intercept[NotFound](applied(base, SetSnapshotRef("t", Tag(9)))).kind == "snapshot")
     intercept[InvalidArgument](applied(base, SetSnapshotRef(Main, Tag(1))))

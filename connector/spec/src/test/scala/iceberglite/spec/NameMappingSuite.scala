@@ -42,8 +42,11 @@ class NameMappingSuite extends AnyFunSuite {
     assert(m.find("long").isEmpty)
   }
 
-  test("names with dots are names, an id may be absent, and the names too", ProjectionRules.mappingLiteralNames,
-    ProjectionRules.mappingWithoutId) {
+  test(
+    "names with dots are names, an id may be absent, and the names too",
+    ProjectionRules.mappingLiteralNames,
+    ProjectionRules.mappingWithoutId
+  ) {
     val m = NameMapping(Vector(
       MappedField(Vector("a.b"), Some(1), Vector.empty),
       MappedField(Vector("only.in.files"), None, Vector.empty),

@@ -127,8 +127,10 @@ class NewTableSuite extends AnyFunSuite {
     assert(next.spec.fields.map(f => (f.fieldId, f.name)) == Vector((1001, "shard"), (1002, "id_trunc")))
   }
 
-  test("a replaced table of version 1 keeps its partition fields in place, void where they go",
-    PartitionRules.voidInV1) {
+  test(
+    "a replaced table of version 1 keeps its partition fields in place, void where they go",
+    PartitionRules.voidInV1
+  ) {
     val base = withHistory(V1)
     val next = replaced(base, description(V1, byBucket, UnboundPartitionField(Vector("day"), Identity)))
     assert(next.spec.fields.map(f => (f.fieldId, f.name, f.transform.name)) == Vector(

@@ -16,8 +16,8 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** Snapshots at 100, 200, ...: 1 - 2 - 3 - 4 on main, 5 and 6 on a branch off 2, 7 on nothing. */
   private def table(refs: (String, SnapshotRef)*): TableMetadata = {
-    val parents = Vector(1L -> None, 2L -> Some(1L), 3L -> Some(2L), 4L -> Some(3L), 5L -> Some(2L), 6L -> Some(5L),
-      7L -> Some(1L))
+    val parents =
+      Vector(1L -> None, 2L -> Some(1L), 3L -> Some(2L), 4L -> Some(3L), 5L -> Some(2L), 6L -> Some(5L), 7L -> Some(1L))
     empty(FormatVersion.V2).copy(
       snapshots = parents.map { case (id, parent) => snapshot(id, parent, id * 100) },
       lastSequenceNumber = 7,
@@ -73,14 +73,19 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("the properties of the table are the defaults", MetadataRules.retention) {
-    val m = table().copy(properties = Map(
-      "history.expire.max-snapshot-age-ms" -> "650",
-      "history.expire.min-snapshots-to-keep" -> "3",
-      "history.expire.max-ref-age-ms" -> "70"
-    ))
+    val m = table().copy(properties =
+      Map(
+        "history.expire.max-snapshot-age-ms" -> "650",
+        "history.expire.min-snapshots-to-keep" -> "3",
+        "history.expire.max-ref-age-ms" -> "70"
+      )
+    )
     assert(Retention.of(m, nowMs) == Retention(350, 3, 70))
     assert(Retention.of(table(), nowMs) == Retention(nowMs - 432000000L, 1, Long.MaxValue))
-    intercept[IcebergError](Retention.of(m.copy(properties = Map("history.expire.min-snapshots-to-keep" -> "0")), nowMs))
+    intercept[IcebergError](Retention.of(
+      m.copy(properties = Map("history.expire.min-snapshots-to-keep" -> "0")),
+      nowMs
+    ))
     intercept[IcebergError](Retention.of(m.copy(properties = Map("history.expire.max-ref-age-ms" -> "x")), nowMs))
   }
 
@@ -90,12 +95,16 @@ class RetentionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val next = MetadataUpdate.applyAll(m, expired.updates, m.lastUpdatedMs)
     assert(next.refs.keySet == Set(Main) && next.snapshots.map(_.snapshotId) == Vector(4L))
     assert(Expiration(Set.empty, Set.empty).isEmpty && Expiration(Set.empty, Set.empty).updates.isEmpty)
-    val circle = m.copy(snapshots = Vector(snapshot(4, Some(3), 400), snapshot(3, Some(4), 300)), refs = Map(Main -> Branch(4)))
+    val circle =
+      m.copy(snapshots = Vector(snapshot(4, Some(3), 400), snapshot(3, Some(4), 300)), refs = Map(Main -> Branch(4)))
     assert(left(strict.copy(olderThanMs = 0), circle) == Set(3L, 4L))
     assert(circle.ancestors(circle.snapshot(4)).map(_.snapshotId).toVector == Vector(4L, 3L))
   }
 
-  test("whatever the history, what is left holds every living reference and its youngest ancestors", MetadataRules.retention) {
+  test(
+    "whatever the history, what is left holds every living reference and its youngest ancestors",
+    MetadataRules.retention
+  ) {
     forAll(RetentionSuite.history, RetentionSuite.retention) { (m, retention) =>
       val expired = retention.expired(m, nowMs)
       val kept = m.refs -- expired.refs
@@ -133,14 +142,24 @@ object RetentionSuite {
     val inOrder = if (ordered) times.sorted else times
     val snapshots = parents.zip(inOrder).zipWithIndex.map { case ((parent, time), i) =>
       val id = i + 1L
-      Snapshot(id, parent.filter(_ < id), id, time, Some(s"/$id.avro"), Vector.empty, Map("operation" -> "append"), None)
+      Snapshot(
+        id,
+        parent.filter(_ < id),
+        id,
+        time,
+        Some(s"/$id.avro"),
+        Vector.empty,
+        Map("operation" -> "append"),
+        None
+      )
     }.toVector
     empty(FormatVersion.V2).copy(
       lastUpdatedMs = 2000,
       snapshots = snapshots,
       lastSequenceNumber = count.toLong,
       currentSnapshotId = main,
-      refs = refs.zipWithIndex.map { case (r, i) => s"r$i" -> r }.toMap[String, SnapshotRef] ++ main.map(Main -> Branch(_))
+      refs =
+        refs.zipWithIndex.map { case (r, i) => s"r$i" -> r }.toMap[String, SnapshotRef] ++ main.map(Main -> Branch(_))
     )
   }
 

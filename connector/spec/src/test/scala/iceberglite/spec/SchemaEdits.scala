@@ -78,7 +78,23 @@ object SchemaEdit {
   )
 
   private val names: Gen[String] =
-    Gen.oneOf("id", "ts", "day", "amount", "location", "points", "tags", "a", "b", "lat", "lon", "x", "y", "A", "ts_day")
+    Gen.oneOf(
+      "id",
+      "ts",
+      "day",
+      "amount",
+      "location",
+      "points",
+      "tags",
+      "a",
+      "b",
+      "lat",
+      "lon",
+      "x",
+      "y",
+      "A",
+      "ts_day"
+    )
 
   private val types: Gen[Type] = Gen.frequency(
     4 -> primitives,

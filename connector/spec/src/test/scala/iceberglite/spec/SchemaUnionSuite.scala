@@ -50,8 +50,11 @@ class SchemaUnionSuite extends AnyFunSuite {
     assert(union(optional(1, "ts", TimestampTzType)).schema.require("ts").doc.contains("When"))
   }
 
-  test("types that do not go together are refused with the path", EvolutionRules.unionByName,
-    EvolutionRules.noRegrouping) {
+  test(
+    "types that do not go together are refused with the path",
+    EvolutionRules.unionByName,
+    EvolutionRules.noRegrouping
+  ) {
     def refused(fields: NestedField*) = intercept[ValidationFailed](union(fields: _*)).getMessage
     assert(refused(required(1, "id", StringType)).contains("column id from int to string"))
     val point = StructType(Vector(required(1, "x", StringType)))

@@ -36,8 +36,10 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(update.lastColumnId == last)
   }
 
-  test("columns are added to structs, to the structs of a list, and to those that are values of a map",
-    EvolutionRules.nestedEvolution) {
+  test(
+    "columns are added to structs, to the structs of a list, and to those that are values of a map",
+    EvolutionRules.nestedEvolution
+  ) {
     val withMap = start.addColumn(path(), "byKey", MapType(0, StringType, 0, StructType(Vector.empty), true))
     val update = withMap
       .addColumn(path("location"), "alt", DoubleType)
@@ -67,23 +69,39 @@ class SchemaUpdateSuite extends AnyFunSuite {
     intercept[NotFound](update.dropColumn(path("a", "b")))
   }
 
-  test("a required column without a default is refused, and the message says what to do",
-    EvolutionRules.requiredNeedsDefaults) {
+  test(
+    "a required column without a default is refused, and the message says what to do",
+    EvolutionRules.requiredNeedsDefaults
+  ) {
     val message = refused(start.addColumn(path("location"), "alt", IntType, required = true))
     assert(message.contains("location.alt"))
     assert(message.contains("Add it as an optional column"))
   }
 
-  test("from version 3 on a column may be added with a default for old and new rows",
-    EvolutionRules.defaultsOfAdded, EvolutionRules.requiredNeedsDefaults) {
-    val update = SchemaUpdate(empty(V3)).addColumn(path(), "n", IntType, required = true, default = Some(OfPrimitive(IntLiteral(7))))
+  test(
+    "from version 3 on a column may be added with a default for old and new rows",
+    EvolutionRules.defaultsOfAdded,
+    EvolutionRules.requiredNeedsDefaults
+  ) {
+    val update = SchemaUpdate(empty(V3)).addColumn(
+      path(),
+      "n",
+      IntType,
+      required = true,
+      default = Some(OfPrimitive(IntLiteral(7)))
+    )
     val added = field(update, "n")
     assert(added.required)
-    assert(added.initialDefault.contains(OfPrimitive(IntLiteral(7))) && added.writeDefault.contains(OfPrimitive(IntLiteral(7))))
+    assert(added.initialDefault.contains(OfPrimitive(IntLiteral(7))) && added.writeDefault.contains(
+      OfPrimitive(IntLiteral(7))
+    ))
     val changed = field(update.updateDefault(path("n"), Some(OfPrimitive(IntLiteral(8)))), "n")
-    assert(changed.initialDefault.contains(OfPrimitive(IntLiteral(7))) && changed.writeDefault.contains(OfPrimitive(IntLiteral(8))))
+    assert(changed.initialDefault.contains(OfPrimitive(IntLiteral(7))) && changed.writeDefault.contains(
+      OfPrimitive(IntLiteral(8))
+    ))
     intercept[Unsupported](start.addColumn(path(), "n", IntType, default = Some(OfPrimitive(IntLiteral(7)))).result)
-    val wrongType = SchemaUpdate(empty(V3)).addColumn(path(), "n", IntType, default = Some(OfPrimitive(StringLiteral("7"))))
+    val wrongType =
+      SchemaUpdate(empty(V3)).addColumn(path(), "n", IntType, default = Some(OfPrimitive(StringLiteral("7"))))
     assert(intercept[InvalidArgument](wrongType.result).name == "default of column n")
   }
 
@@ -97,12 +115,15 @@ class SchemaUpdateSuite extends AnyFunSuite {
   test("a column that is always null cannot be NOT NULL") {
     val update = SchemaUpdate(empty(V3))
     update.addColumn(path(), "u", UnknownType).result
-    val required = update.addColumn(path(), "u", UnknownType, required = true, default = Some(OfPrimitive(IntLiteral(1))))
+    val required =
+      update.addColumn(path(), "u", UnknownType, required = true, default = Some(OfPrimitive(IntLiteral(1))))
     assert(intercept[InvalidArgument](required.result).getMessage.contains("cannot be NOT NULL"))
   }
 
-  test("a dropped column's id is never used again, and the same name added again is a new column",
-    EvolutionRules.freshIds) {
+  test(
+    "a dropped column's id is never used again, and the same name added again is a new column",
+    EvolutionRules.freshIds
+  ) {
     val update = start.dropColumn(path("amount")).addColumn(path(), "amount", DecimalType(9, 2))
     assert(field(update, "amount").id == table.lastColumnId + 1)
     assert(update.result._1.byId.get(table.schema.require("amount").id).isEmpty)
@@ -120,8 +141,10 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(!names(start.renameColumn(path("amount"), "x").dropColumn(path("x"))).contains("x"))
   }
 
-  test("the source of the current partitioning or sort order cannot be dropped, alone or with its struct",
-    PartitionRules.sourceOfVoidMayGo) {
+  test(
+    "the source of the current partitioning or sort order cannot be dropped, alone or with its struct",
+    PartitionRules.sourceOfVoidMayGo
+  ) {
     val byLat = empty(V2, UnboundPartitionField(Vector("location", "lat"), Identity))
     assert(refused(SchemaUpdate(byLat).dropColumn(path("location", "lat"))).contains("partition field location.lat"))
     assert(refused(SchemaUpdate(byLat).dropColumn(path("location"))).contains("DROP PARTITION FIELD"))
@@ -129,8 +152,10 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(refused(SchemaUpdate(sorted).dropColumn(path("id"))).contains("sort order"))
   }
 
-  test("the source of a partition field that version 1 keeps as void can be dropped",
-    PartitionRules.sourceOfVoidMayGo) {
+  test(
+    "the source of a partition field that version 1 keeps as void can be dropped",
+    PartitionRules.sourceOfVoidMayGo
+  ) {
     val base = empty(V1, byDay)
     val unpartitioned = MetadataUpdate.applyAll(base, SpecUpdate(base).removeField("ts_day").updates, CreatedMs)
     val dropped = SchemaUpdate(unpartitioned).dropColumn(path("ts"))
@@ -138,8 +163,12 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(next.schema.find("ts").isEmpty)
   }
 
-  test("identifier fields follow a rename, and cannot be dropped, made optional, optional or floating",
-    EvolutionRules.identifierKept, EvolutionRules.identifierTypes, EvolutionRules.identifierNesting) {
+  test(
+    "identifier fields follow a rename, and cannot be dropped, made optional, optional or floating",
+    EvolutionRules.identifierKept,
+    EvolutionRules.identifierTypes,
+    EvolutionRules.identifierNesting
+  ) {
     val keyed = start.setIdentifierFields(Seq(path("id")))
     assert(keyed.renameColumn(path("id"), "key").result._1.identifierFieldIds == Set(1))
     assert(refused(keyed.dropColumn(path("id"))).contains("id is an identifier field"))
@@ -164,8 +193,11 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](SchemaCheck(nested, V2)).getMessage.contains("inside of s"))
   }
 
-  test("a rename keeps the id, may change case alone, and cannot take a name or none",
-    EvolutionRules.renameKeepsId, TypeRules.uniqueNames) {
+  test(
+    "a rename keeps the id, may change case alone, and cannot take a name or none",
+    EvolutionRules.renameKeepsId,
+    TypeRules.uniqueNames
+  ) {
     assert(field(start.renameColumn(path("location", "lat"), "latitude"), "location.latitude").id == 8)
     val caseBlind = SchemaUpdate(table, caseSensitive = false)
     assert(names(caseBlind.renameColumn(path("id"), "Id")).head == "Id")
@@ -187,8 +219,12 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(field(update, "points.element.x").fieldType == LongType)
   }
 
-  test("any other change of type names the column and both types",
-    EvolutionRules.promotions, EvolutionRules.noRegrouping, EvolutionRules.errorsNamePaths) {
+  test(
+    "any other change of type names the column and both types",
+    EvolutionRules.promotions,
+    EvolutionRules.noRegrouping,
+    EvolutionRules.errorsNamePaths
+  ) {
     Seq(
       ("id", IntType, StringType),
       ("amount", DecimalType(9, 2), DecimalType(12, 3)),

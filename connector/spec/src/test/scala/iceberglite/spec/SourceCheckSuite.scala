@@ -30,8 +30,11 @@ class SourceCheckSuite extends AnyFunSuite {
   private def refused(make: (Int, Transform) => TableMetadata, name: String, transform: Transform): String =
     intercept[ValidationFailed](make(id(name), transform)).getMessage
 
-  test("sources are primitive, of a type that the transform takes, and not inside of a list or map",
-    PartitionRules.primitiveSources, PartitionRules.sortSources) {
+  test(
+    "sources are primitive, of a type that the transform takes, and not inside of a list or map",
+    PartitionRules.primitiveSources,
+    PartitionRules.sortSources
+  ) {
     Seq[(Int, Transform) => TableMetadata](partitioned, sorted).foreach { make =>
       assert(refused(make, "location", Identity).contains("Column location cannot be the source"))
       assert(refused(make, "points.element.x", Bucket(4)).contains("inside of points"))
@@ -66,8 +69,12 @@ class SourceCheckSuite extends AnyFunSuite {
     update.renameColumn(Vector("ts"), "ts_day").result
   }
 
-  test("an equal order has the id of the earlier one, and another null order is another order",
-    PartitionRules.equalOrder, PartitionRules.unsorted, PartitionRules.sortFields) {
+  test(
+    "an equal order has the id of the earlier one, and another null order is another order",
+    PartitionRules.equalOrder,
+    PartitionRules.unsorted,
+    PartitionRules.sortFields
+  ) {
     val first = sorted(id("id"), Bucket(4))
     def order(nulls: NullOrder, direction: SortDirection = SortDirection.Ascending) =
       AddSortOrder(SortOrder(7, Vector(SortField(Vector(id("id")), Bucket(4), direction, nulls))))
@@ -80,8 +87,10 @@ class SourceCheckSuite extends AnyFunSuite {
     assert(after(AddSortOrder(SortOrder(5, Vector.empty))).defaultSortOrderId == 0)
   }
 
-  test("numbers are promoted under any partitioning, as no transform of them changes",
-    EvolutionRules.promotionOfSource) {
+  test(
+    "numbers are promoted under any partitioning, as no transform of them changes",
+    EvolutionRules.promotionOfSource
+  ) {
     val transforms = Seq(Identity, Bucket(4), Truncate(10), Void)
     transforms.foreach { t =>
       val fields = Seq("id", "amount").map(c => UnboundPartitionField(Vector(c), t, Some(s"p_$c")))

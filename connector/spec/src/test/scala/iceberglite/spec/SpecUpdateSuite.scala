@@ -18,8 +18,11 @@ class SpecUpdateSuite extends AnyFunSuite {
   private def fields(m: TableMetadata): Vector[(Int, String, String)] =
     m.spec.fields.map(f => (f.fieldId, f.name, f.transform.name))
 
-  test("an added field gets the next id and the name that Apache Iceberg gives",
-    PartitionRules.specEvolution, PartitionRules.newIdsFromLast) {
+  test(
+    "an added field gets the next id and the name that Apache Iceberg gives",
+    PartitionRules.specEvolution,
+    PartitionRules.newIdsFromLast
+  ) {
     val update = SpecUpdate(empty(V2))
       .addField(id, Bucket(16))
       .addField(Vector("location", "lat"), Identity)
@@ -30,8 +33,10 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(update.result.specId == 1)
   }
 
-  test("a field may be given a name, but not one that is taken by a field or by another column",
-    PartitionRules.fieldNames) {
+  test(
+    "a field may be given a name, but not one that is taken by a field or by another column",
+    PartitionRules.fieldNames
+  ) {
     val base = SpecUpdate(empty(V2, byDay))
     assert(base.addField(id, Bucket(4), Some("shard")).result.fields.last.name == "shard")
     assert(intercept[AlreadyExists](base.addField(id, Bucket(4), Some("ts_day"))).name == "ts_day")
@@ -52,8 +57,10 @@ class SpecUpdateSuite extends AnyFunSuite {
     assert(SpecUpdate(empty(V2, byDay)).addField(ts, Hour).result.fields.size == 2)
   }
 
-  test("a source must be a primitive column that has the transform, outside of lists and maps",
-    PartitionRules.primitiveSources) {
+  test(
+    "a source must be a primitive column that has the transform, outside of lists and maps",
+    PartitionRules.primitiveSources
+  ) {
     val base = SpecUpdate(empty(V2))
     intercept[NotFound](base.addField(Vector("nowhere"), Identity))
     assert(intercept[InvalidArgument](base.addField(id, Day)).getMessage.contains("int"))
@@ -63,8 +70,11 @@ class SpecUpdateSuite extends AnyFunSuite {
     intercept[Unsupported](base.addField(id, UnknownTransform("zorder[3]")))
   }
 
-  test("a removed field goes from version 2 on, and its id is not given to another",
-    PartitionRules.newIdsFromLast, PartitionRules.specEvolution) {
+  test(
+    "a removed field goes from version 2 on, and its id is not given to another",
+    PartitionRules.newIdsFromLast,
+    PartitionRules.specEvolution
+  ) {
     val base = empty(V2, byDay, byBucket)
     val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
     assert(fields(removed) == Vector((1001, "id_bucket", "bucket[16]")))

@@ -65,8 +65,12 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("each transform takes the types that the spec names, and gives the type that it names",
-    PartitionRules.transformTypes, PartitionRules.noIdentityOfVariant, PartitionRules.dayIsDate) {
+  test(
+    "each transform takes the types that the spec names, and gives the type that it names",
+    PartitionRules.transformTypes,
+    PartitionRules.noIdentityOfVariant,
+    PartitionRules.dayIsDate
+  ) {
     val hashed = primitives.slice(5, 16) ++ Seq(IntType, LongType)
     val moments = Seq(TimestampType, TimestampTzType, TimestampNsType, TimestampTzNsType)
     val table = Table[Transform, Seq[PrimitiveType], PrimitiveType => PrimitiveType](
@@ -88,8 +92,12 @@ class TransformSuite extends AnyFunSuite {
     }
   }
 
-  test("buckets come from the hashes of Appendix B, and nanoseconds count as microseconds",
-    PartitionRules.hashes, PartitionRules.hashesOfNanos, PartitionRules.bucketSign) {
+  test(
+    "buckets come from the hashes of Appendix B, and nanoseconds count as microseconds",
+    PartitionRules.hashes,
+    PartitionRules.hashesOfNanos,
+    PartitionRules.bucketSign
+  ) {
     val hashes = Table(
       ("value", "hash"),
       (IntLiteral(34), 2017239379),
@@ -118,8 +126,11 @@ class TransformSuite extends AnyFunSuite {
     assertThrows[IcebergError.InvalidArgument](Bucket(4)(DoubleLiteral(1.0)))
   }
 
-  test("numbers are truncated downward, also below zero",
-    PartitionRules.truncateNumbers, PartitionRules.truncateDecimals) {
+  test(
+    "numbers are truncated downward, also below zero",
+    PartitionRules.truncateNumbers,
+    PartitionRules.truncateDecimals
+  ) {
     assert(Truncate(10)(IntLiteral(1)).contains(IntLiteral(0)))
     assert(Truncate(10)(IntLiteral(-1)).contains(IntLiteral(-10)))
     assert(Truncate(10)(IntLiteral(-10)).contains(IntLiteral(-10)))
@@ -153,8 +164,11 @@ class TransformSuite extends AnyFunSuite {
     assert(Truncate(2)(BinaryLiteral(bytes("é".getBytes(UTF_8).map(_.toInt): _*))).isDefined)
   }
 
-  test("years, months, days and hours are counted from 1970 and rounded down",
-    PartitionRules.timeFloor, PartitionRules.dayIsDate) {
+  test(
+    "years, months, days and hours are counted from 1970 and rounded down",
+    PartitionRules.timeFloor,
+    PartitionRules.dayIsDate
+  ) {
     val times = Table(
       ("text", "year", "month", "day", "hour"),
       ("2017-11-16T22:31:08.000001", 47, 574, 17486, 419686),

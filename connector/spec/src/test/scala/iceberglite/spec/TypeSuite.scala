@@ -48,8 +48,11 @@ class TypeSuite extends AnyFunSuite {
     (DecimalType(9, 2), DecimalType(12, 2))
   )
 
-  test("the promotions of versions 1 and 2 are the three of the section Schema Evolution", EvolutionRules.promotions,
-    EvolutionRules.noRegrouping) {
+  test(
+    "the promotions of versions 1 and 2 are the three of the section Schema Evolution",
+    EvolutionRules.promotions,
+    EvolutionRules.noRegrouping
+  ) {
     assert(promotions(V1) == first)
     assert(promotions(V2) == first)
   }
@@ -60,8 +63,11 @@ class TypeSuite extends AnyFunSuite {
     assert(promotions(V3) == first ++ ofUnknown ++ ofDate)
   }
 
-  test("an unknown that becomes a struct gets new ids for its fields", EvolutionRules.promotionsOfV3,
-    EvolutionRules.freshIds) {
+  test(
+    "an unknown that becomes a struct gets new ids for its fields",
+    EvolutionRules.promotionsOfV3,
+    EvolutionRules.freshIds
+  ) {
     val start = SchemaUpdate(SampleTables.empty(V3)).addColumn(Vector.empty, "u", UnknownType)
     val update = start.updateType(Vector("u"), ListType(1, struct, elementRequired = false))
     assert(update.result._1.require("u.element.a").id == start.lastColumnId + 2)
@@ -69,8 +75,11 @@ class TypeSuite extends AnyFunSuite {
     intercept[ValidationFailed](update.updateType(Vector("u"), UnknownType))
   }
 
-  test("a table refuses types that came after its version, wherever they stand", TypeRules.versionOfTypes,
-    TypeRules.anyNesting) {
+  test(
+    "a table refuses types that came after its version, wherever they stand",
+    TypeRules.versionOfTypes,
+    TypeRules.anyNesting
+  ) {
     def check(t: Type, version: FormatVersion): Unit =
       SchemaCheck(Schema(0, Vector(NestedField.optional(1, "c", t))), version)
     before3.foreach(t => Seq(V1, V2, V3).foreach(check(t, _)))

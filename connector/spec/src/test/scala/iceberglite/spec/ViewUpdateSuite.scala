@@ -30,7 +30,8 @@ class ViewUpdateSuite extends AnyFunSuite {
 
   private def create(updates: ViewUpdate*): ViewMetadata = ViewUpdate.create(updates, nowMs)
 
-  private def applied(base: ViewMetadata, updates: ViewUpdate*): ViewMetadata = ViewUpdate.applyAll(base, updates, nowMs)
+  private def applied(base: ViewMetadata, updates: ViewUpdate*): ViewMetadata =
+    ViewUpdate.applyAll(base, updates, nowMs)
 
   private def replacedBy(base: ViewMetadata, count: Int): ViewMetadata =
     (1 to count).foldLeft(base)((v, i) => applied(v, put(s"SELECT 1 + $i", 500L + i): _*))
@@ -65,7 +66,8 @@ class ViewUpdateSuite extends AnyFunSuite {
     val many = replacedBy(created, 14)
     assert(many.versions.map(_.versionId) == (6 to 15))
     assert(many.versionLog.map(_.versionId) == (6 to 15))
-    val rolledBack = applied(many, SetCurrentViewVersion(7), SetProperties(Map(ViewMetadata.HistorySizeProperty -> "2")))
+    val rolledBack =
+      applied(many, SetCurrentViewVersion(7), SetProperties(Map(ViewMetadata.HistorySizeProperty -> "2")))
     assert(rolledBack.versions.map(_.versionId) == Vector(7, 15))
     assert(rolledBack.versionLog.map(_.versionId) == Vector(15, 7))
     val one = SetProperties(Map(ViewMetadata.HistorySizeProperty -> "1"))

@@ -72,7 +72,8 @@ private[avro] object AvroRecords {
     }
     // Without a mapping the names of the columns that are read are one, as in Apache Iceberg.
     val ids = AvroNameMapping.ids(schema, source.nameMapping.getOrElse(NameMapping.of(Schema(0, wanted.fields))))
-    val rows = new AvroProjection(new Projection(source.path, source.constants)).struct(schema, wanted, ids, Vector.empty)
+    val rows =
+      new AvroProjection(new Projection(source.path, source.constants)).struct(schema, wanted, ids, Vector.empty)
     val decode: AvroInput => Record = rows.read
     val records = container.records(decode, AvroLimits.ofRows(emptyRecords = AvroSchemaCheck.isEmpty(schema)))
     new AvroRecords(source.path, container, records, wanted.fields.indexWhere(_.id == MetadataColumns.Position.id))

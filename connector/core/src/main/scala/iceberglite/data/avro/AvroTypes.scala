@@ -20,7 +20,8 @@ object AvroTypes {
    */
   def toStruct(record: AvroSchema): StructType = StructType(record.getFields.asScala.toVector.flatMap { f =>
     val name = Option(f.getProp(AvroSchemas.FieldNameKey)).getOrElse(f.name)
-    for (id <- AvroNameMapping.idOf(f); t <- typeOf(f.schema)) yield NestedField(id, name, t, isRequired(f.schema), Option(f.doc))
+    for (id <- AvroNameMapping.idOf(f); t <- typeOf(f.schema))
+      yield NestedField(id, name, t, isRequired(f.schema), Option(f.doc))
   })
 
   private def isRequired(schema: AvroSchema): Boolean = schema.getType match {

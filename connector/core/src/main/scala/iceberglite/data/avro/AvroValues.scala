@@ -34,7 +34,9 @@ private[avro] object AvroValues {
     override def read(in: AvroInput): AnyRef = {
       val value = in.readLong()
       try Long.box(Math.multiplyExact(value, factor))
-      catch { case _: ArithmeticException => throw AvroFault(s"Column $column: $value is out of the range of its type") }
+      catch {
+        case _: ArithmeticException => throw AvroFault(s"Column $column: $value is out of the range of its type")
+      }
     }
   }
 

@@ -86,7 +86,9 @@ object OrcSchemas {
   private def binary(kind: String): TypeDescription = TypeDescription.createBinary.setAttribute(BinaryTypeKey, kind)
 
   /** The columns of a file that have field ids; what Iceberg has no type for is left out. */
-  def toStruct(file: TypeDescription): StructType = StructType(children(file).flatMap { case (name, t) => field(name, t) })
+  def toStruct(file: TypeDescription): StructType = StructType(children(file).flatMap { case (name, t) =>
+    field(name, t)
+  })
 
   private[orc] def children(struct: TypeDescription): Vector[(String, TypeDescription)] =
     struct.getFieldNames.asScala.zip(struct.getChildren.asScala).toVector

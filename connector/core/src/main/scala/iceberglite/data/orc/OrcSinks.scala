@@ -89,7 +89,8 @@ private[orc] object OrcSinks {
   }
 
   /** What is less than a second goes into both fields of the vector (spec: "Appendix A: ORC", note 1). */
-  final private class Timestamps(unitsPerSecond: Long, required: Boolean, path: String) extends OrcSink(required, path) {
+  final private class Timestamps(unitsPerSecond: Long, required: Boolean, path: String)
+      extends OrcSink(required, path) {
     private val unitsPerMilli = unitsPerSecond / 1000L
     private val nanosPerUnit = 1000000000L / unitsPerSecond
 

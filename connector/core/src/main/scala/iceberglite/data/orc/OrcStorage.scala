@@ -88,7 +88,8 @@ private[orc] object OrcStorage {
     override def read(): Int = stream.read()
     override def read(bytes: Array[Byte], offset: Int, length: Int): Int = stream.read(bytes, offset, length)
     override def seek(position: Long): Unit =
-      if (position < 0) throw new java.io.EOFException(s"A place before the start of $path is read") else stream.seek(position)
+      if (position < 0) throw new java.io.EOFException(s"A place before the start of $path is read")
+      else stream.seek(position)
     override def getPos: Long = stream.getPos
     override def seekToNewSource(target: Long): Boolean = false
     override def close(): Unit = stream.close()

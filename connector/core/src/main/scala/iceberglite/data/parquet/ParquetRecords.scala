@@ -66,8 +66,12 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
     try reader.close()
     finally codecs.release()
 
+  /** Pages with a checksum are checked by it: damaged deletes would bring rows back without a word. */
+  private def options: ParquetReadOptions =
+    ParquetReadOptions.builder().withCodecFactory(codecs).usePageChecksumVerification(true).build()
+
   private def opened(): ParquetFileReader = guarded {
-    try ParquetFileReader.open(file, ParquetReadOptions.builder().withCodecFactory(codecs).build())
+    try ParquetFileReader.open(file, options)
     catch {
       case e: Throwable =>
         codecs.release()

@@ -34,7 +34,7 @@ object PuffinCodec {
   case object Plain extends PuffinCodec {
     override val name: Option[String] = None
     override def compress(contents: Array[Byte]): Array[Byte] = contents
-    private[puffin] override def decompress(packed: Array[Byte]): Array[Byte] = packed
+    override private[puffin] def decompress(packed: Array[Byte]): Array[Byte] = packed
   }
 
   /** One LZ4 frame with its content size, in pure Java: the native decompressor trusts what it reads. */
@@ -54,7 +54,7 @@ object PuffinCodec {
       out.toByteArray
     }
 
-    private[puffin] override def decompress(packed: Array[Byte]): Array[Byte] = guarded("an LZ4 frame") {
+    override private[puffin] def decompress(packed: Array[Byte]): Array[Byte] = guarded("an LZ4 frame") {
       val in = new ByteArrayInputStream(packed)
       val (decompressor, hash) = (LZ4Factory.safeInstance.safeDecompressor, XXHashFactory.safeInstance.hash32)
       val frame = new LZ4FrameInputStream(in, decompressor, hash, true)
@@ -79,7 +79,7 @@ object PuffinCodec {
 
     override def compress(contents: Array[Byte]): Array[Byte] = Zstd.compress(contents)
 
-    private[puffin] override def decompress(packed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
+    override private[puffin] def decompress(packed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
       // 0 also where the frame does not say; then the contents do not fit, unless there are none.
       val size = checkedSize(Zstd.decompressedSize(packed), packed.length * MaxRatio)
       val contents = new Array[Byte](size)

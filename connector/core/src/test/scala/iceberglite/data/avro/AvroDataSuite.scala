@@ -101,7 +101,10 @@ class AvroDataSuite extends FormatTests(AvroData) {
     assert(read(path, wanted(map)) == Vector(Record.of(Vector("a" -> 1L, "b" -> null))))
   }
 
-  test("a file without ids goes by the name mapping, one with an id anywhere by its ids alone", FormatRules.nameMapping) {
+  test(
+    "a file without ids goes by the name mapping, one with an id anywhere by its ids alone",
+    FormatRules.nameMapping
+  ) {
     def fields(id: String): String = s"""{"name":"a","type":"int"},
       {"name":"s","type":{"type":"record","name":"s","fields":[{"name":"x","type":"int"}]}},
       {"name":"l","type":{"type":"array","items":{"type":"record","name":"e","fields":[{"name":"y","type":"int"}]}}},
@@ -112,7 +115,8 @@ class AvroDataSuite extends FormatTests(AvroData) {
       val e = schema.getField("l").schema.getElementType
       row(7, row(8)(s), Seq(row(9)(e)).asJava, Map("k" -> 10).asJava, 11)(schema)
     }
-    def mapped(id: Int, names: String*)(inside: MappedField*): MappedField = MappedField(names.toVector, Some(id), inside.toVector)
+    def mapped(id: Int, names: String*)(inside: MappedField*): MappedField =
+      MappedField(names.toVector, Some(id), inside.toVector)
     val mapping = NameMapping(Vector(
       mapped(1, "old", "a")(),
       mapped(2, "s")(mapped(3, "x")()),
@@ -148,23 +152,32 @@ class AvroDataSuite extends FormatTests(AvroData) {
     )
     codecs.foreach { codec =>
       val rows = (0 until 8000).map(i => row(i, s"text $i") _)
-      val path = foreign("""{"name":"c","type":"int","field-id":1},{"name":"s","type":"string","field-id":2}""", codec)(rows: _*)
+      val path =
+        foreign("""{"name":"c","type":"int","field-id":1},{"name":"s","type":"string","field-id":2}""", codec)(rows: _*)
       assert(read(path, wanted(IntType)) == (0 until 8000).map(i => Record.of(i)), codec)
     }
   }
 
-  test("the codec is the table's, Avro's own library reads the file, and sizes of columns are absent",
-    FormatRules.avroSizes, FormatRules.avroNulls) {
+  test(
+    "the codec is the table's, Avro's own library reads the file, and sizes of columns are absent",
+    FormatRules.avroSizes,
+    FormatRules.avroNulls
+  ) {
     val schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "s", StringType)))
     val rows = (0 until 20000).map(i => Record.of(i.toLong, if (i % 3 == 0) null else s"s$i")).toVector
     val codecs = Map("uncompressed" -> "null", "gzip" -> "deflate", "snappy" -> "snappy", "zstd" -> "zstandard")
     codecs.foreach { case (property, name) =>
-      val file = write(schema, rows, properties = Map("write.avro.compression-codec" -> property, "write.avro.compression-level" -> "1"))
+      val file = write(
+        schema,
+        rows,
+        properties = Map("write.avro.compression-codec" -> property, "write.avro.compression-level" -> "1")
+      )
       val reader = new DataFileReader[GenericRecord](new File(file.path), new GenericDatumReader[GenericRecord])
       try {
         assert(reader.getMetaString("avro.codec") == name && reader.getMetaString("made.by") == "a test")
         assert(reader.getMetaString("iceberg.schema").contains("\"name\":\"id\""))
-        val found = reader.iterator.asScala.map(r => Record.of(r.get(0), Option(r.get(1)).map(_.toString).orNull)).toVector
+        val found =
+          reader.iterator.asScala.map(r => Record.of(r.get(0), Option(r.get(1)).map(_.toString).orNull)).toVector
         assert(found == rows)
       } finally reader.close()
       assert(file.metrics.columnSizes.isEmpty && file.splitOffsets.isEmpty)
@@ -175,7 +188,8 @@ class AvroDataSuite extends FormatTests(AvroData) {
   test("rows that are all alike unpack however many they are") {
     val schema = Schema(0, Vector(required(1, "s", StringType)))
     val text = "x" * 100000
-    val file = write(schema, Vector.fill(1400)(Record.of(text)), properties = Map("write.avro.compression-codec" -> "zstd"))
+    val file =
+      write(schema, Vector.fill(1400)(Record.of(text)), properties = Map("write.avro.compression-codec" -> "zstd"))
     assert(file.fileSizeInBytes < 1000000)
     val rows = AvroData.read(DataSource(hadoop, file.path, file.fileSizeInBytes), schema.asStruct)
     try assert(rows.count(_(0) == text) == 1400)

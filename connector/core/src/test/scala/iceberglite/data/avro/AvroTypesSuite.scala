@@ -74,7 +74,11 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(json(GeographyType(DefaultCrs, DefaultEdgeAlgorithm)) == "\"bytes\"")
   }
 
-  test("random schemas come back from their Avro schemas with their names", FormatRules.avroTypes, FormatRules.avroNames) {
+  test(
+    "random schemas come back from their Avro schemas with their names",
+    FormatRules.avroTypes,
+    FormatRules.avroNames
+  ) {
     val types = RecordGenerators.all.filter {
       case _: GeometryType | _: GeographyType => false // They are bytes, which tell nothing of them.
       case _ => true
@@ -86,7 +90,8 @@ class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a name that Avro forbids is escaped and restored", FormatRules.avroNames) {
-    val struct = StructType(Vector(required(1, "a.b", IntType), required(2, "1st", IntType), required(3, "größe", IntType)))
+    val struct =
+      StructType(Vector(required(1, "a.b", IntType), required(2, "1st", IntType), required(3, "größe", IntType)))
     val schema = AvroSchemas.of(struct, "table")
     assert(schema.toString.contains(""""name":"a_x2Eb","type":"int","iceberg-field-name":"a.b","field-id":1"""))
     assert(schema.toString.contains(""""name":"_1st""""))

@@ -7,7 +7,8 @@ import iceberglite.spec.Schema
 /** Files as a writer makes them that knows nothing of Iceberg. */
 object AvroWithoutIds {
   def write(io: FileIO, path: String, schema: Schema, rows: Seq[Record]): Unit = {
-    val json = AvroSchemas.of(schema.asStruct, "table").toString.replaceAll(""","(field|element|key|value)-id":\d+""", "")
+    val json =
+      AvroSchemas.of(schema.asStruct, "table").toString.replaceAll(""","(field|element|key|value)-id":\d+""", "")
     val fields = new AvroSinks.Fields(schema.asStruct, Vector.empty)
     val container = new AvroContainerWriter(json, Seq.empty, AvroCodec.Default)
     rows.foreach(row => container.add(fields.put(row, _)))

@@ -28,7 +28,8 @@ class OrcDataSuite extends FormatTests(OrcData) {
       fill: VectorizedRowBatch => Unit
   ): String = {
     val path = newPath()
-    val options = OrcFile.writerOptions(configuration).setSchema(schema).useUTCTimestamp(utc).setProlepticGregorian(proleptic)
+    val options =
+      OrcFile.writerOptions(configuration).setSchema(schema).useUTCTimestamp(utc).setProlepticGregorian(proleptic)
     val writer = OrcFile.createWriter(new Path(path), options)
     val batch = schema.createRowBatch()
     batch.size = 1
@@ -38,7 +39,8 @@ class OrcDataSuite extends FormatTests(OrcData) {
     path
   }
 
-  private def long(batch: VectorizedRowBatch, column: Int): LongColumnVector = batch.cols(column).asInstanceOf[LongColumnVector]
+  private def long(batch: VectorizedRowBatch, column: Int): LongColumnVector =
+    batch.cols(column).asInstanceOf[LongColumnVector]
 
   private def text(batch: VectorizedRowBatch, column: Int, value: String): Unit =
     batch.cols(column).asInstanceOf[BytesColumnVector].setVal(0, value.getBytes(UTF_8))
@@ -56,8 +58,21 @@ class OrcDataSuite extends FormatTests(OrcData) {
     // Also a time that New York's clocks skip, and the last units before a second begins.
     val times = Vector(0L, -999999L, 1L, -999001L, -1000000L, -1001000L, -1000001L, -1500000L, 1420070399999999L,
       1420070400000001L, 1520735400123456L, -62135596800000000L, 253402300799999999L)
-    val nanos = Vector(0L, -999999999L, 1L, -999000001L, -1000000000L, -1000000001L, -1500000001L, 1420070399999999999L,
-      1520735400123456789L, Long.MaxValue, Long.MinValue, Long.MinValue + 1, 1001L)
+    val nanos = Vector(
+      0L,
+      -999999999L,
+      1L,
+      -999000001L,
+      -1000000000L,
+      -1000000001L,
+      -1500000001L,
+      1420070399999999999L,
+      1520735400123456789L,
+      Long.MaxValue,
+      Long.MinValue,
+      Long.MinValue + 1,
+      1001L
+    )
     val rows = times.zip(nanos).map { case (m, n) => Record.of(m, m, n, n) }
     val file = inZone("America/New_York")(write(schema, rows))
     Seq("America/New_York", "Asia/Kolkata", "UTC").foreach { zone =>
@@ -118,7 +133,10 @@ class OrcDataSuite extends FormatTests(OrcData) {
     assert(read(path, wanted) == Vector(Record.of(-3, 300L, "v", "c")))
   }
 
-  test("a file without ids goes by the name mapping, one with an id anywhere by its ids alone", FormatRules.nameMapping) {
+  test(
+    "a file without ids goes by the name mapping, one with an id anywhere by its ids alone",
+    FormatRules.nameMapping
+  ) {
     def schema(text: String): TypeDescription = TypeDescription.fromString(text)
     val mapping = NameMapping(Vector(
       MappedField(Vector("old", "a"), Some(1), Vector.empty),
@@ -144,7 +162,8 @@ class OrcDataSuite extends FormatTests(OrcData) {
     val without = foreign(schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>"))(fill)
     val source = DataSource(hadoop, without, 0, Some(mapping))
     assert(readFrom(source, wanted) == Vector(Record.of(Record.of(8, null), 7, Vector(9), null)))
-    val own = StructType(Vector(optional(2, "s", StructType(Vector(optional(3, "x.y", IntType)))), optional(7, "a", LongType)))
+    val own =
+      StructType(Vector(optional(2, "s", StructType(Vector(optional(3, "x.y", IntType)))), optional(7, "a", LongType)))
     assert(readFrom(source.copy(nameMapping = None), own) == Vector(Record.of(Record.of(8), 7L)))
 
     val partly = schema("struct<a:int,s:struct<`x.y`:int>,l:array<int>,dropped:int>")
@@ -176,7 +195,8 @@ class OrcDataSuite extends FormatTests(OrcData) {
   }
 
   test("fixed and uuid values of a wrong length are errors with the column", FormatRules.orcFixed) {
-    val file = write(Schema(0, Vector(required(1, "b", BinaryType))), Vector(Record.of(java.nio.ByteBuffer.allocate(4))))
+    val file =
+      write(Schema(0, Vector(required(1, "b", BinaryType))), Vector(Record.of(java.nio.ByteBuffer.allocate(4))))
     Seq(FixedType(3), UuidType).foreach { t =>
       val error = intercept[UnreadableFile](read(file.path, StructType(Vector(required(1, "b", t)))))
       assert(error.getMessage.contains("Column b") && error.getMessage.contains("4 bytes"))
@@ -184,7 +204,8 @@ class OrcDataSuite extends FormatTests(OrcData) {
   }
 
   test("codec, stripes, user metadata and sizes are as the table wants them", FormatRules.orcSplits) {
-    val schema = Schema(0, Vector(required(1, "id", LongType), required(2, "l", ListType(3, StringType, elementRequired = true))))
+    val schema =
+      Schema(0, Vector(required(1, "id", LongType), required(2, "l", ListType(3, StringType, elementRequired = true))))
     val random = new scala.util.Random(7)
     val rows = (0 until 30000).map(_ => Record.of(random.nextLong(), Vector(random.nextString(20)))).toVector
     val kinds = Map(
@@ -195,8 +216,12 @@ class OrcDataSuite extends FormatTests(OrcData) {
       "zstd" -> CompressionKind.ZSTD
     )
     kinds.foreach { case (codec, kind) =>
-      val properties = Map("write.orc.compression-codec" -> codec, "write.orc.stripe-size-bytes" -> "100000",
-        "write.orc.bloom.filter.columns" -> "id", "write.orc.vectorized.batch-size" -> "100")
+      val properties = Map(
+        "write.orc.compression-codec" -> codec,
+        "write.orc.stripe-size-bytes" -> "100000",
+        "write.orc.bloom.filter.columns" -> "id",
+        "write.orc.vectorized.batch-size" -> "100"
+      )
       val file = write(schema, rows, properties = properties)
       val reader = OrcFile.createReader(new Path(file.path), OrcFile.readerOptions(configuration))
       try {
@@ -208,7 +233,8 @@ class OrcDataSuite extends FormatTests(OrcData) {
       } finally reader.close()
       assertSame(read(file.path, schema.asStruct), rows)
     }
-    val error = intercept[InvalidArgument](write(schema, rows.take(1), properties = Map("write.orc.compression-codec" -> "x")))
+    val error =
+      intercept[InvalidArgument](write(schema, rows.take(1), properties = Map("write.orc.compression-codec" -> "x")))
     assert(error.getMessage.contains("write.orc.compression-codec"))
   }
 

@@ -50,7 +50,9 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     table.foreach { case (t, orc, extra) =>
       assert(node(t).toString == orc, t)
       assert(attributes(node(t)) == own ++ extra, t)
-      assert(OrcSchemas.toStruct(OrcSchemas.of(Schema(0, Vector(optional(5, "c", t))))).fields.map(_.fieldType) == Vector(t))
+      assert(
+        OrcSchemas.toStruct(OrcSchemas.of(Schema(0, Vector(optional(5, "c", t))))).fields.map(_.fieldType) == Vector(t)
+      )
     }
   }
 
@@ -68,7 +70,15 @@ class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     def all(t: TypeDescription): Vector[Map[String, String]] =
       Option(t.getChildren).toVector.flatMap(_.asScala).flatMap(c => attributes(c) +: all(c))
     val found = all(orc).map(a => a("iceberg.id").toInt -> a("iceberg.required"))
-    assert(found == Vector(1 -> "true", 2 -> "true", 6 -> "true", 7 -> "false", 3 -> "false", 4 -> "true", 5 -> "false"))
+    assert(found == Vector(
+      1 -> "true",
+      2 -> "true",
+      6 -> "true",
+      7 -> "false",
+      3 -> "false",
+      4 -> "true",
+      5 -> "false"
+    ))
   }
 
   test("random schemas come back from their ORC schemas", FormatRules.orcTypes, FormatRules.orcAttributes) {

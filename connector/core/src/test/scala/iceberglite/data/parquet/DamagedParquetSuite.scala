@@ -33,7 +33,8 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
 
   private def sample(schema: Schema, codec: String): Array[Byte] = {
     val rows = Gen.listOfN(200, RecordGenerators.record(schema.asStruct)).pureApply(Gen.Parameters.default, Seed(1))
-    val file = write(schema, rows, Map("write.parquet.compression-codec" -> codec, "write.parquet.page-row-limit" -> "50"))
+    val file =
+      write(schema, rows, Map("write.parquet.compression-codec" -> codec, "write.parquet.page-row-limit" -> "50"))
     Files.readAllBytes(Paths.get(file.path))
   }
 
@@ -54,7 +55,12 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     }
   }
 
-  Seq(("data", schema, "uncompressed"), ("data", schema, "zstd"), ("nested", nested, "snappy"), ("deletes", deletes, "gzip"))
+  Seq(
+    ("data", schema, "uncompressed"),
+    ("data", schema, "zstd"),
+    ("nested", nested, "snappy"),
+    ("deletes", deletes, "gzip")
+  )
     .foreach { case (what, columns, codec) =>
       test(s"damaged $what files ($codec) give rows or an error", ParquetRules.damagedFiles) {
         val valid = sample(columns, codec)
@@ -84,7 +90,10 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
     }
   }
 
-  test("a footer that claims a list of billions, or a hundred structs within each other, is refused", ParquetRules.damagedFiles) {
+  test(
+    "a footer that claims a list of billions, or a hundred structs within each other, is refused",
+    ParquetRules.damagedFiles
+  ) {
     def file(footer: Array[Byte]): Array[Byte] =
       "PAR1".getBytes ++ footer ++ ByteBuffer.allocate(4).putInt(footer.length).array.reverse ++ "PAR1".getBytes
     val list = Array[Byte](0x15, 2, 0x19, 0xfc.toByte) ++ Fuzz.varint(Int.MaxValue.toLong)
@@ -95,6 +104,24 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
       val error = intercept[IcebergError](readAll(file(footer), deletes))
       assert(error.getMessage.contains("f.parquet") && error.getMessage.contains("footer"))
     }
+  }
+
+  test("a bit that flipped in a page of deletes never deletes another row", ParquetRules.damagedFiles) {
+    val valid = sample(deletes, "uncompressed")
+    val footer = ByteBuffer.wrap(valid.slice(valid.length - 8, valid.length - 4).reverse).getInt
+    val rows = readAll(valid, deletes).map(_.toString)
+    val refused = (4 until valid.length - 8 - footer by 3).count { place =>
+      val damaged = valid.updated(place, (valid(place) ^ (1 << place % 8)).toByte)
+      try {
+        assert(readAll(damaged, deletes).map(_.toString) == rows, s"byte $place")
+        false
+      } catch {
+        case e: IcebergError =>
+          assert(e.getMessage.contains("f.parquet"))
+          true
+      }
+    }
+    assert(refused > 0)
   }
 
   test("a page that claims to burst is refused", ParquetRules.damagedFiles) {
@@ -112,7 +139,8 @@ class DamagedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parqu
   }
 
   test("a codec that is not there is named, and what brings it") {
-    val error = intercept[Unsupported](new GuardedPages.Codecs("f.parquet").getDecompressor(CompressionCodecName.BROTLI))
+    val error =
+      intercept[Unsupported](new GuardedPages.Codecs("f.parquet").getDecompressor(CompressionCodecName.BROTLI))
     assert(error.getMessage.contains("brotli compression, as in f.parquet") && error.getMessage.contains("BrotliCodec"))
   }
 

@@ -20,7 +20,11 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
 
   private val table = schemaOf(
     optional(1, "list", ListType(2, IntType, elementRequired = false)),
-    optional(3, "map", MapType(4, StringType, 5, StructType(Vector(optional(6, "new", IntType))), valueRequired = false)),
+    optional(
+      3,
+      "map",
+      MapType(4, StringType, 5, StructType(Vector(optional(6, "new", IntType))), valueRequired = false)
+    ),
     optional(7, "struct", StructType(Vector(optional(8, "x", IntType))))
   )
 
@@ -104,7 +108,10 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
         |optional binary plain = 9; optional fixed_len_byte_array(2) fx = 10;""".stripMargin
     )(
       _.append("old", new NanoTime(2440589, 1999)).append("ms", -5L).append("t", 7).append("u32", -1).append("i8", -8)
-        .append("e", "E").append("d", Binary.fromConstantByteArray(Array[Byte](-1, 0))).append("oldNs", new NanoTime(2440587, 3))
+        .append("e", "E").append("d", Binary.fromConstantByteArray(Array[Byte](-1, 0))).append(
+          "oldNs",
+          new NanoTime(2440587, 3)
+        )
         .append("plain", "p").append("fx", Binary.fromConstantByteArray(Array[Byte](1, 2)))
     )
     val wanted = schemaOf(
@@ -120,7 +127,17 @@ class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with Parq
       optional(10, "fx", BinaryType)
     )
     val row = read(path, wanted).head
-    val expected = Seq[Any](86400000001L, -5000L, 7000L, 4294967295L, -8, "E", new java.math.BigDecimal("-2.56"), -86399999999997L, "p")
+    val expected = Seq[Any](
+      86400000001L,
+      -5000L,
+      7000L,
+      4294967295L,
+      -8,
+      "E",
+      new java.math.BigDecimal("-2.56"),
+      -86399999999997L,
+      "p"
+    )
     assert(row.values.toSeq.take(9) == expected)
     assert(row(9) == java.nio.ByteBuffer.wrap(Array[Byte](1, 2)))
   }

@@ -20,7 +20,8 @@ import iceberglite.spec.Type._
 import iceberglite.spec._
 
 class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory with ParquetFiles {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 50)
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 50)
 
   private val nested = schemaOf(
     required(1, "id", LongType),
@@ -45,7 +46,11 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
       optional(
         2,
         "path",
-        ListType(3, StructType(Vector(optional(5, "why", IntType), required(4, "ex", FloatType))), elementRequired = false)
+        ListType(
+          3,
+          StructType(Vector(optional(5, "why", IntType), required(4, "ex", FloatType))),
+          elementRequired = false
+        )
       )
     )
     val read = this.read(write(nested, rows).path, evolved)
@@ -93,7 +98,10 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(error.getMessage.contains("Column n: It is") && error.getMessage.contains(file.path))
   }
 
-  test("a field that the file lacks is a constant, its initial default, null, or an error", ParquetRules.missingColumns) {
+  test(
+    "a field that the file lacks is a constant, its initial default, null, or an error",
+    ParquetRules.missingColumns
+  ) {
     val path = write(schemaOf(required(1, "id", LongType)), Seq(Record.of(1L))).path
     val default = DefaultValue.OfPrimitive(StringLiteral("d"))
     val later = schemaOf(
@@ -117,7 +125,11 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
 
   test("a struct with none of the wanted fields is null where it is null", ParquetRules.structsKept) {
     val wanted = schemaOf(optional(10, "where", StructType(Vector(optional(99, "alt", IntType)))))
-    assert(read(write(nested, rows).path, wanted) == Vector(Record.of(Record.of(null)), Record.of(null), Record.of(Record.of(null))))
+    assert(read(write(nested, rows).path, wanted) == Vector(
+      Record.of(Record.of(null)),
+      Record.of(null),
+      Record.of(Record.of(null))
+    ))
     val inList = schemaOf(
       optional(2, "points", ListType(3, StructType(Vector(optional(98, "z", IntType))), elementRequired = false))
     )
@@ -144,8 +156,9 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
   }
 
   test("of a struct or a list of which nothing would be stored, writing is refused", ParquetRules.unknownNotStored) {
-    Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false)).foreach { t =>
-      assert(intercept[Unsupported](write(schemaOf(optional(1, "c", t)), Seq.empty)).getMessage.nonEmpty)
+    Seq(StructType(Vector(optional(2, "u", UnknownType))), ListType(2, UnknownType, elementRequired = false)).foreach {
+      t =>
+        assert(intercept[Unsupported](write(schemaOf(optional(1, "c", t)), Seq.empty)).getMessage.nonEmpty)
     }
   }
 
@@ -153,7 +166,11 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     val schema = schemaOf(required(1, "s", StringType))
     Seq("zstd", "gzip", "snappy", "uncompressed").foreach { codec =>
       val properties =
-        Map("write.parquet.compression-codec" -> codec, "write.parquet.compression-level" -> "2", "write.parquet.page-row-limit" -> "10")
+        Map(
+          "write.parquet.compression-codec" -> codec,
+          "write.parquet.compression-level" -> "2",
+          "write.parquet.page-row-limit" -> "10"
+        )
       val file = write(schema, (1 to 100).map(i => Record.of(s"v$i")), properties)
       assert(footer(file.path).getBlocks.get(0).getColumns.get(0).getCodec.name.equalsIgnoreCase(codec))
       assert(read(file.path, schema).size == 100)
@@ -176,7 +193,12 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(footer(path).getFileMetaData.getKeyValueMetaData.asScala.get("a key").contains("a value"))
   }
 
-  test("floating point columns keep bounds beside NaNs, and the sign of zeros", MetricsRules.nans, MetricsRules.zeros, MetricsRules.counts) {
+  test(
+    "floating point columns keep bounds beside NaNs, and the sign of zeros",
+    MetricsRules.nans,
+    MetricsRules.zeros,
+    MetricsRules.counts
+  ) {
     val schema = schemaOf(
       optional(1, "mixed", DoubleType),
       optional(2, "nans", FloatType),
@@ -206,8 +228,13 @@ class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with Te
     assert(bounds(5) == of(DoubleLiteral(Double.NegativeInfinity), DoubleLiteral(Double.PositiveInfinity)))
   }
 
-  test("variants and geometries have counts of their rows, and no bounds", MetricsRules.noBounds, ParquetRules.variantParts) {
-    val schema = schemaOf(optional(1, "v", VariantType), optional(2, "g", GeometryType(DefaultCrs)), optional(3, "i", IntType))
+  test(
+    "variants and geometries have counts of their rows, and no bounds",
+    MetricsRules.noBounds,
+    ParquetRules.variantParts
+  ) {
+    val schema =
+      schemaOf(optional(1, "v", VariantType), optional(2, "g", GeometryType(DefaultCrs)), optional(3, "i", IntType))
     forAll(Gen.listOfN(5, RecordGenerators.record(schema.asStruct))) { rows =>
       val m = write(schema, rows).metrics
       assert(m.valueCounts.get.keySet == Set(2, 3) && m.lowerBounds.get.keySet.subsetOf(Set(3)))

@@ -22,7 +22,9 @@ trait ParquetFiles { self: TemporaryDirectory =>
 
   protected def schemaOf(fields: NestedField*): Schema = Schema(0, fields.toVector)
 
-  protected def full(schema: Schema): MetricsModes = MetricsModes(schema.byId.map { case (id, _) => id -> MetricsMode.Full })
+  protected def full(schema: Schema): MetricsModes = MetricsModes(schema.byId.map { case (id, _) =>
+    id -> MetricsMode.Full
+  })
 
   protected def write(schema: Schema, rows: Seq[Record], properties: Map[String, String] = Map.empty): WrittenFile = {
     val writer = ParquetData.write(DataTarget(io, newPath(), schema, properties, full(schema)))
@@ -47,7 +49,8 @@ trait ParquetFiles { self: TemporaryDirectory =>
   protected def writeForeign(schema: String)(rows: (Group => Any)*): String = {
     val path = newPath()
     val message = MessageTypeParser.parseMessageType(s"message m { $schema }")
-    val writer = ExampleParquetWriter.builder(new Path(path)).withType(message).withConf(new Configuration(false)).build()
+    val writer =
+      ExampleParquetWriter.builder(new Path(path)).withType(message).withConf(new Configuration(false)).build()
     val groups = new SimpleGroupFactory(message)
     rows.foreach { fill =>
       val group = groups.newGroup()

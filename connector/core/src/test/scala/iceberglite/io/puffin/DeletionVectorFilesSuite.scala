@@ -23,8 +23,11 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
     (io, DeletionVectorFiles.write(io, path, rows))
   }
 
-  test("one Puffin file holds the vectors of many data files, each a delete file of its own",
-    StatisticsRules.vectorEntry, StatisticsRules.oneVectorOfAFile) {
+  test(
+    "one Puffin file holds the vectors of many data files, each a delete file of its own",
+    StatisticsRules.vectorEntry,
+    StatisticsRules.oneVectorOfAFile
+  ) {
     val (io, files) = written
     assert(files.map(_.referencedDataFile) == Vector(Some("t/data/1.parquet"), Some("t/data/2.orc")))
     assert(files.forall(f => f.content == Content.PositionDeletes && f.format == FileFormat.Puffin && f.path == path))
@@ -71,7 +74,9 @@ class DeletionVectorFilesSuite extends AnyFunSuite {
     assert(refusal(file.copy(contentOffset = None)).contains("no content_offset"))
     assert(refusal(file.copy(contentSizeInBytes = None)).contains("no content_size_in_bytes"))
     assert(refusal(file.copy(contentOffset = Some(5L))).contains("Its length is"))
-    Seq(-1L, Long.MaxValue).foreach(o => assert(refusal(file.copy(contentOffset = Some(o))).contains("Its entry places")))
+    Seq(-1L, Long.MaxValue).foreach(o =>
+      assert(refusal(file.copy(contentOffset = Some(o))).contains("Its entry places"))
+    )
     Seq(-1L, Long.MaxValue, Int.MaxValue.toLong).foreach { size =>
       assert(refusal(file.copy(contentSizeInBytes = Some(size))).contains("Its entry places"))
     }

@@ -40,16 +40,20 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val threeRows =
     "00000026 d1d33964 0100000000000000 00000000 3a30000001000000 00000200 10000000 010003000500 5a9e5d39"
 
-  test("section Deletion vectors: length, magic, count, keys, portable bitmaps and checksum, byte for byte",
-    StatisticsRules.vectorLayout) {
+  test(
+    "section Deletion vectors: length, magic, count, keys, portable bitmaps and checksum, byte for byte",
+    StatisticsRules.vectorLayout
+  ) {
     assert(hex(DeletionVector.of(5, 1, 3, 3).toBytes) == threeRows.replace(" ", ""))
     assert(positions(parse(bytes(threeRows))) == Vector(1L, 3L, 5L))
     assert(hex(DeletionVector.Empty.toBytes) == "0000000cd1d339640000000000000000bf18480c")
     assert(parse(DeletionVector.Empty.toBytes).isEmpty)
   }
 
-  test("runs are written as runs where that is shorter, and every upper half has its bitmap",
-    StatisticsRules.vectorLayout) {
+  test(
+    "runs are written as runs where that is shorter, and every upper half has its bitmap",
+    StatisticsRules.vectorLayout
+  ) {
     val runs = "00000035 d1d33964 0200000000000000 00000000 3b300000 01 00000900 0100 00000900" +
       "01000000 3a30000001000000 00000000 10000000 0700 8add69f4"
     val builder = DeletionVector.newBuilder
@@ -108,8 +112,10 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(refusal(sealedBlob(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("top bit is 1"))
   }
 
-  test("another length, magic or checksum, and a blob that is cut or goes on, are refused",
-    StatisticsRules.vectorIsChecked) {
+  test(
+    "another length, magic or checksum, and a blob that is cut or goes on, are refused",
+    StatisticsRules.vectorIsChecked
+  ) {
     val whole = bytes(threeRows)
     whole.indices.foreach(length => refusal(whole.take(length)))
     refusal(whole :+ 0.toByte)
@@ -119,8 +125,10 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(refusal(whole.updated(whole.length - 1, 0.toByte)).contains("checksum"))
   }
 
-  test("keys in another order, more bitmaps than bytes and bitmaps that are not sorted are refused under a right checksum",
-    StatisticsRules.vectorIsChecked) {
+  test(
+    "keys in another order, more bitmaps than bytes and bitmaps that are not sorted are refused under a right checksum",
+    StatisticsRules.vectorIsChecked
+  ) {
     val head = "d1d33964"
     val bitmap = "3a30000001000000 00000000 10000000 0700"
     def of(text: String): String = refusal(sealedBlob(bytes(head + text)))

@@ -50,8 +50,11 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   private def blobJson(offset: Any, length: Any, more: String = ""): String =
     s"""{"blobs":[{"type":"a","fields":[1],"snapshot-id":2,"sequence-number":3,"offset":$offset,"length":$length$more}]}"""
 
-  test("section Puffin's layout: magic, blobs, and a footer of magic, payload, its size, flags and magic",
-    StatisticsRules.puffinLayout, StatisticsRules.puffinFooter) {
+  test(
+    "section Puffin's layout: magic, blobs, and a footer of magic, payload, its size, flags and magic",
+    StatisticsRules.puffinLayout,
+    StatisticsRules.puffinFooter
+  ) {
     val (io, puffin) = written(Seq(blob("abc"), blob("")))
     val json = """{"blobs":[""" +
       """{"type":"some-type","snapshot-id":7,"sequence-number":3,"fields":[1,2],"offset":4,"length":3},""" +
@@ -75,8 +78,11 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
     Array.fill(repeats)(bytes).flatten
   }
 
-  test("whatever blobs are written with whatever codecs are read as they were",
-    StatisticsRules.puffinCodecs, StatisticsRules.puffinPackedFooter) {
+  test(
+    "whatever blobs are written with whatever codecs are read as they were",
+    StatisticsRules.puffinCodecs,
+    StatisticsRules.puffinPackedFooter
+  ) {
     val codecs = Gen.oneOf(PuffinCodec.all)
     val blobs = Gen.listOf(Gen.zip(contents, codecs, Gen.mapOf(Gen.zip(Gen.alphaStr, Gen.asciiPrintableStr))))
     forAll(blobs, Gen.oneOf(true, false)) { (made, packFooter) =>
@@ -142,7 +148,8 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   }
 
   test("a blob outside of its place is refused by its number", StatisticsRules.puffinIsChecked) {
-    def refusal(json: String): InvalidMetadata = intercept[InvalidMetadata](opened(file(json, "abcdef".getBytes(UTF_8))))
+    def refusal(json: String): InvalidMetadata =
+      intercept[InvalidMetadata](opened(file(json, "abcdef".getBytes(UTF_8))))
     assert(opened(file(blobJson(4, 6), "abcdef".getBytes(UTF_8))).blobs.head.length == 6)
     val places = Seq[(Any, Any)](0 -> 1, 3 -> 1, 4 -> 7, 10 -> 1, 11 -> 0, Long.MaxValue -> 1, 4 -> Long.MaxValue)
     places.foreach { case (offset, length) => assert(refusal(blobJson(offset, length)).path == "$.blobs[0]") }
@@ -229,6 +236,9 @@ class PuffinFileSuite extends AnyFunSuite with TemporaryDirectory with ScalaChec
   test("a footer of a few keys stands for the usual, and unknown keys are ignored", StatisticsRules.puffinFooter) {
     val read = opened(file("""{"x":1,"blobs":[{"type":"a","fields":[],"snapshot-id":-1,"sequence-number":-1,
       "offset":4,"length":0,"compression-codec":null,"y":{}}],"properties":null}"""))
-    assert(read.footer == PuffinFooter(Vector(PuffinBlob(BlobMetadata("a", -1, -1, Vector.empty, Map.empty), 4, 0)), Map.empty))
+    assert(read.footer == PuffinFooter(
+      Vector(PuffinBlob(BlobMetadata("a", -1, -1, Vector.empty, Map.empty), 4, 0)),
+      Map.empty
+    ))
   }
 }

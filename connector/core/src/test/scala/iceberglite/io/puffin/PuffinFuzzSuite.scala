@@ -94,7 +94,8 @@ class PuffinFuzzSuite extends AnyFunSuite {
   test("a damaged entry of a deletion vector", StatisticsRules.vectorIsChecked) {
     val io = new MemoryFileIO
     val entry = DeletionVectorFiles.write(io, path, Seq(DeletedRows("d", 0, PartitionTuple.Empty, vectors(2)))).head
-    val numbers = IndexedSeq(-1L, 0L, 3L, 4L, 100L, Int.MaxValue.toLong, Int.MaxValue + 1L, Long.MaxValue, Long.MinValue)
+    val numbers =
+      IndexedSeq(-1L, 0L, 3L, 4L, 100L, Int.MaxValue.toLong, Int.MaxValue + 1L, Long.MaxValue, Long.MinValue)
     Fuzz.run("entry of a deletion vector", 300) { random =>
       def number(usual: Long): Long = if (random.nextInt(3) == 0) numbers(random.nextInt(numbers.size)) else usual
       entry.copy(

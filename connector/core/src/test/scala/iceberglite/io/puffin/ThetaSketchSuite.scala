@@ -38,8 +38,10 @@ class ThetaSketchSuite extends AnyFunSuite {
     }
   }
 
-  test("the blob of a column says its field, its snapshot and its ndv, cut to a whole number",
-    StatisticsRules.thetaSketch) {
+  test(
+    "the blob of a column says its field, its snapshot and its ndv, cut to a whole number",
+    StatisticsRules.thetaSketch
+  ) {
     val snapshot = Snapshot(9L, None, 4L, 1000L, Some("l"), Vector.empty, Map.empty, Some(0))
     val blob = of(0 until 100000).blob(3, snapshot)
     assert(blob.metadata.blobType == "apache-datasketches-theta-v1" && blob.metadata.fields == Vector(3))
@@ -53,8 +55,10 @@ class ThetaSketchSuite extends AnyFunSuite {
     assert(mixed.result().ndv == 3)
   }
 
-  test("bytes that claim more hashes than there are, or other kinds of sketches, are refused",
-    StatisticsRules.puffinIsChecked) {
+  test(
+    "bytes that claim more hashes than there are, or other kinds of sketches, are refused",
+    StatisticsRules.puffinIsChecked
+  ) {
     val sketch = of(0 until 100).toBytes
     sketch.indices.foreach(length => refusal(sketch.take(length)))
     Seq(Int.MaxValue, -1, 101).foreach { count =>

@@ -14,7 +14,8 @@ object TableChanges {
   /** @throws iceberglite.spec.IcebergError for what cannot be changed */
   def actions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
     val columns = changes.collect { case change: ColumnChange => change }
-    val schema = if (columns.isEmpty) None else Some(new UpdateSchema(columns.foldLeft(_)(edit(_, _, caseSensitive)), caseSensitive))
+    val schema = if (columns.isEmpty) None
+    else Some(new UpdateSchema(columns.foldLeft(_)(edit(_, _, caseSensitive)), caseSensitive))
     schema.toSeq ++ propertyActions(changes)
   }
 

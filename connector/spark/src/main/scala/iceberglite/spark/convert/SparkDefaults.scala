@@ -101,7 +101,8 @@ object SparkDefaults {
         keys <- elements(data.keyArray, map.keyField)
         values <- elements(data.valueArray, map.valueField)
       } yield OfMap(keys.flatten.zip(values))
-    case (struct: StructType, row: InternalRow) if (0 until row.numFields).forall(row.isNullAt) &&
+    case (struct: StructType, row: InternalRow)
+        if (0 until row.numFields).forall(row.isNullAt) &&
           struct.fields.forall(_.writeDefault.isEmpty) => Right(EmptyStruct)
     case (_: StructType, _) => Left("The default of a struct is null, or has nulls only: give its fields defaults")
     case _ => Left(noValue(t))

@@ -33,8 +33,11 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     (Types.DecimalType.of(20, 2), Expressions.lit(new BigDecimal("1.25")), "1.25"),
     (Types.DateType.get, Expressions.lit("1969-12-31").to(Types.DateType.get), "1969-12-31"),
     (Types.TimeType.get, Expressions.lit("00:00:00.000001").to(Types.TimeType.get), "1"),
-    (Types.TimestampType.withoutZone, Expressions.micros(-1L).to(Types.TimestampType.withoutZone),
-      "1969-12-31 23:59:59.999999"),
+    (
+      Types.TimestampType.withoutZone,
+      Expressions.micros(-1L).to(Types.TimestampType.withoutZone),
+      "1969-12-31 23:59:59.999999"
+    ),
     (Types.TimestampType.withZone, Expressions.micros(0L).to(Types.TimestampType.withZone), "1970-01-01 00:00:00"),
     (Types.TimestampNanoType.withoutZone, Expressions.nanos(-1L).to(Types.TimestampNanoType.withoutZone), "-1"),
     (Types.TimestampNanoType.withZone, Expressions.nanos(1L).to(Types.TimestampNanoType.withZone), "1"),
@@ -71,7 +74,15 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
       assert(rows(s"SELECT id FROM $t WHERE CAST(c$i AS STRING) = '${defaults(i)._3}' AND c$i IS NOT NULL").size == 1)
       assert(rows(s"SELECT id FROM $t WHERE c$i IS NULL").isEmpty)
     }
-    Seq("c1 = 7", "c1 > 6 AND c2 < 9", "c4 <= -0.5", "c6 = DATE '1969-12-31'", s"c13 = '$uuid'", "c14 = X'6162'", "c7 = 1")
+    Seq(
+      "c1 = 7",
+      "c1 > 6 AND c2 < 9",
+      "c4 <= -0.5",
+      "c6 = DATE '1969-12-31'",
+      s"c13 = '$uuid'",
+      "c14 = X'6162'",
+      "c7 = 1"
+    )
       .foreach(filter => assert(rows(s"SELECT id FROM $t WHERE $filter").size == 1, filter))
     Seq("c1 <> 7", "c1 > 7", "c12 < 'a'", "c15 = X'00'", "c10 >= 0")
       .foreach(filter => assert(rows(s"SELECT id FROM $t WHERE $filter").isEmpty, filter))
@@ -88,7 +99,10 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(spark.read.schema("c1 INT, c12 STRING").parquet(paths: _*).collect().map(_.toString).toSeq == Seq("[7,ü]"))
   }
 
-  test("a struct by default is there, with the defaults of its fields, at every level", SparkRules.initialDefaultsRead) {
+  test(
+    "a struct by default is there, with the defaults of its fields, at every level",
+    SparkRules.initialDefaultsRead
+  ) {
     val t = newTable()
     javaTable(t, new PeerSchema(required(1, "id", Types.LongType.get), optional(2, "s", inner(withNew = false))))
     sql(s"INSERT INTO $t VALUES (1, named_struct('a', 1, 'l', array(named_struct('x', 1)))), (2, NULL)")
@@ -129,7 +143,8 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
   private def update(table: String, schema: PeerSchema): Unit = {
     val operations = loaded(table).asInstanceOf[org.apache.iceberg.BaseTable].operations
     val before = operations.current
-    val after = org.apache.iceberg.TableMetadata.buildFrom(before).setCurrentSchema(schema, schema.highestFieldId).build()
+    val after =
+      org.apache.iceberg.TableMetadata.buildFrom(before).setCurrentSchema(schema, schema.highestFieldId).build()
     operations.commit(before, after)
     val location = operations.current.metadataFileLocation
     val path = java.nio.file.Paths.get(new java.net.URI(location.replaceFirst("^file:/+", "file:///")))

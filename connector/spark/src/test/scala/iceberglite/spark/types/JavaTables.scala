@@ -45,8 +45,8 @@ trait JavaTables extends SharedSession { self: Suite =>
       shredding: Option[VariantShreddingFunction] = None
   ): PeerDataFile = {
     val output = table.io.newOutputFile(s"${table.location}/data/${UUID.randomUUID}.parquet")
-    val builder = Parquet.writeData(output).schema(table.schema).withSpec(table.spec).createWriterFunc(
-      (schema, file) => GenericParquetWriter.create(schema, file)
+    val builder = Parquet.writeData(output).schema(table.schema).withSpec(table.spec).createWriterFunc((schema, file) =>
+      GenericParquetWriter.create(schema, file)
     )
     partition.foreach(builder.withPartition)
     shredding.foreach(builder.variantShreddingFunc)

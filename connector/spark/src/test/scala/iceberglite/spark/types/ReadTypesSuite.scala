@@ -153,7 +153,10 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     val table = javaTable(t, columns, spec)
     Seq(full(1, a).take(6), full(2, f).take(6)).foreach { row =>
       val key = new org.apache.iceberg.PartitionKey(table.spec, table.schema)
-      key.partition(new org.apache.iceberg.data.InternalRecordWrapper(table.schema.asStruct).wrap(record(table.schema, row)))
+      key.partition(new org.apache.iceberg.data.InternalRecordWrapper(table.schema.asStruct).wrap(record(
+        table.schema,
+        row
+      )))
       append(table, Seq(row), Some(key))
     }
     assert(rows(s"SELECT id FROM $t WHERE u = '$a' AND t = 43200000000").map(_.getLong(0)) == Seq(1L))
@@ -171,7 +174,9 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     Seq("files", "entries", "manifests", "partitions", "snapshots", "all_data_files").foreach { name =>
       assert(rows(s"SELECT * FROM $all.$name").size == 1, name)
     }
-    assert(rows(s"SELECT readable_metrics.v.value_count, readable_metrics.g.null_value_count FROM $all.files").size == 1)
+    assert(
+      rows(s"SELECT readable_metrics.v.value_count, readable_metrics.g.null_value_count FROM $all.files").size == 1
+    )
   }
 
   test("variants are JSON text, of every type that they may have", SparkRules.variantsAsText) {
@@ -211,7 +216,10 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       array -> ("[\"" + "x" * 100 + "\",{\"a\":1,\"ü \\\"q\\\"\":null}]")
     )
     val table = javaTable(t, new PeerSchema(schema.findField("id"), schema.findField("v")))
-    append(table, values.zipWithIndex.map { case ((v, _), i) => Seq(i.toLong, Variant.of(metadata, v)) } :+ Seq(99L, null))
+    append(
+      table,
+      values.zipWithIndex.map { case ((v, _), i) => Seq(i.toLong, Variant.of(metadata, v)) } :+ Seq(99L, null)
+    )
     assert(rows(s"SELECT v FROM $t ORDER BY id").map(r => Option(r.getString(0))) ==
       values.map(v => Some(v._2)) :+ None)
     assert(rows(s"SELECT get_json_object(v, '$$[1].a') FROM $t WHERE id = ${values.size - 1}") == Seq(Row("1")))
@@ -240,7 +248,12 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       variant("no object") -> "\"no object\"",
       Variant.of(metadata, Variants.ofNull) -> "null"
     )
-    append(table, values.zipWithIndex.map { case ((v, _), i) => Seq(i.toLong, v) } :+ Seq(9L, null), None, Some(shredding))
+    append(
+      table,
+      values.zipWithIndex.map { case ((v, _), i) => Seq(i.toLong, v) } :+ Seq(9L, null),
+      None,
+      Some(shredding)
+    )
     assert(rows(s"SELECT v FROM $t ORDER BY id").map(r => Option(r.getString(0))) ==
       values.map(v => Some(v._2)) :+ None)
     assert(rows(s"SELECT id FROM $t WHERE id < 2").size == 2)
@@ -248,7 +261,11 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
 
   /** `a` as an int, `b` as text, `c` as a list of text. */
   private def shredding: org.apache.iceberg.parquet.VariantShreddingFunction = {
-    import org.apache.iceberg.shaded.org.apache.parquet.schema.{LogicalTypeAnnotation, Type => ShadedType, Types => Shaded}
+    import org.apache.iceberg.shaded.org.apache.parquet.schema.{
+      LogicalTypeAnnotation,
+      Type => ShadedType,
+      Types => Shaded
+    }
     import org.apache.iceberg.shaded.org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BINARY, INT32}
     def column(name: String, typed: ShadedType): ShadedType =
       Shaded.requiredGroup().addField(Shaded.optional(BINARY).named("value")).addField(typed).named(name)

@@ -63,8 +63,10 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     ))
     assert(first(8).toString == "[00:00, null]")
     assert(second.tail.forall(_ == null))
-    assert(rows(s"SELECT t, n, z, hex(g), l, m['$uuid'] FROM $t WHERE u = '$uuid'").map(_.toString.takeWhile(_ != 'W')) ==
-      Seq("[86399999999,-1,1,0101000000000000000000F03F0000000000000040,"))
+    assert(
+      rows(s"SELECT t, n, z, hex(g), l, m['$uuid'] FROM $t WHERE u = '$uuid'").map(_.toString.takeWhile(_ != 'W')) ==
+        Seq("[86399999999,-1,1,0101000000000000000000F03F0000000000000040,")
+    )
     changesNothing(t, "id, t") {
       def message(values: String): String =
         messages(intercept[Exception](sql(s"INSERT INTO $t (id, u, f, t, l) VALUES (3, $values)")))
@@ -106,14 +108,21 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
       new PeerSchema(
         required(1, "id", Types.LongType.get),
         optional(2, "v", Types.VariantType.get),
-        optional(3, "s", Types.StructType.of(optional(4, "v", Types.VariantType.get), optional(5, "i", Types.LongType.get))),
+        optional(
+          3,
+          "s",
+          Types.StructType.of(optional(4, "v", Types.VariantType.get), optional(5, "i", Types.LongType.get))
+        ),
         optional(6, "l", Types.ListType.ofOptional(7, Types.VariantType.get)),
         optional(8, "x", Types.UnknownType.get)
       )
     )
     sql(s"INSERT INTO $t (id) VALUES (1)")
     sql(s"INSERT INTO $t VALUES (2, NULL, named_struct('v', NULL, 'i', 5L), NULL, NULL)")
-    assert(rows(s"SELECT * FROM $t ORDER BY id").map(_.toString) == Seq("[1,null,null,null,null]", "[2,null,[null,5],null,null]"))
+    assert(rows(s"SELECT * FROM $t ORDER BY id").map(_.toString) == Seq(
+      "[1,null,null,null,null]",
+      "[2,null,[null,5],null,null]"
+    ))
     assert(fields(t).map(_.take(2)) == Seq(Seq(1L, null), Seq(2L, null)))
     changesNothing(t) {
       def message(values: String): String = messages(intercept[Exception](sql(s"INSERT INTO $t VALUES ($values)")))

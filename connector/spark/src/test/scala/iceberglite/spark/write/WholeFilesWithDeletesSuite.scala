@@ -15,7 +15,9 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
          |'format-version' = '$version', 'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read',
          |'write.delete.granularity' = '$granularity')""".stripMargin
     )
-    Seq(0, 30).foreach(from => sql(s"INSERT INTO $there SELECT id, concat('c', id % 3) FROM range($from, ${from + 30})"))
+    Seq(0, 30).foreach(from =>
+      sql(s"INSERT INTO $there SELECT id, concat('c', id % 3) FROM range($from, ${from + 30})")
+    )
     sql(s"DELETE FROM $there WHERE id % 10 = 3")
     sql(s"UPDATE $there SET id = id + 100 WHERE id IN (1, 2, 6, 31)")
     sql(s"REFRESH TABLE $table")
@@ -38,7 +40,8 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     val data = rows(s"SELECT file_path FROM $there.data_files").map(_.getString(0)).toSet
     val deletes = rows(s"SELECT referenced_data_file, record_count FROM $there.delete_files")
     assert(deletes.filterNot(_.isNullAt(0)).forall(r => data(r.getString(0))))
-    val summary = rows(s"SELECT summary FROM $there.snapshots ORDER BY committed_at DESC LIMIT 1").head.getMap[String, String](0)
+    val summary =
+      rows(s"SELECT summary FROM $there.snapshots ORDER BY committed_at DESC LIMIT 1").head.getMap[String, String](0)
     assert(summary("total-data-files") == data.size.toString && summary("total-delete-files") == deletes.size.toString)
     assert(summary("total-position-deletes") == deletes.map(_.getLong(1)).sum.toString)
     val left = rows(s"SELECT sum(record_count) FROM $there.data_files").head
@@ -47,7 +50,8 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     assert(ours == sorted(s"SELECT file_path, record_count FROM $there.delete_files"))
   }
 
-  private def deleteFiles(table: String): Long = rows(s"SELECT count(*) FROM ${peer(table)}.delete_files").head.getLong(0)
+  private def deleteFiles(table: String): Long =
+    rows(s"SELECT count(*) FROM ${peer(table)}.delete_files").head.getLong(0)
 
   private def lastOperation(table: String): String =
     rows(s"SELECT operation FROM ${peer(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getString(0)

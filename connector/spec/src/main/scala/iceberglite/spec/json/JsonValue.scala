@@ -200,10 +200,10 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
 }
 
 object JsonValue {
-  private final val Member = -1
+  final private val Member = -1
 
   /** The whole document. */
-  private final val Top = -2
+  final private val Top = -2
 
   /** Locations, properties and defaults have no length that the spec would bound; a document is in memory anyway. */
   private val factory: JsonFactory = new JsonFactory()

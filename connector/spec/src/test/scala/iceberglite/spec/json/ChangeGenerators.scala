@@ -73,39 +73,41 @@ object ChangeGenerators {
     id.map(AssertDefaultSortOrderId)
   )
 
-  private def viewVersion(versionId: Int, schemaId: Int): Gen[ViewVersion] = for {
-    time <- Gen.choose(0L, 1L << 53)
-    summary <- strings
-    queries <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, text))
-    catalog <- Gen.option(text)
-    namespace <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, text.map(_.replace("\u0000", ""))))
-  } yield ViewVersion(
-    versionId,
-    schemaId,
-    time,
-    summary,
-    queries.zipWithIndex.map { case (sql, i) => Sql(sql, s"dialect$i") }.toVector,
-    catalog,
-    namespace.toVector
-  )
-
-  val view: Gen[ViewMetadata] = for {
-    schemas <- Gen.zip(schema(0), schema(4))
-    count <- Gen.choose(1, 4)
-    versions <- Gen.sequence[Vector[ViewVersion], ViewVersion](
-      (1 to count).map(i => Gen.oneOf(0, 4).flatMap(viewVersion(i, _)))
+  private def viewVersion(versionId: Int, schemaId: Int): Gen[ViewVersion] =
+    for {
+      time <- Gen.choose(0L, 1L << 53)
+      summary <- strings
+      queries <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, text))
+      catalog <- Gen.option(text)
+      namespace <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, text.map(_.replace("\u0000", ""))))
+    } yield ViewVersion(
+      versionId,
+      schemaId,
+      time,
+      summary,
+      queries.zipWithIndex.map { case (sql, i) => Sql(sql, s"dialect$i") }.toVector,
+      catalog,
+      namespace.toVector
     )
-    current <- Gen.choose(1, count)
-    properties <- strings
-  } yield ViewMetadata(
-    Some(SampleTables.Uuid),
-    "s3://bucket/view",
-    Vector(schemas._1, schemas._2),
-    current,
-    versions,
-    versions.map(v => ViewLogEntry(v.timestampMs, v.versionId)),
-    properties
-  )
+
+  val view: Gen[ViewMetadata] =
+    for {
+      schemas <- Gen.zip(schema(0), schema(4))
+      count <- Gen.choose(1, 4)
+      versions <- Gen.sequence[Vector[ViewVersion], ViewVersion](
+        (1 to count).map(i => Gen.oneOf(0, 4).flatMap(viewVersion(i, _)))
+      )
+      current <- Gen.choose(1, count)
+      properties <- strings
+    } yield ViewMetadata(
+      Some(SampleTables.Uuid),
+      "s3://bucket/view",
+      Vector(schemas._1, schemas._2),
+      current,
+      versions,
+      versions.map(v => ViewLogEntry(v.timestampMs, v.versionId)),
+      properties
+    )
 
   val viewUpdate: Gen[ViewUpdate] = Gen.oneOf[ViewUpdate](
     shared,
@@ -180,34 +182,35 @@ object ChangeGenerators {
     upper <- bounds
   } yield MetricMaps(sizes, values, nulls, nans, lower, upper)
 
-  def file(contents: Seq[Content]): Gen[ContentFile] = for {
-    content <- Gen.oneOf(contents)
-    format <- Gen.oneOf(FileFormat.all)
-    partition <- tuple
-    found <- metrics
-    key <- Gen.option(bytes)
-    splits <- Gen.listOf(Gen.choose(0L, 1023L)).map(_.distinct.sorted)
-    order <- Gen.option(Gen.choose(0, 9))
-    row <- Gen.option(Gen.choose(0L, Long.MaxValue))
-    position <- Gen.option(Gen.choose(0L, Long.MaxValue))
-  } yield ContentFile(
-    content,
-    s"s3://b/${format.name}",
-    format,
-    partitioning.specId,
-    partition,
-    7,
-    1024,
-    found,
-    key,
-    splits.toVector,
-    if (content == Content.EqualityDeletes) Vector(1, 2) else Vector.empty,
-    order,
-    if (content == Content.Data) row else None,
-    if (content == Content.PositionDeletes) position.map(p => s"s3://b/$p") else None,
-    if (content == Content.PositionDeletes) position else None,
-    if (content == Content.PositionDeletes) position else None
-  )
+  def file(contents: Seq[Content]): Gen[ContentFile] =
+    for {
+      content <- Gen.oneOf(contents)
+      format <- Gen.oneOf(FileFormat.all)
+      partition <- tuple
+      found <- metrics
+      key <- Gen.option(bytes)
+      splits <- Gen.listOf(Gen.choose(0L, 1023L)).map(_.distinct.sorted)
+      order <- Gen.option(Gen.choose(0, 9))
+      row <- Gen.option(Gen.choose(0L, Long.MaxValue))
+      position <- Gen.option(Gen.choose(0L, Long.MaxValue))
+    } yield ContentFile(
+      content,
+      s"s3://b/${format.name}",
+      format,
+      partitioning.specId,
+      partition,
+      7,
+      1024,
+      found,
+      key,
+      splits.toVector,
+      if (content == Content.EqualityDeletes) Vector(1, 2) else Vector.empty,
+      order,
+      if (content == Content.Data) row else None,
+      if (content == Content.PositionDeletes) position.map(p => s"s3://b/$p") else None,
+      if (content == Content.PositionDeletes) position else None,
+      if (content == Content.PositionDeletes) position else None
+    )
 
   val task: Gen[ScanTask] = for {
     data <- file(Seq(Content.Data))

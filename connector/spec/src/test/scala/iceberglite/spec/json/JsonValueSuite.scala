@@ -19,7 +19,8 @@ class JsonValueSuite extends AnyFunSuite {
   }
 
   test("numbers are exact: what does not fit is refused and never expanded", JsonRules.strict) {
-    val json = parse("""{"l":9223372036854775807,"m":9223372036854775808,"e":1e3,"f":1.5,"h":1e999999999,"i":2147483648}""")
+    val json =
+      parse("""{"l":9223372036854775807,"m":9223372036854775808,"e":1e3,"f":1.5,"h":1e999999999,"i":2147483648}""")
     assert(json.long("l") == Long.MaxValue)
     Seq("m", "e", "f", "h").foreach(key => assert(refused(json.long(key)).path == s"$$.$key"))
     assert(refused(json.int("i")).reason == "Expected an int, found 2147483648")

@@ -114,8 +114,9 @@ object MetadataGenerators {
 
   /** Of columns that the schema has, of types that the transform takes. */
   private def partOf(schema: Schema): Gen[(Vector[Int], Transform)] =
-    Gen.zip(Gen.oneOf(schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])), transform).map { case (field, t) =>
-      (Vector(field.id), if (t.canTransform(field.fieldType)) t else UnknownTransform("zorder[3]"))
+    Gen.zip(Gen.oneOf(schema.fields.filter(_.fieldType.isInstanceOf[PrimitiveType])), transform).map {
+      case (field, t) =>
+        (Vector(field.id), if (t.canTransform(field.fieldType)) t else UnknownTransform("zorder[3]"))
     }
 
   val strings: Gen[Map[String, String]] =

@@ -21,8 +21,11 @@ class PartsJsonSuite extends AnyFunSuite {
     Vector(PartitionField(4, 1000, "ts_day", Day), PartitionField(1, 1001, "id_bucket", Bucket(16)))
   )
 
-  test("the spec's example of partition fields is read and written",
-    JsonRules.partitionSpecs, PartitionRules.specFields) {
+  test(
+    "the spec's example of partition fields is read and written",
+    JsonRules.partitionSpecs,
+    PartitionRules.specFields
+  ) {
     assert(PartitionSpecJson.parseFields("f", 0, specExample) == spec)
     assert(PartitionSpecJson.fieldsToJson(spec) == specExample)
     val whole = s"""{"spec-id":0,"fields":$specExample}"""
@@ -30,14 +33,21 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(PartitionSpecJson.toJson(spec) == whole)
   }
 
-  test("partition fields without ids are counted from 1000",
-    JsonRules.partitionSpecs, MetadataRules.version1Defaults, PartitionRules.idsOfV1) {
+  test(
+    "partition fields without ids are counted from 1000",
+    JsonRules.partitionSpecs,
+    MetadataRules.version1Defaults,
+    PartitionRules.idsOfV1
+  ) {
     val json = specExample.replaceAll(""""field-id":\d+,""", "")
     assert(PartitionSpecJson.parseFields("f", 0, json) == spec)
   }
 
-  test("one source is written as source-id, several as source-ids, and either is read",
-    JsonRules.sourceIds, PartitionRules.multiArgument) {
+  test(
+    "one source is written as source-id, several as source-ids, and either is read",
+    JsonRules.sourceIds,
+    PartitionRules.multiArgument
+  ) {
     val several = PartitionSpec(1, Vector(PartitionField(Vector(1, 2), 1000, "z", UnknownTransform("zorder"))))
     val json = PartitionSpecJson.toJson(several)
     assert(json.contains(""""source-ids":[1,2]""") && !json.contains("source-id\""))
@@ -47,7 +57,10 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(invalid(PartitionSpecJson.parseFields("f", 0, one.replace("[4]", "[]"))).path == "$[0].source-ids")
   }
 
-  test("an unknown transform is kept as it is, a known one with an impossible parameter is refused", JsonRules.unknownTransforms) {
+  test(
+    "an unknown transform is kept as it is, a known one with an impossible parameter is refused",
+    JsonRules.unknownTransforms
+  ) {
     val json = """[{"source-id":4,"field-id":1000,"name":"x","transform":"hilbert[4,5]"}]"""
     val read = PartitionSpecJson.parseFields("f", 0, json)
     assert(read.hasUnknownTransform)
@@ -73,7 +86,11 @@ class PartsJsonSuite extends AnyFunSuite {
     assert(error.path == "$.fields[1].direction" && error.reason == "Must be one of asc, desc, found down")
   }
 
-  test("a snapshot of version 1 may list its manifests and leave out what came later", JsonRules.snapshots, MetadataRules.upgrade) {
+  test(
+    "a snapshot of version 1 may list its manifests and leave out what came later",
+    JsonRules.snapshots,
+    MetadataRules.upgrade
+  ) {
     val read = SnapshotJson.parse("f", """{"snapshot-id":1,"timestamp-ms":5,"manifests":["a","b"]}""")
     assert(read == Snapshot(1, None, 0, 5, None, Vector("a", "b"), Map.empty, None))
     assert(read.operation.isEmpty)

@@ -15,7 +15,8 @@ import iceberglite.spec.transform.{Bucket, Identity}
 
 /** Content files and scan tasks as JSON. */
 class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  private val schema = Schema(0, Vector(NestedField.required(3, "id", IntType), NestedField.optional(4, "b", StringType)))
+  private val schema =
+    Schema(0, Vector(NestedField.required(3, "id", IntType), NestedField.optional(4, "b", StringType)))
   private val spec =
     PartitionSpec(1, Vector(PartitionField(3, 1000, "id", Identity), PartitionField(4, 1001, "b_bucket", Bucket(4))))
   private val files = new ContentFileJson(Map(1 -> spec), schema)
@@ -79,7 +80,10 @@ class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(dv.content == Content.PositionDeletes && dv.format == FileFormat.Puffin)
     assert(dv.partition == PartitionTuple(Vector(Some(IntLiteral(1)), None)))
     assert((dv.referencedDataFile, dv.contentOffset, dv.contentSizeInBytes) == ((Some("d"), Some(4L), Some(5L))))
-    val data = files.parse("f", example.replace("EQUALITY_DELETES", "data").replace("\"equality-ids\":[1]", "\"first-row-id\":70"))
+    val data = files.parse(
+      "f",
+      example.replace("EQUALITY_DELETES", "data").replace("\"equality-ids\":[1]", "\"first-row-id\":70")
+    )
     assert(data.firstRowId.contains(70))
   }
 

@@ -131,8 +131,11 @@ class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val mapJson =
     """{"type":"map","key-id":2,"key":"string","value-id":3,"value":"date","value-required":true}"""
 
-  test("defaults of lists and maps stand as Appendix D says, and a struct's is {}",
-    TypeRules.nestedDefaults, TypeRules.structDefault) {
+  test(
+    "defaults of lists and maps stand as Appendix D says, and a struct's is {}",
+    TypeRules.nestedDefaults,
+    TypeRules.structDefault
+  ) {
     def default(json: String) = SchemaJson.parse("f.json", json).fields.head.writeDefault
     assert(default(defaulted(structJson, "{}")).contains(EmptyStruct))
     assert(default(defaulted(structJson, "null")).isEmpty)

@@ -65,7 +65,9 @@ class TableMetadataCheckSuite extends AnyFunSuite {
   }
 
   test("the unsorted order is 0 and no other", JsonRules.sortOrders) {
-    assert(refused(table.copy(sortOrders = Vector(SortOrder.Unsorted, SortOrder(1, Vector.empty)))).path == "$.sort-orders")
+    assert(
+      refused(table.copy(sortOrders = Vector(SortOrder.Unsorted, SortOrder(1, Vector.empty)))).path == "$.sort-orders"
+    )
     val field = SortField(Vector(1), Identity, SortDirection.Ascending, NullOrder.NullsFirst)
     refused(table.copy(sortOrders = Vector(SortOrder(0, Vector(field)))))
   }
@@ -73,14 +75,19 @@ class TableMetadataCheckSuite extends AnyFunSuite {
   test("partition fields of a spec have ids of their own, or none of them has", JsonRules.partitionSpecs) {
     val text = json(table)
     assert(text.contains("\"field-id\":1001,"))
-    def fault(to: String) = intercept[InvalidMetadata](TableMetadataJson.read("f.json", text.replace("\"field-id\":1001,", to)))
+    def fault(to: String) =
+      intercept[InvalidMetadata](TableMetadataJson.read("f.json", text.replace("\"field-id\":1001,", to)))
     assert(fault("").reason == "Only 1 of 2 fields have a field-id")
     assert(fault("\"field-id\":1000,").reason == "Two partition fields have the id 1000")
     val names = text.replace("\"name\":\"id_bucket\"", "\"name\":\"ts_day\"")
     assert(intercept[InvalidMetadata](TableMetadataJson.read("f.json", names)).reason.contains("called ts_day"))
   }
 
-  test("references stand at snapshots that there are, and main is a branch", MetadataRules.refsExist, MetadataRules.mainBranch) {
+  test(
+    "references stand at snapshots that there are, and main is a branch",
+    MetadataRules.refsExist,
+    MetadataRules.mainBranch
+  ) {
     assert(refused(table.copy(refs = table.refs + ("t" -> Tag(99)))).path == "$.refs.t")
     assert(refused(table.copy(refs = Map(Main -> Tag(3)))).path == "$.refs.main")
     assert(refused(table.copy(currentSnapshotId = Some(99), refs = Map.empty)).path == "$.current-snapshot-id")

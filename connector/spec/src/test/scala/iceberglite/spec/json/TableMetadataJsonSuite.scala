@@ -51,7 +51,11 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(MetadataGenerators.table)(m => assert(TableMetadataJson.read(File, TableMetadataJson.write(m)) == m))
   }
 
-  test("the oldest layout of version 1 is read with what came later filled in", MetadataRules.version1Defaults, JsonRules.unknownKeys) {
+  test(
+    "the oldest layout of version 1 is read with what came later filled in",
+    MetadataRules.version1Defaults,
+    JsonRules.unknownKeys
+  ) {
     val m = read(oldest)
     assert(m.formatVersion == V1 && m.uuid.isEmpty && m.lastSequenceNumber == 0)
     assert(m.schema.schemaId == 0 && m.schema.require("z").fieldType == TimestampType)
@@ -64,7 +68,10 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(m.snapshotLog.isEmpty && m.metadataLog.isEmpty)
   }
 
-  test("the oldest layout is written with both the old and the new keys, and read again the same", MetadataRules.version1Writing) {
+  test(
+    "the oldest layout is written with both the old and the new keys, and read again the same",
+    MetadataRules.version1Writing
+  ) {
     val m = read(oldest)
     val written = text(m)
     assert(read(written) == m)
@@ -74,7 +81,11 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq("table-uuid", "sequence-number", "next-row-id").foreach(key => assert(!written.contains(key)))
   }
 
-  test("an unpartitioned table of version 1 without properties or snapshots is read", MetadataRules.version1Defaults, MetadataRules.noSnapshot) {
+  test(
+    "an unpartitioned table of version 1 without properties or snapshots is read",
+    MetadataRules.version1Defaults,
+    MetadataRules.noSnapshot
+  ) {
     val m = read("""{"format-version":1,"location":"l","last-updated-ms":1,"last-column-id":1,"partition-spec":[],
       "schema":{"type":"struct","fields":[{"id":1,"name":"x","required":false,"type":"int"}]},
       "current-snapshot-id":-1}""")
@@ -88,7 +99,11 @@ class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(text(m).contains("\"schema\":{"))
   }
 
-  test("version 2 is written without the keys of version 1, and version 3 with the row ids", MetadataRules.version1Writing, MetadataRules.nextRowId) {
+  test(
+    "version 2 is written without the keys of version 1, and version 3 with the row ids",
+    MetadataRules.version1Writing,
+    MetadataRules.nextRowId
+  ) {
     assert(!v2.contains("\"schema\":") && !v2.contains("\"partition-spec\":") && !v2.contains("next-row-id"))
     assert(v2.contains("\"last-sequence-number\":3"))
     val v3 = text(SampleTables.withHistory(V3))

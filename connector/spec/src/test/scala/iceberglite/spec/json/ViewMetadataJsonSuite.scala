@@ -78,12 +78,18 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("what a version says counts before what its queries say", JsonRules.earlyViews) {
-    val json = adopted.replace("\"dialect\":\"spark\"", "\"dialect\":\"spark\",\"default-catalog\":\"other\"," +
-      "\"default-namespace\":[],\"schema-id\":7,\"field-aliases\":[\"other\"]")
+    val json = adopted.replace(
+      "\"dialect\":\"spark\"",
+      "\"dialect\":\"spark\",\"default-catalog\":\"other\"," +
+        "\"default-namespace\":[],\"schema-id\":7,\"field-aliases\":[\"other\"]"
+    )
     assert(read(json) == read(adopted))
   }
 
-  test("names and comments that a query of the early form gives the columns are those of its schema", JsonRules.earlyViews) {
+  test(
+    "names and comments that a query of the early form gives the columns are those of its schema",
+    JsonRules.earlyViews
+  ) {
     val renamed = read(early.replace(
       "\"dialect\": \"presto\"",
       "\"dialect\": \"presto\", \"field-aliases\": [\"a\", \"b\"], \"field-docs\": [\"first\", null]"
@@ -114,8 +120,11 @@ class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ("\"current-version-id\":1", "\"current-version-id\":2", "$.current-version-id"),
       ("\"schema-id\":1,\"default-catalog\"", "\"schema-id\":9,\"default-catalog\"", "$.versions"),
       ("\"view-uuid\":\"fa", "\"view-uuid\":\"xfa", "$.view-uuid"),
-      ("\"dialect\":\"spark\"}", "\"dialect\":\"spark\"},{\"type\":\"sql\",\"sql\":\"x\",\"dialect\":\"SPARK\"}",
-        "$.versions[0].representations"),
+      (
+        "\"dialect\":\"spark\"}",
+        "\"dialect\":\"spark\"},{\"type\":\"sql\",\"sql\":\"x\",\"dialect\":\"SPARK\"}",
+        "$.versions[0].representations"
+      ),
       ("\"default-namespace\":[\"default\"]", "\"default-namespace\":\"default\"", "$.versions[0].default-namespace"),
       ("\"sql\":\"SELECT 1\",", "", "$.versions[0].representations[0]"),
       ("\"version-log\"", "\"version-log-\"", "$"),

@@ -57,7 +57,9 @@ final private[read] class ReadersInTurn(readers: Iterator[PartitionReader[Intern
   }
 
   override def get(): InternalRow =
-    current.fold(throw new NoSuchElementException("No row is at hand"))((reader: PartitionReader[InternalRow]) => reader.get())
+    current.fold(throw new NoSuchElementException("No row is at hand"))((reader: PartitionReader[InternalRow]) =>
+      reader.get()
+    )
 
   override def close(): Unit = closeCurrent()
 

@@ -53,7 +53,9 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (0 until 3).foreach(i => struct.getChild(0).asInstanceOf[OnHeapColumnVector].putInt(i, i * 10))
     struct.putNull(1)
     val selected = new SelectedVector(struct, Array(2, 1, 0))
-    assert(selected.getStruct(0).getInt(0) == 20 && selected.getStruct(1) == null && selected.getStruct(2).getInt(0) == 0)
+    assert(
+      selected.getStruct(0).getInt(0) == 20 && selected.getStruct(1) == null && selected.getStruct(2).getInt(0) == 0
+    )
     assert(selected.getChild(0) eq selected.getChild(0))
   }
 }

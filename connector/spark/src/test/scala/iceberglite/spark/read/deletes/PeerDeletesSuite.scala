@@ -30,7 +30,8 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   private def mergeOnRead(version: Int): Seq[(String, String)] = Seq("format-version" -> version.toString) ++
     Seq("delete", "update", "merge").map(s => s"write.$s.mode" -> "merge-on-read")
 
-  private def contents(table: String): Seq[String] = sorted(s"SELECT DISTINCT content, file_format FROM ${peer(table)}.delete_files")
+  private def contents(table: String): Seq[String] =
+    sorted(s"SELECT DISTINCT content, file_format FROM ${peer(table)}.delete_files")
 
   private val columns = "id bigint, cat string, s struct<a: int, b: string>, l array<int>, m map<string, int>"
 
@@ -143,7 +144,11 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
 
   private def deletes(table: String) = new PeerEqualityDeletes(spark, peer(table))
 
-  test("equality deletes, of one column and of several, in all formats", ScanRules.allColumnsEqual, ScanRules.everyFormat) {
+  test(
+    "equality deletes, of one column and of several, in all formats",
+    ScanRules.allColumnsEqual,
+    ScanRules.everyFormat
+  ) {
     import FileFormat.{AVRO, ORC, PARQUET}
     for ((format, data) <- Seq(PARQUET -> "parquet", ORC -> "parquet", AVRO -> "orc", PARQUET -> "avro")) {
       val table = plain("write.format.default" -> data)
@@ -182,7 +187,11 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     Seq("id, s", "s.b").foreach(wanted => assert(sorted(s"SELECT $wanted FROM $table").size == 97))
   }
 
-  test("equality deletes of partitions, and of an unpartitioned spec", ScanRules.equalityPartition, ScanRules.globalEquality) {
+  test(
+    "equality deletes of partitions, and of an unpartitioned spec",
+    ScanRules.equalityPartition,
+    ScanRules.globalEquality
+  ) {
     val table = create(columns, "", "format-version" -> "2")
     sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD cat")
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
@@ -298,10 +307,14 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   test("large files: many batches, row groups and splits") {
     val properties = Seq("write.parquet.row-group-size-bytes" -> "65536", "read.split.target-size" -> "65536")
     val table = create("id bigint, text string", "", mergeOnRead(3) ++ properties: _*)
-    sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) FROM range(0, 20000)")
+    sql(
+      s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat(md5(CAST(id AS string)), 2) FROM range(0, 20000)"
+    )
     sql(s"DELETE FROM ${peer(table)} WHERE id % 3 = 1 OR id BETWEEN 5000 AND 12000 OR id = 19999")
     deletes(table).commit(Seq("id"))((0L until 2000L by 5).map(Seq(_)): _*)
-    Seq("SELECT * FROM %s", "SELECT id, _pos FROM %s WHERE id > 4000 AND id < 13000", "SELECT count(*) FROM %s").foreach(sameRows(table, _))
+    Seq("SELECT * FROM %s", "SELECT id, _pos FROM %s WHERE id > 4000 AND id < 13000", "SELECT count(*) FROM %s").foreach(
+      sameRows(table, _)
+    )
   }
 
   test("_deleted marks deleted rows, which are there when it is asked for") {

@@ -48,8 +48,10 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(twoInts.read(added, needed) == Seq(Row("old", 7L), Row("old", 7L)))
   }
 
-  test("an added list, map or struct has its initial default, and the struct's fields have theirs",
-    ProjectionRules.structOfDefaults) {
+  test(
+    "an added list, map or struct has its initial default, and the struct's fields have theirs",
+    ProjectionRules.structOfDefaults
+  ) {
     def of(n: Int) = OfPrimitive(IntLiteral(n))
     val list = optional(3, "l", ListType(4, IntType, elementRequired = false))
       .copy(initialDefault = Some(OfList(Vector(Some(of(1)), None))))
@@ -66,8 +68,10 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(twoInts.read(structs).head == Row(Seq(Row(3, null, Row(3)))))
   }
 
-  test("a required field without a value in a struct that is there by default is named with its path",
-    ProjectionRules.requiredMissing) {
+  test(
+    "a required field without a value in a struct that is there by default is named with its path",
+    ProjectionRules.requiredMissing
+  ) {
     val s = optional(3, "s", StructType(Vector(required(9, "x", IntType)))).copy(initialDefault = Some(EmptyStruct))
     assert(intercept[UnreadableFile](twoInts.read(s)).getMessage.contains("no column s.x"))
   }
@@ -83,8 +87,10 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(error.getMessage.contains("column a is required int32 a = 1, which is no string"))
   }
 
-  test("the identity partition value stands only for a column that the file lacks",
-    ProjectionRules.partitionValueOnlyMissing) {
+  test(
+    "the identity partition value stands only for a column that the file lacks",
+    ProjectionRules.partitionValueOnlyMissing
+  ) {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "a", Identity), PartitionField(3, 1001, "c", Identity)))
     val scan = Scan(
       Vector(required(1, "a", IntType), required(3, "c", LongType)),
@@ -190,8 +196,11 @@ class ColumnMatchSuite extends AnyFunSuite {
     intercept[UnreadableFile](file.read(optional(1, "a", IntType)))
   }
 
-  test("a file without ids is read by the table's name mapping, at every level",
-    ProjectionRules.mappingWithoutIds, ProjectionRules.mappingNesting) {
+  test(
+    "a file without ids is read by the table's name mapping, at every level",
+    ProjectionRules.mappingWithoutIds,
+    ProjectionRules.mappingNesting
+  ) {
     val file = write(
       """message m {
         |  optional int32 a;
@@ -230,8 +239,10 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(twoInts.read(scan) == Seq(Row(null), Row(null)))
   }
 
-  test("names with dots, spaces, quotes and other letters are names like any other",
-    ProjectionRules.mappingLiteralNames) {
+  test(
+    "names with dots, spaces, quotes and other letters are names like any other",
+    ProjectionRules.mappingLiteralNames
+  ) {
     val names = Seq("a.b", "a b", "a`b", "größe", "列", "A", "a", ";= {")
     val builder = Types.buildMessage()
     names.zipWithIndex.foreach { case (n, i) => builder.addField(Types.optional(INT32).id(i + 1).named(n)) }

@@ -144,10 +144,16 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
   }
 
   test("bounds of floating point numbers are those of the values beside the NaNs", MetricsRules.nans) {
-    val schema = Schema(0, Vector(optional(1, "d", DoubleType), optional(2, "f", FloatType), optional(3, "nan", FloatType)))
+    val schema =
+      Schema(0, Vector(optional(1, "d", DoubleType), optional(2, "f", FloatType), optional(3, "nan", FloatType)))
     val (_, file) = write(
       schema,
-      Seq(Row(Double.NaN, -0.0f, Float.NaN), Row(3.5, Float.NaN, null), Row(-1.0, 0.0f, Float.NaN), Row(null, null, Float.NaN))
+      Seq(
+        Row(Double.NaN, -0.0f, Float.NaN),
+        Row(3.5, Float.NaN, null),
+        Row(-1.0, 0.0f, Float.NaN),
+        Row(null, null, Float.NaN)
+      )
     )
     val m = file.metrics
     assert(m.nanValueCounts.get == Map(1 -> 1L, 2 -> 1L, 3 -> 3L))

@@ -33,7 +33,11 @@ class WrittenMetricsPeerSuite extends AnyFunSuite with SharedSession {
   ).map(_.getString(0))
 
   Seq("", "none", "counts", "truncate(3)", "full").foreach { mode =>
-    test(s"the metrics of written files are those of Apache Iceberg with mode '$mode'", MetricsRules.asThePeer, MetricsRules.nans) {
+    test(
+      s"the metrics of written files are those of Apache Iceberg with mode '$mode'",
+      MetricsRules.asThePeer,
+      MetricsRules.nans
+    ) {
       val properties = if (mode.isEmpty) "" else s"TBLPROPERTIES ('write.metadata.metrics.default' = '$mode')"
       val (ours, theirs) = (newTable(), newTable())
       Seq(ours, theirs).foreach(t => sql(s"CREATE TABLE ${peer(t)} ($columns) USING iceberg $properties"))
