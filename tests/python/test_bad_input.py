@@ -68,6 +68,23 @@ def test_a_damaged_metadata_file_is_named(spark: SparkSession, table: str, fille
     assert spark.table(table).count() == 2
 
 
+def test_a_bit_that_flipped_in_a_data_file_is_no_wrong_row(spark: SparkSession, table: str) -> None:
+    """proves: spark/damaged-data-files"""
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT) USING iceberg "
+        "TBLPROPERTIES ('write.parquet.compression-codec' = 'uncompressed', 'write.parquet.dict-size-bytes' = '1')"
+    )
+    spark.range(0, 1000, 1, 1).writeTo(f"lite.{table}").append()
+    (file,) = Path(Table(spark, table).location.replace("file:", "")).rglob("*.parquet")
+    whole = bytearray(file.read_bytes())
+    place = whole.index((500).to_bytes(8, "little"))
+    whole[place] ^= 1
+    file.write_bytes(bytes(whole))
+    message = failure(spark, f"SELECT * FROM {table}")
+    assert file.name in message
+    assert "checksum" in message.lower()
+
+
 def test_a_missing_manifest_is_named(spark: SparkSession, table: str) -> None:
     spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
     spark.sql(f"INSERT INTO {table} VALUES (1)")

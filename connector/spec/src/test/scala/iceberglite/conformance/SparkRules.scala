@@ -67,4 +67,10 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "Files without field ids are read by the table's name mapping, at every level and by every alias; a partition value " +
       "stands only for a column that the file lacks."
   )("core/data/parquet/ParquetNameMapping.scala", "spark/read/parquet/FileProjections.scala")
+
+  val damagedDataFiles: Rule = rule(
+    "damaged-data-files",
+    "Goals",
+    "A data file that was damaged after it was written is an error that names it, not another row."
+  )("spark/read/parquet/ParquetBatches.scala")
 }

@@ -98,6 +98,8 @@ private[read] object ParquetBatches {
     base.setBoolean(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key, false)
     base.setBoolean(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key, false)
     base.setBoolean(SQLConf.CASE_SENSITIVE.key, true)
+    // A bit that flipped in a page would be a wrong row; to check costs little beside unpacking.
+    base.setBooleanIfUnset(ParquetInputFormat.PAGE_VERIFY_CHECKSUM_ENABLED, true)
     base
   }
 }
