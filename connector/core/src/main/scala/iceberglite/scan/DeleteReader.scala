@@ -1,5 +1,7 @@
 package iceberglite.scan
 
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{HashSet => JavaSet}
 
 import scala.collection.mutable
@@ -70,6 +72,7 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
         // Sorted by path: most rows speak of the file that the row before them speaks of.
         val path = row(0).asInstanceOf[String]
         if (path != lastPath) {
+          requireSpokenOf(entry, path)
           last = builders.getOrElseUpdate(path, DeletionVector.newBuilder)
           lastPath = path
         }
@@ -81,6 +84,20 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
       builders.mapValues(_.result()).toMap.map(identity)
     }
   )
+
+  /** A file that speaks of others than its entry says is not the file that was committed. */
+  private def requireSpokenOf(entry: ContentFile, path: String): Unit = {
+    val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))
+    val id = MetadataColumns.DeleteFilePath.id
+    val said = entry.referencedDataFile.forall(_ == path) &&
+      entry.metrics.lowerBound(id).forall(Literal.compareUnsigned(_, bytes) <= 0) &&
+      entry.metrics.upperBound(id).forall(Literal.compareUnsigned(_, bytes) >= 0)
+    if (!said) throw UnreadableFile(
+      entry.path,
+      "position delete file",
+      s"It deletes rows of $path, of which its entry in the manifest does not speak. Restore the file that was committed"
+    )
+  }
 
   private def keysOf(columns: Vector[KeyColumn], deletes: Vector[DeleteFile]): DeletedKeys =
     keySets.getOrElseUpdate(

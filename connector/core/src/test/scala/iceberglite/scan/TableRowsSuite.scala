@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Fuzz
 import iceberglite.conformance.ScanRules
 import iceberglite.data.{DataFormats, DataTarget, Record}
-import iceberglite.io.MetricsModes
+import iceberglite.io.{ManifestSamples, MetricsModes}
 import iceberglite.io.puffin.DeletionVector
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile, Unsupported}
@@ -295,6 +295,31 @@ class TableRowsSuite extends AnyFunSuite {
     val deletes = files.positions(FileFormat.Avro, file.path -> -1L)
     val e = intercept[UnreadableFile](files.rows(file, Seq(deletes)))
     assert(e.file == deletes.file.path && e.getMessage.contains("-1"))
+  }
+
+  test(
+    "a position delete file that speaks of others than its entry says is not the one that was committed",
+    ScanRules.positionsAsListed
+  ) {
+    val files = new Files
+    val file = files.write(FileFormat.Avro, written, sample)
+    val deletes = files.positions(FileFormat.Avro, file.path -> 0L)
+    def bounds(lower: String, upper: String): ContentFile = deletes.file.copy(metrics =
+      MetricMaps(
+        lowerBounds = Some(Map(MetadataColumns.DeleteFilePath.id -> ManifestSamples.text(lower))),
+        upperBounds = Some(Map(MetadataColumns.DeleteFilePath.id -> ManifestSamples.text(upper)))
+      )
+    )
+    val others = Seq(
+      deletes.file.copy(referencedDataFile = Some("mem:/other")),
+      bounds("mem:/a", "mem:/b"),
+      bounds("mem:/y", "mem:/z")
+    )
+    others.foreach { entry =>
+      val e = intercept[UnreadableFile](files.rows(file, Seq(deletes.copy(file = entry))))
+      assert(e.file == deletes.file.path && e.getMessage.contains(file.path))
+    }
+    assert(files.rows(file, Seq(deletes.copy(file = bounds(file.path, file.path)))).size == sample.size - 1)
   }
 
   test("encrypted files and parts of files are refused") {

@@ -118,6 +118,12 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Vectors,
     "A vector has as many positions as the record count of its entry says."
   )("core/scan/DeleteReader.scala")
+  val positionsAsListed: Rule = rule(
+    "positions-as-listed",
+    "Position Delete Files",
+    "The paths in a position delete file lie within the bounds of its entry, which are never cut; others mean that it is " +
+      "not the file that was committed."
+  )("core/scan/DeleteReader.scala")
 
   val positionRows: Rule = rule(
     "position-rows",
