@@ -46,14 +46,20 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
   private def naming[A](task: FileTask)(read: => A): A = FileTask.naming(task, tableName)(read)
 }
 
-/** The same as rows. */
-final private[read] class RowReader(batches: BatchReader) extends PartitionReader[InternalRow] {
+/**
+ * The same as rows.
+ *
+ * @param copy makes rows of the batches' views of rows: a nested view gives a value where there is a null to whoever does
+ *   not ask whether there is one, as Spark's interpreted expressions do
+ */
+final private[read] class RowReader(batches: BatchReader, copy: InternalRow => InternalRow)
+    extends PartitionReader[InternalRow] {
   private var rows: java.util.Iterator[InternalRow] = java.util.Collections.emptyIterator[InternalRow]
   private var row: Option[InternalRow] = None
 
   override def next(): Boolean = {
     while (!rows.hasNext && batches.next()) rows = batches.get().rowIterator()
-    row = if (rows.hasNext) Some(rows.next()) else None
+    row = if (rows.hasNext) Some(copy(rows.next())) else None
     row.isDefined
   }
 

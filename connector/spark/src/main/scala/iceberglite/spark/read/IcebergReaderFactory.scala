@@ -2,12 +2,14 @@ package iceberglite.spark.read
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, PartitionReaderFactory}
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.io.HadoopFileIO
 import iceberglite.scan.{DeleteReader, FileScanTask, TableRows}
+import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.deletes.FileDeletes
 import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
 import iceberglite.spark.read.rows.{ReadersInTurn, RecordReader, RecordRows}
@@ -39,8 +41,7 @@ final private[read] class IcebergReaderFactory(
   override def createReader(partition: InputPartition): PartitionReader[InternalRow] = {
     val open = new OpenFiles
     new ReadersInTurn(tasksOf(partition).iterator.map { task =>
-      if (task.format == FileFormat.Parquet) new RowReader(new BatchReader(Vector(task), tableName, open.batches))
-      else open.rows(task)
+      if (task.format == FileFormat.Parquet) open.batchRows(task) else open.rows(task)
     })
   }
 
@@ -67,6 +68,11 @@ final private[read] class IcebergReaderFactory(
       val projections = new FileProjections(columns.fields, mapping, values, tableName)
       ParquetBatches.open(task, projections, conf, settings, Some(fileDeletes).filterNot(_.isEmpty))
     }
+
+    private lazy val copyRow = UnsafeProjection.create(SparkTypes.toSpark(wanted.fields))
+
+    def batchRows(task: FileTask): RowReader =
+      new RowReader(new BatchReader(Vector(task), tableName, batches), copyRow)
 
     private lazy val tableRows = new TableRows(io, specs, mapping, schema, wanted.fields, filtered = false)
     private lazy val toRow = RecordRows.of(wanted.fields)

@@ -77,6 +77,20 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     }
   }
 
+  test("a null in a struct is null in rows too, where Spark interprets its expressions") {
+    val table = newTable("nulls")
+    sql(s"CREATE TABLE $table (s STRUCT<a: BOOLEAN, b: INT>) USING iceberg")
+    sql(s"INSERT INTO $table SELECT named_struct('a', IF(id < 5, NULL, true), 'b', int(id)) FROM range(10)")
+    val interpreted = Seq(
+      "spark.sql.iceberg.vectorization.enabled" -> "false",
+      "spark.sql.codegen.wholeStage" -> "false",
+      "spark.sql.codegen.factoryMode" -> "NO_CODEGEN"
+    )
+    withConf(interpreted: _*) {
+      assert(sql(s"SELECT s.a FROM $table").collect().count(_.isNullAt(0)) == 5)
+    }
+  }
+
   test("statistics tell the rows, and bytes in proportion to what is read") {
     def statistics(query: String) = sql(query).queryExecution.optimizedPlan.collectLeaves().head.stats
     val all = statistics(s"SELECT * FROM $days")
