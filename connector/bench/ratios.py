@@ -20,7 +20,7 @@ def figures(path: Path) -> dict[str, dict[str, Any]]:
 def shown(result: dict[str, Any]) -> str:
     """The mean with its error."""
     primary = result["primaryMetric"]
-    return f"{primary['score']:,.1f} ± {primary['scoreError']:,.1f}"
+    return f"{primary['score']:,.1f} ± {float(primary['scoreError']):,.1f}"
 
 
 def allocated(result: dict[str, Any]) -> str:
