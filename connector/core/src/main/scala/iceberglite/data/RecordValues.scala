@@ -13,24 +13,7 @@ object RecordValues extends ValueShape[AnyRef] {
   override def ofNull: AnyRef = null
 
   override def primitive(value: Literal, t: PrimitiveType): AnyRef =
-    LiteralConversion.to(value, t).getOrElse(value) match {
-      case BooleanLiteral(v) => Boolean.box(v)
-      case IntLiteral(v) => Int.box(v)
-      case LongLiteral(v) => Long.box(v)
-      case FloatLiteral(v) => Float.box(v)
-      case DoubleLiteral(v) => Double.box(v)
-      case DecimalLiteral(v) => v
-      case DateLiteral(days) => Int.box(days)
-      case TimeLiteral(micros) => Long.box(micros)
-      case TimestampLiteral(micros) => Long.box(micros)
-      case TimestampTzLiteral(micros) => Long.box(micros)
-      case TimestampNsLiteral(nanos) => Long.box(nanos)
-      case TimestampTzNsLiteral(nanos) => Long.box(nanos)
-      case StringLiteral(v) => v
-      case UuidLiteral(v) => v
-      case FixedLiteral(bytes) => bytes.duplicate()
-      case BinaryLiteral(bytes) => bytes.duplicate()
-    }
+    Literal.plain(LiteralConversion.to(value, t).getOrElse(value))
 
   override def struct(values: Vector[AnyRef], t: StructType): AnyRef = new Record(values.toArray)
 

@@ -1,6 +1,6 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{PartitionTuple, TableMetadata}
+import iceberglite.spec.{Literal, PartitionTuple, TableMetadata}
 import iceberglite.spec.Type.StructType
 import iceberglite.tree.UnifiedPartition
 
@@ -15,5 +15,5 @@ final class UnionPartition(metadata: TableMetadata) {
 
   /** A file's partition as a row of [[structType]]. */
   def row(specId: Int, tuple: PartitionTuple): MetadataRow =
-    MetadataRow(unified.values(specId, tuple).map(_.map(PlainValue.of)))
+    MetadataRow(unified.values(specId, tuple).map(_.map(Literal.plain)))
 }

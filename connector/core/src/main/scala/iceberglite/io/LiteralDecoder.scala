@@ -9,7 +9,7 @@ import scala.util.Try
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-import iceberglite.spec.{Literal, PrimitiveType}
+import iceberglite.spec.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
@@ -112,7 +112,7 @@ private[io] object LiteralDecoder {
     case StringType => Some(in => StringLiteral(in.readText()))
     case UuidType => Some { in =>
         val text = in.readText()
-        UuidLiteral(Try(UUID.fromString(text)).getOrElse(throw AvroFault(s"The partition value $text is not a UUID")))
+        UuidLiteral(LiteralConversion.uuid(text).getOrElse(throw AvroFault(s"The partition value $text is not a UUID")))
       }
     case _ => None
   }

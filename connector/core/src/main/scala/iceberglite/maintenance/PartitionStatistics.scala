@@ -89,7 +89,7 @@ final private class PartitionSum {
       dataBytes += file.fileSizeInBytes
     case Content.PositionDeletes =>
       positionRecords += file.recordCount
-      if (file.format == FileFormat.Puffin) vectors += 1 else positionFiles += 1
+      if (file.isDeletionVector) vectors += 1 else positionFiles += 1
     case Content.EqualityDeletes =>
       equalityRecords += file.recordCount
       equalityFiles += 1

@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-import iceberglite.spec.{Content, ContentFile, FileFormat, Metrics, NestedField}
+import iceberglite.spec.{Content, ContentFile, Metrics, NestedField}
 
 /**
  * A delete file that applies to the data file of a task.
@@ -10,7 +10,7 @@ import iceberglite.spec.{Content, ContentFile, FileFormat, Metrics, NestedField}
 final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: Vector[KeyColumn]) {
 
   /** Whether it is a deletion vector (adopted version 3: "Deletion vectors"). */
-  def isVector: Boolean = DeleteFile.isVector(file)
+  def isVector: Boolean = file.isDeletionVector
 
   def isEquality: Boolean = file.content == Content.EqualityDeletes
 
@@ -24,11 +24,8 @@ final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: V
 }
 
 object DeleteFile {
-  def isVector(file: ContentFile): Boolean =
-    file.content == Content.PositionDeletes && file.format == FileFormat.Puffin
-
   def describe(file: ContentFile): String =
-    file.contentOffset.filter(_ => isVector(file)).fold(file.path)(offset => s"${file.path} at $offset")
+    file.contentOffset.filter(_ => file.isDeletionVector).fold(file.path)(offset => s"${file.path} at $offset")
 }
 
 /**

@@ -74,7 +74,7 @@ private[scan] object DeleteIndex {
    * @throws InvalidMetadata for two deletion vectors of one data file, and a vector that does not say whose it is
    */
   def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: KeyColumns): DeleteIndex = {
-    val (vectors, files) = entries.partition(e => DeleteFile.isVector(e.file))
+    val (vectors, files) = entries.partition(_.file.isDeletionVector)
     val (equality, positions) = files.partition(_.file.content == Content.EqualityDeletes)
     val (everywhere, inPartition) = equality.map(new EqualityDelete(_, keys))
       .partition(d => specs.get(d.file.specId).forall(!_.isPartitioned))

@@ -8,9 +8,9 @@ import scala.collection.mutable
 
 import iceberglite.data.{DataFormats, DataSource, Record}
 import iceberglite.io.FileIO
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.io.puffin.{DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
-import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile, Unsupported}
+import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.Type.StructType
 
 /**
@@ -43,25 +43,9 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
 
   private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector =
     deletes.map(d =>
-      if (d.isVector) vector(dataFile, d.file) else ofFile(d.file).getOrElse(dataFile, DeletionVector.Empty)
+      if (d.isVector) DeletionVectorFiles.read(io, d.file) else ofFile(d.file).getOrElse(dataFile, DeletionVector.Empty)
     )
       .foldLeft(DeletionVector.Empty)(_ union _)
-
-  private def vector(dataFile: String, entry: ContentFile): DeletionVector = {
-    val (offset, size) = (entry.contentOffset.getOrElse(-1L), entry.contentSizeInBytes.getOrElse(-1L))
-    if (offset < 0 || size < 0 || size > Int.MaxValue) throw InvalidMetadata(
-      entry.path,
-      "$.content_offset",
-      s"The deletion vector of $dataFile cannot have $size bytes at $offset"
-    )
-    val vector = DeletionVector.parse(entry.path, dataFile, io.readRange(entry.path, offset, size.toInt))
-    if (vector.cardinality != entry.recordCount) throw UnreadableFile(
-      entry.path,
-      s"deletion vector of $dataFile in",
-      s"It has ${vector.cardinality} positions, where its entry in the manifest counts ${entry.recordCount}"
-    )
-    vector
-  }
 
   /** The positions in a position delete file, by data file. */
   private def ofFile(entry: ContentFile): Map[String, DeletionVector] = positionFiles.getOrElseUpdate(

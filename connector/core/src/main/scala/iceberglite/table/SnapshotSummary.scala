@@ -79,9 +79,9 @@ object SnapshotSummary {
     val (oldData, oldDeletes) = removed.partition(_.content == Content.Data)
     def records(files: Vector[ContentFile]): Long = files.map(_.knownRecords).sum
     def of(content: Content, files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.content == content)
-    def vectors(files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.format == FileFormat.Puffin)
+    def vectors(files: Vector[ContentFile]): Vector[ContentFile] = files.filter(_.isDeletionVector)
     def plain(files: Vector[ContentFile]): Vector[ContentFile] =
-      of(Content.PositionDeletes, files).filter(_.format != FileFormat.Puffin)
+      of(Content.PositionDeletes, files).filterNot(_.isDeletionVector)
     Vector[(String, Long)](
       AddedDataFiles -> newData.size,
       DeletedDataFiles -> oldData.size,

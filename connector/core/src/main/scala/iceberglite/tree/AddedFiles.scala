@@ -21,7 +21,7 @@ private[tree] object AddedFiles {
       case Content.Data => checkRecords(file, header.formatVersion)
       case Content.PositionDeletes =>
         checkVersion(file, header.formatVersion)
-        if (isVector(file)) checkVector(file, header.formatVersion)
+        if (file.isDeletionVector) checkVector(file, header.formatVersion)
         else if (header.formatVersion >= FormatVersion.V3) {
           refuse(file, "is a position delete file, and version 3 adds deletion vectors only")
         }
@@ -50,8 +50,6 @@ private[tree] object AddedFiles {
     if (version == FormatVersion.V1) {
       refuse(file, "is a delete file, and version 1 has none: set the table property format-version to 2")
     }
-
-  private def isVector(file: ContentFile): Boolean = file.format == FileFormat.Puffin
 
   private def checkVector(file: ContentFile, version: FormatVersion): Unit = {
     if (version < FormatVersion.V3) {

@@ -128,7 +128,7 @@ class ExpressionsPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val (residual, theirResidual) = (new Residual(e, s, schema), ResidualEvaluator.of(peerSpec, peer, true))
       rows.foreach { row =>
         val tuple = PartitionSpecs.tuple(s, row)
-        val theirs = PeerManifests.partition(peerSpec.partitionType, tuple.values.map(_.map(PeerValues.of)))
+        val theirs = PeerManifests.partition(peerSpec.partitionType, tuple.values.map(_.map(Literal.plain)))
         assert(inclusive(tuple) || !matches(e, row))
         assert(!strict(tuple) || matches(e, row))
         assert(matches(residual.of(tuple), row) == matches(e, row))

@@ -33,7 +33,7 @@ object JavaExpressions {
     case NotIn(t, values) => Expressions.notIn(name(t), values.toSeq.map(plain).asJava)
   }
 
-  private def plain(value: Literal): AnyRef = PeerValues.of(value)
+  private def plain(value: Literal): AnyRef = Literal.plain(value)
 
   private def name(term: Term): String = term match {
     case Term.Named(name) => name

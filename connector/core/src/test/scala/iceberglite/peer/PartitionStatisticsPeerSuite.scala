@@ -138,7 +138,7 @@ class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   private def plain(row: PartitionStatistics): Vector[Any] = Vector(
-    row.partition.map(_.map(PeerValues.of)),
+    row.partition.map(_.map(Literal.plain)),
     row.specId,
     row.dataRecordCount,
     row.dataFileCount,

@@ -52,7 +52,7 @@ object PeerFiles {
   }
 
   private def partition(file: ContentFile, spec: PeerSpec) =
-    PeerManifests.partition(spec.partitionType, file.partition.values.map(_.map(plain)))
+    PeerManifests.partition(spec.partitionType, file.partition.values.map(_.map(Literal.plain)))
 
   private def metrics(file: ContentFile): PeerMetrics = {
     val m = file.metrics
@@ -70,25 +70,6 @@ object PeerFiles {
   /** The peer takes null for a map that is not there. */
   private def boxed[A, B](map: Option[Map[Int, A]])(value: A => B): JavaMap[Integer, B] =
     map.map(_.map { case (id, v) => Int.box(id) -> value(v) }.asJava).orNull
-
-  private def plain(value: Literal): Any = value match {
-    case BooleanLiteral(v) => v
-    case IntLiteral(v) => v
-    case LongLiteral(v) => v
-    case FloatLiteral(v) => v
-    case DoubleLiteral(v) => v
-    case DecimalLiteral(v) => v
-    case DateLiteral(v) => v
-    case TimeLiteral(v) => v
-    case TimestampLiteral(v) => v
-    case TimestampTzLiteral(v) => v
-    case TimestampNsLiteral(v) => v
-    case TimestampTzNsLiteral(v) => v
-    case StringLiteral(v) => v
-    case UuidLiteral(v) => v
-    case FixedLiteral(v) => v
-    case BinaryLiteral(v) => v
-  }
 
   def ours(file: PeerFile[_], partitionType: StructType): ContentFile = {
     val values = partitionType.fields.indices.map { i =>

@@ -184,7 +184,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     d.file.content match {
       case Content.EqualityDeletes =>
         data.commit < d.commit && (samePartition || !specOf(d.file.specId).isPartitioned)
-      case _ => data.commit <= d.commit && samePartition && ofFile && (DeleteFile.isVector(d.file) || !hasVector)
+      case _ => data.commit <= d.commit && samePartition && ofFile && (d.file.isDeletionVector || !hasVector)
     }
   }
 
@@ -193,7 +193,7 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       d.keys.exists(key => d.file.equalityIds.forall(id => key(id) == data.rows(position)(id)))
 
   private def hasVector(s: Snapshot, data: Data): Boolean =
-    s.deletes.exists(d => DeleteFile.isVector(d.file) && d.file.referencedDataFile.contains(data.file.path))
+    s.deletes.exists(d => d.file.isDeletionVector && d.file.referencedDataFile.contains(data.file.path))
 
   private def plan(t: TestTable, filter: Expression): ScanPlan =
     TableScan(t.table, t.metadata.currentSnapshot, schema, filter, caseSensitive = true, ManifestCache.Off).plan()

@@ -12,7 +12,7 @@ import iceberglite.data.{DataFormats, DataTarget, Record}
 import iceberglite.io.{ManifestSamples, MetricsModes}
 import iceberglite.io.puffin.DeletionVector
 import iceberglite.spec._
-import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile, Unsupported}
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported}
 import iceberglite.spec.Literal._
 import iceberglite.spec.NestedField.optional
 import iceberglite.spec.Type._
@@ -137,10 +137,10 @@ class TableRowsSuite extends AnyFunSuite {
     val file = files.write(FileFormat.Avro, written, sample)
     val vector = files.vector(file, 1, 2)
     val e = intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = vector.file.copy(recordCount = 3)))))
-    assert(e.file == vector.file.path && e.getMessage.contains(file.path) && e.getMessage.contains("counts 3"))
+    assert(e.file == vector.file.path && e.getMessage.contains(file.path) && e.getMessage.contains("its entry says 3"))
     Seq(Some(-1L) -> Some(3L), Some(0L) -> Some(-3L), Some(0L) -> Some(1L << 40)).foreach { case (offset, size) =>
       val entry = vector.file.copy(contentOffset = offset, contentSizeInBytes = size)
-      intercept[InvalidMetadata](files.rows(file, Seq(vector.copy(file = entry))))
+      intercept[UnreadableFile](files.rows(file, Seq(vector.copy(file = entry))))
     }
     intercept[UnreadableFile](files.rows(
       file,

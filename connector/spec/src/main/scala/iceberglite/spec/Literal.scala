@@ -74,6 +74,29 @@ object Literal {
     private def writeReplace(): AnyRef = new SerializedBytes(copied(bytes), fixed = false)
   }
 
+  /**
+   * The value alone: a boxed Boolean, number or count of days, micro- or nanoseconds, a `BigDecimal`, `String`, `UUID`,
+   * or a `ByteBuffer`, which shares the bytes.
+   */
+  def plain(value: Literal): AnyRef = value match {
+    case BooleanLiteral(v) => Boolean.box(v)
+    case IntLiteral(v) => Int.box(v)
+    case LongLiteral(v) => Long.box(v)
+    case FloatLiteral(v) => Float.box(v)
+    case DoubleLiteral(v) => Double.box(v)
+    case DecimalLiteral(v) => v
+    case DateLiteral(days) => Int.box(days)
+    case TimeLiteral(micros) => Long.box(micros)
+    case TimestampLiteral(micros) => Long.box(micros)
+    case TimestampTzLiteral(micros) => Long.box(micros)
+    case TimestampNsLiteral(nanos) => Long.box(nanos)
+    case TimestampTzNsLiteral(nanos) => Long.box(nanos)
+    case StringLiteral(v) => v
+    case UuidLiteral(v) => v
+    case FixedLiteral(bytes) => bytes.duplicate()
+    case BinaryLiteral(bytes) => bytes.duplicate()
+  }
+
   private def copied(bytes: ByteBuffer): Array[Byte] = {
     val copy = new Array[Byte](bytes.remaining)
     bytes.duplicate().get(copy)

@@ -140,12 +140,17 @@ object LiteralConversion {
     else JustAbove(literal)
   }
 
-  /** Text that is the value as it would be printed; any other text equals no value, and its order is not theirs. */
   /** The decimals of JSON are texts. One of very many digits would take long to compare. */
   private def numberOf(text: String): Option[BigDecimal] =
     try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
     catch { case _: NumberFormatException => None }
 
+  /** A UUID in its canonical form; `UUID.fromString` alone takes shorter ones. */
+  def uuid(text: String): Option[UUID] =
+    try Some(UUID.fromString(text)).filter(_.toString.equalsIgnoreCase(text))
+    catch { case _: IllegalArgumentException => None }
+
+  /** Text that is the value as it would be printed; any other text equals no value, and its order is not theirs. */
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)
     case TimeType => DateTime.parseTime(text).map(TimeLiteral)
@@ -153,11 +158,7 @@ object LiteralConversion {
     case TimestampTzType => DateTime.parseTimestampTz(text).map(TimestampTzLiteral)
     case TimestampNsType => DateTime.parseTimestampNs(text).map(TimestampNsLiteral)
     case TimestampTzNsType => DateTime.parseTimestampTzNs(text).map(TimestampTzNsLiteral)
-    case UuidType =>
-      val parsed =
-        try Some(UUID.fromString(text))
-        catch { case _: IllegalArgumentException => None }
-      parsed.filter(_.toString == text).map(UuidLiteral)
+    case UuidType => uuid(text).filter(_.toString == text).map(UuidLiteral)
     case _ => None
   }
 }

@@ -6,6 +6,7 @@ import java.util.UUID
 
 import iceberglite.data.{Record, Variant}
 import iceberglite.io.{AvroFault, AvroInput, AvroSchemas, AvroUnion, FieldDecoder}
+import iceberglite.spec.LiteralConversion
 
 /** Takes the values of one column as an Avro file encodes them, as [[Record]] holds them. */
 abstract private[avro] class AvroValues {
@@ -94,8 +95,7 @@ private[avro] object AvroValues {
   final class TextUuids(column: String) extends AvroValues {
     override def read(in: AvroInput): AnyRef = {
       val text = in.readText()
-      try UUID.fromString(text)
-      catch { case _: IllegalArgumentException => throw AvroFault(s"Column $column: $text is no UUID") }
+      LiteralConversion.uuid(text).getOrElse(throw AvroFault(s"Column $column: $text is no UUID"))
     }
   }
 

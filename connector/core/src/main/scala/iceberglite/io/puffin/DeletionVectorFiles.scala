@@ -16,10 +16,6 @@ final case class DeletedRows(dataFile: String, specId: Int, partition: Partition
 /** Deletion vectors in Puffin files, and the delete files that stand for them in manifests. */
 object DeletionVectorFiles {
 
-  /** Whether a delete file is a deletion vector, and not a file of position deletes. */
-  def isVector(file: ContentFile): Boolean =
-    file.content == Content.PositionDeletes && file.format == FileFormat.Puffin
-
   /**
    * The vector of a delete file. The Puffin file's footer is not needed, so that one request reads it.
    *
@@ -28,7 +24,7 @@ object DeletionVectorFiles {
   def read(io: FileIO, file: ContentFile): DeletionVector = {
     val role = s"deletion vector of ${file.referencedDataFile.getOrElse("an unnamed data file")} in"
     def fail(reason: String): Nothing = throw UnreadableFile(file.path, role, reason)
-    if (!isVector(file)) fail(s"Its entry has the content ${file.content.name} and the format ${file.format.name}")
+    if (!file.isDeletionVector) fail(s"Its entry has the content ${file.content.name} and the format ${file.format.name}")
     val dataFile = file.referencedDataFile.getOrElse(fail("Its entry has no referenced_data_file"))
     val offset = file.contentOffset.getOrElse(fail("Its entry has no content_offset"))
     val size = file.contentSizeInBytes.getOrElse(fail("Its entry has no content_size_in_bytes"))

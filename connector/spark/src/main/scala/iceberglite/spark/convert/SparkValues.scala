@@ -1,7 +1,6 @@
 package iceberglite.spark.convert
 
 import java.nio.ByteBuffer
-import java.util.UUID
 
 import scala.util.Try
 
@@ -10,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
-import iceberglite.spec.{DateTime, Literal, PrimitiveType}
+import iceberglite.spec.{DateTime, Literal, LiteralConversion, PrimitiveType}
 
 /** Single values of tables and those that Spark holds in its rows, in the types of [[SparkTypes]]. */
 object SparkValues {
@@ -58,9 +57,7 @@ object SparkValues {
     case (TimestampNsType, v: Number) => exactLong(v).map(TimestampNsLiteral)
     case (TimestampTzNsType, v: Number) => exactLong(v).map(TimestampTzNsLiteral)
     case (StringType, v: UTF8String) => Some(StringLiteral(v.toString))
-    case (UuidType, v: UTF8String) =>
-      val text = v.toString
-      Try(UUID.fromString(text)).toOption.filter(_.toString == text).map(UuidLiteral)
+    case (UuidType, v: UTF8String) => LiteralConversion.to(StringLiteral(v.toString), UuidType)
     case (FixedType(length), v: Array[Byte]) if v.length == length => Some(FixedLiteral(ByteBuffer.wrap(v)))
     case (BinaryType, v: Array[Byte]) => Some(BinaryLiteral(ByteBuffer.wrap(v)))
     case _ => None

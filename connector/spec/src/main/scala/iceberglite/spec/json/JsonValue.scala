@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator, JsonParser, JsonP
 import com.fasterxml.jackson.core.StreamReadConstraints
 
 import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.LiteralConversion
 import iceberglite.spec.json.JsonTree._
 
 /** Where a value stands; rendered only for a message. */
@@ -68,7 +69,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
   /** A word of the specification: of old ones the case does not count. */
   private[json] def lowerCase: String = string.toLowerCase(Locale.ROOT)
 
-  private[json] def uuid: UUID = SingleValueJson.uuid(string).getOrElse(fail(s"Not a UUID: $string"))
+  private[json] def uuid: UUID = LiteralConversion.uuid(string).getOrElse(fail(s"Not a UUID: $string"))
 
   /** The value of a key that must be there. */
   def apply(key: String): JsonValue = optional(key).getOrElse(missing(key))

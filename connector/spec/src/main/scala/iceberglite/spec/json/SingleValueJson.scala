@@ -2,13 +2,12 @@ package iceberglite.spec.json
 
 import java.math.BigDecimal
 import java.nio.ByteBuffer
-import java.util.UUID
 
 import scala.util.Try
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{DateTime, DefaultValue, Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.{DateTime, DefaultValue, Literal, LiteralConversion, NestedField, PrimitiveType, Type}
 import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
@@ -37,7 +36,7 @@ object SingleValueJson {
       case TimestampTzNsType =>
         TimestampTzNsLiteral(parsed("timestamp with zone", DateTime.parseTimestampTzNs(json.string)))
       case StringType => StringLiteral(json.string)
-      case UuidType => UuidLiteral(parsed("UUID", uuid(json.string)))
+      case UuidType => UuidLiteral(parsed("UUID", LiteralConversion.uuid(json.string)))
       case FixedType(length) =>
         FixedLiteral(parsed(s"hexadecimal string of $length bytes", bytes(json.string).filter(_.remaining == length)))
       case BinaryType => BinaryLiteral(parsed("hexadecimal string", bytes(json.string)))
@@ -107,10 +106,6 @@ object SingleValueJson {
     case FixedLiteral(v) => out.writeString(hex(v))
     case BinaryLiteral(v) => out.writeString(hex(v))
   }
-
-  /** A UUID in its canonical form; `UUID.fromString` alone takes shorter ones. */
-  private[json] def uuid(text: String): Option[UUID] =
-    Try(UUID.fromString(text)).toOption.filter(_.toString.equalsIgnoreCase(text))
 
   /** NaN and the infinities, for which JSON has no number, stand as strings. */
   private def floating(json: JsonValue): Double =
