@@ -7,6 +7,7 @@ import iceberglite.spec.Type._
 
 /** Bounds as the values that [[MetadataRow]] documents. */
 private[inspect] object PlainValue {
+
   /** The type of a bound of a column, as a metadata table shows it: bytes where it is no value of the column's type. */
   def boundType(t: PrimitiveType): PrimitiveType = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => BinaryType

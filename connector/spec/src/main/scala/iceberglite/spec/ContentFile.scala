@@ -123,6 +123,7 @@ final case class ContentFile(
     contentOffset: Option[Long] = None,
     contentSizeInBytes: Option[Long] = None
 ) {
+
   /** Whether it is a deletion vector, and not a file of position deletes (adopted version 3: "Deletion vectors"). */
   def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin
 

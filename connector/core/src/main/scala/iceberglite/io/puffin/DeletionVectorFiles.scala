@@ -24,7 +24,8 @@ object DeletionVectorFiles {
   def read(io: FileIO, file: ContentFile): DeletionVector = {
     val role = s"deletion vector of ${file.referencedDataFile.getOrElse("an unnamed data file")} in"
     def fail(reason: String): Nothing = throw UnreadableFile(file.path, role, reason)
-    if (!file.isDeletionVector) fail(s"Its entry has the content ${file.content.name} and the format ${file.format.name}")
+    if (!file.isDeletionVector)
+      fail(s"Its entry has the content ${file.content.name} and the format ${file.format.name}")
     val dataFile = file.referencedDataFile.getOrElse(fail("Its entry has no referenced_data_file"))
     val offset = file.contentOffset.getOrElse(fail("Its entry has no content_offset"))
     val size = file.contentSizeInBytes.getOrElse(fail("Its entry has no content_size_in_bytes"))
