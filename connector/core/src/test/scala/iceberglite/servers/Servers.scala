@@ -1,0 +1,89 @@
+package iceberglite.servers
+
+import java.io.{BufferedReader, File, InputStreamReader}
+import java.sql.DriverManager
+import java.util.UUID
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+
+/** A server of tests/servers: what a client needs to know of it. */
+final class Server private[servers] (kind: String) {
+
+  /** Ends when the pipe to it does, so also when this JVM is killed. */
+  private val process: Process = {
+    val python = new File(".venv/bin/python").getAbsoluteFile
+    if (!python.exists) throw new IllegalStateException(s"$python is missing: run make .venv/.ready")
+    new ProcessBuilder(python.getPath, "-m", "servers", kind)
+      .directory(new File("tests").getAbsoluteFile)
+      .redirectError(ProcessBuilder.Redirect.INHERIT)
+      .start()
+  }
+  sys.addShutdownHook(process.getOutputStream.close())
+
+  private val facts: Map[String, String] = {
+    val line = new BufferedReader(new InputStreamReader(process.getInputStream, "UTF-8")).readLine()
+    if (line == null) throw new IllegalStateException(s"The $kind server did not start: its output stands above")
+    new ObjectMapper().readTree(line).fields.asScala.map(f => f.getKey -> f.getValue.asText).toMap
+  }
+
+  def apply(fact: String): String =
+    facts.getOrElse(fact, throw new NoSuchElementException(s"The $kind server has ${facts.keys.mkString(", ")}"))
+}
+
+final class RestServer(server: Server) {
+  def uri: String = server("uri")
+  def warehouse: String = server("warehouse")
+}
+
+final class HiveServer(server: Server) {
+
+  /** thrift://... */
+  def uri: String = server("uri")
+  def warehouse: String = server("warehouse")
+}
+
+final case class JdbcDatabase(url: String, user: String, password: String)
+
+final class PostgresServer(server: Server) {
+  private val made = new AtomicInteger
+
+  def user: String = server("user")
+  def password: String = server("password")
+
+  /** An empty database of its own. */
+  def newDatabase(): JdbcDatabase = {
+    val name = s"tests_${made.incrementAndGet()}"
+    val connection = DriverManager.getConnection(server("url"), user, password)
+    try connection.createStatement().execute(s"CREATE DATABASE $name")
+    finally connection.close()
+    JdbcDatabase(s"jdbc:postgresql://${server("host")}:${server("port")}/$name", user, password)
+  }
+}
+
+final class S3Server(server: Server) {
+  def endpoint: String = server("endpoint")
+  def accessKey: String = server("access_key")
+  def secretKey: String = server("secret_key")
+
+  /** An empty bucket of its own. */
+  def newBucket(): String = {
+    val name = s"tests-${UUID.randomUUID}"
+    val request = java.net.http.HttpRequest.newBuilder(java.net.URI.create(s"$endpoint/$name"))
+      .PUT(java.net.http.HttpRequest.BodyPublishers.noBody).build()
+    val answer = java.net.http.HttpClient.newHttpClient()
+      .send(request, java.net.http.HttpResponse.BodyHandlers.ofString())
+    if (answer.statusCode != 200) throw new IllegalStateException(s"No bucket $name: ${answer.body}")
+    name
+  }
+}
+
+/** Real servers on loopback, each started when it is first asked for and stopped with this JVM. */
+object Servers {
+  lazy val rest: RestServer = new RestServer(new Server("rest"))
+  lazy val hive: HiveServer = new HiveServer(new Server("hive"))
+  lazy val postgres: PostgresServer = new PostgresServer(new Server("postgres"))
+  lazy val s3: S3Server = new S3Server(new Server("s3"))
+}

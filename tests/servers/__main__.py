@@ -1,0 +1,35 @@
+"""Runs one server until its standard input ends, so that none outlives whoever started it.
+
+python -m servers rest --directory /tmp/rest [--port 8181]: prints one line of JSON when the server answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from servers.kinds import KINDS
+
+
+def main() -> None:
+    """Start the server, say where it is, and wait."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("server", choices=sorted(KINDS))
+    parser.add_argument("--directory", type=Path, help="where its files go; a temporary one by default")
+    parser.add_argument("--port", type=int, help="a free one by default")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix=f"iceberg-{asked.server}-", ignore_cleanup_errors=True) as temporary:
+        directory = (asked.directory or Path(temporary)).resolve()
+        directory.mkdir(parents=True, exist_ok=True)
+        # Some servers run as another user.
+        directory.chmod(0o755)
+        with KINDS[asked.server](directory, asked.port) as facts:
+            print(json.dumps(facts), flush=True)
+            sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

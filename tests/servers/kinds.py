@@ -1,0 +1,157 @@
+"""One function for each kind of server: it runs as long as its block, and gives what a client needs to know."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import lzma
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Optional
+
+from servers.process import HOST, answers, free_port, jars, running
+
+Facts = dict[str, str]
+Kind = Callable[[Path, Optional[int]], AbstractContextManager[Facts]]
+
+# Who may do everything in the servers of the tests.
+USER, PASSWORD = "owner", "s3cret-of-the-tests"
+ACCESS_KEY, SECRET_KEY = "AKIATESTS", "s3cret-of-the-tests"
+
+
+@contextlib.contextmanager
+def rest(directory: Path, port: int | None) -> Iterator[Facts]:
+    """Run the REST catalog server that Apache Iceberg tests its clients with; tables are files below `directory`."""
+    port = port or free_port()
+    warehouse = f"file://{directory}/warehouse"
+    settings = {
+        "CATALOG_URI": f"jdbc:sqlite:{directory}/catalog.db",
+        "CATALOG_WAREHOUSE": warehouse,
+        "CATALOG_IO__IMPL": "org.apache.iceberg.hadoop.HadoopFileIO",
+        "CATALOG_JDBC_STRICT__MODE": "true",
+        "CATALOG_JDBC_SCHEMA__VERSION": "V1",
+        "REST_PORT": str(port),
+        "CATALOG_REST_PORT": str(port),
+    }
+    uri = f"http://{HOST}:{port}"
+    command = ["java", "-Xmx512m", "-cp", ":".join(jars("rest")), "org.apache.iceberg.rest.RESTCatalogServer"]
+    with running(command, directory / "rest.log", functools.partial(_config_answers, uri), settings):
+        yield {"uri": uri, "warehouse": warehouse}
+
+
+def _config_answers(uri: str) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(f"{uri}/v1/config", timeout=2) as answer:
+        return bool(answer.status == 200)
+    return False
+
+
+@contextlib.contextmanager
+def hive(directory: Path, port: int | None) -> Iterator[Facts]:
+    """Run the Hive Metastore of the Hive that Spark brings, on a database in its own memory."""
+    port = port or free_port()
+    warehouse = f"file://{directory}/warehouse"
+    properties = {
+        "javax.jdo.option.ConnectionURL": "jdbc:derby:memory:hms;create=true",
+        "datanucleus.schema.autoCreateAll": "true",
+        "hive.metastore.schema.verification": "false",
+        "hive.metastore.warehouse.dir": warehouse,
+        # A lock of a writer that died goes after so long.
+        "hive.txn.timeout": "10s",
+    }
+    rows = "".join(f"<property><name>{k}</name><value>{v}</value></property>" for k, v in properties.items())
+    (directory / "hive-site.xml").write_text(f"<configuration>{rows}</configuration>")
+    import pyspark
+
+    spark = Path(pyspark.__file__).parent / "jars" / "*"
+    opened = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.net")]
+    command = ["java", "-Xmx512m", *opened, "-cp", ":".join([str(directory), *jars("hive"), str(spark)])]
+    command += ["org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port)]
+    with running(command, directory / "hive.log", functools.partial(answers, port)):
+        yield {"uri": f"thrift://{HOST}:{port}", "warehouse": warehouse}
+
+
+@contextlib.contextmanager
+def postgres(directory: Path, port: int | None) -> Iterator[Facts]:
+    """Run PostgreSQL, with a user who may make databases; as root refuses to run it, another user does."""
+    port = port or free_port()
+    user = "nobody" if os.geteuid() == 0 else None
+    home, data, secret = directory / "postgres", directory / "data", directory / "password"
+    for old in (home, data):
+        shutil.rmtree(old, ignore_errors=True)
+    with zipfile.ZipFile(jars("postgres")[0]) as jar:
+        name = next(n for n in jar.namelist() if n.endswith(".txz"))
+        with jar.open(name) as packed, lzma.open(packed) as tar, tarfile.open(fileobj=tar) as archive:
+            archive.extractall(home, filter="fully_trusted")
+    secret.write_text(PASSWORD)
+    data.mkdir()
+    if user:
+        nobody = pwd.getpwnam(user)
+        for owned in (directory, data, secret):
+            os.chown(owned, nobody.pw_uid, nobody.pw_gid)
+    options = ["-U", USER, "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--locale=C", "--no-sync"]
+    made = subprocess.run(
+        [str(home / "bin" / "initdb"), "-D", str(data), *options],
+        user=user,
+        cwd=directory,
+        capture_output=True,
+        text=True,
+    )
+    if made.returncode != 0:
+        raise SystemExit(f"initdb failed:\n{made.stdout}{made.stderr}")
+    command = [str(home / "bin" / "postgres"), "-D", str(data), "-p", str(port), "-c", f"listen_addresses={HOST}"]
+    command += ["-c", f"unix_socket_directories={directory}", "-c", "max_connections=200"]
+    ready = functools.partial(_accepts, home / "bin" / "pg_isready", port)
+    with running(command, directory / "postgres.log", ready, user=user, stop=signal.SIGINT):
+        yield {
+            "url": f"jdbc:postgresql://{HOST}:{port}/postgres",
+            "host": HOST,
+            "port": str(port),
+            "user": USER,
+            "password": PASSWORD,
+        }
+
+
+def postgres_database(server: Facts, name: str, user: str, password: str) -> None:
+    """Make a database and its owner."""
+    # Needed only here.
+    import psycopg2
+    from psycopg2 import sql
+
+    connection = psycopg2.connect(
+        host=server["host"], port=server["port"], user=server["user"], password=server["password"], dbname="postgres"
+    )
+    connection.autocommit = True
+    with contextlib.closing(connection), connection.cursor() as cursor:
+        cursor.execute(sql.SQL("CREATE USER {} PASSWORD {}").format(sql.Identifier(user), sql.Literal(password)))
+        cursor.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(user)))
+
+
+def _accepts(pg_isready: Path, port: int) -> bool:
+    if not pg_isready.exists():
+        return answers(port)
+    return subprocess.run([str(pg_isready), "-q", "-h", HOST, "-p", str(port)]).returncode == 0
+
+
+@contextlib.contextmanager
+def s3(directory: Path, port: int | None) -> Iterator[Facts]:
+    """Run an S3 store in memory."""
+    port = port or free_port()
+    moto = shutil.which("moto_server", path=str(Path(sys.executable).parent))
+    if moto is None:
+        raise SystemExit("moto_server is not installed: run make .venv/.ready")
+    command = [moto, "-H", HOST, "-p", str(port)]
+    with running(command, directory / "s3.log", functools.partial(answers, port)):
+        yield {"endpoint": f"http://{HOST}:{port}", "access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
+
+
+KINDS: dict[str, Kind] = {"rest": rest, "hive": hive, "postgres": postgres, "s3": s3}

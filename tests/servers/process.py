@@ -1,0 +1,75 @@
+"""What the servers have in common: free ports, class paths, and processes that end with the one that started them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HOST = "127.0.0.1"
+START_SECONDS = 90
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def jars(server: str) -> list[str]:
+    """Return the class path of a server, which `make servers` has fetched."""
+    listed = ROOT / ".tools" / "servers" / f"{server}.classpath"
+    if not listed.exists():
+        raise SystemExit(f"The {server} server has not been fetched: run make servers")
+    return listed.read_text().split()
+
+
+def answers(port: int) -> bool:
+    """Whether somebody listens on a port."""
+    with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1):
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def running(
+    command: list[str],
+    log: Path,
+    ready: Callable[[], bool],
+    environment: dict[str, str] | None = None,
+    user: str | None = None,
+    stop: signal.Signals = signal.SIGTERM,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server until the block ends; its output goes to a file, which an error quotes."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
+            user=user,
+            cwd=log.parent,
+        )
+        try:
+            deadline = time.monotonic() + START_SECONDS
+            while not ready():
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise SystemExit(f"{command[0]} does not answer:\n{log.read_text(errors='replace')[-4000:]}")
+                time.sleep(0.05)
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(stop)
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
