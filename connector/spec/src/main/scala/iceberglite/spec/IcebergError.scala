@@ -1,12 +1,13 @@
 package iceberglite.spec
 
 /**
- * Everything that can go wrong with a table, as data. A message says what was wrong and where, and what to do about it.
+ * Everything that can go wrong with a table, as data. A message says what was wrong and where, and what to do about it;
+ * secrets in URLs are not shown.
  *
  * Parsers of files and of user input let no other exception out.
  */
 sealed abstract class IcebergError(message: String, cause: Option[Throwable] = None)
-    extends RuntimeException(message, cause.orNull)
+    extends RuntimeException(Redaction(message), cause.orNull)
 
 object IcebergError {
 

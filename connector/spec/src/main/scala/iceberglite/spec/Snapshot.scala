@@ -35,6 +35,9 @@ final case class Snapshot(
     keyId: Option[String] = None
 ) {
   def operation: Option[String] = summary.get(Snapshot.OperationKey)
+
+  /** Every version of a table holds its old snapshots again; none of them is put into JSON twice. */
+  @transient private[spec] lazy val json: KeptJson = new KeptJson
 }
 
 object Snapshot {

@@ -37,7 +37,7 @@ final case class TableMetadata(
     nextRowId: Long = 0L,
     encryptionKeys: Vector[EncryptionKey] = Vector.empty
 ) {
-  lazy val snapshotsById: Map[Long, Snapshot] = snapshots.map(s => s.snapshotId -> s).toMap
+  lazy val snapshotsById: Map[Long, Snapshot] = new SnapshotIndex(snapshots)
   lazy val specsById: Map[Int, PartitionSpec] = specs.map(s => s.specId -> s).toMap
   lazy val schemasById: Map[Int, Schema] = schemas.map(s => s.schemaId -> s).toMap
 

@@ -155,12 +155,35 @@ object TableProperty {
   )
   val Fanout: TableProperty[Boolean] =
     flag("write.spark.fanout.enabled", default = false, "Keep a file open for each partition instead of sorting rows")
+  val AuditFirst: TableProperty[Boolean] = flag(
+    "write.wap.enabled",
+    default = false,
+    "Keep back what sessions with spark.wap.id or spark.wap.branch write, to be looked at before it is published"
+  )
   val DataPath: TableProperty[Option[String]] = optional(
     "write.data.path",
     "A directory's URI",
     "Where data files go; the directory data under the table's location by default",
     text => Some(text.stripSuffix("/"))
   )
+  val ObjectStorage: TableProperty[Boolean] = flag(
+    "write.object-storage.enabled",
+    default = false,
+    "Spread data files over directories by a hash of their names, as object stores like it"
+  )
+  val ObjectStoragePartitions: TableProperty[Boolean] = flag(
+    "write.object-storage.partitioned-paths",
+    default = true,
+    "Keep the partition in the path of data files that are spread over directories"
+  )
+
+  /** @param use when it counts */
+  private def formerDataPath(key: String, use: String): TableProperty[Option[String]] =
+    optional(key, "A directory's URI", s"The former name of write.data.path$use", text => Some(text.stripSuffix("/")))
+
+  val ObjectStoragePath: TableProperty[Option[String]] =
+    formerDataPath("write.object-storage.path", ", for data files that are spread over directories")
+  val FolderStoragePath: TableProperty[Option[String]] = formerDataPath("write.folder-storage.path", "")
   val MetadataPath: TableProperty[Option[String]] = optional(
     "write.metadata.path",
     "A directory's URI",
@@ -278,7 +301,12 @@ object TableProperty {
     TargetFileSize,
     Distribution,
     Fanout,
+    AuditFirst,
     DataPath,
+    ObjectStorage,
+    ObjectStoragePartitions,
+    ObjectStoragePath,
+    FolderStoragePath,
     MetadataPath,
     SummaryPartitionLimit,
     MetadataCodec,

@@ -11,6 +11,7 @@ object RuleBooks {
     ManifestRules,
     MetricsRules,
     ScanRules,
+    CommitRules,
     MetadataRules,
     StatisticsRules,
     FormatRules,

@@ -24,6 +24,7 @@ trait JsonFormat[A] {
 
 private[json] object JsonFormat {
   private val factory = new JsonFactory
+  private val FewBytes = 1 << 9
 
   def text(write: JsonGenerator => Unit): String = {
     val target = new StringWriter
@@ -33,8 +34,9 @@ private[json] object JsonFormat {
     target.toString
   }
 
-  def bytes(write: JsonGenerator => Unit): Array[Byte] = {
-    val target = new ByteArrayOutputStream
+  /** @param expected about how many bytes it becomes */
+  def bytes(write: JsonGenerator => Unit, expected: Int = FewBytes): Array[Byte] = {
+    val target = new ByteArrayOutputStream(expected)
     val out = factory.createGenerator(target)
     write(out)
     out.close()

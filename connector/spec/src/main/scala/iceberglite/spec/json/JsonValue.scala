@@ -206,9 +206,13 @@ object JsonValue {
   /** The whole document. */
   final private val Top = -2
 
+  /** Types and expressions are read as deep as they are nested, which even a small stack must bear. */
+  private val MaxDepth = 400
+
   /** Locations, properties and defaults have no length that the spec would bound; a document is in memory anyway. */
-  private val factory: JsonFactory = new JsonFactory()
-    .setStreamReadConstraints(StreamReadConstraints.builder().maxStringLength(Int.MaxValue).build())
+  private val factory: JsonFactory = new JsonFactory().setStreamReadConstraints(
+    StreamReadConstraints.builder().maxStringLength(Int.MaxValue).maxNestingDepth(MaxDepth).build()
+  )
 
   private object Root extends JsonPlace {
     override def path: String = "$"

@@ -6,17 +6,17 @@ import iceberglite.spec.Snapshot
 
 /** Spec, "Appendix C - Table Metadata and Snapshots"; the row lineage by version 3. */
 object SnapshotJson extends JsonFormat[Snapshot] {
-  private val SnapshotId = "snapshot-id"
-  private val ParentId = "parent-snapshot-id"
-  private val SequenceNumber = "sequence-number"
-  private val TimestampMs = "timestamp-ms"
-  private val Summary = "summary"
-  private val ManifestList = "manifest-list"
+  private[json] val SnapshotId = "snapshot-id"
+  private[json] val ParentId = "parent-snapshot-id"
+  private[json] val SequenceNumber = "sequence-number"
+  private[json] val TimestampMs = "timestamp-ms"
+  private[json] val Summary = "summary"
+  private[json] val ManifestList = "manifest-list"
   private val Manifests = "manifests"
-  private val SchemaId = "schema-id"
-  private val FirstRowId = "first-row-id"
-  private val AddedRows = "added-rows"
-  private val KeyId = "key-id"
+  private[json] val SchemaId = "schema-id"
+  private[json] val FirstRowId = "first-row-id"
+  private[json] val AddedRows = "added-rows"
+  private[json] val KeyId = "key-id"
 
   /** What version 1 has instead of sequence numbers. */
   private val NoSequenceNumber = 0L

@@ -1,8 +1,10 @@
 package iceberglite.spec.json
 
+import java.nio.charset.StandardCharsets.UTF_8
+
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.TableMetadata
+import iceberglite.spec.{IcebergError, TableMetadata}
 
 /**
  * The metadata file of a table (spec: "Appendix C - Table Metadata and Snapshots", "Appendix E" for what differs
@@ -11,15 +13,29 @@ import iceberglite.spec.TableMetadata
 object TableMetadataJson extends JsonFormat[TableMetadata] {
 
   /** @param file the path, for messages */
-  def read(file: String, json: Array[Byte]): TableMetadata = parse(file, json)
+  def read(file: String, json: Array[Byte]): TableMetadata =
+    PlainSnapshots.of(json).flatMap(readPlain(file, _)).getOrElse(parse(file, json))
+
+  /** What is wrong with a file is said of the whole of it, in the words and with the place that this gives. */
+  private def readPlain(file: String, history: PlainSnapshots): Option[TableMetadata] =
+    try Some(TableMetadataReader.read(JsonValue.parse(file, history.rest), Some(history)))
+    catch { case _: IcebergError => None }
 
   /** @param file the path, for messages */
-  def read(file: String, json: String): TableMetadata = parse(file, json)
+  def read(file: String, json: String): TableMetadata = read(file, json.getBytes(UTF_8))
 
   /** The contents of a metadata file, uncompressed. */
-  def write(metadata: TableMetadata): Array[Byte] = toBytes(metadata)
+  def write(metadata: TableMetadata): Array[Byte] =
+    JsonFormat.bytes(write(metadata, _), FewBytes + math.min(metadata.snapshots.size, ManySnapshots) * SnapshotBytes)
 
-  override def read(json: JsonValue): TableMetadata = TableMetadataReader.read(json)
+  /** With a schema and without snapshots. */
+  private val FewBytes = 1 << 14
+
+  /** What a snapshot and its entry in the log usually take. */
+  private val SnapshotBytes = 1 << 10
+  private val ManySnapshots = 1 << 16
+
+  override def read(json: JsonValue): TableMetadata = TableMetadataReader.read(json, None)
 
   override def write(metadata: TableMetadata, out: JsonGenerator): Unit = TableMetadataWriter.write(metadata, out)
 }

@@ -10,12 +10,13 @@ import iceberglite.spec.json.{TableMetadataKey => Key}
 private[json] object TableMetadataReader {
   private val OnlySpecId = 0
 
-  def read(json: JsonValue): TableMetadata = {
+  /** @param history what stands in place of the document's snapshots and their log */
+  def read(json: JsonValue, history: Option[PlainSnapshots]): TableMetadata = {
     val version = formatVersion(json)
     val (schemas, currentSchemaId) = readSchemas(json, version)
     val (specs, defaultSpecId) = readSpecs(json, version)
     val (orders, defaultOrderId) = readOrders(json, version)
-    val snapshots = json.mapOf(Key.Snapshots)(SnapshotJson.read)
+    val snapshots = history.fold(json.mapOf(Key.Snapshots)(SnapshotJson.read))(_.snapshots)
     val current = json.optionalLong(Key.CurrentSnapshotId).filterNot(_ == Key.NoSnapshot)
     val read = TableMetadata(
       formatVersion = version,
@@ -35,8 +36,7 @@ private[json] object TableMetadataReader {
       properties = json.stringsOf(Key.Properties),
       currentSnapshotId = current,
       snapshots = snapshots,
-      snapshotLog =
-        json.mapOf(Key.SnapshotLog)(e => SnapshotLogEntry(e.long(Key.TimestampMs), e.long(Key.SnapshotId))),
+      snapshotLog = history.fold(json.mapOf(Key.SnapshotLog)(logEntry))(_.log),
       metadataLog =
         json.mapOf(Key.MetadataLog)(e => MetadataLogEntry(e.long(Key.TimestampMs), e.string(Key.MetadataFile))),
       refs = readRefs(json, current),
@@ -48,6 +48,9 @@ private[json] object TableMetadataReader {
     TableMetadataCheck(json, read)
     read
   }
+
+  private def logEntry(json: JsonValue): SnapshotLogEntry =
+    SnapshotLogEntry(json.long(Key.TimestampMs), json.long(Key.SnapshotId))
 
   private def formatVersion(json: JsonValue): FormatVersion = {
     val number = json(Key.Version).int

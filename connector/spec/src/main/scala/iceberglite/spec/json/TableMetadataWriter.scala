@@ -24,7 +24,8 @@ private[json] object TableMetadataWriter {
       }
     }
     refs(m, out)
-    JsonFormat.array(out, Key.Snapshots, m.snapshots)(SnapshotJson.write(_, out))
+    out.writeFieldName(Key.Snapshots)
+    KeptSnapshots.write(m.snapshots, out)
     JsonFormat.array(out, Key.Statistics, m.statistics)(StatisticsJson.write(_, out))
     JsonFormat.array(out, Key.PartitionStatistics, m.partitionStatistics)(PartitionStatisticsJson.write(_, out))
     logs(m, out)

@@ -95,7 +95,12 @@ class TableMetadataFuzzSuite extends AnyFunSuite {
 
   test("the deepest type that the parser lets in is read or refused without an overflow", JsonRules.hostile) {
     val list = """{"type":"list","element-id":1,"element-required":true,"element":"""
-    val json = list * 900 + "\"int\"" + "}" * 900
-    intercept[IcebergError](SchemaJson.parse("f", s"""{"fields":[{"id":1,"name":"a","required":true,"type":$json}]}"""))
+    Seq(390, 900).foreach { depth =>
+      val json = list * depth + "\"int\"" + "}" * depth
+      intercept[IcebergError](SchemaJson.parse(
+        "f",
+        s"""{"fields":[{"id":1,"name":"a","required":true,"type":$json}]}"""
+      ))
+    }
   }
 }

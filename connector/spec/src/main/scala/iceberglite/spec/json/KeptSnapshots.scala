@@ -1,0 +1,36 @@
+package iceberglite.spec.json
+
+import java.io.OutputStream
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.Snapshot
+
+/** The snapshots of a table in JSON, each of them rendered once and copied from then on. */
+private[json] object KeptSnapshots {
+
+  /** The array, under the key that was just written. */
+  def write(snapshots: Vector[Snapshot], out: JsonGenerator): Unit = out.getOutputTarget match {
+    case bytes: OutputStream =>
+      // An empty value, for the colon before it; then past the generator, which has nothing to do with the contents.
+      out.writeRawValue("")
+      out.flush()
+      copy(snapshots, bytes)
+    case _ =>
+      out.writeStartArray()
+      snapshots.foreach(SnapshotJson.write(_, out))
+      out.writeEndArray()
+  }
+
+  private def copy(snapshots: Vector[Snapshot], out: OutputStream): Unit = {
+    out.write('[')
+    var first = true
+    snapshots.foreach { s =>
+      if (!first) out.write(',')
+      first = false
+      val json = s.json.orElse(SnapshotJson.toBytes(s))
+      out.write(json.bytes, json.from, json.until - json.from)
+    }
+    out.write(']')
+  }
+}

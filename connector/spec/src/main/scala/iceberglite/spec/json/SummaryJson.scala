@@ -1,0 +1,13 @@
+package iceberglite.spec.json
+
+import iceberglite.spec.Snapshot
+
+/** A snapshot's summary by itself, as catalogs show it: without the operation (spec: "Snapshots"). */
+object SummaryJson {
+  def toJson(snapshot: Snapshot): String = JsonFormat.text { out =>
+    out.writeStartObject()
+    val shown = (snapshot.summary - Snapshot.OperationKey).toVector.sortBy(_._1)
+    shown.foreach { case (key, value) => out.writeStringField(key, value) }
+    out.writeEndObject()
+  }
+}
