@@ -56,7 +56,7 @@ trait Catalog extends Committer with AutoCloseable {
   def defaultLocation(id: TableIdentifier): String
 
   /** With the properties that this catalog gives new tables. */
-  private def completed(creation: TableCreation): TableCreation = {
+  protected def completed(creation: TableCreation): TableCreation = {
     val defaults = CatalogProperty.TableDefault.in(properties)
     creation.copy(properties = defaults ++ creation.properties ++ CatalogProperty.TableOverride.in(properties))
   }

@@ -1,5 +1,9 @@
 package iceberglite.catalog
 
+import iceberglite.catalog.hive.HiveProperty
+import iceberglite.catalog.jdbc.JdbcProperty
+import iceberglite.catalog.rest.RestProperty
+import iceberglite.io.{S3Settings, StorageSettings}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -25,28 +29,48 @@ final case class PropertyPrefix(prefix: String, doc: String) {
 
 object CatalogProperty {
   val Type: CatalogProperty = CatalogProperty("type", None, "Which kind of catalog it is")
+  val CatalogImpl: CatalogProperty = CatalogProperty(
+    "catalog-impl",
+    None,
+    "Says the type by the class that Apache Iceberg has for it, such as org.apache.iceberg.hadoop.HadoopCatalog"
+  )
+  val FileIOImpl: CatalogProperty = CatalogProperty(
+    "io-impl",
+    None,
+    "A class of Apache Iceberg for files: HadoopFileIO, ResolvingFileIO and S3FileIO may stand here, and change nothing"
+  )
+  val Region: CatalogProperty = CatalogProperty("client.region", None, "The region of the S3 store")
   val Warehouse: CatalogProperty =
     CatalogProperty("warehouse", None, "The directory that tables are made in")
   val Uri: CatalogProperty = CatalogProperty("uri", None, "Where the catalog's database or server is")
-  val JdbcSchemaVersion: CatalogProperty = CatalogProperty(
-    "jdbc.schema-version",
-    None,
-    "V1 adds the column iceberg_type to catalog tables that were made without it"
-  )
-  val JdbcStrictMode: CatalogProperty =
-    CatalogProperty("jdbc.strict-mode", Some("false"), "Whether a table can only be made in a namespace that exists")
-  val JdbcInitTables: CatalogProperty =
-    CatalogProperty("jdbc.init-catalog-tables", Some("true"), "Whether the catalog's own tables are made when missing")
   val CacheEnabled: CatalogProperty =
     CatalogProperty("cache-enabled", Some("true"), "Whether tables that were loaded lately are kept")
   val CacheExpirationMs: CatalogProperty =
-    CatalogProperty("cache.expiration-interval-ms", Some("30000"), "How long a table is kept after it was loaded")
+    CatalogProperty(
+      "cache.expiration-interval-ms",
+      Some("30000"),
+      "How old a table may be that is used without asking the catalog; 0 asks each time, -1 never"
+    )
   val ManifestCacheEnabled: CatalogProperty =
     CatalogProperty(
       "io.manifest.cache-enabled",
       Some("true"),
       "Whether decoded manifests, which never change, are kept"
     )
+  val ManifestCacheBytes: CatalogProperty = CatalogProperty(
+    "io.manifest.cache.max-total-bytes",
+    None,
+    "How much memory decoded manifests may take, by an estimate; at most 512 MB and 15 % of the heap unless it is set"
+  )
+  val ManifestCacheFileBytes: CatalogProperty =
+    CatalogProperty("io.manifest.cache.max-content-length", None, "Manifests with more bytes are not kept")
+  val ManifestCacheIdleMs: CatalogProperty =
+    CatalogProperty("io.manifest.cache.expiration-interval-ms", None, "Manifests not used in that time are not kept")
+  val SyncEnabled: CatalogProperty = CatalogProperty(
+    "io.sync-enabled",
+    Some("false"),
+    "Whether files of the local file system, and commits, are on the device before anything goes on"
+  )
   val UseNullableQuerySchema: CatalogProperty =
     CatalogProperty(
       "use-nullable-query-schema",
@@ -66,37 +90,39 @@ object CatalogProperty {
   val TableOverride: PropertyPrefix =
     PropertyPrefix("table-override.", "A property that new tables get whatever they are made with")
   val Jdbc: PropertyPrefix = PropertyPrefix("jdbc.", "Goes to the database's driver: jdbc.user, jdbc.password, ...")
-  val Hadoop: PropertyPrefix = PropertyPrefix("hadoop.", "Goes to Hadoop's configuration of this catalog")
+  val Hadoop: PropertyPrefix =
+    PropertyPrefix(StorageSettings.HadoopPrefix, "Goes to Hadoop's configuration of this catalog")
+  val S3: PropertyPrefix = PropertyPrefix(
+    S3Settings.Prefix,
+    s"Settings of S3 by the names of Apache Iceberg; those with a meaning here are ${S3Settings.keys.mkString(", ")}"
+  )
 
   /** Those that this release acts on, in the order of the documentation. */
-  val all: Seq[CatalogProperty] = Seq(
+  def all: Seq[CatalogProperty] = Seq(
     Type,
+    CatalogImpl,
+    FileIOImpl,
+    Region,
     Warehouse,
     Uri,
-    JdbcSchemaVersion,
-    JdbcStrictMode,
-    JdbcInitTables,
     CacheEnabled,
     CacheExpirationMs,
     ManifestCacheEnabled,
+    ManifestCacheBytes,
+    ManifestCacheFileBytes,
+    ManifestCacheIdleMs,
+    SyncEnabled,
     UseNullableQuerySchema,
     StoredName,
     DefaultNamespace
-  )
+  ) ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
 
-  val prefixes: Seq[PropertyPrefix] = Seq(TableDefault, TableOverride, Jdbc, Hadoop)
+  val prefixes: Seq[PropertyPrefix] = Seq(TableDefault, TableOverride, Jdbc, RestProperty.Header, Hadoop, S3)
 
   /** Keys of Apache Iceberg's catalogs that have no meaning here (yet): a configuration may hold them. */
   private val others: Seq[String] = Seq(
-    "catalog-impl",
-    "io-impl",
-    "clients",
     "metrics-reporter-impl",
     "cache.case-sensitive",
-    "io.manifest.cache.expiration-interval-ms",
-    "io.manifest.cache.max-total-bytes",
-    "io.manifest.cache.max-content-length",
-    "client.pool.cache.eviction-interval-ms",
     "client-pool-cache-keys",
     "lock-impl",
     "lock.table",
@@ -109,29 +135,12 @@ object CatalogProperty {
     "auth.session-timeout-ms",
     "encryption.kms-type",
     "encryption.kms-impl",
-    "rest-catalog-purge",
-    "snapshot-loading-mode",
     "rest-metrics-reporting-enabled",
-    "view-endpoints-supported",
-    "rest-page-size",
-    "namespace-separator",
-    "scan-planning-mode",
-    "token",
-    "credential",
-    "oauth2-server-uri",
-    "token-expires-in-ms",
-    "token-refresh-enabled",
-    "token-exchange-enabled",
-    "scope",
-    "audience",
-    "resource",
-    "suppress-permission-error",
-    "list-all-tables",
-    "retryable_status_codes"
+    "suppress-permission-error"
   )
 
   private val otherPrefixes: Seq[String] =
-    Seq("view-default.", "view-override.", "s3.", "client.", "adls.", "gcs.", "header.", "rest.", "rest-", "fs.")
+    Seq("view-default.", "view-override.", "client.", "adls.", "gcs.", "rest.", "rest-", "fs.")
 
   /**
    * Refuses keys that look like misspelt ones; keys like no other are left alone, for they may be somebody else's.

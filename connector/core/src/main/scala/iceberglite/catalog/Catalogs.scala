@@ -17,10 +17,10 @@ trait CatalogFamily {
 object Catalogs {
 
   /** All kinds there are. */
-  val all: Seq[CatalogFamily] = Seq(HadoopCatalog, JdbcCatalog)
+  val all: Seq[CatalogFamily] = Seq(HadoopCatalog, JdbcCatalog, RestCatalog, HiveCatalog)
 
   /** Kinds that Apache Iceberg has besides. */
-  private val notYet: Set[String] = Set("rest", "hive", "glue", "nessie", "bigquery")
+  private val notYet: Set[String] = Set("glue", "nessie", "bigquery")
 
   /**
    * Opens the catalog that the property `type` asks for.
@@ -34,10 +34,8 @@ object Catalogs {
       environment: Environment = Environment.system
   ): Catalog = {
     CatalogProperty.check(name, properties)
-    properties.get("catalog-impl").foreach { impl =>
-      throw Unsupported(s"catalog-impl=$impl in catalog $name", s"Set type instead: $kinds")
-    }
-    val kind = CatalogProperty.Type.require(name, properties, "hadoop").toLowerCase
+    MovedConfiguration.checkFileIO(name, properties)
+    val kind = MovedConfiguration.kindOf(name, properties, kinds)
     all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {
       if (notYet(kind)) throw Unsupported(s"a catalog of type $kind ($name)", s"This release has $kinds")
       else throw InvalidArgument(s"type of catalog $name", kind, s"It must be one of $kinds")

@@ -1,7 +1,6 @@
 package iceberglite.catalog
 
 import iceberglite.io.FileIO
-import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.table._
@@ -84,19 +83,8 @@ final class HadoopCatalog(
   }
 
   /** Deletes the table's directory in any case: it is all that tells that there is a table. */
-  override def drop(id: TableIdentifier, purge: Boolean): Boolean = loadForDrop(id, purge) match {
-    case None => false
-    case Some(version) =>
-      version.foreach(v => PurgeTable(io, fullName(id), v))
-      // First what makes it a table: nobody shall find one without its data.
-      io.deleteDirectory(TableLocations.inside(defaultLocation(id), "metadata"))
-      io.deleteDirectory(defaultLocation(id))
-      true
-  }
-
-  /** The inner option: what is to be purged. A broken table can be dropped all the same. */
-  private def loadForDrop(id: TableIdentifier, purge: Boolean): Option[Option[TableVersion]] =
-    if (purge) loadIfExists(id).map(Some(_)) else if (tableExists(id)) Some(None) else None
+  override def drop(id: TableIdentifier, purge: Boolean): Boolean =
+    new DropDirectory(io, defaultLocation(id), fullName(id))(purge)
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
     s"renaming ${fullName(from)} to $to",
@@ -141,9 +129,14 @@ final class HadoopCatalog(
   private def directoryOf(namespace: Vector[String]): String =
     namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checked("namespace", level)))
 
+  /** No name leads out of its directory, or to one that listings leave out. */
   private def checked(kind: String, part: String): String =
-    if (part.isEmpty || part.contains("/") || part == "." || part == "..") {
-      throw InvalidArgument(kind, s"'$part'", "In a file-system catalog it names a directory: no slash, not empty")
+    if (part.isEmpty || part.startsWith(".") || part.exists(c => c == '/' || c < ' ')) {
+      throw InvalidArgument(
+        kind,
+        s"'$part'",
+        "In a file-system catalog it names a directory: not empty, no slash, no dot at its start"
+      )
     } else part
 
   private def requireNamespace(namespace: Vector[String]): Unit =

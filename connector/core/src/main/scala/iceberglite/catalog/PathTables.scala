@@ -38,15 +38,10 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   }
 
   /** Removes the table's directory. @return false where there is no table */
-  def drop(path: String): Boolean = {
+  def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     refuseFile(id)
-    val there = new VersionedTable(io, id.name, id.name).isThere
-    if (there) {
-      io.deleteDirectory(TableLocations.inside(id.name, "metadata"))
-      io.deleteDirectory(id.name)
-    }
-    there
+    new DropDirectory(io, id.name, id.name)(purge)
   }
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id.name).getOrElse(

@@ -5,6 +5,7 @@ import scala.util.Try
 
 import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.TableProperty
 import iceberglite.table.{TableLocations, TableVersion}
 
 /**
@@ -22,11 +23,16 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     .filter(name => name.endsWith(".metadata.json") || name.endsWith(".metadata.json.gz"))
 
   /** The newest version: from the hint on forward, and by listing where the hint leads nowhere. */
-  def newest(): Option[TableVersion] = hint().flatMap(n => read(n).map(n -> _)) match {
-    case Some((number, hinted)) =>
-      forward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(path => readIfThere(path).orElse(listed()))
-    case None => listed()
+  def newest(): Option[TableVersion] = fromHint().filter(isNewest).orElse(listed())
+
+  private def fromHint(): Option[TableVersion] = hint().flatMap(n => read(n).map(n -> _)).flatMap {
+    case (number, hinted) => forward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(readIfThere)
   }
+
+  /** Where versions are deleted, a gap may end the way forward before the newest. */
+  private def isNewest(version: TableVersion): Boolean =
+    !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) ||
+      newestListed().forall(numberIn(_) == numberIn(version.metadataLocation))
 
   /** The newest version, whatever the hint says. */
   def listed(): Option[TableVersion] = listed(VersionFiles.Listings)
@@ -46,7 +52,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     text.flatMap(t => Try(t.stripPrefix("v").toInt).toOption.orElse(MetadataFiles.version(t)).filter(_ > 0))
   }
 
-  def writeHint(number: Int): Unit = io.replace(hintFile, number.toString.getBytes("UTF-8"))
+  /** Without keeping the commit waiting: a hint that is late is followed all the same. */
+  def writeHint(number: Int): Unit = io.replaceSoon(hintFile, number.toString.getBytes("UTF-8"))
 
   def readIfThere(path: String): Option[TableVersion] = ifThere(path)(TableVersion(MetadataFiles.read(io, path), path))
 

@@ -104,7 +104,10 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   /** Runs what comes when the commit may have happened: its failure says nothing. */
   private def orUnknown[A](path: String)(look: => A): A =
     try look
-    catch { case e: Throwable => throw unknown(path, s"it cannot be looked at (${e.getMessage})", Some(e)) }
+    catch {
+      case known: CommitStateUnknown => throw known
+      case e: Throwable => throw unknown(path, s"it cannot be looked at (${e.getMessage})", Some(e))
+    }
 
   private def unknown(path: String, reason: String, cause: Option[Throwable]): CommitStateUnknown =
     CommitStateUnknown(table, path, reason, cause)
@@ -144,7 +147,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   private def withdrawIfOvertaken(base: TableVersion, ours: TableVersion, number: Int): Unit = {
     val overtaken = orUnknown(ours.metadataLocation) {
       (deletes(base) || isHeldOn(base, ours.metadata)) && highest(base).exists(_ > number) &&
-      files.listed().exists(!follows(_, base, ours))
+      files.listed().exists(newest => !follows(newest, base, ours).getOrElse(throw forgotten(newest, ours)))
     }
     if (overtaken) {
       Cleanup.delete(io, Vector(ours.metadataLocation))
@@ -152,13 +155,25 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     }
   }
 
-  /** By the snapshots that the commit added or, where it added none, by the log. */
-  private def follows(newest: TableVersion, base: TableVersion, ours: TableVersion): Boolean = {
+  private def forgotten(newest: TableVersion, ours: TableVersion): CommitStateUnknown = unknown(
+    ours.metadataLocation,
+    s"the log of ${newest.metadataLocation} does not go back that far (${TableProperty.PreviousVersionsMax.key})",
+    None
+  )
+
+  /**
+   * Whether a version came after ours: by the snapshots that the commit added or, where it added none, by the log;
+   * `None` where the log does not go back that far.
+   */
+  private def follows(newest: TableVersion, base: TableVersion, ours: TableVersion): Option[Boolean] = {
     val added = ours.metadata.snapshotsById.keySet -- base.metadata.snapshotsById.keySet
-    if (added.nonEmpty) added.exists(newest.metadata.snapshotsById.contains)
-    else newest.metadataLocation == ours.metadataLocation || newest.metadata.metadataLog.exists(e =>
-      e.metadataFile == ours.metadataLocation && e.timestampMs == ours.metadata.lastUpdatedMs
+    val log = newest.metadata.metadataLog
+    if (added.nonEmpty) Some(added.exists(newest.metadata.snapshotsById.contains))
+    else if (newest.metadataLocation == ours.metadataLocation) Some(true)
+    else if (log.flatMap(e => files.numberIn(e.metadataFile)).exists(_ <= numberOf(ours))) Some(
+      log.exists(e => e.metadataFile == ours.metadataLocation && e.timestampMs == ours.metadata.lastUpdatedMs)
     )
+    else None
   }
 }
 

@@ -27,28 +27,31 @@ final case class DataLocations private (directory: String, spread: Option[DataLo
 }
 
 object DataLocations {
-  private val ObjectStorage = "write.object-storage.enabled"
-  private val PartitionedPaths = "write.object-storage.partitioned-paths"
-  private val Replaced = Seq("write.folder-storage.path", "write.object-storage.path")
   private val Provider = "write.location-provider.impl"
 
   /** @throws Unsupported the table names places in a way that is not known here */
   def of(tableLocation: String, properties: Map[String, String]): DataLocations = {
-    Replaced.filter(properties.contains).foreach { key =>
-      throw Unsupported(s"the old table property $key", s"Set ${TableProperty.DataPath.key} instead of it")
-    }
     properties.get(Provider).foreach { name =>
-      throw Unsupported(s"the location provider $name", s"Remove $Provider from the table's properties")
+      throw Unsupported(
+        s"the location provider $name",
+        s"Remove $Provider from the table's properties; ${TableProperty.ObjectStorage} and ${TableProperty.DataPath} " +
+          "say where files go"
+      )
     }
     val location = withoutSlash(tableLocation)
-    val directory = TableProperty.of(TableProperty.DataPath, properties).fold(s"$location/data")(withoutSlash)
-    val spread =
-      if (properties.get(ObjectStorage).exists(_.equalsIgnoreCase("true"))) {
-        val context = if (directory.startsWith(location)) None else Some(location.split('/').takeRight(2).mkString("/"))
-        Some(Spread(context, !properties.get(PartitionedPaths).exists(_.equalsIgnoreCase("false"))))
-      } else None
-    DataLocations(directory, spread)
+    val spreads = TableProperty.of(TableProperty.ObjectStorage, properties)
+    val former = Seq(TableProperty.ObjectStoragePath).filter(_ => spreads) :+ TableProperty.FolderStoragePath
+    val named = (TableProperty.DataPath +: former).flatMap(TableProperty.of(_, properties)).find(_.nonEmpty)
+    val directory = named.fold(s"$location/data")(withoutSlash)
+    def context = if (directory.startsWith(location)) None else Some(lastTwo(location))
+    val inPartition = TableProperty.of(TableProperty.ObjectStoragePartitions, properties)
+    DataLocations(directory, if (spreads) Some(Spread(context, inPartition)) else None)
   }
+
+  /** Without the scheme and, where the table is at the top of a bucket, without the bucket. */
+  private def lastTwo(location: String): String =
+    location.replaceFirst("^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?", "").split('/').filter(_.nonEmpty).takeRight(2)
+      .mkString("/")
 
   /** `day=2024-01-01/region=a%2Fb`; empty for a spec without fields. A null shows as `null`, as in Apache Iceberg. */
   def partitionPath(spec: PartitionSpec, partition: PartitionTuple): String =

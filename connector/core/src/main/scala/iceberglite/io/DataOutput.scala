@@ -1,6 +1,7 @@
 package iceberglite.io
 
 import java.io.{BufferedOutputStream, ByteArrayOutputStream, OutputStream}
+import java.nio.channels.{Channels, FileChannel}
 import java.nio.file.{Files, NoSuchFileException, Path => LocalPath}
 import java.nio.file.StandardOpenOption.{CREATE_NEW, WRITE}
 
@@ -19,7 +20,7 @@ object DataOutput {
   /** The file is there, with its directories, once its stream is created, and whole once that is closed. */
   def of(io: FileIO, path: String): OutputFile = io match {
     case hadoop: HadoopFileIO =>
-      hadoop.local(path).fold[OutputFile](new HadoopOutput(hadoop, path))(new LocalOutput(path, _))
+      hadoop.local(path).fold[OutputFile](new HadoopOutput(hadoop, path))(new LocalOutput(path, _, hadoop.syncs))
     case other => new WholeOutput(other, path)
   }
 
@@ -42,17 +43,27 @@ object DataOutput {
     override protected def open(blockSizeHint: Long): PositionOutputStream = file.create(blockSizeHint)
   }
 
-  final private class LocalOutput(path: String, local: LocalPath) extends NewFile(path) {
-    override protected def open(blockSizeHint: Long): PositionOutputStream =
-      new CountedStream(new BufferedOutputStream(openNew(), LocalOutput.BufferSize))
+  final private class LocalOutput(path: String, local: LocalPath, sync: Boolean) extends NewFile(path) {
+    override protected def open(blockSizeHint: Long): PositionOutputStream = {
+      val channel = openNew()
+      new CountedStream(new BufferedOutputStream(Channels.newOutputStream(channel), LocalOutput.BufferSize)) {
+        override def close(): Unit = {
+          if (sync && channel.isOpen) {
+            flush()
+            channel.force(false)
+          }
+          super.close()
+        }
+      }
+    }
 
     /** The directory is there nearly always. */
-    private def openNew(): OutputStream =
-      try Files.newOutputStream(local, CREATE_NEW, WRITE)
+    private def openNew(): FileChannel =
+      try FileChannel.open(local, CREATE_NEW, WRITE)
       catch {
         case _: NoSuchFileException =>
           Files.createDirectories(local.toAbsolutePath.getParent)
-          Files.newOutputStream(local, CREATE_NEW, WRITE)
+          FileChannel.open(local, CREATE_NEW, WRITE)
       }
   }
 

@@ -2,6 +2,8 @@ package iceberglite.io
 
 import java.io.InputStream
 
+import scala.annotation.nowarn
+
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /** A file in a listing; `path` is the full URI. */
@@ -14,10 +16,21 @@ final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirect
  * Failures are `IcebergError`s: `UnreadableFile` from reads (also where the file is not there), `StorageFailed` from the
  * rest.
  */
-trait FileIO extends Serializable {
+trait FileIO extends FileSink with Serializable {
 
   /** Whether what was read of files that never change may be kept in memory and taken again. */
   def mayCache: Boolean = true
+
+  /** How much of it. */
+  def cacheBounds: CacheBounds = CacheBounds.Default
+
+  /**
+   * The same files with other settings, such as credentials that are vended for one table.
+   *
+   * @param properties by the names of a catalog's configuration: `s3.access-key-id`, `hadoop.fs.s3a.endpoint`
+   */
+  @nowarn("cat=unused-params") // for storages that have no settings
+  def configured(properties: Map[String, String]): FileIO = this
 
   def open(path: String): InputStream
 
@@ -44,8 +57,15 @@ trait FileIO extends Serializable {
   /** @return absent where there is no such file */
   def info(path: String): Option[FileInfo]
 
-  /** Writes a new file; its directories are made where the storage has such. The contents are durable on return. */
-  def write(path: String, contents: Array[Byte]): Unit
+  /** Whether a call takes so long that several at once are worth a thread each, as over a network. */
+  @nowarn("cat=unused-params") // for storages that are always near
+  def isRemote(path: String): Boolean = false
+
+  /**
+   * Writes a new file; its directories are made where the storage has such. The contents are as durable on return as the
+   * storage makes a file that is closed.
+   */
+  override def write(path: String, contents: Array[Byte]): Unit
 
   /**
    * Makes a file appear whole or not at all, and only where none is: the commit of file-system tables.
@@ -59,6 +79,12 @@ trait FileIO extends Serializable {
 
   /** Replaces a file's contents, readers seeing the old or the new; for hints only. */
   def replace(path: String, contents: Array[Byte]): Unit
+
+  /**
+   * The same where nobody need wait for it: maybe a moment later, and only the last of several contents. Reads through
+   * this object see it at once; the end of the program waits for it; a failure is no more than a line in the log.
+   */
+  def replaceSoon(path: String, contents: Array[Byte]): Unit = replace(path, contents)
 
   /** Removes a file; that it is not there is fine. */
   def delete(path: String): Unit

@@ -14,15 +14,34 @@ import iceberglite.io.StorageErrors.{changing, reading}
  *
  * Paths are taken as they stand in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory,
  * and nothing in them is decoded.
+ *
+ * @param syncs whether files of this machine are on the device when they are complete, and a commit when it returns, so
+ *   that a loss of power takes nothing away; otherwise that is the operating system's to do, as with Hadoop
  */
-final class HadoopFileIO(conf: SerializableConfiguration, override val mayCache: Boolean = true) extends FileIO {
+final class HadoopFileIO(
+    conf: SerializableConfiguration,
+    override val mayCache: Boolean = true,
+    override val cacheBounds: CacheBounds = CacheBounds.Default,
+    private[io] val syncs: Boolean = false
+) extends FileIO {
 
   def this(configuration: Configuration) = this(new SerializableConfiguration(configuration))
 
   /** For readers and writers of data files. */
   def configuration: Configuration = conf.value
 
+  override def configured(properties: Map[String, String]): HadoopFileIO =
+    if (properties.isEmpty) this
+    else new HadoopFileIO(
+      new SerializableConfiguration(StorageSettings.configuration(configuration, properties)),
+      mayCache,
+      cacheBounds,
+      syncs
+    )
+
   @transient private lazy val hadoop = new HadoopFiles(configuration)
+
+  @transient private lazy val behind = new WritesBehind(replaceLate)
 
   /** Whether `java.nio` may stand in for the file system of the scheme `file`. */
   @transient private lazy val direct: Boolean =
@@ -33,8 +52,9 @@ final class HadoopFileIO(conf: SerializableConfiguration, override val mayCache:
   override def open(path: String): InputStream =
     reading(path)(local(path).fold[InputStream](hadoop.open(path))(Files.newInputStream(_)))
 
-  override def read(path: String): Array[Byte] =
+  override def read(path: String): Array[Byte] = behind.contentsOf(path).getOrElse(
     reading(path)(local(path).fold(hadoop.read(path))(Files.readAllBytes(_)))
+  )
 
   override def readRange(path: String, offset: Long, length: Int): Array[Byte] = reading(path) {
     val read =
@@ -48,17 +68,27 @@ final class HadoopFileIO(conf: SerializableConfiguration, override val mayCache:
     changing("look at", path)(local(path).fold(hadoop.info(path))(LocalFiles.info))
 
   override def write(path: String, contents: Array[Byte]): Unit =
-    changing("write", path)(local(path).fold(hadoop.write(path, contents))(LocalFiles.write(_, contents)))
+    changing("write", path)(local(path).fold(hadoop.write(path, contents))(LocalFiles.write(_, contents, syncs)))
 
   override def createExclusively(path: String, contents: Array[Byte]): Boolean = changing("create", path) {
-    local(path).fold(hadoop.createExclusively(path, contents))(LocalFiles.createExclusively(_, contents))
+    local(path).fold(hadoop.createExclusively(path, contents))(LocalFiles.createExclusively(_, contents, syncs))
   }
 
   override def replace(path: String, contents: Array[Byte]): Unit =
     changing("replace", path)(local(path).fold(hadoop.replace(path, contents))(LocalFiles.replace(_, contents)))
 
-  override def delete(path: String): Unit =
+  override def replaceSoon(path: String, contents: Array[Byte]): Unit = behind.put(path, contents)
+
+  /** Not where the directory has gone meanwhile: it would be made again. */
+  private def replaceLate(path: String, contents: Array[Byte]): Unit =
+    if (local(path).forall(file => Files.isDirectory(file.toAbsolutePath.getParent))) replace(path, contents)
+
+  override def isRemote(path: String): Boolean = local(path).isEmpty
+
+  override def delete(path: String): Unit = {
+    behind.forget(path)
     changing("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
+  }
 
   override def list(directory: String): Vector[FileInfo] =
     changing("list", directory)(local(directory).fold(hadoop.list(directory))(LocalFiles.list))
@@ -70,11 +100,13 @@ final class HadoopFileIO(conf: SerializableConfiguration, override val mayCache:
     }
   }
 
-  override def deleteDirectory(path: String): Unit = changing("delete the directory", path) {
-    local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory)
+  override def deleteDirectory(path: String): Unit = {
+    behind.forget(path)
+    changing("delete the directory", path)(local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory))
   }
 
   override def renameDirectory(from: String, to: String): Unit = changing("move the directory", from) {
+    behind.forget(from)
     (local(from), local(to)) match {
       case (Some(source), Some(target)) => LocalFiles.renameDirectory(source, target)
       case _ => hadoop.renameDirectory(from, to)

@@ -8,27 +8,31 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, Options, Path, UnsupportedFileSystemException}
 
-import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, Unsupported}
+import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, StorageFailed, Unsupported}
 
 /** The operations of [[FileIO]] by whatever class Hadoop's configuration names for a path's scheme. */
 final private[io] class HadoopFiles(configuration: Configuration) {
   import HadoopFiles._
 
   def open(path: String): InputStream = {
-    val file = new Path(path)
+    val file = pathOf(path)
     system(file).open(file)
   }
 
   /** Reads to the end without asking for the length, which would be one more round trip. */
   def read(path: String): Array[Byte] = {
-    val in = open(path)
-    try in.readAllBytes()
-    finally in.close()
+    val file = pathOf(path)
+    val fs = system(file)
+    onS3(fs).map(_.read(file)).getOrElse {
+      val in = fs.open(file)
+      try in.readAllBytes()
+      finally in.close()
+    }
   }
 
   /** @return fewer bytes where the file has no more */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
-    val file = new Path(path)
+    val file = pathOf(path)
     val in = system(file).open(file)
     try {
       in.seek(offset)
@@ -37,33 +41,36 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   }
 
   def info(path: String): Option[FileInfo] = {
-    val file = new Path(path)
+    val file = pathOf(path)
     try Some(info(system(file).getFileStatus(file)))
     catch { case NonFatal(e) if StorageErrors.isMissing(e) => None }
   }
 
   def write(path: String, contents: Array[Byte]): Unit = {
-    val file = new Path(path)
-    write(system(file), file, contents)
+    val file = pathOf(path)
+    val fs = system(file)
+    onS3(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents))
   }
 
   def createExclusively(path: String, contents: Array[Byte]): Boolean = {
-    val file = new Path(path)
+    val file = pathOf(path)
     val fs = system(file)
     schemeOf(fs) match {
       case LocalScheme => linkWritten(fs, file, contents)
       case scheme if ExclusiveRename(scheme) => renameWritten(fs, path, contents)
-      case scheme =>
-        throw Unsupported(
-          s"committing to $path: no file is created exclusively on $scheme, so that commits could be lost",
-          s"Use a JDBC or REST catalog for tables on $scheme"
-        )
+      case scheme => onS3(fs).map(_.createExclusively(file, contents))
+          .getOrElse(throw notExclusive(path, s"$scheme by ${fs.getClass.getName}"))
     }
   }
 
+  private def notExclusive(path: String, storage: String): Unsupported = Unsupported(
+    s"committing to $path: no file is created exclusively on $storage, so that commits could be lost",
+    "Use a JDBC, REST or Hive catalog for tables there"
+  )
+
   /** For files where losing the race between two writers does no harm. */
   def replace(path: String, contents: Array[Byte]): Unit = {
-    val file = new Path(path)
+    val file = pathOf(path)
     val fs = system(file)
     schemeOf(fs) match {
       case LocalScheme => LocalFiles.moveOver(localOf(writeTemporary(fs, file, contents)), localOf(file))
@@ -71,36 +78,36 @@ final private[io] class HadoopFiles(configuration: Configuration) {
         val temporary = writeTemporary(fs, file, contents)
         orDelete(fs, temporary)(rename(fs, temporary, file))
       // Object stores show a file when it is closed, and the old one until then.
-      case _ => write(fs, file, contents, overwrite = true)
+      case _ => onS3(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents, overwrite = true))
     }
   }
 
   def delete(path: String): Unit = {
-    val file = new Path(path)
+    val file = pathOf(path)
     system(file).delete(file, false)
     ()
   }
 
   def list(directory: String): Vector[FileInfo] = {
-    val path = new Path(directory)
+    val path = pathOf(directory)
     try system(path).listStatus(path).iterator.map(info).toVector
     catch { case _: FileNotFoundException => Vector.empty }
   }
 
   def makeDirectory(path: String): Unit = {
-    val directory = new Path(path)
+    val directory = pathOf(path)
     if (!system(directory).mkdirs(directory)) throw StorageFailed("make the directory", path, "The storage refused it")
   }
 
   def deleteDirectory(path: String): Unit = {
-    val directory = new Path(path)
+    val directory = pathOf(path)
     system(directory).delete(directory, true)
     ()
   }
 
   /** Hadoop moves a directory INTO an existing one of the target's name: that is looked for before. */
   def renameDirectory(from: String, to: String): Unit = {
-    val (source, target) = (new Path(from), new Path(to))
+    val (source, target) = (pathOf(from), pathOf(to))
     val fs = system(source)
     if (info(to).isDefined) throw StorageFailed("move the directory", from, s"$to exists already")
     Option(target.getParent).foreach(parent => fs.mkdirs(parent))
@@ -109,7 +116,28 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     }
   }
 
-  private def system(path: Path): FileSystem = path.getFileSystem(configuration)
+  /**
+   * The top of a bucket may be named without a slash at its end. Hadoop would log a path with a password in it before
+   * it refuses it.
+   */
+  private def pathOf(path: String): Path = {
+    val parsed = new Path(path)
+    if (Option(parsed.toUri.getAuthority).exists(_.matches(".*:.*@.*"))) {
+      throw InvalidArgument("path", path, "It must hold no password; set the keys in the catalog's configuration")
+    }
+    if (parsed.toUri.getPath.isEmpty) new Path(path + "/") else parsed
+  }
+
+  /** `None` on all other storages, and where somebody else's class reads S3. */
+  private def onS3(fs: FileSystem): Option[S3Objects] = {
+    val scheme = schemeOf(fs)
+    if (StorageSettings.S3(scheme)) FileSystemJars.needed(scheme)(S3Objects.of(fs)) else None
+  }
+
+  private def system(path: Path): FileSystem = {
+    val scheme = Option(path.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(configuration).getScheme)
+    FileSystemJars.needed(scheme)(path.getFileSystem(configuration))
+  }
 
   private def info(status: FileStatus): FileInfo =
     FileInfo(status.getPath.toString, status.getLen, status.getModificationTime, status.isDirectory)
@@ -149,7 +177,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   }
 
   private def renameWritten(fs: FileSystem, path: String, contents: Array[Byte]): Boolean = {
-    val file = new Path(path)
+    val file = pathOf(path)
     val temporary = writeTemporary(fs, file, contents)
     val renamed =
       try fs.rename(temporary, file)
@@ -204,7 +232,7 @@ private[io] object HadoopFiles {
 
   /**
    * Schemes whose rename of a file is atomic and fails where the target is there: name nodes, and stores with real
-   * directories. Not in it: `s3a`, `gs`, `wasb`, `oss`, whose rename is a copy and a delete.
+   * directories. Not in it: `s3a` (see [[S3Objects]]), `gs`, `wasb`, `oss`, whose rename is a copy and a delete.
    */
   private val ExclusiveRename = Set("hdfs", "webhdfs", "swebhdfs", "viewfs", "ofs", "abfs", "abfss")
 

@@ -5,9 +5,11 @@ import java.nio.channels.FileChannel
 import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
 import java.nio.file.StandardOpenOption.{CREATE_NEW, READ, WRITE}
 import java.nio.file.attribute.BasicFileAttributes
-import java.nio.file.{FileAlreadyExistsException, FileVisitResult, Files, NoSuchFileException, Path, SimpleFileVisitor}
+import java.nio.file.{DirectoryNotEmptyException, FileAlreadyExistsException, FileVisitResult, Files}
+import java.nio.file.{NoSuchFileException, Path, SimpleFileVisitor}
 import java.util.UUID
 
+import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
@@ -18,6 +20,9 @@ import iceberglite.spec.IcebergError.Unsupported
  * file, and neither its create nor its rename is exclusive.
  */
 private[io] object LocalFiles {
+
+  /** How often a directory is emptied that others still put files into. */
+  private val Walks = 10
 
   /** As Hadoop names the file system's root in a listing. */
   def uri(path: Path): String = "file:" + path.toAbsolutePath.normalize
@@ -40,18 +45,26 @@ private[io] object LocalFiles {
     } finally channel.close()
   }
 
-  /** Writes a new file and waits until the device has it; what a failure leaves of it is removed. */
-  def write(path: Path, contents: Array[Byte]): Unit = writeNew(path, contents, force = true)
+  /**
+   * Writes a new file; what a failure leaves of it is removed.
+   *
+   * @param sync waits until the device has it
+   */
+  def write(path: Path, contents: Array[Byte], sync: Boolean): Unit = writeNew(path, contents, sync)
 
   /**
-   * A hard link fails where the name is taken, which a rename does not; the contents are on the device before they have
-   * the name.
+   * A hard link fails where the name is taken, which a rename does not.
+   *
+   * @param sync the device has the contents before they have the name, and the name on return
    */
-  def createExclusively(path: Path, contents: Array[Byte]): Boolean = {
+  def createExclusively(path: Path, contents: Array[Byte], sync: Boolean): Boolean = {
     val temporary = temporaryBeside(path)
-    writeNew(temporary, contents, force = true)
-    try link(temporary, path)
-    finally quietly(Files.deleteIfExists(temporary))
+    writeNew(temporary, contents, sync)
+    val linked =
+      try link(temporary, path)
+      finally quietly(Files.deleteIfExists(temporary))
+    if (linked && sync) quietly(forceDirectory(path))
+    linked
   }
 
   /** Gives a written file a second name. @return false where the name is taken */
@@ -60,7 +73,6 @@ private[io] object LocalFiles {
       Files.createLink(path, written)
       // A checksum file that an older file of this name has left would make the new one look damaged.
       quietly(Files.deleteIfExists(checksumOf(path)))
-      quietly(forceDirectory(path))
       true
     } catch {
       case _: FileAlreadyExistsException => false
@@ -74,7 +86,7 @@ private[io] object LocalFiles {
   /** Readers see the old or the new contents, never none. */
   def replace(path: Path, contents: Array[Byte]): Unit = {
     val temporary = temporaryBeside(path)
-    writeNew(temporary, contents, force = false)
+    writeNew(temporary, contents, sync = false)
     moveOver(temporary, path)
   }
 
@@ -105,9 +117,22 @@ private[io] object LocalFiles {
       finally children.close()
     } catch { case NonFatal(e) if StorageErrors.isMissing(e) => Vector.empty }
 
-  def deleteDirectory(directory: Path): Unit =
-    try Files.walkFileTree(directory, Deletion)
-    catch { case _: NoSuchFileException => () }
+  /** Others may still put files into it, such as a late hint, which go too. */
+  def deleteDirectory(directory: Path): Unit = {
+    @tailrec
+    def walk(again: Int): Unit = {
+      val done =
+        try {
+          Files.walkFileTree(directory, Deletion)
+          true
+        } catch {
+          case _: NoSuchFileException => true
+          case _: DirectoryNotEmptyException if again > 0 => false
+        }
+      if (!done) walk(again - 1)
+    }
+    walk(Walks)
+  }
 
   /** Without the option to replace, the move fails where the target is there. */
   def renameDirectory(from: Path, to: Path): Unit = {
@@ -129,12 +154,12 @@ private[io] object LocalFiles {
 
   private def parentOf(path: Path): Option[Path] = Option(path.toAbsolutePath.getParent)
 
-  private def writeNew(path: Path, contents: Array[Byte], force: Boolean): Unit = {
+  private def writeNew(path: Path, contents: Array[Byte], sync: Boolean): Unit = {
     val channel = openNew(path)
     try {
       val buffer = ByteBuffer.wrap(contents)
       while (buffer.hasRemaining) channel.write(buffer)
-      if (force) channel.force(false)
+      if (sync) channel.force(false)
       channel.close()
     } catch {
       case e: Throwable =>

@@ -8,6 +8,10 @@ object ManifestLists {
   private val Role = "manifest list"
   private val Advice = "If the file cannot be restored, roll the table back to another snapshot"
 
+  private val schemas = new Memo[FormatVersion, String](FormatVersion.all.size + 1)(version =>
+    AvroSchemas.of(ManifestFileColumns.struct(version), ManifestFileColumns.name).toString
+  )
+
   /**
    * The manifests of a snapshot, in the order of the list.
    *
@@ -33,7 +37,7 @@ object ManifestLists {
    * @return the file's length, and the manifests with what was assigned
    */
   def write(
-      io: FileIO,
+      to: FileSink,
       path: String,
       version: FormatVersion,
       snapshotId: Long,
@@ -46,12 +50,11 @@ object ManifestLists {
     val numbered = manifests.toVector.map(m => withNumbers(m, version, snapshotId, sequenceNumber))
     val assigned =
       if (version < FormatVersion.V3) numbered.map(_.copy(firstRowId = None)) else withRowIds(numbered, firstRowId)
-    val avro = AvroSchemas.of(ManifestFileColumns.struct(version), ManifestFileColumns.name)
     val metadata = header(version, snapshotId, parentId, sequenceNumber, firstRowId)
-    val writer = new AvroContainerWriter(avro.toString, metadata, codec)
+    val writer = new AvroContainerWriter(schemas(version), metadata, codec)
     assigned.foreach(m => writer.add(ManifestFileColumns.write(m, _, version)))
     val bytes = writer.finish()
-    io.write(path, bytes)
+    to.write(path, bytes)
     (bytes.length.toLong, assigned)
   }
 

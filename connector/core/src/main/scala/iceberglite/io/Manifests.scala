@@ -6,6 +6,7 @@ import scala.util.control.NonFatal
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
+import iceberglite.spec.Type.StructType
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
 
 /** Manifest files (spec: "Manifests"). */
@@ -21,6 +22,12 @@ object Manifests {
   /** Twice the usual target. */
   private val StreamedBytes = 16L << 20
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
+
+  /** Most programs write to a few tables. */
+  private val schemas = new Memo[(FormatVersion, StructType), String](64)({ case (version, partitionType) =>
+    val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
+    AvroSchemas.of(columns.struct(version), columns.name).toString
+  })
 
   /**
    * The entries of a manifest in the order of the file, deleted ones too, with everything inherited; of an
@@ -120,7 +127,7 @@ object Manifests {
    * @return with [[Unassigned]] for what the manifest list assigns
    */
   def write(
-      io: FileIO,
+      to: FileSink,
       path: String,
       version: FormatVersion,
       content: ManifestContent,
@@ -132,8 +139,8 @@ object Manifests {
   ): ManifestFile = {
     val (partitionType, all) = PartitionTypes.ofEntries(spec, schema, entries)
     val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
-    val avro = AvroSchemas.of(columns.struct(version), columns.name)
-    val writer = new AvroContainerWriter(avro.toString, header(version, content, schema, spec), codec)
+    val writer =
+      new AvroContainerWriter(schemas((version, partitionType)), header(version, content, schema, spec), codec)
     val summaries = new FieldSummaries(partitionType)
     val counts = new ManifestCounts
     all.foreach { entry =>
@@ -144,7 +151,7 @@ object Manifests {
       counts.add(entry)
     }
     val bytes = writer.finish()
-    io.write(path, bytes)
+    to.write(path, bytes)
     counts.manifest(path, bytes.length.toLong, spec.specId, content, snapshotId, summaries.result)
   }
 

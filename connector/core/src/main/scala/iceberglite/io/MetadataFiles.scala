@@ -8,8 +8,8 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
-import iceberglite.spec.TableMetadata
-import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.json.{TableMetadataJson, ViewMetadataJson}
+import iceberglite.spec.{TableMetadata, ViewMetadata}
 
 /** How a metadata file is compressed; `name` as in `write.metadata.compression-codec`. */
 sealed abstract class MetadataCodec(val name: String, private[io] val infix: String)
@@ -45,43 +45,50 @@ object MetadataFiles {
    * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there or is not whole
    * @throws iceberglite.spec.IcebergError.InvalidMetadata it breaks the spec
    */
-  def read(io: FileIO, path: String): TableMetadata = TableMetadataJson.read(path, bytes(io, path))
+  def read(io: FileIO, path: String): TableMetadata = TableMetadataJson.read(path, bytes(io, path, "table metadata"))
 
-  private def bytes(io: FileIO, path: String): Array[Byte] = {
+  /** Reads a view's metadata in the same way. */
+  def readView(io: FileIO, path: String): ViewMetadata = ViewMetadataJson.parse(path, bytes(io, path, "view metadata"))
+
+  private def bytes(io: FileIO, path: String, role: String): Array[Byte] = {
     val stored =
       try io.read(path)
-      catch { case e: UnreadableFile => throw e.copy(role = "table metadata") }
-    if (stored.take(GzipMagic.size).toSeq == GzipMagic) unzipped(path, stored) else stored
+      catch { case e: UnreadableFile => throw e.copy(role = role) }
+    if (stored.take(GzipMagic.size).toSeq == GzipMagic) unzipped(path, role, stored) else stored
   }
 
-  private def unzipped(path: String, stored: Array[Byte]): Array[Byte] = {
+  private def unzipped(path: String, role: String, stored: Array[Byte]): Array[Byte] = {
     val most = math.min(MaxBytes, math.max(FreeBytes, stored.length * MaxExpansion)).toInt
     val plain =
       try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(most)
       catch {
         case NonFatal(e) =>
           val reason = s"It is not whole gzip (${e.getMessage}). Restore the file, or register an earlier metadata file"
-          throw UnreadableFile(path, "table metadata", reason, Some(e))
+          throw UnreadableFile(path, role, reason, Some(e))
       }
     if (plain.length == most) {
       val reason = s"Its ${stored.length} bytes unpack to more than $most: it is damaged, or made to fill the memory"
-      throw UnreadableFile(path, "table metadata", reason)
+      throw UnreadableFile(path, role, reason)
     }
     plain
   }
 
   /** The contents of a file. */
-  def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] = {
-    val plain = TableMetadataJson.write(metadata)
-    codec match {
-      case MetadataCodec.Plain => plain
-      case MetadataCodec.Gzip =>
-        val out = new ByteArrayOutputStream(plain.length / 4)
-        val zip = new GZIPOutputStream(out)
-        zip.write(plain)
-        zip.close()
-        out.toByteArray
-    }
+  def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] =
+    packed(TableMetadataJson.write(metadata), codec)
+
+  /** The contents of a view's file. */
+  def viewBytes(metadata: ViewMetadata, codec: MetadataCodec): Array[Byte] =
+    packed(ViewMetadataJson.toBytes(metadata), codec)
+
+  private def packed(plain: Array[Byte], codec: MetadataCodec): Array[Byte] = codec match {
+    case MetadataCodec.Plain => plain
+    case MetadataCodec.Gzip =>
+      val out = new ByteArrayOutputStream(plain.length / 4)
+      val zip = new GZIPOutputStream(out)
+      zip.write(plain)
+      zip.close()
+      out.toByteArray
   }
 
   /** As file-system tables name their versions. */

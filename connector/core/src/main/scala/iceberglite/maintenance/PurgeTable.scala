@@ -1,13 +1,19 @@
 package iceberglite.maintenance
 
+import org.slf4j.LoggerFactory
+
 import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.TableProperty
-import iceberglite.table.{Cleanup, TableVersion}
+import iceberglite.table.{Cleanup, OwnFiles, TableVersion}
 import iceberglite.tree.{InParallel, MetadataTree}
 
-/** Deletes every file that a table's metadata reaches: DROP TABLE ... PURGE. */
+/**
+ * Deletes the files that a table's metadata reaches: DROP TABLE ... PURGE. Those outside of the table's own directories
+ * are left alone, see [[OwnFiles]].
+ */
 object PurgeTable {
+  private val log = LoggerFactory.getLogger("iceberglite.maintenance.PurgeTable")
 
   /**
    * A file that cannot be deleted, or a manifest that cannot be read, does not keep the rest.
@@ -17,6 +23,7 @@ object PurgeTable {
   def apply(io: FileIO, table: String, version: TableVersion): Unit = {
     refuseWithoutGc(table, version)
     val metadata = version.metadata
+    val own = OwnFiles.of(metadata)
     val tree = MetadataTree.of(io, metadata)
     val lists = metadata.snapshots.flatMap(_.manifestList)
     val manifests = metadata.snapshots.flatMap { snapshot =>
@@ -24,11 +31,19 @@ object PurgeTable {
     }.groupBy(_.path).values.map(_.head).toVector
     InParallel.map(manifests) { manifest =>
       val files = orNothing(s"read ${manifest.path}")(tree.entries(manifest).map(_.file.path).toVector)
-      Cleanup.delete(io, files.distinct :+ manifest.path)
+      delete(io, table, own, files.distinct :+ manifest.path)
     }
     val statistics = metadata.statistics.map(_.statisticsPath) ++ metadata.partitionStatistics.map(_.statisticsPath)
     val earlier = metadata.metadataLog.map(_.metadataFile)
-    Cleanup.delete(io, lists ++ statistics ++ earlier :+ version.metadataLocation)
+    delete(io, table, own, lists ++ statistics ++ earlier :+ version.metadataLocation)
+  }
+
+  private def delete(io: FileIO, table: String, own: OwnFiles, paths: Vector[String]): Unit = {
+    val (inside, outside) = paths.partition(own.has)
+    outside.headOption.foreach { path =>
+      log.warn(s"Purging $table leaves ${outside.size} files outside of its directories, such as $path")
+    }
+    Cleanup.delete(io, inside)
   }
 
   /** @throws ValidationFailed where the table's files may belong to others too */

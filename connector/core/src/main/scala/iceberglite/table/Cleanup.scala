@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.slf4j.LoggerFactory
 
 import iceberglite.io.FileIO
+import iceberglite.spec.Redaction
 
 /** Work after the outcome of a commit is certain: its failures are worth a line in the log, and nothing more. */
 object Cleanup {
@@ -17,5 +18,5 @@ object Cleanup {
   /** Runs something that may fail without harm. */
   def quietly(what: String)(body: => Unit): Unit =
     try body
-    catch { case NonFatal(e) => log.warn(s"Could not $what: ${e.getMessage}") }
+    catch { case NonFatal(e) => log.warn(Redaction(s"Could not $what: ${e.getMessage}")) }
 }

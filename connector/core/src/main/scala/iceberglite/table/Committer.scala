@@ -1,5 +1,8 @@
 package iceberglite.table
 
+import scala.annotation.nowarn
+
+import iceberglite.io.FileIO
 import iceberglite.spec.{MetadataUpdate, Requirement, TableMetadata}
 
 /** A table's name in its catalog; the namespace of a nested one has several levels. */
@@ -7,14 +10,27 @@ final case class TableIdentifier(namespace: Vector[String], name: String) {
   override def toString: String = (namespace :+ name).mkString(".")
 }
 
-/** A table's metadata and the file it stands in. */
-final case class TableVersion(metadata: TableMetadata, metadataLocation: String)
+/**
+ * A table's metadata and the file it stands in.
+ *
+ * @param io what reads and writes the table's files, where the catalog gave the table an access of its own
+ * @param isWhole whether every snapshot is there, and not only those that branches and tags name
+ */
+final case class TableVersion(
+    metadata: TableMetadata,
+    metadataLocation: String,
+    io: Option[FileIO] = None,
+    isWhole: Boolean = true
+)
 
 /** What a commit does, if what it requires still holds: the same data that a REST catalog takes. */
 final case class Change(updates: Vector[MetadataUpdate], requirements: Vector[Requirement]) {
   def ++(that: Change): Change =
     Change(updates ++ that.updates, (requirements ++ that.requirements).distinct)
 }
+
+/** A change to one of several tables that change together. @param base what it was described on */
+final case class TableChange(id: TableIdentifier, base: TableVersion, change: Change)
 
 /** Whoever swaps a table's metadata atomically. */
 trait Committer {
@@ -29,4 +45,11 @@ trait Committer {
 
   /** The table's newest version. @throws iceberglite.spec.IcebergError.NotFound */
   def load(id: TableIdentifier): TableVersion
+
+  /**
+   * The same, of a table that was seen before: who can tell by a pointer alone that it still is where it was gives
+   * `known` back, and reads no metadata.
+   */
+  @nowarn("cat=unused-params") // for those who keep no pointer
+  def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
 }

@@ -2,7 +2,6 @@ package iceberglite.table
 
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec._
-import iceberglite.tree.MetadataTree
 
 /** How much of what others did in the meantime a write bears (spec: "Optimistic Concurrency"). */
 sealed abstract class IsolationLevel(val name: String)
@@ -26,11 +25,19 @@ object IsolationLevel {
 trait Concern {
   def mightMatch(manifest: ManifestFile): Boolean
 
-  /** Whether the file may hold a row that the write is about. */
+  /** Whether the file may hold a row that the write is about or, of a delete file, delete one. */
   def mightMatch(entry: ManifestEntry): Boolean
 
   /** For messages: `where ...`. */
   def description: String
+}
+
+/** What another commit may have done to the rows that a write is about. Compaction does none of it. */
+sealed abstract private[table] class Interference
+private[table] object Interference {
+  case object AddedRows extends Interference
+  case object AddedDeletes extends Interference
+  case object RemovedFiles extends Interference
 }
 
 /**
@@ -39,47 +46,56 @@ trait Concern {
  * @param since the snapshot that the write read; with none, every snapshot there is counts as concurrent
  */
 final case class Isolation(level: IsolationLevel, since: Option[Long]) {
+  import Interference._
+
+  /** What this level does not bear of a write that replaces the rows that it is about. */
+  private[table] def refused: Set[Interference] = level match {
+    case IsolationLevel.Serializable => Set(AddedRows, AddedDeletes, RemovedFiles)
+    case IsolationLevel.Snapshot => Set(AddedDeletes, RemovedFiles)
+  }
 
   /**
    * @param parent the head of the branch that the write is going to follow
    * @throws ValidationFailed that names the file in the way
    */
-  def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, concern: Concern): Unit = {
-    val tree = MetadataTree.of(context.io, base)
-    concurrent(base, parent, context).foreach { snapshot =>
-      for {
-        manifest <- tree.manifests(snapshot)
-        if manifest.addedSnapshotId == snapshot.snapshotId && concern.mightMatch(manifest)
-        entry <- tree.entries(manifest)
-        if entry.snapshotId.contains(snapshot.snapshotId) && concern.mightMatch(entry)
-        change <- conflict(snapshot, entry)
-      } throw ValidationFailed(
-        s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot ${snapshot.snapshotId} " +
-          s"$change ${entry.file.path}, which may hold rows ${concern.description}. Run the statement again"
-      )
-    }
-  }
+  def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, concern: Concern): Unit =
+    check(new History(base, parent, context), context, concern, refused)
 
-  private def concurrent(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): Vector[Snapshot] = {
-    val history = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
-    since.filterNot(id => history.exists(_.snapshotId == id)).foreach { id =>
+  /** @param refused what is not borne */
+  private[table] def check(
+      history: History,
+      context: CommitContext,
+      concern: Concern,
+      refused: Set[Interference]
+  ): Unit = {
+    val conflicts = for {
+      change <- history.changes(history.concurrent(since), concern.mightMatch)
+      if interference(change).exists(refused) && concern.mightMatch(change.entry)
+    } yield change
+    val touched = touchedFiles(conflicts, history, concern)
+    conflicts.find(c => DeleteScope.dataFile(c.entry.file).forall(touched)).foreach { change =>
+      val file = change.entry.file
+      val done = if (change.removed) "removed" else if (change.isData) "added" else "added the delete file"
       throw ValidationFailed(
-        s"Cannot tell what happened to ${context.table} since snapshot $id: it is not in the branch's history. " +
+        s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot " +
+          s"${change.snapshot.snapshotId} $done ${file.path}, which may hold rows ${concern.description}. " +
           "Run the statement again"
       )
     }
-    history.takeWhile(s => !since.contains(s.snapshotId))
   }
 
-  /** What the snapshot did with the file that this level does not bear. Compaction adds no rows. */
-  private def conflict(snapshot: Snapshot, entry: ManifestEntry): Option[String] = {
-    val data = entry.file.content == Content.Data
-    val rewrite = snapshot.operation.contains(Operation.Replace.name)
-    entry.status match {
-      case EntryStatus.Added if data && level == IsolationLevel.Serializable && !rewrite => Some("added")
-      case EntryStatus.Added if !data => Some("added the delete file")
-      case EntryStatus.Deleted if data => Some("removed")
-      case _ => None
-    }
-  }
+  private def interference(change: FileChange): Option[Interference] =
+    if (change.isRewrite) None
+    else if (change.removed) Some(RemovedFiles).filter(_ => change.isData)
+    else Some(if (change.isData) AddedRows else AddedDeletes)
+
+  /** Deletes of one data file concern a write only where the data file does. */
+  private def touchedFiles(conflicts: Vector[FileChange], history: History, concern: Concern): Set[String] =
+    conflicts.groupBy(_.snapshot).flatMap { case (snapshot, changes) =>
+      val paths = changes.flatMap(c => DeleteScope.dataFile(c.entry.file)).toSet
+      if (paths.isEmpty) Vector.empty
+      else history.liveAt(Some(snapshot), ManifestContent.Data, concern.mightMatch) { data =>
+        paths(data.file.path) && concern.mightMatch(data)
+      }.map(_.file.path)
+    }.toSet
 }

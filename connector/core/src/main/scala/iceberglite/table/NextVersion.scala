@@ -25,7 +25,8 @@ object NextVersion {
       val kept = TableProperty.of(TableProperty.PreviousVersionsMax, changed.properties)
       val next = changed.copy(metadataLog = MetadataLog.append(before, version.metadataLocation, kept))
       val expired =
-        if (TableProperty.of(TableProperty.DeleteAfterCommit, next.properties)) MetadataLog.dropped(before, next)
+        if (TableProperty.of(TableProperty.DeleteAfterCommit, next.properties))
+          MetadataLog.dropped(before, next).filter(OwnFiles.of(before).has)
         else Vector.empty
       NextVersion(next, expired)
     }

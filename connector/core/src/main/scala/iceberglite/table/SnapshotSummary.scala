@@ -34,6 +34,12 @@ object SnapshotSummary {
   val ManifestsKept = "manifests-kept"
   val ManifestsReplaced = "manifests-replaced"
   val ReplacePartitions = "replace-partitions"
+  val EntriesProcessed = "entries-processed"
+  val SourceSnapshotId = "source-snapshot-id"
+
+  /** Under which a staged snapshot is found again, and under which it was published (write-audit-publish). */
+  val WapId = "wap.id"
+  val PublishedWapId = "published-wap-id"
 
   val TotalRecords = "total-records"
   val TotalFilesSize = "total-files-size"
@@ -69,7 +75,7 @@ object SnapshotSummary {
       ManifestsCreated -> tree.created.toString,
       ManifestsKept -> tree.kept.toString,
       ManifestsReplaced -> tree.replaced.toString
-    )
+    ) ++ tree.regrouped.map(r => EntriesProcessed -> r.processed.toString)
     engine ++ changes ++ partitions(base, tree.added, removed) ++ manifests ++ totalsAfter(parent, changes) +
       (Snapshot.OperationKey -> operation.name)
   }

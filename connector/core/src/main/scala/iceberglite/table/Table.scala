@@ -39,7 +39,7 @@ final class Table(
   }
 
   /** The same table at another version. */
-  def at(version: TableVersion): Table = new Table(id, name, version, io, committer)
+  def at(version: TableVersion): Table = new Table(id, name, version, version.io.getOrElse(io), committer)
 
   /** A change to this table from the version at hand: add actions, then commit. */
   def transaction(

@@ -61,14 +61,15 @@ final class Transaction private[table] (
 
     private var interrupted = false
 
+    /** Without the snapshots that no reference names, what others did would go unnoticed. */
     def run(): TableVersion =
-      try attempt(base)
+      try attempt(if (base.forall(_.isWhole)) base else definitely(reload()))
       finally if (interrupted) Thread.currentThread.interrupt()
 
     @tailrec
     private def attempt(at: Option[TableVersion]): TableVersion = described(at) match {
       case Left(moved) => attempt(moved)
-      case Right(change) if change.updates.isEmpty && at.isDefined => at.get
+      case Right(change) if change.updates.isEmpty && at.isDefined => finished(at.get)
       case Right(change) => tryOnce(at, change) match {
           case Right(version) => finished(version)
           case Left(conflict) =>
@@ -133,12 +134,15 @@ final class Transaction private[table] (
 
     /**
      * Looks whether a commit of unknown outcome happened. Proof that it did is success, proof that others went on from
-     * its base instead a conflict; all else stays unknown.
+     * its base instead a conflict; all else is looked at again for as long as `commit.status-check.*` say, and then
+     * stays unknown.
      */
     private def settle(
         unknown: CommitStateUnknown,
         at: Option[TableVersion]
     ): Either[CommitConflict, TableVersion] = {
+      // Who is interrupted may not be let near the storage again (java.nio closes the channel), but has to look.
+      if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
       val looks = Patience.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
       @tailrec
       def look(): Either[CommitConflict, TableVersion] = {
@@ -149,9 +153,12 @@ final class Transaction private[table] (
           case Right(version) if holdsThisCommit(version) || Transaction.wasAt(version, unknown.metadataFile) =>
             Right(version)
           case Right(version) if Transaction.excludes(version, unknown.metadataFile, at) =>
+            // The committer had to keep it, as it did not know.
+            Cleanup.delete(target.io, Vector(unknown.metadataFile))
             Left(CommitConflict(target.name, s"others committed before ${unknown.metadataFile}"))
+          // Not there yet: the request may still be on its way.
+          case _ if waits(looks) => look()
           case Right(_) => throw unknown
-          case Left(_) if waits(looks) => look()
           case Left(failure) =>
             unknown.addSuppressed(failure)
             throw unknown
@@ -159,6 +166,9 @@ final class Transaction private[table] (
       }
       look()
     }
+
+    private def isInterrupt(unknown: CommitStateUnknown): Boolean =
+      unknown.cause.exists(_.isInstanceOf[InterruptedException])
 
     private def waits(patience: Patience): Boolean =
       try patience.waitForNext()

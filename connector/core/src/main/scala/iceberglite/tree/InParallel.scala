@@ -1,8 +1,11 @@
 package iceberglite.tree
 
 import java.security.{AccessController, PrivilegedAction}
-import java.util.concurrent.{CountDownLatch, LinkedBlockingQueue, ThreadFactory, ThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.{CountDownLatch, ExecutionException, FutureTask, LinkedBlockingQueue}
+import java.util.concurrent.{ThreadFactory, ThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
+
+import scala.annotation.tailrec
 
 /**
  * Work on many metadata files at once. Wider than the cores, as most of it waits for storage; the threads are shared
@@ -14,6 +17,10 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 object InParallel {
   private val Width = 16
   private val IdleSeconds = 30L
+
+  private val inOrder = new ThreadLocal[Boolean] {
+    override def initialValue: Boolean = false
+  }
 
   private lazy val pool: ThreadPoolExecutor = {
     val number = new AtomicInteger
@@ -33,7 +40,65 @@ object InParallel {
    * items that were not begun by then are left out.
    */
   def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] =
-    if (items.size <= 1) items.iterator.map(f).toVector else new Run(items, f).results()
+    if (items.size <= 1 || inOrder.get) items.iterator.map(f).toVector else new Run(items, f).results()
+
+  /** Runs `body` without other threads, so that what this one asks of the storage comes in the same order every time. */
+  def alone[A](body: => A): A = {
+    inOrder.set(true)
+    try body
+    finally inOrder.remove()
+  }
+
+  /** Begins some work, unless this thread is to do all in order: then it is done on return. */
+  private[tree] def begin(body: => Unit): Begun = {
+    val caller = AccessController.getContext
+    val action: PrivilegedAction[Unit] = () => body
+    val begun = new Begun(() => AccessController.doPrivileged(action, caller))
+    if (inOrder.get) begun.settle() else pool.execute(() => begun.settle())
+    begun
+  }
+
+  /** Work that some thread does, this one if no other has come to it: so a full pool holds nobody up. */
+  final private[tree] class Begun(work: () => Unit) {
+    private val task = new FutureTask[Unit](() => work())
+
+    /** Returns when it is over, well or not. */
+    def settle(): Unit = {
+      task.run()
+      outcome()
+      ()
+    }
+
+    /** The same. @throws Throwable that the work has thrown */
+    def await(): Unit = {
+      settle()
+      outcome().foreach(e => throw e)
+    }
+
+    /** Interrupted, it still waits: somebody may be writing a file that a clean-up must find. */
+    private def outcome(): Option[Throwable] = {
+      var interrupted = false
+      @tailrec
+      def look(): Option[Throwable] = {
+        val seen =
+          try {
+            task.get()
+            Some(None)
+          } catch {
+            case failed: ExecutionException => Some(Some(failed.getCause))
+            case _: InterruptedException =>
+              interrupted = true
+              None
+          }
+        seen match {
+          case Some(end) => end
+          case None => look()
+        }
+      }
+      try look()
+      finally if (interrupted) Thread.currentThread.interrupt()
+    }
+  }
 
   final private class Run[A, B](items: IndexedSeq[A], f: A => B) {
     private val outcomes = new Array[Any](items.size)

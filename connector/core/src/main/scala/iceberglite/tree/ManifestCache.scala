@@ -1,8 +1,9 @@
 package iceberglite.tree
 
+import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 import java.util.{LinkedHashMap, Map => JavaMap}
 
-import iceberglite.io.FileIO
+import iceberglite.io.{CacheBounds, FileIO}
 import iceberglite.spec.{ManifestEntry, ManifestFile}
 import iceberglite.spec.Type.StructType
 
@@ -11,11 +12,20 @@ import iceberglite.spec.Type.StructType
  * never change. The least recently used goes first when an estimate of the heap that it all takes passes the bound.
  *
  * @param maxBytes 0 keeps nothing
+ * @param maxFileBytes longer manifests are not kept
+ * @param idleMs what nobody has asked for in that time goes; absent where time does not count
+ * @param nowMs a clock that does not go back
  */
-final class ManifestCache(maxBytes: Long) {
+final class ManifestCache(
+    maxBytes: Long,
+    maxFileBytes: Long = Long.MaxValue,
+    idleMs: Option[Long] = None,
+    nowMs: () => Long = ManifestCache.Uptime
+) {
   private val listBytes = maxBytes / ManifestCache.ListShare
-  private val entries = new BoundedCache[ManifestKey, Array[ManifestEntry]](maxBytes - listBytes)
-  private val lists = new BoundedCache[ListKey, Vector[ManifestFile]](listBytes)
+  private val entries =
+    new BoundedCache[ManifestKey, Array[ManifestEntry]](maxBytes - listBytes, idleMs, nowMs)
+  private val lists = new BoundedCache[ListKey, Vector[ManifestFile]](listBytes, idleMs, nowMs)
 
   def enabled: Boolean = maxBytes > 0
 
@@ -31,13 +41,13 @@ final class ManifestCache(maxBytes: Long) {
 
   /** The rows of a manifest; whoever gets the array leaves it as it is. */
   private[tree] def entriesOf(key: ManifestKey)(load: => Array[ManifestEntry]): Array[ManifestEntry] =
-    entries.valueOf(key, EntryWeight.of(_, key.length))(load)
+    if (key.length > maxFileBytes) load else entries.valueOf(key, EntryWeight.of(_, key.length))(load)
 
   private[tree] def manifestsOf(key: ListKey)(load: => Vector[ManifestFile]): Vector[ManifestFile] =
     lists.valueOf(key, EntryWeight.ofManifests)(load)
 
   private[tree] def keepEntries(key: ManifestKey, written: Array[ManifestEntry]): Unit =
-    entries.put(key, written, EntryWeight.of(written, key.length))
+    if (key.length <= maxFileBytes) entries.put(key, written, EntryWeight.of(written, key.length))
 
   private[tree] def keepManifests(key: ListKey, written: Vector[ManifestFile]): Unit =
     lists.put(key, written, EntryWeight.ofManifests(written))
@@ -50,15 +60,27 @@ object ManifestCache {
   /** Manifest lists, which are small, get one part in so many. */
   private val ListShare = 16
 
+  private val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
+
   /** Keeps nothing: for a catalog with `io.manifest.cache-enabled=false`. */
   val Off: ManifestCache = new ManifestCache(0)
 
   /** The cache for what is read through `io`. */
-  def of(io: FileIO): ManifestCache = if (io.mayCache) shared else Off
+  def of(io: FileIO): ManifestCache =
+    if (!io.mayCache) Off else if (io.cacheBounds == CacheBounds.Default) shared else ofBounds(io.cacheBounds)
 
   /** The cache of the JVM: at most 512 MB, and at most 15 % of the heap. */
-  lazy val shared: ManifestCache =
-    new ManifestCache(math.min(MaxBytes, (Runtime.getRuntime.maxMemory * HeapShare).toLong))
+  lazy val shared: ManifestCache = new ManifestCache(defaultBytes)
+
+  private lazy val defaultBytes = math.min(MaxBytes, (Runtime.getRuntime.maxMemory * HeapShare).toLong)
+
+  /** Catalogs with the same bounds share one cache; a JVM has few of them. */
+  private val bounded = new ConcurrentHashMap[CacheBounds, ManifestCache]
+
+  private def ofBounds(bounds: CacheBounds): ManifestCache = bounded.computeIfAbsent(
+    bounds,
+    b => new ManifestCache(b.maxBytes.getOrElse(defaultBytes), b.maxFileBytes.getOrElse(Long.MaxValue), b.idleMs)
+  )
 }
 
 /**
@@ -81,41 +103,71 @@ final private[tree] case class ManifestKey(
 )
 
 /** Values with weights, dropped in the order of their last use. */
-final private[tree] class BoundedCache[K, V](maxBytes: Long) {
-  private case class Slot(value: V, bytes: Long)
+final private[tree] class BoundedCache[K, V](
+    maxBytes: Long,
+    idleMs: Option[Long] = None,
+    nowMs: () => Long = () => 0L
+) {
+  private case class Slot(value: V, bytes: Long, usedMs: Long)
   private val slots = new LinkedHashMap[K, Slot](16, 0.75f, true)
   private var total = 0L
 
-  def bytes: Long = synchronized(total)
-
-  /** Loads outside of the lock: two threads may load the same, and none waits for another's storage. */
-  def valueOf(key: K, weigh: V => Long)(load: => V): V = synchronized(Option(slots.get(key))) match {
-    case Some(slot) => slot.value
-    case None =>
-      val loaded = load
-      put(key, loaded, weigh(loaded))
-      loaded
+  def bytes: Long = synchronized {
+    dropIdle()
+    total
   }
 
-  def remove(which: K => Boolean): Unit = synchronized {
-    val all: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
-    while (all.hasNext) {
-      val slot = all.next()
-      if (which(slot.getKey)) {
-        total -= slot.getValue.bytes
-        all.remove()
+  /** Loads outside of the lock: two threads may load the same, and none waits for another's storage. */
+  def valueOf(key: K, weigh: V => Long)(load: => V): V = synchronized(used(key)).getOrElse {
+    val loaded = load
+    put(key, loaded, weigh(loaded))
+    loaded
+  }
+
+  private def used(key: K): Option[V] = {
+    dropIdle()
+    val found = Option(slots.get(key))
+    if (idleMs.isDefined) found.foreach(slot => slots.put(key, slot.copy(usedMs = nowMs())))
+    found.map(_.value)
+  }
+
+  def remove(which: K => Boolean): Unit = synchronized(dropIf(e => which(e.getKey)))
+
+  /** A value that would push out most of the rest is not kept. */
+  def put(key: K, value: V, bytes: Long): Unit = if (bytes <= maxBytes / 2) synchronized {
+    dropIdle()
+    Option(slots.put(key, Slot(value, bytes, nowMs()))).foreach(former => total -= former.bytes)
+    total += bytes
+    dropWhile(_ => total > maxBytes)
+  }
+
+  private def dropIdle(): Unit = idleMs.foreach { idle =>
+    val now = nowMs()
+    dropWhile(slot => now - slot.usedMs >= idle)
+  }
+
+  /** From the one whose last use is longest ago. */
+  private def dropWhile(condition: Slot => Boolean): Unit = {
+    val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
+    var going = true
+    while (going && eldest.hasNext) {
+      val slot = eldest.next().getValue
+      going = condition(slot)
+      if (going) {
+        total -= slot.bytes
+        eldest.remove()
       }
     }
   }
 
-  /** A value that would push out most of the rest is not kept. */
-  def put(key: K, value: V, bytes: Long): Unit = if (bytes <= maxBytes / 2) synchronized {
-    Option(slots.put(key, Slot(value, bytes))).foreach(former => total -= former.bytes)
-    total += bytes
-    val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
-    while (total > maxBytes && eldest.hasNext) {
-      total -= eldest.next().getValue.bytes
-      eldest.remove()
+  private def dropIf(condition: JavaMap.Entry[K, Slot] => Boolean): Unit = {
+    val all: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
+    while (all.hasNext) {
+      val entry = all.next()
+      if (condition(entry)) {
+        total -= entry.getValue.bytes
+        all.remove()
+      }
     }
   }
 }

@@ -19,20 +19,27 @@ final private[tree] class ManifestListWrite(
     reuse: Option[WrittenTree]
 ) {
 
-  /** A manifest that this attempt has written, with its rows as written. */
-  private case class Written(manifest: ManifestFile, rows: Vector[ManifestEntry])
-
   /** What became of a manifest of the parent: at most one of `kept` and `rewritten`. */
-  private case class Filtered(kept: Option[ManifestFile], rewritten: Option[Written], removed: Vector[ManifestEntry])
+  private case class Filtered(
+      kept: Option[ManifestFile],
+      rewritten: Option[WrittenManifest],
+      removed: Vector[ManifestEntry]
+  )
 
   private val codec = AvroCodec.of(header.properties)
   private val writtenPaths = new ConcurrentLinkedQueue[String]
   private val manifestNumber = new AtomicInteger
 
+  private val files = new FilesAtOnce(io, header.metadataPath)
+
   def run(): WrittenTree =
-    try writeAll()
-    catch {
+    try {
+      val tree = writeAll()
+      files.await()
+      tree
+    } catch {
       case failure: Throwable =>
+        files.settle()
         writtenPaths.asScala.foreach { path =>
           try io.delete(path)
           catch { case NonFatal(e) => failure.addSuppressed(e) }
@@ -46,32 +53,49 @@ final private[tree] class ManifestListWrite(
     val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
     val filteredData = filterAll(data, Gone.Nothing)
     val filtered = filteredData ++ filterAll(deletes, goneWith(filteredData))
-    val fresh = reuse.fold(InParallel.map(groups(news))(writeNew))(_.newManifests.map(Written(_, Vector.empty)))
-    val rewritten = filtered.flatMap(_.rewritten)
-    val kept = filtered.flatMap(_.kept)
-    val freshManifests = (fresh ++ rewritten).map(_.manifest)
-    val merged = mergeAll(ManifestMerging.bins(kept, freshManifests, header.properties))
-    val carried = merged.flatMap(_.left.toSeq)
-    val created = fresh ++ rewritten ++ merged.flatMap(_.right.toSeq)
-    val all = freshManifests ++ merged.map(_.fold(identity, _.manifest))
-    finish(all, fresh.map(_.manifest), created, filtered.flatMap(_.removed), carried.size, parents.size)
+    val fresh = InParallel.map(groups(news))(newManifest)
+    val unchanged = filtered.flatMap(_.kept)
+    val regrouped = changes.regroup.flatMap(regroup.of(unchanged, _, reuse.flatMap(_.regrouped)))
+    val own = fresh.map(_._2) ++ filtered.flatMap(_.rewritten) ++ regrouped.toVector.flatMap(_.written)
+    val merged = mergeAll(bins(unchanged.filter(m => regrouped.forall(_.stays(m))), own.map(_.manifest)))
+    val all = own.map(_.manifest) ++ merged.map(_.fold(identity, _.manifest))
+    val listed = list(all, fresh.map(_._1.manifest), own ++ merged.flatMap(_.right.toSeq))
+    val carried = merged.count(_.isLeft)
+    WrittenTree(
+      manifestList = listPath,
+      addedRows =
+        header.firstRowId.map(_ => all.zip(listed).filter(m => takesRowIds(m._1)).map(m => rowCount(m._2)).sum),
+      added = changes.allAdded,
+      removed = filtered.flatMap(_.removed),
+      manifests = listed,
+      newManifests = fresh.map(_._1),
+      regrouped = regrouped.map(_.done),
+      written = writtenPaths.asScala.toVector,
+      created = all.size - carried,
+      kept = carried,
+      replaced = parents.count(_.hasLiveFiles) - carried
+    )
   }
 
-  private def finish(
+  private lazy val regroup = new ManifestRegroup(tree, header, write)
+
+  private def bins(kept: Vector[ManifestFile], own: Vector[ManifestFile]): Vector[ManifestMerging.Bin] =
+    if (changes.merges) ManifestMerging.bins(kept, own, header.properties) else kept.map(Vector(_))
+
+  private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
+
+  /** @return the manifests as the list has them */
+  private def list(
       manifests: Vector[ManifestFile],
       fresh: Vector[ManifestFile],
-      created: Vector[Written],
-      removed: Vector[ManifestEntry],
-      kept: Int,
-      parents: Int
-  ): WrittenTree = {
-    val path = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
-    writtenPaths.add(path)
+      created: Vector[WrittenManifest]
+  ): Vector[ManifestFile] = {
+    writtenPaths.add(listPath)
     if (header.firstRowId.isDefined) checkRows(manifests.filter(m => takesRowIds(m) && !fresh.contains(m)), created)
     val complete = if (header.formatVersion == FormatVersion.V1) manifests else manifests.map(counted)
     val (_, listed) = ManifestLists.write(
-      io,
-      path,
+      files,
+      listPath,
       header.formatVersion,
       header.snapshotId,
       header.parent.map(_.snapshotId),
@@ -80,20 +104,9 @@ final private[tree] class ManifestListWrite(
       complete,
       codec
     )
-    tree.keep(path, listed)
+    tree.keep(listPath, listed)
     keepRows(created, listed)
-    WrittenTree(
-      manifestList = path,
-      addedRows = header.firstRowId.map(_ => complete.filter(takesRowIds).map(rowCount).sum),
-      added = changes.allAdded,
-      removed = removed,
-      manifests = listed,
-      newManifests = fresh,
-      written = writtenPaths.asScala.toVector,
-      created = manifests.size - kept,
-      kept = kept,
-      replaced = parents - kept
-    )
+    listed
   }
 
   /** From version 2 on a list has all counts; manifests from version 1 lists may lack them. */
@@ -104,7 +117,7 @@ final private[tree] class ManifestListWrite(
   private def takesRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 
   /** Ids go to the rows that are counted, so none may be uncounted; reads what is from before version 3, just once. */
-  private def checkRows(manifests: Vector[ManifestFile], created: Vector[Written]): Unit = {
+  private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.map(w => w.manifest.path -> w.rows).toMap
     InParallel.map(manifests) { m =>
       rows.get(m.path).fold(tree.entries(m))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
@@ -155,49 +168,54 @@ final private[tree] class ManifestListWrite(
   /** Its sequence numbers stay its own, the snapshot is the one that deletes it (spec: "Manifest Entry Fields"). */
   private def deleted(e: ManifestEntry): ManifestEntry = e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
 
-  private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestFile, Written]] =
+  private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestFile, WrittenManifest]] =
     if (bins.forall(_.size == 1)) bins.map(merge) else InParallel.map(bins)(merge)
 
-  private def merge(bin: ManifestMerging.Bin): Either[ManifestFile, Written] =
+  private def merge(bin: ManifestMerging.Bin): Either[ManifestFile, WrittenManifest] =
     if (bin.size == 1) Left(bin.head)
     else {
       val rows = bin.flatMap(m => tree.entries(m).filter(_.isLive).map(existing))
       Right(write(bin.head.content, tree.spec(bin.head), rows))
     }
 
-  /** The entries of the added files; they inherit what a commit assigns, and stay right when it is tried again. */
-  private def newFiles: Vector[ManifestEntry] = {
-    val older = changes.addedOlder.map(o => added(o.file, Some(o.sequenceNumber)))
-    val entries = changes.added.map(added(_, None)) ++ older
-    entries.foreach(AddedFiles.check(_, header))
-    entries
+  /** The added files; their entries inherit what a commit assigns, and stay right when it is tried again. */
+  private def newFiles: Vector[NewFile] = {
+    val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
+    val files = changes.added.map(NewFile(_, None)) ++ older
+    files.foreach(f => AddedFiles.check(added(f), header))
+    files
   }
 
-  private def added(file: ContentFile, sequenceNumber: Option[Long]): ManifestEntry =
-    ManifestEntry(Added, Some(header.snapshotId), sequenceNumber, None, file.copy(firstRowId = None))
+  private def added(f: NewFile): ManifestEntry =
+    ManifestEntry(Added, Some(header.snapshotId), f.sequenceNumber, None, f.file.copy(firstRowId = None))
 
   /** The added files of one manifest each: of one spec and content, and about the target size. */
-  private def groups(entries: Vector[ManifestEntry]): Vector[Vector[ManifestEntry]] = {
+  private def groups(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, header.properties)
-    val kinds = entries.map(e => kind(e.file)).distinct
-    val byKind = entries.groupBy(e => kind(e.file))
-    kinds.flatMap(k => ManifestListWrite.rolled(byKind(k), target))
+    val kinds = files.map(f => kind(f.file)).distinct
+    val byKind = files.groupBy(f => kind(f.file))
+    kinds.flatMap(k => ManifestListWrite.rolled(byKind(k), target)(_.file))
   }
 
   private def kind(file: ContentFile): (Int, ManifestContent) =
     (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
 
-  private def writeNew(entries: Vector[ManifestEntry]): Written = {
-    val (specId, content) = kind(entries.head.file)
-    write(content, header.specs(specId), entries)
-  }
+  /** Written, unless an earlier attempt has written the same. */
+  private def newManifest(files: Vector[NewFile]): (NewManifest, WrittenManifest) =
+    reuse.flatMap(_.newManifests.find(_.holds(files, header.formatVersion))) match {
+      case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
+      case None =>
+        val (specId, content) = kind(files.head.file)
+        val written = write(content, header.specs(specId), files.map(added))
+        (NewManifest(written.manifest, header.formatVersion, files), written)
+    }
 
-  private def write(content: ManifestContent, spec: PartitionSpec, rows: Vector[ManifestEntry]): Written = {
+  private def write(content: ManifestContent, spec: PartitionSpec, rows: Vector[ManifestEntry]): WrittenManifest = {
     val name = s"${header.commitId}-${header.attempt}-m${manifestNumber.getAndIncrement()}.avro"
     val path = s"${header.metadataPath}/$name"
     writtenPaths.add(path)
     val manifest = Manifests.write(
-      io,
+      files,
       path,
       header.formatVersion,
       content,
@@ -207,10 +225,10 @@ final private[tree] class ManifestListWrite(
       rows.iterator,
       codec
     )
-    Written(manifest, rows)
+    WrittenManifest(manifest, rows)
   }
 
-  private def keepRows(created: Vector[Written], listed: Vector[ManifestFile]): Unit = {
+  private def keepRows(created: Vector[WrittenManifest], listed: Vector[ManifestFile]): Unit = {
     val byPath = listed.map(m => m.path -> m).toMap
     created.filter(_.rows.nonEmpty).foreach { w =>
       val manifest = byPath(w.manifest.path)
@@ -235,15 +253,15 @@ final private[tree] class ManifestListWrite(
 private[tree] object ManifestListWrite {
 
   /** Cuts into runs of at most the target size, by an estimate. */
-  def rolled(entries: Vector[ManifestEntry], target: Long): Vector[Vector[ManifestEntry]] = {
-    val runs = Vector.newBuilder[Vector[ManifestEntry]]
-    var run = Vector.newBuilder[ManifestEntry]
+  def rolled[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] = {
+    val runs = Vector.newBuilder[Vector[A]]
+    var run = Vector.newBuilder[A]
     var size = 0L
     entries.foreach { e =>
-      val bytes = EntryWeight.written(e.file)
+      val bytes = EntryWeight.written(file(e))
       if (size > 0 && size + bytes > target) {
         runs += run.result()
-        run = Vector.newBuilder[ManifestEntry]
+        run = Vector.newBuilder[A]
         size = 0
       }
       run += e

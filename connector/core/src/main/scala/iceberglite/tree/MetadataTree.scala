@@ -23,8 +23,9 @@ trait MetadataTree {
   /**
    * Writes the tree of a new snapshot: everything but table metadata. When it throws, it leaves no file behind.
    *
-   * @param reuse what an earlier attempt of the same commit wrote, with the same snapshot id and added files: its
-   *   manifests of added files are taken again (spec: "Sequence Number Inheritance" makes that possible)
+   * @param reuse what an earlier attempt of the same commit wrote, with the same snapshot id: its manifests of added
+   *   files are taken again where they would be the same (spec: "Sequence Number Inheritance" makes that possible), and
+   *   its regrouped manifests where those that they stand for are all still there
    */
   def write(header: TreeHeader, changes: FileChanges, reuse: Option[WrittenTree]): WrittenTree
 }
@@ -82,16 +83,30 @@ object FileSelector {
  */
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 
+/** How a commit spreads the live files of some manifests over new ones: files that are near each other share one. */
+trait Regrouping {
+
+  /** The manifests that are to be replaced, of those that are there. */
+  def chosen(manifests: Vector[ManifestFile]): Vector[ManifestFile]
+
+  /** The order of files of one spec; manifests are cut from it. */
+  def order(spec: PartitionSpec): Ordering[PartitionTuple]
+}
+
 /**
  * What a commit does to the files of a snapshot.
  *
  * @param added new files, data or deletes, of any spec; their numbers and first row ids are assigned by the commit
  * @param addedOlder the same with data sequence numbers of their own
+ * @param merges whether small manifests may become one, by the table's properties
+ * @param regroup manifests that are written anew without a change to their files
  */
 final case class FileChanges(
     added: Vector[ContentFile],
     remove: FileSelector = FileSelector.Nothing,
-    addedOlder: Vector[OlderFile] = Vector.empty
+    addedOlder: Vector[OlderFile] = Vector.empty,
+    merges: Boolean = true,
+    regroup: Option[Regrouping] = None
 ) {
 
   /** All new files. */
@@ -121,6 +136,30 @@ final case class TreeHeader(
     attempt: Int
 )
 
+/** A file that a commit adds, with its data sequence number if it has one of its own. */
+final case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
+
+/** A manifest of added files, and what another one must be like to be the same. */
+final case class NewManifest(manifest: ManifestFile, version: FormatVersion, files: Vector[NewFile]) {
+
+  /** The files are those that the action holds, so that it is enough to ask whether they are the same objects. */
+  private[tree] def holds(others: Vector[NewFile], by: FormatVersion): Boolean =
+    version == by && files.size == others.size &&
+      files.zip(others).forall { case (a, b) => (a.file eq b.file) && a.sequenceNumber == b.sequenceNumber }
+}
+
+/**
+ * Manifests that stand for others, with the same live files.
+ *
+ * @param processed how many files that were
+ */
+final case class RegroupedManifests(
+    from: Vector[ManifestFile],
+    to: Vector[ManifestFile],
+    version: FormatVersion,
+    processed: Int
+)
+
 /**
  * What an attempt has written.
  *
@@ -130,10 +169,11 @@ final case class TreeHeader(
  * @param removed the removed entries, as they were while live
  * @param manifests all of the snapshot's manifests
  * @param newManifests the manifests of the added files; a later attempt takes them again
+ * @param regrouped the manifests that were written anew, if that was asked for and there was something to do
  * @param written every file that this attempt wrote; not those that it took from an earlier one
  * @param created how many of `manifests` are new with this snapshot (summary `manifests-created`)
  * @param kept how many are the parent's (`manifests-kept`)
- * @param replaced how many of the parent's were rewritten, merged or dropped (`manifests-replaced`)
+ * @param replaced how many of the parent's with live files were rewritten or merged (`manifests-replaced`)
  */
 final case class WrittenTree(
     manifestList: String,
@@ -141,12 +181,16 @@ final case class WrittenTree(
     added: Vector[ContentFile],
     removed: Vector[ManifestEntry],
     manifests: Vector[ManifestFile],
-    newManifests: Vector[ManifestFile],
+    newManifests: Vector[NewManifest],
+    regrouped: Option[RegroupedManifests],
     written: Vector[String],
     created: Int,
     kept: Int,
     replaced: Int
 ) {
+
+  /** Whether the snapshot differs from its parent in more than its manifest list. */
+  def changesFiles: Boolean = added.nonEmpty || removed.nonEmpty || regrouped.nonEmpty
 
   /** What the snapshot needs: of the files of all attempts, the rest may go once this one is committed. */
   lazy val references: Set[String] = manifests.map(_.path).toSet + manifestList

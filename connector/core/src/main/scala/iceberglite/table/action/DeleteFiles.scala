@@ -1,8 +1,8 @@
 package iceberglite.table.action
 
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.{Operation, Snapshot, SnapshotRef, TableMetadata}
-import iceberglite.table.{CommitContext, Isolation}
+import iceberglite.spec.{Operation, Snapshot, TableMetadata}
+import iceberglite.table.{CommitContext, Destination, Isolation}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -15,8 +15,8 @@ final class DeleteFiles(
     filter: Expression,
     isolation: Option[Isolation] = None,
     caseSensitive: Boolean = true,
-    branch: String = SnapshotRef.Main
-) extends SnapshotAction(branch) {
+    to: Destination = Destination.Main
+) extends SnapshotAction(to) {
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val rows = new RowFilter(filter, caseSensitive, base)
     isolation.foreach(_.check(base, parent, context, rows))

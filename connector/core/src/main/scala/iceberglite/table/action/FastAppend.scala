@@ -1,11 +1,27 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{ContentFile, Operation, Snapshot, SnapshotRef, TableMetadata}
-import iceberglite.table.CommitContext
+import iceberglite.spec.{ContentFile, Operation, Snapshot, TableMetadata}
+import iceberglite.table.{CommitContext, Destination}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
-/** Adds data files. It can always be applied (spec: "Commit Conflict Resolution and Retry"). */
-final class FastAppend(added: Vector[ContentFile], branch: String = SnapshotRef.Main) extends SnapshotAction(branch) {
+/**
+ * Adds files, and leaves every manifest that is there as it is: the quickest commit, after which a scan has more to
+ * open. It can always be applied (spec: "Commit Conflict Resolution and Retry").
+ */
+final class FastAppend(added: Vector[ContentFile], to: Destination = Destination.Main) extends SnapshotAction(to) {
+  override def writtenFiles: Vector[ContentFile] = added
+
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges =
+    FileChanges(added, merges = false)
+
+  override protected def operation(tree: WrittenTree): Operation = Operation.Append
+}
+
+/**
+ * Adds files, and merges small manifests by `commit.manifest.target-size-bytes` and
+ * `commit.manifest.min-count-to-merge`. It can always be applied.
+ */
+final class MergeAppend(added: Vector[ContentFile], to: Destination = Destination.Main) extends SnapshotAction(to) {
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges =

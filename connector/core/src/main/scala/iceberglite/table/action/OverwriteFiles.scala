@@ -1,32 +1,66 @@
 package iceberglite.table.action
 
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.{ContentFile, Operation, Snapshot, SnapshotRef, TableMetadata}
-import iceberglite.table.{CommitContext, Isolation}
-import iceberglite.tree.{FileChanges, WrittenTree}
+import iceberglite.spec.expr.Expression.AlwaysFalse
+import iceberglite.spec.{ContentFile, ManifestEntry, ManifestFile, Operation, Snapshot, TableMetadata}
+import iceberglite.table._
+import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
 
 /**
- * Replaces the rows that match a filter by new files. Only whole files go: one with rows that match and rows that do
- * not fails the commit.
+ * Replaces rows by new files: those that match a filter, those of certain files, or both. By a filter only whole files
+ * go: one with rows that match and rows that do not fails the commit. Named files must be there.
  *
- * @param filter on the columns of the table, unbound
+ * @param filter on the columns of the table, unbound; `AlwaysFalse` where only named files go
  * @param isolation what concurrent commits may not have done; by default nothing is checked, as an overwrite is usually
  *   meant to win
+ * @param removed data files whose rows the writer has read and, as far as they stay, written again
+ * @param read the rows that the statement is about, where that is not `filter`: another commit's conflict by these
  */
 final class OverwriteFiles(
     filter: Expression,
     added: Vector[ContentFile],
     isolation: Option[Isolation] = None,
     caseSensitive: Boolean = true,
-    branch: String = SnapshotRef.Main
-) extends SnapshotAction(branch) {
+    to: Destination = Destination.Main,
+    removed: Vector[ContentFile] = Vector.empty,
+    read: Option[Expression] = None
+) extends SnapshotAction(to) {
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
-    val rows = new RowFilter(filter, caseSensitive, base)
-    isolation.foreach(_.check(base, parent, context, rows))
-    FileChanges(added, Removal.matching(rows, "overwrite", context))
+    val history = new History(base, parent, context)
+    isolation.foreach(check(_, base, history, context))
+    if (removed.nonEmpty) NamedFiles.require(removed, "overwrite", base, history, context)
+    val matching =
+      if (filter == AlwaysFalse) FileSelector.Nothing
+      else Removal.matching(new RowFilter(filter, caseSensitive, base), "overwrite", context)
+    FileChanges(added, OverwriteFiles.either(matching, new NamedFiles(removed, base)))
+  }
+
+  private def check(isolation: Isolation, base: TableMetadata, history: History, context: CommitContext): Unit = {
+    val about = new RowFilter(read.getOrElse(filter), caseSensitive, base)
+    val refused: Set[Interference] =
+      if (filter == AlwaysFalse) isolation.refused & Set[Interference](Interference.AddedRows) else isolation.refused
+    isolation.check(history, context, about, refused)
+    val data = removed.map(f => f.path -> f).toMap
+    if (data.nonEmpty) NewDeletes.of(data, isolation.since, base, history, _ => true).foreach { case (change, file) =>
+      throw ValidationFailed(
+        s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: snapshot " +
+          s"${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, which may delete rows of " +
+          s"${file.path}. Run the statement again"
+      )
+    }
   }
 
   override protected def operation(tree: WrittenTree): Operation = Removal.operation(tree)
+}
+
+private object OverwriteFiles {
+  def either(one: FileSelector, other: NamedFiles): FileSelector =
+    if (other.files.isEmpty) one
+    else new FileSelector {
+      override def mightMatch(m: ManifestFile): Boolean = one.mightMatch(m) || other.mightMatch(m)
+      override def removes(e: ManifestEntry): Boolean = other.removes(e) || one.removes(e)
+    }
 }

@@ -2,11 +2,8 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec._
-import iceberglite.spec.expr.Expression
-import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, In, IsNan, IsNull}
-import iceberglite.spec.expr.{ManifestEvaluator, Term}
-import iceberglite.table.{CommitContext, Concern}
-import iceberglite.tree.{FileSelector, PartitionSources, WrittenTree}
+import iceberglite.table.{CommitContext, Concern, DeleteScope}
+import iceberglite.tree.{FileSelector, WrittenTree}
 
 /**
  * Takes files out of a snapshot. The deletes that then speak of nothing go by themselves: the tree sees to it.
@@ -54,47 +51,22 @@ private[action] object Removal {
   }
 
   /** The files of certain partitions. */
-  def of(partitions: Partitions): FileSelector = new Removal(partitions, partitions.mightMatch, partitions.mightMatch)
+  def of(replaced: ReplacedPartitions): FileSelector = new Removal(replaced, replaced.holds, replaced.holds)
 }
 
-/** The partitions of some files; a spec without partitions stands for the whole table. */
-final private[action] class Partitions(files: Vector[ContentFile], base: TableMetadata) extends Concern {
-  private val sources = PartitionSources.schema(base, base.schema)
-  private val tuples: Map[Int, Set[PartitionTuple]] = files.groupBy(_.specId).map { case (id, fs) =>
-    id -> fs.map(_.partition).toSet
-  }
-  private val all = tuples.keys.exists(id => !base.specsById(id).isPartitioned)
-  private val evaluators: Map[Int, ManifestEvaluator] = tuples.map { case (id, wanted) =>
-    val spec = base.specsById(id)
-    val fields = spec.partitionType(sources).fields
-    val condition = fields.indices.map(i => among(fields(i), wanted.map(_.values(i))))
-    val all = condition.foldLeft[Expression](AlwaysTrue)(Expression.and)
-    id -> new ManifestEvaluator(all, spec, spec.partitionType(sources))
-  }
+/** The partitions that new files take the place of; a spec without partitions stands for the whole table. */
+final private[action] class ReplacedPartitions(files: Vector[ContentFile], base: TableMetadata) extends Concern {
+  private val partitions = new Partitions(files, base)
+  private val all = files.exists(f => !base.specsById(f.specId).isPartitioned)
 
-  /** Each field by itself: that is no tighter than need be, but quick for thousands of partitions. */
-  private def among(field: NestedField, values: Set[Option[Literal]]): Expression = {
-    val term = Term.Bound(field, field.name)
-    val (nan, ordinary) = values.flatten.partition(isNan)
-    val parts = Vector(
-      if (ordinary.nonEmpty) In(term, ordinary) else AlwaysFalse,
-      if (nan.nonEmpty) IsNan(term) else AlwaysFalse,
-      if (values.contains(None)) IsNull(term) else AlwaysFalse
-    )
-    parts.foldLeft[Expression](AlwaysFalse)(Expression.or)
-  }
-
-  private def isNan(value: Literal): Boolean = value match {
-    case Literal.FloatLiteral(v) => v.isNaN
-    case Literal.DoubleLiteral(v) => v.isNaN
-    case _ => false
-  }
+  /** Whether the file goes. */
+  def holds(entry: ManifestEntry): Boolean = all || partitions.holds(entry.file)
 
   override def mightMatch(manifest: ManifestFile): Boolean =
-    manifest.hasLiveFiles && (all || evaluators.get(manifest.partitionSpecId).exists(_.mightMatch(manifest)))
+    all || partitions.mightHold(manifest) || DeleteScope.mayBeGlobal(manifest, base)
 
-  override def mightMatch(entry: ManifestEntry): Boolean =
-    all || tuples.get(entry.file.specId).exists(_.contains(entry.file.partition))
+  /** Equality deletes of a spec without partitions may delete rows of any partition, and stay when one is replaced. */
+  override def mightMatch(entry: ManifestEntry): Boolean = holds(entry) || DeleteScope.isGlobal(entry.file, base)
 
   override def description: String = "in the partitions that are replaced"
 }

@@ -1,7 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec._
-import iceberglite.table.{CommitContext, Isolation, SnapshotSummary}
+import iceberglite.table.{CommitContext, Destination, Isolation, SnapshotSummary}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -12,12 +12,12 @@ import iceberglite.tree.{FileChanges, WrittenTree}
 final class ReplacePartitions(
     added: Vector[ContentFile],
     isolation: Option[Isolation] = None,
-    branch: String = SnapshotRef.Main
-) extends SnapshotAction(branch) {
+    to: Destination = Destination.Main
+) extends SnapshotAction(to) {
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
-    val partitions = new Partitions(added, base)
+    val partitions = new ReplacedPartitions(added, base)
     isolation.foreach(_.check(base, parent, context, partitions))
     FileChanges(added, Removal.of(partitions))
   }

@@ -27,7 +27,7 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   private val bySpec: Map[Int, OfSpec] = base.specs.map(s => s.specId -> new OfSpec(s)).toMap
 
   override def mightMatch(manifest: ManifestFile): Boolean =
-    manifest.hasLiveFiles && bySpec(manifest.partitionSpecId).manifests.mightMatch(manifest)
+    bySpec(manifest.partitionSpecId).manifests.mightMatch(manifest)
 
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.None
 

@@ -2,66 +2,74 @@ package iceberglite.table.action
 
 import java.util.UUID
 
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.Requirement.AssertRefSnapshotId
-import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
 import iceberglite.spec._
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, MetadataTree, TreeHeader, WrittenTree}
 
 /**
- * An action that adds a snapshot at the head of a branch. It keeps what its attempts wrote: the manifests of new files
- * serve the next attempt, the rest goes when the outcome is certain.
- *
- * @param branch `main` or a branch that is there
+ * An action that adds a snapshot. It keeps what its attempts wrote: the manifests of new files serve the next attempt,
+ * the rest goes when the outcome is certain.
  */
-abstract class SnapshotAction(branch: String) extends Action {
+abstract class SnapshotAction(to: Destination) extends Action {
 
   /** Chosen once, so that manifests that name the snapshot can be used again. */
   private var identity: Option[SnapshotAction.Identity] = None
   private var attempts = Vector.empty[WrittenTree]
 
-  /** What happens to the files of the branch's head. */
+  /**
+   * What happens to the files of the head that the snapshot follows.
+   *
+   * @throws iceberglite.spec.IcebergError.ValidationFailed what others did in the meantime forbids it
+   */
   protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges
 
   protected def operation(tree: WrittenTree): Operation
 
-  /** Entries of the summary besides the standard ones. */
+  /** Entries of the summary besides the standard ones, of the last [[changes]]. */
   protected def summary: Map[String, String] = Map.empty
 
   /** Whether a snapshot that changes no file is worth a commit. */
   protected def commitsEmpty: Boolean = true
 
+  /** Content files that the action itself wrote, in any attempt. */
+  protected def ownFiles: Set[String] = Set.empty
+
   override def writtenFiles: Vector[ContentFile] = Vector.empty
 
   final override def describe(base: TableMetadata, context: CommitContext): Change = {
-    val parent = SnapshotAction.head(base, branch)
+    val parent = to.head(base)
     val changed = changes(base, parent, context)
     SnapshotAction.checkSpecs(base, changed.allAdded)
     val is = identify(base, context)
     val tree = MetadataTree.of(context.io, base).write(header(base, parent, is), changed, attempts.lastOption)
     attempts :+= tree
-    if (tree.added.isEmpty && tree.removed.isEmpty && !commitsEmpty) {
+    if (!tree.changesFiles && !commitsEmpty) {
       abandoned(context)
       Change(Vector.empty, Vector.empty)
-    } else {
-      val snapshot = snapshotOf(base, parent, is, tree, context)
-      val ref = base.refs.get(branch) match {
-        case Some(existing: Branch) => existing.copy(snapshotId = is.snapshotId)
-        case _ => Branch(is.snapshotId)
+    } else published(base, parent, snapshotOf(base, parent, is, tree, context))
+  }
+
+  private def published(base: TableMetadata, parent: Option[Snapshot], snapshot: Snapshot): Change = to match {
+    case Destination.Staged => Change(Vector(AddSnapshot(snapshot)), Vector.empty)
+    case Destination.Branch(name, _) =>
+      val existing = base.refs.get(name)
+      val ref = existing match {
+        case Some(branch: SnapshotRef.Branch) => branch.copy(snapshotId = snapshot.snapshotId)
+        case _ => SnapshotRef.Branch(snapshot.snapshotId)
       }
       Change(
-        Vector(AddSnapshot(snapshot), SetSnapshotRef(branch, ref)),
-        Vector(AssertRefSnapshotId(branch, parent.map(_.snapshotId)))
+        Vector(AddSnapshot(snapshot), SetSnapshotRef(name, ref)),
+        Vector(AssertRefSnapshotId(name, existing.flatMap(_ => parent).map(_.snapshotId)))
       )
-    }
   }
 
   private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
     val is = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
       // Another snapshot took the id: manifests that name it cannot be used again.
-      abandoned(context)
+      forget(context)
       SnapshotAction.Identity(SnapshotAction.freeId(base, context.environment), context.environment.uuid())
     }
     identity = Some(is)
@@ -105,14 +113,27 @@ abstract class SnapshotAction(branch: String) extends Action {
     )
   }
 
-  /** Everything but what the snapshot needs goes. One that has expired by the time we look is left to maintenance. */
-  override def committed(metadata: TableMetadata, context: CommitContext): Unit = for {
-    is <- identity
-    snapshot <- metadata.snapshotsById.get(is.snapshotId)
-    tree <- attempts.find(t => snapshot.manifestList.contains(t.manifestList))
-  } Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))
+  /**
+   * Everything but what the snapshot needs goes, content files that it does not list too: all of them where there was
+   * nothing to commit. One that has expired by the time we look is left to maintenance.
+   */
+  override def committed(metadata: TableMetadata, context: CommitContext): Unit =
+    if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
+    else for {
+      is <- identity
+      snapshot <- metadata.snapshotsById.get(is.snapshotId)
+      tree <- attempts.find(t => snapshot.manifestList.contains(t.manifestList))
+    } {
+      Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))
+      Cleanup.delete(context.io, (ownFiles ++ writtenFiles.map(_.path)) -- tree.added.map(_.path))
+    }
 
   override def abandoned(context: CommitContext): Unit = {
+    forget(context)
+    Cleanup.delete(context.io, ownFiles)
+  }
+
+  private def forget(context: CommitContext): Unit = {
     Cleanup.delete(context.io, attempts.flatMap(_.written).distinct)
     attempts = Vector.empty
   }
@@ -125,14 +146,6 @@ object SnapshotAction {
 
   private def sequenceNumber(base: TableMetadata): Long =
     if (base.formatVersion == FormatVersion.V1) 0 else base.lastSequenceNumber + 1
-
-  /** The newest snapshot of a branch. @throws NotFound there is no such branch, but `main` is always there */
-  def head(base: TableMetadata, branch: String): Option[Snapshot] = base.refs.get(branch) match {
-    case Some(Branch(id, _, _, _)) => Some(base.snapshot(id))
-    case Some(tag: Tag) => throw InvalidArgument("branch", branch, s"It is a ${tag.kind}, which nothing is written to")
-    case None if branch == Main => None
-    case None => throw NotFound("branch", branch, s"The branches are ${base.refs.keys.toVector.sorted.mkString(", ")}")
-  }
 
   /** A random positive id that no snapshot has. */
   private def freeId(base: TableMetadata, environment: Environment): Long =

@@ -1,9 +1,9 @@
 package iceberglite.table.action
 
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.MetadataUpdate.UpgradeFormatVersion
-import iceberglite.spec.{FormatVersion, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.spec.{FormatVersion, ManifestContent, SnapshotRef, TableMetadata}
+import iceberglite.table.{Change, CommitContext, History}
 
 /** Takes the table up to a newer version of the format. */
 final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
@@ -15,6 +15,25 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
         s"${context.table} has version ${base.formatVersion}, and versions only go up"
       )
     }
+    if (version >= FormatVersion.V3 && base.formatVersion < FormatVersion.V3) checkCounts(base, context)
     Change(if (version == base.formatVersion) Vector.empty else Vector(UpgradeFormatVersion(version)), Vector.empty)
+  }
+
+  /**
+   * Version 3 gives every row an id, for which it must know how many there are (as adopted: "Row lineage"): a file that
+   * does not say would stop every later commit of its branch.
+   */
+  private def checkCounts(base: TableMetadata, context: CommitContext): Unit = {
+    val heads = base.refs.values.collect { case b: SnapshotRef.Branch => base.snapshot(b.snapshotId) }.toVector.distinct
+    heads.foreach { head =>
+      new History(base, Some(head), context).live(ManifestContent.Data, _ => true)(!_.file.hasRecordCount).headOption
+        .foreach { e =>
+          throw ValidationFailed(
+            s"Cannot upgrade ${context.table} to version $version, which gives every row an id: the entry of " +
+              s"${e.file.path} does not count its rows (record_count ${e.file.recordCount}). Delete or overwrite the " +
+              "rows of its partition, which takes the file out, then upgrade"
+          )
+        }
+    }
   }
 }

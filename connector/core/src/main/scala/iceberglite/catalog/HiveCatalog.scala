@@ -1,0 +1,215 @@
+package iceberglite.catalog
+
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.catalog.hive._
+import iceberglite.catalog.jdbc.JdbcProperty
+import iceberglite.io.{FileIO, HadoopFileIO, MetadataFiles}
+import iceberglite.maintenance.PurgeTable
+import iceberglite.spec.IcebergError._
+import iceberglite.table._
+
+/**
+ * Tables and views whose newest metadata file a table of a Hive Metastore names (spec: "Metastore Tables"), as Apache
+ * Iceberg's HiveCatalog keeps them. Namespaces are the Metastore's databases; other tables in them are left alone.
+ *
+ * @param warehouse where databases are made that do not say where; absent leaves it to the Metastore
+ */
+final class HiveCatalog private (
+    val name: String,
+    val properties: Map[String, String],
+    warehouse: Option[String],
+    val io: FileIO,
+    protected val environment: Environment,
+    metastore: Metastore
+) extends Catalog with ViewCatalog {
+  import metastore.namespaces
+
+  private val shownWarehouse = warehouse.getOrElse(s"of the Hive Metastore ${metastore.uri}")
+  private val tables = new PointerTables(io, environment, shownWarehouse)
+  private val views = new PointerViews(io, environment, shownWarehouse)
+  private val listAll = HiveProperty.listAll(name, properties)
+
+  override def toString: String = s"catalog $name in the Hive Metastore ${metastore.uri}"
+
+  override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] =
+    if (parent.isEmpty) namespaces.all().map(Vector(_))
+    else {
+      requireNamespace(parent)
+      Vector.empty
+    }
+
+  override def namespaceExists(namespace: Vector[String]): Boolean =
+    namespace.isEmpty || namespace.size == 1 && namespaces.exists(namespace.head)
+
+  override def loadNamespace(namespace: Vector[String]): Map[String, String] =
+    (if (namespace.size == 1) namespaces.properties(namespace.head) else None).getOrElse(throw missing(namespace))
+
+  override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit =
+    namespaces.create(database(namespace), properties)
+
+  override def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit = {
+    requireNamespace(namespace)
+    namespaces.alter(database(namespace), set, remove)
+  }
+
+  override def dropNamespace(namespace: Vector[String]): Boolean =
+    namespace.size == 1 && namespaces.drop(namespace.head)
+
+  override def listTables(namespace: Vector[String]): Vector[TableIdentifier] =
+    if (listAll) listed(namespace)(metastore.names) else listed(namespace)(metastore.marked(_, HiveKind.OfTable))
+
+  override def tableExists(id: TableIdentifier): Boolean = tablePointer(id).read().isDefined
+
+  override def load(id: TableIdentifier): TableVersion =
+    tables.load(tablePointer(id)).getOrElse(throw nothing(HiveKind.OfTable, id))
+
+  override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
+    tables.reload(tablePointer(id), known).getOrElse(throw nothing(HiveKind.OfTable, id))
+
+  /** Where the name is taken by something else it is better to know before data is written. */
+  override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = {
+    val found = tables.load(tablePointer(id))
+    if (found.isEmpty) metastore.refuseOther(id, fullName(id))
+    found
+  }
+
+  override def drop(id: TableIdentifier, purge: Boolean): Boolean =
+    if (purge) dropAndPurge(id) else tableExists(id) && metastore.drop(HiveKind.OfTable, id, fullName(id)).isDefined
+
+  /** What is purged must be what was dropped, whoever commits to the table meanwhile. */
+  private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
+    PurgeTable.refuseWithoutGc(fullName(id), version)
+    val dropped = metastore.drop(HiveKind.OfTable, id, fullName(id))
+    dropped.foreach { location =>
+      val last = if (location == version.metadataLocation) version.metadata else MetadataFiles.read(io, location)
+      PurgeTable(io, fullName(id), TableVersion(last, location))
+    }
+    dropped.isDefined
+  }
+
+  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = renamed(HiveKind.OfTable, from, to)
+
+  override def register(id: TableIdentifier, metadataFile: String): Table = {
+    requireNamespace(id.namespace)
+    tables.register(fullName(id), tablePointer(id), metadataFile)
+    table(id)
+  }
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    if (base.isEmpty) requireNamespace(Vector(database(id.namespace)))
+    tables.commit(fullName(id), tablePointer(id), base, change)
+  }
+
+  override def defaultLocation(id: TableIdentifier): String =
+    TableLocations.inside(namespaces.location(database(id.namespace)), id.name)
+
+  override def listViews(namespace: Vector[String]): Vector[TableIdentifier] =
+    listed(namespace)(metastore.marked(_, HiveKind.OfView))
+
+  override def viewExists(id: TableIdentifier): Boolean = viewPointer(id).read().isDefined
+
+  override def loadView(id: TableIdentifier): ViewState =
+    views.load(viewPointer(id)).getOrElse(throw nothing(HiveKind.OfView, id))
+
+  override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
+    if (base.isEmpty) requireNamespace(Vector(database(id.namespace)))
+    views.commit(fullName(id), viewPointer(id), base, change)
+  }
+
+  override def dropView(id: TableIdentifier): Boolean = {
+    val dropped = if (viewExists(id)) metastore.drop(HiveKind.OfView, id, fullName(id)) else None
+    Cleanup.delete(io, dropped)
+    dropped.isDefined
+  }
+
+  override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = renamed(HiveKind.OfView, from, to)
+
+  override def close(): Unit = metastore.close()
+
+  private def renamed(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier): Unit = {
+    requireNamespace(Vector(database(to.namespace)))
+    if (!metastore.rename(kind, from, to, fullName(from), fullName(to))) throw nothing(kind, from)
+  }
+
+  private def tablePointer(id: TableIdentifier): Pointer[TableVersion] =
+    metastore.pointer(HiveKind.OfTable, id, fullName(id))
+
+  private def viewPointer(id: TableIdentifier): Pointer[ViewState] =
+    metastore.pointer(HiveKind.OfView, id, fullName(id))
+
+  /** An empty answer may mean that there is no such database. */
+  private def listed(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
+    val found = if (namespace.size == 1) names(namespace.head) else Vector.empty
+    if (found.isEmpty) requireNamespace(namespace)
+    found.map(TableIdentifier(namespace, _))
+  }
+
+  private def database(namespace: Vector[String]): String =
+    if (namespace.size == 1) namespace.head
+    else throw InvalidArgument(
+      "namespace",
+      s"'${namespace.mkString(".")}'",
+      "The namespaces of a Hive Metastore are its databases: a name of one level, and none within another"
+    )
+
+  private def requireNamespace(namespace: Vector[String]): Unit =
+    if (!namespaceExists(namespace)) throw missing(namespace)
+
+  private def missing(namespace: Vector[String]): NotFound = namespaces.missing(namespace.mkString("."))
+
+  private def nothing(kind: HiveKind[_], id: TableIdentifier): NotFound = {
+    def lists = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
+    val other = metastore.otherKind(id).map(what => s"There is a $what of this name, which is no Iceberg ${kind.noun}")
+    NotFound(kind.noun, fullName(id), other.getOrElse(lists))
+  }
+}
+
+object HiveCatalog extends CatalogFamily {
+  override val catalogType: String = "hive"
+  private val ClientClass = "org.apache.hadoop.hive.metastore.HiveMetaStoreClient"
+  private val WarehouseKey = "hive.metastore.warehouse.dir"
+  private val UrisKey = "hive.metastore.uris"
+
+  override def open(
+      name: String,
+      properties: Map[String, String],
+      io: FileIO,
+      environment: Environment
+  ): Catalog = {
+    requireClasses(name)
+    val conf = configuration(properties, io)
+    val warehouse = Option(conf.get(WarehouseKey)).filter(_.nonEmpty).map(Warehouse.of)
+    val metastore = Metastore.open(
+      name,
+      conf,
+      warehouse,
+      JdbcProperty.clients(name, properties),
+      HiveProperty.idleMs(name, properties),
+      environment
+    )
+    new HiveCatalog(name, properties, warehouse, io, environment, metastore)
+  }
+
+  /** The session's, in which a property of the catalog stands for what Hive calls otherwise. */
+  private def configuration(properties: Map[String, String], io: FileIO): Configuration = {
+    val conf = io match {
+      case hadoop: HadoopFileIO => new Configuration(hadoop.configuration)
+      case _ => new Configuration
+    }
+    CatalogProperty.Hadoop.in(properties).foreach { case (key, value) => conf.set(key, value) }
+    CatalogProperty.Uri.in(properties).foreach(conf.set(UrisKey, _))
+    CatalogProperty.Warehouse.in(properties).foreach(w => conf.set(WarehouseKey, Warehouse.of(w)))
+    conf
+  }
+
+  private def requireClasses(name: String): Unit =
+    if (Try(Class.forName(ClientClass, false, getClass.getClassLoader)).isFailure) throw NotFound(
+      "class",
+      s"$ClientClass, which catalog $name needs",
+      "It comes with Spark distributions that have Hive, in the jars hive-metastore, hive-common, hive-serde, " +
+        "hive-shims and libthrift: use such a one, or add the jars of Hive 2.3.9 to the class path of the session"
+    )
+}

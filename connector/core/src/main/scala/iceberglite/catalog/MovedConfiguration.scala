@@ -1,0 +1,52 @@
+package iceberglite.catalog
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+
+/** Classes of Apache Iceberg that a configuration names which was moved here as it is. */
+private[catalog] object MovedConfiguration {
+  private val Package = "org.apache.iceberg"
+
+  private val kinds: Map[String, String] = Map(
+    s"$Package.hadoop.HadoopCatalog" -> "hadoop",
+    s"$Package.jdbc.JdbcCatalog" -> "jdbc",
+    s"$Package.rest.RESTCatalog" -> "rest",
+    s"$Package.hive.HiveCatalog" -> "hive"
+  )
+
+  /** Hadoop's file systems do what these do; the settings of the last are taken by [[iceberglite.io.S3Settings]]. */
+  private val harmless: Set[String] =
+    Set(s"$Package.hadoop.HadoopFileIO", s"$Package.io.ResolvingFileIO", s"$Package.aws.s3.S3FileIO")
+
+  /**
+   * The kind of catalog that a configuration asks for by `type` or `catalog-impl`.
+   *
+   * @param name of the catalog, for messages
+   * @param known the kinds there are, for messages
+   */
+  def kindOf(name: String, properties: Map[String, String], known: String): String =
+    CatalogProperty.CatalogImpl.in(properties) match {
+      case None => CatalogProperty.Type.require(name, properties, "hadoop").toLowerCase
+      case Some(impl) =>
+        val kind = kinds.getOrElse(
+          impl,
+          throw Unsupported(
+            s"${CatalogProperty.CatalogImpl.key}=$impl in catalog $name",
+            s"No class of another implementation is loaded. Remove it, and set type to one of $known"
+          )
+        )
+        CatalogProperty.Type.in(properties).filterNot(_.equalsIgnoreCase(kind)).foreach { other =>
+          throw InvalidArgument(s"type of catalog $name", other, s"catalog-impl says $kind; keep one of the two")
+        }
+        kind
+    }
+
+  /** @throws Unsupported files would be read by a class that is not loaded here */
+  def checkFileIO(name: String, properties: Map[String, String]): Unit =
+    CatalogProperty.FileIOImpl.in(properties).filterNot(harmless).foreach { impl =>
+      throw Unsupported(
+        s"${CatalogProperty.FileIOImpl.key}=$impl in catalog $name",
+        "Files are read and written by Hadoop's file systems. Remove it, and set what the file system needs with the " +
+          s"prefix ${CatalogProperty.Hadoop.prefix}, such as hadoop.fs.gs.project.id"
+      )
+    }
+}

@@ -1,0 +1,104 @@
+package iceberglite.catalog
+
+import scala.annotation.tailrec
+import scala.util.{Failure, Success, Try}
+
+import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
+import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.table._
+
+/**
+ * The tables of a catalog that keeps pointers.
+ *
+ * @param warehouse where tables are made, for messages
+ */
+final private[catalog] class PointerTables(io: FileIO, environment: Environment, warehouse: String) {
+
+  /** The newest version; `None` where there is no such table. */
+  def load(pointer: Pointer[TableVersion]): Option[TableVersion] = load(pointer, pointer.read())
+
+  /** The newest version, where `known` was it before: a pointer that stands where it stood says all. */
+  def reload(pointer: Pointer[TableVersion], known: TableVersion): Option[TableVersion] = pointer.read() match {
+    case Some(path) if path == known.metadataLocation => Some(known)
+    case path => load(pointer, path)
+  }
+
+  /** A file that is gone may have been the newest a moment ago: then the pointer is elsewhere by now. */
+  @tailrec
+  private def load(pointer: Pointer[TableVersion], path: Option[String]): Option[TableVersion] =
+    path.map(p => p -> Try(MetadataFiles.read(io, p))) match {
+      case None => None
+      case Some((p, Success(metadata))) => Some(TableVersion(metadata, p))
+      case Some((_, Failure(failure))) =>
+        val now = pointer.read()
+        if (now == path) throw failure
+        load(pointer, now)
+    }
+
+  /**
+   * A commit; see [[Committer.commit]].
+   *
+   * @param name how messages call the table
+   */
+  def commit(
+      name: String,
+      pointer: Pointer[TableVersion],
+      base: Option[TableVersion],
+      change: Change
+  ): TableVersion = {
+    val next = NextVersion.of(name, base, change, environment.nowMs())
+    val version = TableVersion(next.metadata, nextFile(base, next.metadata))
+    new PointerSwap(name, pointer, PointerTables.Tables, io, environment, warehouse).commit(base, version)
+    Cleanup.delete(io, next.expired)
+    version
+  }
+
+  /**
+   * Makes a pointer to a metadata file that is there; the file stays whatever happens.
+   *
+   * @throws AlreadyExists the name is taken
+   */
+  def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
+    def failed(reason: String, cause: Option[Throwable]) = {
+      val advice = s"$reason. Look whether the table is there, and try again"
+      StorageFailed("register", s"$metadataFile as $name", advice, cause)
+    }
+    pointer.create(TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)) match {
+      case PointerMove.Done => ()
+      case PointerMove.Elsewhere => throw AlreadyExists("table", name, "Drop it first or choose another name")
+      case PointerMove.Busy(reason) => throw failed(reason, None)
+      case PointerMove.Lost(cause) =>
+        if (!pointer.read().contains(metadataFile)) throw failed(String.valueOf(cause.getMessage), Some(cause))
+    }
+  }
+
+  private def nextFile(base: Option[TableVersion], next: TableMetadata): String = {
+    val name = PointerTables.fileName(base.map(_.metadataLocation), environment, PointerTables.codecOf(next))
+    TableLocations.inside(TableLocations.metadata(next), name)
+  }
+}
+
+private[catalog] object PointerTables {
+
+  /** `00000-<uuid>.metadata.json`, and one more than in the name of the file before. */
+  def fileName(before: Option[String], environment: Environment, codec: MetadataCodec): String = {
+    val version = before.fold(0)(path => MetadataFiles.version(path).fold(0)(_ + 1))
+    MetadataFiles.fileName(version, environment.uuid(), codec)
+  }
+
+  private def codecOf(metadata: TableMetadata): MetadataCodec =
+    MetadataCodec.of(TableProperty.of(TableProperty.MetadataCodec, metadata.properties))
+
+  private object Tables extends Pointed[TableVersion] {
+    override def location(state: TableVersion): String = state.metadataLocation
+
+    override def contents(state: TableVersion): Array[Byte] =
+      MetadataFiles.bytes(state.metadata, codecOf(state.metadata))
+
+    override def properties(state: TableVersion): Map[String, String] = state.metadata.properties
+
+    override def log(io: FileIO, path: String): Vector[String] =
+      MetadataFiles.read(io, path).metadataLog.map(_.metadataFile)
+  }
+}

@@ -1,0 +1,66 @@
+package iceberglite.catalog
+
+import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
+import iceberglite.spec.{TableProperty, ViewMetadata, ViewUpdate}
+import iceberglite.table.{Environment, TableLocations, ViewChange, ViewState}
+
+/**
+ * The views of a catalog that keeps pointers (view spec: "Metadata Location").
+ *
+ * @param warehouse where views are made, for messages
+ */
+final private[catalog] class PointerViews(io: FileIO, environment: Environment, warehouse: String) {
+
+  /** The newest state; `None` where there is no such view. */
+  def load(pointer: Pointer[ViewState]): Option[ViewState] =
+    pointer.read().map(path => ViewState(MetadataFiles.readView(io, path), path))
+
+  /**
+   * A commit; see [[ViewCatalog.commitView]].
+   *
+   * @param name how messages call the view
+   */
+  def commit(name: String, pointer: Pointer[ViewState], base: Option[ViewState], change: ViewChange): ViewState = {
+    change.requirements.foreach(_.check(base.map(_.metadata), name))
+    val now = environment.nowMs()
+    val next = base match {
+      case None => ViewUpdate.create(change.updates, now)
+      case Some(before) => ViewUpdate.applyAll(before.metadata, change.updates, now)
+    }
+    val state = ViewState(next, nextFile(base, next))
+    val swap = new PointerSwap(name, pointer, PointerViews.Views, io, environment, warehouse)
+    try swap.commit(base, state)
+    catch {
+      case _: CommitConflict if base.isEmpty && pointer.read().isDefined =>
+        throw AlreadyExists("view", name, "Replace it, drop it first, or choose another name")
+    }
+    state
+  }
+
+  private def nextFile(base: Option[ViewState], next: ViewMetadata): String = {
+    val directory = TableProperty.of(TableProperty.MetadataPath, next.properties)
+      .getOrElse(TableLocations.inside(next.location, "metadata"))
+    val name = PointerTables.fileName(base.map(_.metadataLocation), environment, PointerViews.codecOf(next))
+    TableLocations.inside(directory, name)
+  }
+}
+
+private[catalog] object PointerViews {
+
+  /** Other than tables, views are compressed unless they say otherwise, as in Apache Iceberg. */
+  private def codecOf(view: ViewMetadata): MetadataCodec =
+    view.properties.get(TableProperty.MetadataCodec.key).fold[MetadataCodec](MetadataCodec.Gzip)(MetadataCodec.of)
+
+  private object Views extends Pointed[ViewState] {
+    override def location(state: ViewState): String = state.metadataLocation
+
+    override def contents(state: ViewState): Array[Byte] =
+      MetadataFiles.viewBytes(state.metadata, codecOf(state.metadata))
+
+    override def properties(state: ViewState): Map[String, String] = state.metadata.properties
+
+    /** A view's metadata says nothing of the files before it. */
+    override def log(io: FileIO, path: String): Vector[String] = Vector.empty
+  }
+}

@@ -1,0 +1,143 @@
+package iceberglite.catalog
+
+import iceberglite.catalog.rest._
+import iceberglite.io.FileIO
+import iceberglite.maintenance.PurgeTable
+import iceberglite.table._
+
+/**
+ * Tables and views that a server keeps, by the Iceberg REST protocol. The server writes the metadata; a commit sends it
+ * the change and what the change requires.
+ */
+final class RestCatalog private (
+    val name: String,
+    val properties: Map[String, String],
+    val io: FileIO,
+    protected val environment: Environment,
+    first: RestClient,
+    wire: RestSettings => Wire
+) extends Catalog
+    with ViewCatalog {
+
+  /** Nothing is asked before something is wanted: a session may know catalogs that it never uses. */
+  private lazy val server: RestServer = RestServer.connect(first, wire, environment)
+
+  private val namespaces = new RestNamespaces(name, () => server)
+  private val views = new RestViews(name, () => server)
+  private val tables = new RestTables(name, io, () => server, cache)
+
+  private def cache: LoadedTables = new LoadedTables(
+    first.settings.number(RestProperty.CacheEntries, 0).toInt,
+    first.settings.number(RestProperty.CacheExpirationMs, 0),
+    environment.nowMs
+  )
+
+  override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] = namespaces.list(parent)
+  override def namespaceExists(namespace: Vector[String]): Boolean = namespaces.exists(namespace)
+  override def loadNamespace(namespace: Vector[String]): Map[String, String] = namespaces.load(namespace)
+
+  override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit =
+    namespaces.create(namespace, properties)
+
+  override def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit =
+    namespaces.alter(namespace, set, remove)
+
+  override def dropNamespace(namespace: Vector[String]): Boolean = namespaces.drop(namespace)
+
+  override def listTables(namespace: Vector[String]): Vector[TableIdentifier] = namespaces.tables(namespace)
+  override def tableExists(id: TableIdentifier): Boolean = tables.exists(id)
+
+  /** With `snapshot-loading-mode=REFS` without the snapshots that no branch or tag names; [[load]] has them all. */
+  override def table(id: TableIdentifier): Table =
+    tableAt(id, tables.load(id, first.settings.onlyRefs).getOrElse(throw tables.missing(id)))
+
+  override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.missing(id))
+
+  /** The server is asked whether there is a newer one; what was loaded without old snapshots stays without. */
+  override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
+    tables.load(id, refsOnly = !known.isWhole).getOrElse(throw tables.missing(id))
+
+  override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = tables.load(id, refsOnly = false)
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+    tables.commit(id, base, change)
+
+  /**
+   * Changes several tables in one step.
+   *
+   * @throws iceberglite.spec.IcebergError.CommitConflict a requirement of one of them fails, and nothing was done
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown nobody knows; everything is kept
+   */
+  def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
+
+  /** The server says where a new table goes, what properties it has, and how its files are reached. */
+  override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
+    val base = loadIfExists(id)
+    val wanted = completed(creation)
+    def target(access: Option[FileIO]) = CommitTarget(id, fullName(id), access.getOrElse(io), this)
+    if (base.isDefined || mode == StageMode.Replace) {
+      val start = new TableStart.Creation(wanted, mode, "", environment.uuid())
+      StagedTable.begin(target(base.flatMap(_.io)), start, base, environment)
+    } else {
+      val uuid = environment.uuid()
+      val draft = new TableStart.Creation(wanted, mode, RestCatalog.Unplaced, uuid).begin(fullName(id), None, environment.nowMs())
+      val staged = tables.staged(id, draft.metadata, wanted.location)
+      val complete = wanted.copy(location = Some(staged.location), properties = staged.properties ++ wanted.properties)
+      val start = new TableStart.Creation(complete, mode, staged.location, uuid)
+      StagedTable.begin(target(staged.io), start, None, environment)
+    }
+  }
+
+  /** By default the files of a purged table are deleted from here; `rest-catalog-purge` leaves it to the server. */
+  override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
+    val purged = if (purge) loadIfExists(id) else None
+    purged.foreach(PurgeTable.refuseWithoutGc(fullName(id), _))
+    val byServer = purge && first.settings.flag(RestProperty.PurgeByServer)
+    val dropped = tables.drop(id, byServer)
+    if (dropped && !byServer) purged.foreach(version => PurgeTable(version.io.getOrElse(io), fullName(id), version))
+    dropped
+  }
+
+  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = tables.rename(from, to)
+
+  override def register(id: TableIdentifier, metadataFile: String): Table =
+    tableAt(id, tables.register(id, metadataFile))
+
+  /** The server chooses it, when a table is made; a namespace may say it before. */
+  override def defaultLocation(id: TableIdentifier): String =
+    namespaces.load(id.namespace).get("location").fold(RestCatalog.Unplaced)(TableLocations.inside(_, id.name))
+
+  private def tableAt(id: TableIdentifier, version: TableVersion): Table =
+    new Table(id, fullName(id), version, version.io.getOrElse(io), this)
+
+  override def listViews(namespace: Vector[String]): Vector[TableIdentifier] = namespaces.views(namespace)
+  override def viewExists(id: TableIdentifier): Boolean = views.exists(id)
+  override def loadView(id: TableIdentifier): ViewState = views.load(id)
+
+  override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState =
+    views.commit(id, base, change)
+
+  override def dropView(id: TableIdentifier): Boolean = views.drop(id)
+  override def renameView(from: TableIdentifier, to: TableIdentifier): Unit = views.rename(from, to)
+
+  override def toString: String = s"RestCatalog($name)"
+}
+
+object RestCatalog extends CatalogFamily {
+  override val catalogType: String = "rest"
+
+  /** Stands in for a location until the server has said it; no location is the same. */
+  private val Unplaced = "unplaced"
+
+  override def open(
+      name: String,
+      properties: Map[String, String],
+      io: FileIO,
+      environment: Environment
+  ): Catalog = {
+    val settings = new RestSettings(name, properties)
+    settings.requireClientPlanning()
+    val wire = (s: RestSettings) => new JdkWire(s)
+    new RestCatalog(name, properties, io, environment, new RestClient(settings, wire(settings), environment), wire)
+  }
+}

@@ -1,0 +1,61 @@
+package iceberglite.catalog.hive
+
+import java.util.Locale
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.hive.metastore.api.{FieldSchema, SerDeInfo, StorageDescriptor}
+
+import iceberglite.spec.Type._
+import iceberglite.spec.{Schema, Type}
+
+/** A table's columns and place as Hive sees them. Nothing is read by them; the metadata file is what counts. */
+private[hive] object HiveColumns {
+  private val Mr = "org.apache.iceberg.mr.hive"
+
+  /** @param engine whether Hive may read the table, with the classes that Apache Iceberg has for it */
+  def storage(schema: Schema, location: String, engine: Boolean): StorageDescriptor = {
+    val (input, output, serialization) =
+      if (engine) (s"$Mr.HiveIcebergInputFormat", s"$Mr.HiveIcebergOutputFormat", s"$Mr.HiveIcebergSerDe")
+      else (
+        "org.apache.hadoop.mapred.FileInputFormat",
+        "org.apache.hadoop.mapred.FileOutputFormat",
+        "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+      )
+    val serde = new SerDeInfo
+    serde.setSerializationLib(serialization)
+    serde.setParameters(new java.util.HashMap)
+    val descriptor = new StorageDescriptor
+    descriptor.setCols(columns(schema).asJava)
+    descriptor.setLocation(location)
+    descriptor.setInputFormat(input)
+    descriptor.setOutputFormat(output)
+    descriptor.setSerdeInfo(serde)
+    descriptor
+  }
+
+  /** Hive does not tell names apart that differ in case only: of such it sees the first. */
+  private def columns(schema: Schema): Vector[FieldSchema] = {
+    val first = schema.fields.zipWithIndex.groupBy(_._1.name.toLowerCase(Locale.ROOT)).values.map(_.head).toVector
+    first.sortBy(_._2).map { case (field, _) =>
+      new FieldSchema(field.name, typeName(field.fieldType), field.doc.orNull)
+    }
+  }
+
+  /** A type of Hive 2; what it has no type for is shown as the nearest. */
+  private[hive] def typeName(t: Type): String = t match {
+    case BooleanType => "boolean"
+    case IntType => "int"
+    case LongType => "bigint"
+    case FloatType => "float"
+    case DoubleType => "double"
+    case DecimalType(precision, scale) => s"decimal($precision,$scale)"
+    case DateType => "date"
+    case StringType | TimeType | UuidType | UnknownType => "string"
+    case TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => "timestamp"
+    case BinaryType | _: FixedType | _: GeometryType | _: GeographyType | VariantType => "binary"
+    case StructType(fields) => fields.map(f => s"${f.name}:${typeName(f.fieldType)}").mkString("struct<", ",", ">")
+    case list: ListType => s"array<${typeName(list.element)}>"
+    case map: MapType => s"map<${typeName(map.key)},${typeName(map.value)}>"
+  }
+}

@@ -1,0 +1,120 @@
+package iceberglite.catalog.hive
+
+import java.util.{Collections, HashMap => JavaMap}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.hive.metastore.TableType
+import org.apache.hadoop.hive.metastore.api.Table
+import org.apache.hadoop.security.UserGroupInformation
+
+import iceberglite.spec.ViewRepresentation
+import iceberglite.table.{TableIdentifier, TableVersion, ViewState}
+
+/** What of ours a table of the Metastore can be, and how it is written there. */
+sealed private[catalog] trait HiveKind[V] {
+
+  /** For messages. */
+  def noun: String
+
+  /** The value of `table_type`. */
+  def marker: String
+
+  def is(table: Table): Boolean
+  def locationOf(state: V): String
+  def properties(state: V): Map[String, String]
+
+  /** The Metastore's table for a new one of ours. */
+  def made(id: TableIdentifier, state: V, seconds: Int): Table
+
+  /** Brings the Metastore's table to the next state. */
+  def update(table: Table, base: Option[V], next: V, settings: HiveSettings): Unit
+
+  /** Where its newest metadata file is; `None` for what is none of this kind. */
+  final def location(table: Table): Option[String] =
+    if (is(table)) HiveKind.parameters(table).get(HiveParameters.LocationKey) else None
+}
+
+private[catalog] object HiveKind {
+
+  case object OfTable extends HiveKind[TableVersion] {
+    override val noun = "table"
+    override val marker = "ICEBERG"
+    override def is(table: Table): Boolean = isMarked(table, marker)
+    override def locationOf(state: TableVersion): String = state.metadataLocation
+    override def properties(state: TableVersion): Map[String, String] = state.metadata.properties
+
+    override def made(id: TableIdentifier, state: TableVersion, seconds: Int): Table = {
+      val table = empty(id, properties(state), seconds, TableType.EXTERNAL_TABLE)
+      // The type alone does not make it one.
+      table.putToParameters("EXTERNAL", "TRUE")
+      table
+    }
+
+    override def update(
+        table: Table,
+        base: Option[TableVersion],
+        next: TableVersion,
+        settings: HiveSettings
+    ): Unit = {
+      val engine = HiveParameters.engine(properties(next), settings)
+      table.setSd(HiveColumns.storage(next.metadata.schema, next.metadata.location, engine))
+      table.setParameters(asJava(HiveParameters.ofTable(parameters(table), base, next, settings)))
+    }
+  }
+
+  case object OfView extends HiveKind[ViewState] {
+    override val noun = "view"
+    override val marker = "ICEBERG-VIEW"
+
+    override def is(table: Table): Boolean =
+      isMarked(table, marker) && TableType.VIRTUAL_VIEW.name.equalsIgnoreCase(table.getTableType)
+
+    override def locationOf(state: ViewState): String = state.metadataLocation
+    override def properties(state: ViewState): Map[String, String] = state.metadata.properties
+
+    override def made(id: TableIdentifier, state: ViewState, seconds: Int): Table =
+      empty(id, properties(state), seconds, TableType.VIRTUAL_VIEW)
+
+    override def update(table: Table, base: Option[ViewState], next: ViewState, settings: HiveSettings): Unit = {
+      val view = next.metadata
+      table.setSd(HiveColumns.storage(view.schema, view.location, engine = false))
+      table.setParameters(asJava(HiveParameters.ofView(parameters(table), base, next, settings)))
+      query(next).foreach { sql =>
+        table.setViewOriginalText(sql)
+        table.setViewExpandedText(sql)
+      }
+    }
+
+    /** For whoever looks at the Metastore only: Hive's own dialect, or the first there is. */
+    private def query(state: ViewState): Option[String] = {
+      val version = state.metadata.currentVersion
+      def first = version.representations.collectFirst { case ViewRepresentation.Sql(sql, _) => sql }
+      version.sql("hive").orElse(first)
+    }
+  }
+
+  val all: Seq[HiveKind[_]] = Seq(OfTable, OfView)
+
+  def parameters(table: Table): Map[String, String] =
+    Option(table.getParameters).fold(Map.empty[String, String])(_.asScala.toMap)
+
+  private def isMarked(table: Table, marker: String): Boolean =
+    parameters(table).get(HiveParameters.TypeKey).exists(_.equalsIgnoreCase(marker))
+
+  private def asJava(parameters: Map[String, String]): JavaMap[String, String] = new JavaMap(parameters.asJava)
+
+  private def empty(id: TableIdentifier, properties: Map[String, String], seconds: Int, kind: TableType): Table = {
+    val table = new Table
+    table.setDbName(id.namespace.head)
+    table.setTableName(id.name)
+    table.setOwner(properties.getOrElse(HiveParameters.OwnerKey, UserGroupInformation.getCurrentUser.getShortUserName))
+    table.setCreateTime(seconds)
+    table.setLastAccessTime(seconds)
+    table.setRetention(Int.MaxValue)
+    table.setPartitionKeys(Collections.emptyList())
+    table.setParameters(new JavaMap)
+    table.setTableType(kind.name)
+    table
+  }
+}

@@ -1,0 +1,186 @@
+package iceberglite.catalog.hive
+
+import java.net.InetAddress
+import java.util.{Collections, Locale}
+
+import scala.annotation.tailrec
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.hadoop.hive.metastore.api.{
+  DataOperationType,
+  LockComponent,
+  LockLevel,
+  LockRequest,
+  LockState,
+  LockType,
+  ShowLocksRequest
+}
+import org.apache.hadoop.security.UserGroupInformation
+import org.apache.thrift.TException
+
+import iceberglite.spec.IcebergError.{StorageFailed, Unsupported}
+import iceberglite.table.{Cleanup, Environment, Patience}
+
+/** The Metastore's exclusive locks on tables, by which writers of all engines take turns. */
+final private[hive] class HiveLocks(
+    connections: HiveConnections,
+    settings: HiveSettings,
+    environment: Environment
+) {
+  import HiveLocks._
+
+  /**
+   * Runs what needs a table for itself, and gives the lock back whatever happens.
+   *
+   * @param name how messages call the table
+   * @return why there was no lock, after which nothing was run; or what was run
+   * @throws StorageFailed the thread was interrupted while it waited, or there is no connection; nothing was run
+   * @throws Unsupported the Metastore cannot lock
+   */
+  def holding[A](database: String, table: String, name: String)(body: HeldLock => A): Either[String, A] = {
+    val key = Seq(connections.uri, database, table).mkString(" ").toLowerCase(Locale.ROOT)
+    var running = false
+    def run(lock: HeldLock): A = {
+      running = true
+      body(lock)
+    }
+    try TableTurns.in(key, settings.acquire.timeoutMs)(new Request(database, table, name).holding(run))
+        .getOrElse(Left(s"another thread of this process was at work on it for ${settings.acquire.timeoutMs} ms"))
+    catch {
+      case interrupted: InterruptedException if !running =>
+        Thread.currentThread.interrupt()
+        throw StorageFailed("lock", name, "the thread was interrupted while it waited for the lock", Some(interrupted))
+    }
+  }
+
+  /** One lock, from its request to its end. Whoever asks is known by `agent`, even where the answer was lost. */
+  final private class Request(database: String, table: String, name: String) {
+    private val agent = s"Iceberg-${environment.uuid()}"
+
+    def holding[A](body: HeldLock => A): Either[String, A] =
+      request(settings.request.begin(environment)).right.flatMap { case (id, state) =>
+        try acquired(id, state, settings.acquire.begin(environment)).right.map(_ => beating(id)(body))
+        finally Cleanup.quietly(s"unlock $name")(unlock(id))
+      }
+
+    private def beating[A](id: Long)(body: HeldLock => A): A = {
+      val lock = new HeldLock(id, connections, environment)
+      val beats = HiveTimers.every(settings.heartbeatMs, s"renew the lock on $name")(lock.beat())
+      try body(lock)
+      finally beats.cancel(false)
+    }
+
+    @tailrec
+    private def request(patience: Patience): Either[String, (Long, LockState)] = asked() match {
+      case Answered(result) => result
+      case Unheard(failure) =>
+        Try(find()).toOption.flatten match {
+          case Some(found) => Right(found)
+          case None if patience.waitForNext() => request(patience)
+          case None => Left(s"the lock was asked for, and no answer came (${HiveFailure.text(failure)})")
+        }
+    }
+
+    private def asked(): Asked =
+      try {
+        val answer = connections.use(_.lock(wanted))
+        Answered(Right(answer.getLockid -> answer.getState))
+      } catch {
+        case failure: TException if HiveFailure.isLost(failure) => Unheard(failure)
+        case refused: TException => Answered(Left(s"the lock was refused (${explained(refused)})"))
+      }
+
+    @tailrec
+    private def acquired(id: Long, state: LockState, patience: Patience): Either[String, Unit] =
+      state match {
+        case LockState.ACQUIRED => Right(())
+        case LockState.WAITING =>
+          if (!patience.waitForNext()) Left(s"others had its lock for ${settings.acquire.timeoutMs} ms")
+          else check(id) match {
+            case Right(next) => acquired(id, next, patience)
+            case Left(reason) => Left(reason)
+          }
+        case other => Left(s"the request for its lock ended as $other")
+      }
+
+    private def check(id: Long): Either[String, LockState] =
+      try Right(connections.repeating(_.checkLock(id)).getState)
+      catch { case failure: TException => Left(s"its lock cannot be waited for (${HiveFailure.text(failure)})") }
+
+    private def unlock(id: Long): Unit = connections.repeating(_.unlock(id))
+
+    private def wanted: LockRequest = {
+      val component = new LockComponent(LockType.EXCLUSIVE, LockLevel.TABLE, database)
+      component.setTablename(table)
+      component.setOperationType(DataOperationType.NO_TXN)
+      val host = Try(InetAddress.getLocalHost.getHostName).getOrElse("unknown host")
+      val user = UserGroupInformation.getCurrentUser.getShortUserName
+      val request = new LockRequest(Collections.singletonList(component), user, host)
+      request.setAgentInfo(agent)
+      request
+    }
+
+    /** A request whose answer was lost may wait at the server, and keep everybody else waiting. */
+    private def find(): Option[(Long, LockState)] = {
+      val question = new ShowLocksRequest
+      question.setDbname(database)
+      question.setTablename(table)
+      val locks = connections.repeating(_.showLocks(question)).getLocks.asScala
+      locks.find(_.getAgentInfo == agent).map(lock => lock.getLockid -> lock.getState)
+    }
+  }
+}
+
+private[hive] object HiveLocks {
+  sealed private trait Asked
+  final private case class Answered(result: Either[String, (Long, LockState)]) extends Asked
+  final private case class Unheard(failure: TException) extends Asked
+
+  /** What a Metastore without transaction tables says, whatever database it is on. */
+  private val NoTable = "HIVE_LOCKS"
+
+  private def explained(refused: TException): String = {
+    val text = HiveFailure.text(refused)
+    if (text.contains(NoTable)) throw Unsupported(
+      s"the lock of this Hive Metastore, whose database lacks the table $NoTable ($text)",
+      "Make the tables for transactions with Hive's schematool, or use a Metastore that has them"
+    )
+    text
+  }
+}
+
+/** A lock that was given. Its end is noticed by asking: a process that sleeps too long loses it. */
+final private[hive] class HeldLock(id: Long, connections: HiveConnections, environment: Environment) {
+  import HeldLock._
+
+  @volatile private var confirmedMs = environment.nowMs()
+  @volatile private var lost = Option.empty[String]
+
+  /** Renews it, and learns whether it is still there. */
+  def beat(): Unit =
+    try {
+      connections.repeating(_.heartbeat(NoTransaction, id))
+      confirmedMs = environment.nowMs()
+    } catch {
+      case answer: TException if HiveFailure.isAnswer(answer) => lost = Some(HiveFailure.text(answer))
+    }
+
+  /** Why the lock cannot be relied on. The server is asked where its last word is some time ago. */
+  def doubt(): Option[String] = {
+    val age = environment.nowMs() - confirmedMs
+    if (lost.isDefined || age >= 0 && age < FreshMs) lost
+    else
+      try {
+        beat()
+        lost
+      } catch { case failure @ (_: TException | _: StorageFailed) => Some(HiveFailure.text(failure)) }
+  }
+}
+
+private[hive] object HeldLock {
+  private val NoTransaction = 0L
+
+  /** Shorter than any Metastore lets locks grow old. */
+  private val FreshMs = 2000L
+}

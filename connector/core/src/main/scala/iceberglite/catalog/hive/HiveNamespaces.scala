@@ -1,0 +1,137 @@
+package iceberglite.catalog.hive
+
+import java.util.{HashMap => JavaMap}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.hive.metastore.api._
+import org.apache.hadoop.security.UserGroupInformation
+import org.apache.thrift.TException
+
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.table.TableLocations
+
+/**
+ * The Metastore's databases, as namespaces of one level.
+ *
+ * @param catalog its name, for messages
+ * @param warehouse where databases go that do not say where; absent leaves it to the server
+ */
+final private[catalog] class HiveNamespaces(
+    connections: HiveConnections,
+    objects: HiveObjects,
+    catalog: String,
+    warehouse: Option[String]
+) {
+  import HiveNamespaces._
+
+  def all(): Vector[String] = objects.asking("list namespaces")(_.getAllDatabases).asScala.toVector.sorted
+
+  def properties(name: String): Option[Map[String, String]] = find(name).map { database =>
+    val owner = Option(database.getOwnerName).filter(_.nonEmpty)
+    val others = Option(database.getOwnerType).filter(_ != PrincipalType.USER)
+    Option(database.getParameters).fold(Map.empty[String, String])(_.asScala.toMap) ++
+      Option(database.getLocationUri).map(Location -> _) ++
+      Option(database.getDescription).filter(_.nonEmpty).map(Comment -> _) ++
+      owner.map(Owner -> _) ++ others.filter(_ => owner.isDefined).map(OwnerType -> _.name)
+  }
+
+  def exists(name: String): Boolean = find(name).isDefined
+
+  /** @throws AlreadyExists */
+  def create(name: String, properties: Map[String, String]): Unit = changing(s"create the namespace $name") {
+    def taken = AlreadyExists("namespace", s"$catalog.$name", "Use it as it is, or choose another name")
+    val database = described(name, properties)
+    try connections.use(_.createDatabase(database))
+    catch {
+      case _: AlreadyExistsException => throw taken
+      case refused: InvalidObjectException =>
+        throw InvalidArgument("namespace", name, s"The Hive Metastore does not take it: ${HiveFailure.text(refused)}")
+      case lost: TException if HiveFailure.isLost(lost) && find(name).isDefined => ()
+    }
+  }
+
+  /** @throws NotFound */
+  def alter(name: String, set: Map[String, String], remove: Set[String]): Unit = {
+    val known = properties(name).getOrElse(throw missing(name))
+    val ownerGone = remove.exists(key => key == Owner || key == PeerOwner)
+    val kept = known -- remove -- (if (ownerGone) Seq(Owner, OwnerType) else Nil)
+    val wanted = if (set.contains(PeerOwner)) kept - Owner - OwnerType ++ set else kept ++ set
+    val database = described(name, wanted)
+    changing(s"change the namespace $name")(connections.repeating(_.alterDatabase(name, database)))
+  }
+
+  /** @throws ValidationFailed it is not empty */
+  def drop(name: String): Boolean = find(name).isDefined && {
+    val inside = objects.names(name)
+    def notEmpty(held: String) =
+      ValidationFailed(s"Cannot drop namespace $catalog.$name: it is not empty. It holds $held")
+    if (inside.nonEmpty) throw notEmpty(inside.mkString(", "))
+    changing(s"drop the namespace $name") {
+      try {
+        val (deleteData, ignoreUnknown, cascade) = (false, false, false)
+        connections.use(_.dropDatabase(name, deleteData, ignoreUnknown, cascade))
+        true
+      } catch {
+        case _: NoSuchObjectException => false
+        case _: InvalidOperationException => throw notEmpty("something that was made meanwhile, or functions")
+        case lost: TException if HiveFailure.isLost(lost) && find(name).isEmpty => true
+      }
+    }
+  }
+
+  /** Where tables of a database go. @throws NotFound */
+  def location(name: String): String =
+    properties(name).getOrElse(throw missing(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
+      throw InvalidArgument("location of a table", "none", s"Database $name has no location: name one with LOCATION")
+    )
+
+  def missing(name: String): NotFound =
+    NotFound("namespace", s"$catalog.$name", "SHOW NAMESPACES lists those there are")
+
+  private def find(name: String): Option[Database] = objects.asking("look for a namespace") { client =>
+    try Some(client.getDatabase(name))
+    catch { case _: NoSuchObjectException => None }
+  }
+
+  private def inWarehouse(name: String): Option[String] = warehouse.map(TableLocations.inside(_, s"$name.db"))
+
+  private def described(name: String, properties: Map[String, String]): Database = {
+    val owner = properties.get(PeerOwner).orElse(properties.get(Owner))
+    val database = new Database
+    database.setName(name)
+    database.setLocationUri(properties.get(Location).orElse(inWarehouse(name)).orNull)
+    database.setDescription(properties.get(Comment).orNull)
+    database.setOwnerName(owner.getOrElse(UserGroupInformation.getCurrentUser.getShortUserName))
+    database.setOwnerType(ownerType(properties).getOrElse(PrincipalType.USER))
+    database.setParameters(new JavaMap((properties -- Own).asJava))
+    database
+  }
+
+  private def ownerType(properties: Map[String, String]): Option[PrincipalType] =
+    properties.get(OwnerType).map { text =>
+      if (!properties.contains(PeerOwner) && !properties.contains(Owner)) {
+        throw InvalidArgument(OwnerType, text, s"It goes together with $PeerOwner")
+      }
+      PrincipalType.values.find(_.name.equalsIgnoreCase(text)).getOrElse(
+        throw InvalidArgument(OwnerType, text, s"It must be one of ${PrincipalType.values.mkString(", ")}")
+      )
+    }
+
+  private def changing[A](what: String)(body: => A): A =
+    try body
+    catch { case failure: TException => throw objects.failed(what, failure) }
+}
+
+private[catalog] object HiveNamespaces {
+  private val Location = "location"
+  private val Comment = "comment"
+
+  /** As Spark calls it. */
+  private val Owner = "owner"
+
+  /** As Apache Iceberg calls it. */
+  private val PeerOwner = "hive.metastore.database.owner"
+  private val OwnerType = "hive.metastore.database.owner-type"
+  private val Own = Set(Location, Comment, Owner, PeerOwner, OwnerType)
+}

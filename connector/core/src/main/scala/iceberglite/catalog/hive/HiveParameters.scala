@@ -1,0 +1,118 @@
+package iceberglite.catalog.hive
+
+import org.slf4j.LoggerFactory
+
+import iceberglite.spec.json.{PartitionSpecJson, SchemaJson, SortOrderJson, SummaryJson}
+import iceberglite.spec.{Schema, Snapshot, TableMetadata}
+import iceberglite.table.{TableVersion, ViewState}
+
+/**
+ * The parameters by which a table of the Metastore is an Iceberg table or view, as Apache Iceberg writes them. Only the
+ * location of the metadata file is read again; the rest is there for people and for Hive.
+ */
+private[hive] object HiveParameters {
+  val TypeKey = "table_type"
+  val LocationKey = "metadata_location"
+  private val PreviousKey = "previous_metadata_location"
+  val OwnerKey = "hive.metastore.table.owner"
+  val LockKey = "engine.hive.lock-enabled"
+  private val EngineKey = "engine.hive.enabled"
+  private val StorageHandler = "storage_handler" -> "org.apache.iceberg.mr.hive.HiveIcebergStorageHandler"
+  private val StatisticsAccurate = "COLUMN_STATS_ACCURATE"
+
+  /** Keeps the server from listing all files of the table to count them. */
+  val NoStatistics: (String, String) = "DO_NOT_UPDATE_STATS" -> "true"
+
+  /** What has another name in Hive. */
+  private val translated = Map("gc.enabled" -> "external.table.purge")
+
+  private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HiveParameters")
+
+  /** Whether Hive may read the table. */
+  def engine(properties: Map[String, String], settings: HiveSettings): Boolean =
+    properties.get(EngineKey).fold(settings.engine)(_.equalsIgnoreCase("true"))
+
+  /** @param before those of the Metastore's table; Hive and others keep some of theirs there */
+  def ofTable(
+      before: Map[String, String],
+      base: Option[TableVersion],
+      next: TableVersion,
+      settings: HiveSettings
+  ): Map[String, String] = {
+    val metadata = next.metadata
+    val shown = new Shown(settings.maxParameter)
+    val kept = before -- removed(base.map(_.metadata.properties), metadata.properties) -- Shown.keys - StorageHandler._1
+    val common = kept ++ own(metadata.properties) ++
+      metadata.uuid.map(Shown.Uuid -> _.toString) ++
+      pointers("ICEBERG", base.map(_.metadataLocation), next.metadataLocation) ++
+      metadata.currentSnapshot.fold(Map.empty[String, String])(counts) ++ shown.of(metadata)
+    val withEngine = if (engine(metadata.properties, settings)) common + StorageHandler else common
+    if (settings.keepStatistics) withEngine else withEngine - StatisticsAccurate + NoStatistics
+  }
+
+  def ofView(
+      before: Map[String, String],
+      base: Option[ViewState],
+      next: ViewState,
+      settings: HiveSettings
+  ): Map[String, String] = {
+    val view = next.metadata
+    before -- removed(base.map(_.metadata.properties), view.properties) - Shown.SchemaKey ++ own(view.properties) ++
+      view.uuid.map(Shown.Uuid -> _.toString) ++
+      pointers("ICEBERG-VIEW", base.map(_.metadataLocation), next.metadataLocation) ++
+      new Shown(settings.maxParameter).schema(view.schema)
+  }
+
+  private def own(properties: Map[String, String]): Map[String, String] =
+    (properties - OwnerKey).map { case (key, value) => translated.getOrElse(key, key) -> value }
+
+  private def removed(base: Option[Map[String, String]], next: Map[String, String]): Set[String] =
+    (base.getOrElse(Map.empty).keySet -- next.keySet).map(key => translated.getOrElse(key, key))
+
+  private def pointers(kind: String, base: Option[String], next: String): Map[String, String] =
+    Map(TypeKey -> kind, LocationKey -> next) ++ base.map(PreviousKey -> _)
+
+  /** Hive's own statistics. */
+  private def counts(snapshot: Snapshot): Map[String, String] =
+    Seq("total-data-files" -> "numFiles", "total-records" -> "numRows", "total-files-size" -> "totalSize")
+      .flatMap { case (key, hive) => snapshot.summary.get(key).map(hive -> _) }.toMap
+
+  private object Shown {
+    val Uuid = "uuid"
+    val SnapshotCount = "snapshot-count"
+    val SnapshotId = "current-snapshot-id"
+    val SnapshotTime = "current-snapshot-timestamp-ms"
+    val SnapshotSummary = "current-snapshot-summary"
+    val SchemaKey = "current-schema"
+    val SpecKey = "default-partition-spec"
+    val OrderKey = "default-sort-order"
+    val keys: Seq[String] = Seq(SnapshotId, SnapshotTime, SnapshotSummary, SchemaKey, SpecKey, OrderKey)
+  }
+
+  /** Parts of the metadata, for whoever looks at the Metastore only. @param most characters of each */
+  final private class Shown(most: Long) {
+    import Shown._
+
+    def of(metadata: TableMetadata): Map[String, String] = Map(SnapshotCount -> metadata.snapshots.size.toString) ++
+      metadata.currentSnapshot.fold(Map.empty[String, String])(snapshot) ++
+      schema(metadata.schema) ++
+      (if (metadata.spec.isPartitioned) fitting(SpecKey, PartitionSpecJson.toJson(metadata.spec)) else None) ++
+      (if (metadata.sortOrder.isSorted) fitting(OrderKey, SortOrderJson.toJson(metadata.sortOrder)) else None)
+
+    def schema(schema: Schema): Option[(String, String)] = fitting(SchemaKey, SchemaJson.toJson(schema))
+
+    private def snapshot(snapshot: Snapshot): Map[String, String] =
+      if (most <= 0) Map.empty
+      else Map(
+        SnapshotId -> snapshot.snapshotId.toString,
+        SnapshotTime -> snapshot.timestampMs.toString
+      ) ++ fitting(SnapshotSummary, SummaryJson.toJson(snapshot))
+
+    private def fitting(key: String, text: => String): Option[(String, String)] =
+      if (most <= 0) None
+      else Some(key -> text).filter { case (_, value) =>
+        if (value.length > most) log.info(s"$key is not shown in the Metastore: it has more than $most characters")
+        value.length <= most
+      }
+  }
+}

@@ -1,0 +1,128 @@
+package iceberglite.catalog.hive
+
+import org.apache.hadoop.hive.metastore.api._
+import org.apache.thrift.TException
+import org.slf4j.LoggerFactory
+
+import iceberglite.catalog.{Pointer, PointerMove}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
+import iceberglite.table.{Environment, TableIdentifier}
+
+/** What all pointers of one catalog share. */
+final private[catalog] case class HiveAccess(
+    objects: HiveObjects,
+    locks: HiveLocks,
+    swaps: SwapSupport,
+    settings: HiveSettings,
+    environment: Environment
+)
+
+/**
+ * The parameter of a table in the Metastore that says where its newest metadata file is. The Metastore overwrites it
+ * without looking, so that writers take the Metastore's lock, look themselves, and write. Without the lock, if that was
+ * asked for, the server has to compare.
+ *
+ * @param name how messages call the table or view
+ */
+final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V], id: TableIdentifier, name: String)
+    extends Pointer[V] {
+  import HivePointer._
+  import access._
+
+  override def read(): Option[String] = objects.find(id).flatMap(kind.location)
+
+  override def create(next: V): PointerMove = alone(kind.properties(next)) { _ =>
+    objects.find(id) match {
+      case Some(table) => taken(table)
+      case None =>
+        val table = kind.made(id, next, (environment.nowMs() / 1000).toInt)
+        kind.update(table, None, next, settings)
+        answered(objects.create(table)) {
+          case _: AlreadyExistsException => objects.find(id).fold[PointerMove](PointerMove.Elsewhere)(taken)
+          case _: NoSuchObjectException => throw NotFound("namespace", id.namespace.mkString("."), "Create it first")
+        }
+    }
+  }
+
+  override def swap(base: V, next: V): PointerMove = alone(kind.properties(base)) { lock =>
+    objects.find(id).filter(kind.location(_).contains(kind.locationOf(base))) match {
+      case None => PointerMove.Elsewhere
+      case Some(table) =>
+        val changed = table.deepCopy()
+        kind.update(changed, Some(base), next, settings)
+        lock match {
+          case Some(held) => underLock(held)(alter(table, changed, None))
+          case None => compared(table, changed, kind.locationOf(base))
+        }
+    }
+  }
+
+  /** Runs with the lock, unless the table or the configuration wants none. Of views nobody can ask a server safely. */
+  private def alone(properties: Map[String, String])(move: Option[HeldLock] => PointerMove): PointerMove = {
+    val locked = properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
+    if (!locked && kind == HiveKind.OfTable) move(None)
+    else locks.holding(id.namespace.head, id.name, name)(lock => move(Some(lock))).fold(PointerMove.Busy, identity)
+  }
+
+  private def underLock(lock: HeldLock)(alter: => PointerMove): PointerMove = lock.doubt() match {
+    case Some(reason) => PointerMove.Busy(s"its lock was lost before the commit: $reason")
+    case None => alter match {
+        // Somebody else may have had the lock at the same time, and written over it.
+        case PointerMove.Done => lock.doubt().fold[PointerMove](PointerMove.Done) { reason =>
+            PointerMove.Lost(new IllegalStateException(s"its lock was lost during the commit: $reason"))
+          }
+        case other => other
+      }
+  }
+
+  private def compared(table: Table, changed: Table, expected: String): PointerMove =
+    try {
+      swaps.require(id, table)
+      alter(table, changed, Some(HiveParameters.LocationKey -> expected))
+    } catch { case failure: TException => throw objects.failed(s"ask how to commit $name", failure) }
+
+  /** A server that lets no place have a column of another type keeps the columns it had: nothing is read by them. */
+  private def alter(table: Table, changed: Table, expected: Option[(String, String)]): PointerMove =
+    answered(objects.alter(id, changed, expected)) {
+      case modified if SwapSupport.isModified(modified) => PointerMove.Elsewhere
+      case e: InvalidOperationException if isMissing(e) => PointerMove.Elsewhere
+      case e: InvalidOperationException if isIncompatible(e) && changed.getSd.getCols != table.getSd.getCols =>
+        log.info(s"The Hive Metastore keeps the former columns of $name: ${HiveFailure.text(e)}")
+        changed.getSd.setCols(table.getSd.getCols)
+        alter(table, changed, expected)
+    }
+
+  /** Tells answers by which nothing was done from those after which nobody knows. */
+  private def answered(call: => Unit)(known: PartialFunction[TException, PointerMove]): PointerMove =
+    try {
+      call
+      PointerMove.Done
+    } catch {
+      case answer: TException if known.isDefinedAt(answer) => known(answer)
+      case refused @ (_: InvalidObjectException | _: InvalidOperationException) =>
+        throw ValidationFailed(s"The Hive Metastore does not take the ${kind.noun} $name: ${HiveFailure.text(refused)}")
+      case failure: TException => PointerMove.Lost(failure)
+    }
+
+  private def taken(table: Table): PointerMove =
+    if (kind.location(table).isDefined) PointerMove.Elsewhere else throw occupied(table, name)
+}
+
+private[catalog] object HivePointer {
+  private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HivePointer")
+
+  private def isMissing(answer: InvalidOperationException): Boolean = {
+    val text = HiveFailure.text(answer)
+    text.contains("not found") || text.contains("doesn't exist")
+  }
+
+  private def isIncompatible(answer: InvalidOperationException): Boolean =
+    HiveFailure.text(answer).contains("types incompatible")
+
+  /** The error where something else than was to be made has the name. */
+  private[hive] def occupied(table: Table, name: String): IcebergError = {
+    val what = HiveKind.all.find(_.is(table)).fold("table of another format")(_.noun)
+    AlreadyExists(what, name, "Drop it first or choose another name")
+  }
+}

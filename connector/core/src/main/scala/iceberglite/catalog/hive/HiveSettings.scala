@@ -1,0 +1,71 @@
+package iceberglite.catalog.hive
+
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.{Environment, Patience}
+
+/** How long something is waited for, in milliseconds: from `minMs` on in longer and longer pauses, up to `maxMs`. */
+final private[hive] case class Waits(timeoutMs: Long, minMs: Long, maxMs: Long) {
+  def begin(environment: Environment): Patience = new Patience(Int.MaxValue, minMs, maxMs, timeoutMs, environment)
+}
+
+/**
+ * What a Hive catalog takes from Hadoop's configuration, by the keys and defaults of Apache Iceberg.
+ *
+ * @param lock whether commits take the Metastore's lock, where the table does not say otherwise
+ * @param engine whether Hive may read the tables, where the table does not say otherwise
+ * @param keepStatistics whether Hive's mark that its column statistics are accurate survives a commit
+ * @param maxParameter how long a part of the metadata may be that is shown among a table's parameters; 0 shows none
+ * @param acquire how long a lock that others hold is waited for
+ * @param request how long a lock is asked for while no answer arrives
+ * @param heartbeatMs how often a lock that is held is renewed
+ */
+final private[catalog] case class HiveSettings(
+    lock: Boolean,
+    engine: Boolean,
+    keepStatistics: Boolean,
+    maxParameter: Long,
+    acquire: Waits,
+    request: Waits,
+    heartbeatMs: Long
+)
+
+private[catalog] object HiveSettings {
+  val LockEnabled = "iceberg.engine.hive.lock-enabled"
+  val AcquireTimeout = "iceberg.hive.lock-timeout-ms"
+  private val EngineEnabled = "iceberg.engine.hive.enabled"
+  private val KeepStatistics = "iceberg.hive.keep.stats"
+  private val MaxParameter = "iceberg.hive.table-property-max-size"
+  private val Minutes3 = 180000L
+
+  /** @throws InvalidArgument that names the key */
+  def of(conf: Configuration): HiveSettings = {
+    def millis(name: String, default: Long): Long = number(conf, s"iceberg.hive.$name-ms", default)
+    def waits(timeout: String, pauses: String): Waits =
+      Waits(millis(timeout, Minutes3), millis(s"$pauses-min-wait", 50), millis(s"$pauses-max-wait", 5000))
+    HiveSettings(
+      flag(conf, LockEnabled, default = true),
+      flag(conf, EngineEnabled, default = false),
+      flag(conf, KeepStatistics, default = false),
+      number(conf, MaxParameter, 32672),
+      waits("lock-timeout", "lock-check"),
+      waits("lock-creation-timeout", "lock-creation"),
+      math.max(2, millis("lock-heartbeat-interval", 240000))
+    )
+  }
+
+  private def number(conf: Configuration, key: String, default: Long): Long = read(conf, key)(default) { text =>
+    val number = Try(text.toLong).toOption.filter(_ >= 0)
+    number.getOrElse(throw InvalidArgument(key, text, "It must be a number, 0 or more"))
+  }
+
+  private def flag(conf: Configuration, key: String, default: Boolean): Boolean = read(conf, key)(default) { text =>
+    Try(text.toBoolean).getOrElse(throw InvalidArgument(key, text, "It must be true or false"))
+  }
+
+  private def read[A](conf: Configuration, key: String)(default: A)(parse: String => A): A =
+    Option(conf.get(key)).map(_.trim).filter(_.nonEmpty).fold(default)(parse)
+}

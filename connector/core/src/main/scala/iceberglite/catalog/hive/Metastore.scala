@@ -1,0 +1,113 @@
+package iceberglite.catalog.hive
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.hive.metastore.api.{InvalidOperationException, NoSuchObjectException, Table}
+import org.apache.thrift.TException
+
+import iceberglite.catalog.Pointer
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.table.{Environment, TableIdentifier}
+
+/** A Hive Metastore, as a catalog needs it: nothing outside of this room sees Hive's classes. */
+final private[catalog] class Metastore private (
+    connections: HiveConnections,
+    objects: HiveObjects,
+    access: HiveAccess,
+    val namespaces: HiveNamespaces
+) extends AutoCloseable {
+
+  /** For messages. */
+  def uri: String = connections.uri
+
+  def pointer[V](kind: HiveKind[V], id: TableIdentifier, name: String): Pointer[V] =
+    new HivePointer(access, kind, id, name)
+
+  def names(database: String): Vector[String] = objects.names(database)
+
+  def marked(database: String, kind: HiveKind[_]): Vector[String] = objects.marked(database, kind)
+
+  /** What has a name that is no table of ours. */
+  def otherKind(id: TableIdentifier): Option[String] = objects.find(id).map { table =>
+    HiveKind.all.find(_.is(table)).fold(s"${table.getTableType} of another format")(_.noun)
+  }
+
+  /** @throws iceberglite.spec.IcebergError.AlreadyExists something has the name */
+  def refuseOther(id: TableIdentifier, name: String): Unit =
+    objects.find(id).foreach(table => throw HivePointer.occupied(table, name))
+
+  /**
+   * Takes a table or view out of the Metastore; its files stay.
+   *
+   * @return where its metadata file was; `None` where there is none of this kind
+   */
+  def drop(kind: HiveKind[_], id: TableIdentifier, name: String): Option[String] = alone(id, name, "drop") {
+    objects.find(id).flatMap(kind.location).filter { _ =>
+      try {
+        objects.drop(id)
+        true
+      } catch {
+        case _: NoSuchObjectException => false
+        case lost: TException if HiveFailure.isLost(lost) && objects.find(id).isEmpty => true
+      }
+    }
+  }
+
+  /**
+   * Gives a table or view another name; its files stay where they are. The Metastore takes the whole of it anew, so
+   * that a commit meanwhile would be undone: nobody else may be at work on it.
+   *
+   * @return false where there is none of this kind
+   * @throws iceberglite.spec.IcebergError.AlreadyExists the new name is taken
+   */
+  def rename(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier, name: String, newName: String): Boolean =
+    alone(from, name, "rename") {
+      objects.find(from).filter(kind.location(_).isDefined).exists { table =>
+        refuseOther(to, newName)
+        val moved = table.deepCopy()
+        moved.setDbName(to.namespace.head)
+        moved.setTableName(to.name)
+        try objects.alter(from, moved)
+        catch {
+          case _: InvalidOperationException if objects.find(to).isDefined => refuseOther(to, newName)
+          case lost: TException if HiveFailure.isLost(lost) && hasMoved(kind, table, to) => ()
+        }
+        true
+      }
+    }
+
+  override def close(): Unit = connections.close()
+
+  private def hasMoved(kind: HiveKind[_], table: Table, to: TableIdentifier): Boolean =
+    objects.find(to).flatMap(kind.location) == kind.location(table)
+
+  private def alone[A](id: TableIdentifier, name: String, what: String)(body: => A): A =
+    try {
+      if (!access.settings.lock || id.namespace.size != 1) body
+      else access.locks.holding(id.namespace.head, id.name, name)(_ => body)
+        .fold(reason => throw StorageFailed("lock", name, reason), identity)
+    } catch { case failure: TException => throw objects.failed(s"$what $name", failure) }
+}
+
+private[catalog] object Metastore {
+
+  /**
+   * @param catalog its name, for messages
+   * @param clients how many connections are open at most
+   * @param idleMs when one that nobody uses is closed
+   */
+  def open(
+      catalog: String,
+      conf: Configuration,
+      warehouse: Option[String],
+      clients: Int,
+      idleMs: Long,
+      environment: Environment
+  ): Metastore = {
+    val settings = HiveSettings.of(conf)
+    val connections = new HiveConnections(conf, clients, idleMs, environment)
+    val objects = new HiveObjects(connections)
+    val locks = new HiveLocks(connections, settings, environment)
+    val access = HiveAccess(objects, locks, new SwapSupport(objects, connections.uri), settings, environment)
+    new Metastore(connections, objects, access, new HiveNamespaces(connections, objects, catalog, warehouse))
+  }
+}

@@ -1,0 +1,50 @@
+package iceberglite.catalog.hive
+
+import java.util.Collections
+
+import org.apache.hadoop.hive.metastore.api.{FieldSchema, InvalidOperationException, Table}
+import org.apache.thrift.TException
+
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.TableIdentifier
+
+/**
+ * Whether a Metastore compares what is there with what a writer expects to be there. Those before Hive 2.3.10 and
+ * 4.0 do not, and do not say so either: their answer to the question for the version is the same.
+ */
+final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
+  @volatile private var known = false
+
+  /**
+   * Asks once, by a change that no Metastore makes: its partition keys differ, and it expects what is not there. One
+   * that compares refuses it for the latter.
+   *
+   * @throws Unsupported commits without the lock would overwrite each other
+   * @throws TException the server cannot be asked
+   */
+  def require(id: TableIdentifier, table: Table): Unit = if (!known) {
+    val other = table.deepCopy()
+    other.setPartitionKeys(Collections.singletonList(new FieldSchema("no_such_column", "int", "")))
+    try objects.alter(id, other, Some(HiveParameters.LocationKey -> "no such file"))
+    catch {
+      case refused: TException if SwapSupport.isModified(refused) => known = true
+      case _: InvalidOperationException => throw unsupported
+    }
+    if (!known) throw unsupported
+  }
+
+  private def unsupported: Unsupported = Unsupported(
+    s"commits without the lock of the Hive Metastore $uri: it does not compare what is there, so some would be lost",
+    s"Leave ${HiveSettings.LockEnabled} and the table property ${HiveParameters.LockKey} out, or use Hive 2.3.10, or " +
+      "4.0 or later"
+  )
+}
+
+private[hive] object SwapSupport {
+
+  /** The server's answer where something else is there than was expected. */
+  def isModified(answer: TException): Boolean = {
+    val text = HiveFailure.text(answer)
+    text.contains("has been modified") && text.contains(s"key '${HiveParameters.LocationKey}'")
+  }
+}

@@ -1,0 +1,48 @@
+package iceberglite.catalog.hive
+
+import java.util.concurrent.locks.ReentrantLock
+import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
+
+/** Lets the threads of this process come one after the other to a table, before they ask the Metastore for its lock. */
+private[hive] object TableTurns {
+  final private class Turn {
+    val lock = new ReentrantLock(true)
+    var users = 0
+  }
+
+  private val turns = new ConcurrentHashMap[String, Turn]
+
+  /**
+   * @param key of the table, the same in all catalogs
+   * @return absent where it took others longer than `timeoutMs`
+   */
+  def in[A](key: String, timeoutMs: Long)(body: => A): Option[A] = {
+    val turn = enter(key)
+    try if (!turn.lock.tryLock(timeoutMs, TimeUnit.MILLISECONDS)) None
+      else {
+        try Some(body)
+        finally turn.lock.unlock()
+      }
+    finally leave(key)
+  }
+
+  private def enter(key: String): Turn = turns.compute(
+    key,
+    { (_, known) =>
+      val turn = Option(known).getOrElse(new Turn)
+      turn.users += 1
+      turn
+    }
+  )
+
+  private def leave(key: String): Unit = {
+    turns.computeIfPresent(
+      key,
+      { (_, turn) =>
+        turn.users -= 1
+        if (turn.users > 0) turn else None.orNull[Turn]
+      }
+    )
+    ()
+  }
+}

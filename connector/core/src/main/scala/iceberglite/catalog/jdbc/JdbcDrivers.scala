@@ -1,0 +1,69 @@
+package iceberglite.catalog.jdbc
+
+import java.sql.Driver
+import java.util.{ServiceConfigurationError, ServiceLoader}
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.NotFound
+
+/** The drivers of databases, which users bring. `DriverManager` would not show those of jars added to a session. */
+private[catalog] object JdbcDrivers {
+
+  /**
+   * A database that is known by name. What it is set to unless the user does it: how long a call waits, so that a
+   * connection that nobody answers on any more is found out.
+   */
+  final private case class Known(prefix: String, driver: String, jar: String, defaults: Map[String, String])
+
+  private val known: Seq[Known] = Seq(
+    // How long a statement waits for another process that is writing to the file, in milliseconds.
+    Known("jdbc:sqlite:", "org.sqlite.JDBC", "org.xerial:sqlite-jdbc", Map("busy_timeout" -> "10000")),
+    // In seconds.
+    Known(
+      "jdbc:postgresql:",
+      "org.postgresql.Driver",
+      "org.postgresql:postgresql",
+      Map("connectTimeout" -> "10", "socketTimeout" -> "60", "tcpKeepAlive" -> "true")
+    ),
+    // In milliseconds.
+    Known(
+      "jdbc:mysql:",
+      "com.mysql.cj.jdbc.Driver",
+      "com.mysql:mysql-connector-j",
+      Map("connectTimeout" -> "10000", "socketTimeout" -> "60000")
+    )
+  )
+
+  private def of(url: JdbcUrl): Option[Known] = known.find(k => url.text.startsWith(k.prefix))
+
+  def defaults(url: JdbcUrl): Map[String, String] = of(url).fold(Map.empty[String, String])(_.defaults)
+
+  /**
+   * The driver that takes a URL.
+   *
+   * @throws NotFound that says which jar is missing
+   */
+  def driver(url: JdbcUrl): Driver = {
+    val loaders = Seq(Thread.currentThread.getContextClassLoader, getClass.getClassLoader).flatMap(Option(_)).distinct
+    val byName = for (loader <- loaders; k <- of(url); driver <- instance(k.driver, loader)) yield driver
+    val listed = loaders.flatMap(registered).find(d => Try(d.acceptsURL(url.text)).getOrElse(false))
+    byName.headOption.orElse(listed).getOrElse {
+      val jar = of(url).fold("its jar")(k => s"the jar of ${k.jar}")
+      throw NotFound("JDBC driver", url.toString, s"Add $jar to the session, with --jars or spark.jars.packages")
+    }
+  }
+
+  private def instance(name: String, loader: ClassLoader): Option[Driver] =
+    Try(Class.forName(name, true, loader).getDeclaredConstructor().newInstance()).toOption
+      .collect { case driver: Driver => driver }
+
+  private def registered(loader: ClassLoader): Vector[Driver] = {
+    val drivers = ServiceLoader.load(classOf[Driver], loader).iterator
+    // A driver that is listed but cannot be loaded is not the one wanted.
+    def next(): Option[Driver] =
+      try if (drivers.hasNext) Some(drivers.next()) else None
+      catch { case _: ServiceConfigurationError => next() }
+    Iterator.continually(next()).takeWhile(_.isDefined).flatten.toVector
+  }
+}

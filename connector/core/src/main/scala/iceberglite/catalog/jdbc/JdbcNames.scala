@@ -1,0 +1,53 @@
+package iceberglite.catalog.jdbc
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.TableIdentifier
+
+/** Names as a database keeps them. Those of tables and namespaces that are there are only looked for as they are. */
+private[catalog] object JdbcNames {
+
+  /** A namespace's levels, joined by dots. @throws InvalidArgument they could not be told apart again */
+  def text(namespace: Vector[String]): String = {
+    namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
+      throw InvalidArgument("namespace", s"'$level'", "In a JDBC catalog a level is not empty and has no dot in it")
+    }
+    plain("namespace", namespace.mkString("."))
+  }
+
+  def levels(namespace: String): Vector[String] =
+    if (namespace.isEmpty) Vector.empty else namespace.split('.').toVector
+
+  /** Databases refuse the character NUL, or end a text there. */
+  def plain(kind: String, name: String): String =
+    if (name.indexOf(0.toChar) < 0) name
+    else {
+      val shown = name.replace(0.toChar, '?')
+      throw InvalidArgument(kind, s"'$shown'", "It has a NUL character in it; leave that out")
+    }
+
+  /** A namespace that is to be made. */
+  def newNamespace(namespace: Vector[String]): String = short("namespace", text(namespace))
+
+  /** Checks the name of a table or view that is to be made. */
+  def refuseWrong(kind: RowKind, id: TableIdentifier): Unit = {
+    if (id.name.isEmpty) throw InvalidArgument(s"${kind.noun} name", "''", "It must not be empty")
+    short(s"${kind.noun} name", plain(s"${kind.noun} name", id.name))
+    newNamespace(id.namespace)
+    ()
+  }
+
+  /** Checks a part of a default location: one with a slash could lead out of the warehouse. */
+  def directory(kind: String, name: String): String =
+    if (name.contains("/") || name == "." || name == "..") {
+      throw InvalidArgument(kind, s"'$name'", "It gives the name of a directory: no slash, not . and not ..")
+    } else name
+
+  private def short(kind: String, name: String): String = {
+    val length = name.codePointCount(0, name.length)
+    if (length <= JdbcTables.MaxName) name
+    else {
+      val reason = s"It has $length characters; the database has room for ${JdbcTables.MaxName}"
+      throw InvalidArgument(kind, s"'${name.take(40)}...'", reason)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package iceberglite.catalog.jdbc
+
+import java.sql.SQLException
+
+/** The properties of a catalog's namespaces; one that exists for itself has at least [[JdbcNamespaces.Exists]]. */
+final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
+  import JdbcNamespaces._
+  import JdbcTables.Namespaces
+
+  /** The namespaces that have a property. */
+  def all(): Vector[String] = {
+    val _ = tables.layout
+    session.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))
+  }
+
+  /** Without the marker. */
+  def properties(namespace: String): Map[String, String] = stored(namespace) - Exists._1
+
+  private def stored(namespace: String): Map[String, String] = {
+    val _ = tables.layout
+    session.query(
+      s"SELECT property_key, property_value FROM $Namespaces WHERE $ThisNamespace",
+      catalog,
+      namespace
+    )(row => row.getString(1) -> Option(row.getString(2)).getOrElse("")).toMap
+  }
+
+  /**
+   * @param again whether an earlier try may have made it: one with these properties is then it
+   * @return false where somebody else has made it
+   */
+  def create(namespace: String, properties: Map[String, String], again: Boolean): Boolean = {
+    val _ = tables.layout
+    val wanted = properties + Exists
+    try {
+      session.atomically(statements => insert(statements, namespace, wanted))
+      true
+    } catch { case e: SQLException if SqlState.isDuplicate(e) => again && stored(namespace) == wanted }
+  }
+
+  def alter(namespace: String, set: Map[String, String], remove: Set[String]): Unit = {
+    val _ = tables.layout
+    session.atomically { statements =>
+      // In the same order everywhere, so that two who change the same do not wait for each other.
+      (remove ++ set.keySet - Exists._1).toVector.sorted.foreach { key =>
+        statements.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace AND property_key = ?", catalog, namespace, key)
+      }
+      insert(statements, namespace, set - Exists._1)
+    }
+  }
+
+  private def insert(statements: JdbcStatements, namespace: String, properties: Map[String, String]): Unit =
+    properties.toVector.sorted.foreach { case (key, value) =>
+      statements.update(
+        s"INSERT INTO $Namespaces (catalog_name, namespace, property_key, property_value) VALUES (?, ?, ?, ?)",
+        catalog,
+        namespace,
+        key,
+        value
+      )
+    }
+
+  def delete(namespace: String): Unit = {
+    session.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace", catalog, namespace)
+    ()
+  }
+}
+
+private[catalog] object JdbcNamespaces {
+
+  /** What a namespace without properties has, so that there is a row for it; nobody's property. */
+  val Exists: (String, String) = "exists" -> "true"
+
+  private val ThisNamespace = "catalog_name = ? AND namespace = ?"
+}

@@ -1,0 +1,66 @@
+package iceberglite.catalog.jdbc
+
+import java.sql.SQLException
+
+import iceberglite.catalog.PointerMove._
+import iceberglite.catalog.{Pointer, PointerMove}
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument}
+
+/**
+ * A row of `iceberg_tables`.
+ *
+ * @param fullName how messages call the table or view
+ * @param locationOf the metadata file of a state
+ */
+final private[catalog] class JdbcPointer[V](
+    session: JdbcSession,
+    rows: JdbcRows,
+    kind: RowKind,
+    namespace: String,
+    name: String,
+    fullName: String,
+    locationOf: V => String
+) extends Pointer[V] {
+
+  override def read(): Option[String] =
+    session.repeating(s"look for a ${kind.noun}")(rows.location(kind, namespace, name))
+
+  override def create(next: V): PointerMove = moved(next) {
+    try rows.insert(kind, namespace, name, locationOf(next)) > 0
+    catch {
+      case e: SQLException if SqlState.isDuplicate(e) =>
+        refuseOtherKind()
+        false
+    }
+  }
+
+  override def swap(base: V, next: V): PointerMove =
+    moved(next)(rows.swap(kind, namespace, name, locationOf(base), locationOf(next)) > 0)
+
+  private def moved(next: V)(move: => Boolean): PointerMove =
+    try {
+      val done =
+        try move
+        catch {
+          case none: NoConnection if none.passing =>
+            session.awaitServer()
+            move
+        }
+      if (done) Done else Elsewhere
+    } catch {
+      case lost: LostConnection => Lost(lost.getCause)
+      case busy: SQLException if SqlState.isBusy(busy) => Busy(busy.getMessage)
+      case long: SQLException if SqlState.isTooLong(long) =>
+        val reason = s"It is longer than the catalog database has room for (${long.getMessage})"
+        throw InvalidArgument("metadata location", locationOf(next), s"$reason. Give $fullName another place")
+      case refused: Exception => throw session.told(s"commit $fullName", refused)
+    }
+
+  /** Tables and views share their names. */
+  private def refuseOtherKind(): Unit =
+    RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
+      if (session.repeating("look for what has a name")(rows.location(other, namespace, name)).isDefined) {
+        throw AlreadyExists(other.noun, fullName, "Tables and views share their names: drop it first or choose another")
+      }
+    }
+}

@@ -1,0 +1,89 @@
+package iceberglite.catalog.jdbc
+
+/** What a row of `iceberg_tables` is, and how it is told from others where rows say it. */
+sealed abstract private[catalog] class RowKind(val noun: String, val value: String, val condition: String)
+
+private[catalog] object RowKind {
+
+  /** Rows that were made before there were types are tables. */
+  case object Table extends RowKind("table", "TABLE", "(iceberg_type = 'TABLE' OR iceberg_type IS NULL)")
+  case object View extends RowKind("view", "VIEW", "iceberg_type = 'VIEW'")
+  val all: Seq[RowKind] = Seq(Table, View)
+}
+
+/** The rows of a catalog's tables and views. Rows of other catalogs, by `catalog_name`, are left alone. */
+final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
+  import JdbcRows._
+  import JdbcTables.Tables
+
+  def hasViews: Boolean = tables.layout == JdbcLayout.V1
+
+  private def only(kind: RowKind): String = if (hasViews) s" AND ${kind.condition}" else ""
+
+  def location(kind: RowKind, namespace: String, name: String): Option[String] = session.query(
+    s"SELECT metadata_location FROM $Tables WHERE $ThisRow${only(kind)}",
+    catalog,
+    namespace,
+    name
+  )(row => Option(row.getString(1))).headOption.flatten
+
+  /** @return 1, or an integrity violation where the name is taken */
+  def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
+    val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
+    session.update(
+      s"INSERT INTO $Tables (catalog_name, table_namespace, table_name, metadata_location, " +
+        s"previous_metadata_location$column) VALUES (?, ?, ?, ?, NULL$value)",
+      catalog,
+      namespace,
+      name,
+      location
+    )
+  }
+
+  /** @return 0 where it is not at `from` any more */
+  def swap(kind: RowKind, namespace: String, name: String, from: String, to: String): Int = session.update(
+    s"UPDATE $Tables SET metadata_location = ?, previous_metadata_location = ? " +
+      s"WHERE $ThisRow AND metadata_location = ?${only(kind)}",
+    to,
+    from,
+    catalog,
+    namespace,
+    name,
+    from
+  )
+
+  /** @param at where it must be for that; `None` is wherever it is */
+  def delete(kind: RowKind, namespace: String, name: String, at: Option[String]): Int = {
+    val there = at.fold("")(_ => " AND metadata_location = ?")
+    session.update(
+      s"DELETE FROM $Tables WHERE $ThisRow$there${only(kind)}",
+      Vector(catalog, namespace, name) ++ at: _*
+    )
+  }
+
+  def rename(kind: RowKind, namespace: String, name: String, newNamespace: String, newName: String): Int =
+    session.update(
+      s"UPDATE $Tables SET table_namespace = ?, table_name = ? WHERE $ThisRow${only(kind)}",
+      newNamespace,
+      newName,
+      catalog,
+      namespace,
+      name
+    )
+
+  def names(kind: RowKind, namespace: String): Vector[String] = session.query(
+    s"SELECT table_name FROM $Tables WHERE catalog_name = ? AND table_namespace = ?${only(kind)}",
+    catalog,
+    namespace
+  )(_.getString(1)).sorted
+
+  /** The namespaces that have a table or a view. */
+  def namespaces(): Vector[String] = {
+    val _ = tables.layout
+    session.query(s"SELECT DISTINCT table_namespace FROM $Tables WHERE catalog_name = ?", catalog)(_.getString(1))
+  }
+}
+
+private[catalog] object JdbcRows {
+  private val ThisRow = "catalog_name = ? AND table_namespace = ? AND table_name = ?"
+}

@@ -1,0 +1,195 @@
+package iceberglite.catalog.jdbc
+
+import java.sql.{Connection, ResultSet, SQLException}
+import java.util.Properties
+import java.util.concurrent.{ConcurrentLinkedDeque, Semaphore}
+
+import scala.annotation.tailrec
+import scala.util.control.NonFatal
+import scala.util.{Failure, Success, Try}
+
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.table.{Environment, Patience}
+
+/** The connection broke in the middle of a statement: nobody knows whether the database did it. */
+final private[catalog] class LostConnection(cause: SQLException) extends Exception(cause)
+
+/** There is no connection, so nothing was done. @param passing whether it may be there soon */
+final private[catalog] class NoConnection(cause: Throwable, val passing: Boolean) extends Exception(cause)
+
+/**
+ * The connections to a catalog's database: as many as threads need at a time, up to a limit, kept for later and made
+ * anew when they break. Statements are few and short.
+ *
+ * @param retryable states that mean a lost connection here, besides the usual ones
+ */
+final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: Set[String], environment: Environment)
+    extends AutoCloseable {
+  private lazy val driver = JdbcDrivers.driver(url)
+
+  // A second connection to a SQLite file only waits for the first, and one to a database in memory sees another one.
+  private val free = new Semaphore(if (url.isSqlite) 1 else clients)
+  private val idle = new ConcurrentLinkedDeque[Connection]
+  @volatile private var wasThere = false
+  @volatile private var closed = false
+
+  /** The same as messages show it. */
+  override def toString: String = url.toString
+
+  def update(sql: String, parameters: String*): Int = use(_.update(sql, parameters: _*))
+
+  def query[A](sql: String, parameters: String*)(row: ResultSet => A): Vector[A] = use(_.query(sql, parameters)(row))
+
+  /** Several statements as one transaction. */
+  def atomically[A](body: JdbcStatements => A): A = use { statements =>
+    val connection = statements.connection
+    connection.setAutoCommit(false)
+    try {
+      val result = body(statements)
+      connection.commit()
+      result
+    } catch {
+      case e: Throwable =>
+        Try(connection.rollback())
+        throw e
+    } finally connection.setAutoCommit(true)
+  }
+
+  /**
+   * Runs statements on one connection; each is a transaction of its own.
+   *
+   * @throws LostConnection after it nobody knows
+   * @throws NoConnection nothing was done
+   * @throws SQLException the database's own answer: the failed statement did nothing
+   */
+  private def use[A](statements: JdbcStatements => A): A = {
+    // A thread that is interrupted gets its turn all the same: what it does then is a definite success or failure.
+    free.acquireUninterruptibly()
+    try {
+      val connection = Option(idle.pollFirst()).getOrElse(connect())
+      try {
+        val result = statements(new JdbcStatements(connection))
+        keep(connection)
+        result
+      } catch { case failure: Throwable => throw after(failure, connection) }
+    } finally free.release()
+  }
+
+  private def after(failure: Throwable, connection: Connection): Throwable = failure match {
+    case answer: SQLException if isLost(answer) || !isAlive(connection) =>
+      Try(connection.close())
+      // The others will be broken as well.
+      discardIdle()
+      new LostConnection(url.redacted(answer))
+    case answer: SQLException =>
+      keep(connection)
+      url.redacted(answer)
+    case other =>
+      Try(connection.close())
+      other
+  }
+
+  /**
+   * Runs something again where a connection broke, and for a while where the server is away or busy.
+   *
+   * @param what for the message
+   * @param twice whether it may be done twice; otherwise it is not run again when nobody knows whether it was done
+   * @throws StorageFailed it was tried for long enough, or the database refused
+   */
+  def repeating[A](what: String, twice: Boolean = true)(body: => A): A = {
+    lazy val patience = new Patience(
+      JdbcSession.Retries,
+      JdbcSession.MinWaitMs,
+      JdbcSession.MaxWaitMs,
+      JdbcSession.TotalMs,
+      environment
+    )
+    @tailrec
+    def attempt(again: Boolean): A =
+      Try(body) match {
+        case Success(result) => result
+        case Failure(failure) =>
+          val lost = failure.isInstanceOf[LostConnection]
+          val atOnce = lost && twice && !again
+          if (atOnce || mayPass(failure) && (twice || !lost) && waits(patience)) attempt(again = true)
+          else throw told(what, failure)
+      }
+    attempt(again = false)
+  }
+
+  /** Waits for a while until there is a connection. */
+  def awaitServer(): Unit = repeating("connect")(use(_ => ()))
+
+  private def mayPass(failure: Throwable): Boolean = failure match {
+    case _: LostConnection => true
+    case none: NoConnection => none.passing
+    case answer: SQLException => SqlState.isBusy(answer)
+    case _ => false
+  }
+
+  private def waits(patience: Patience): Boolean =
+    try patience.waitForNext()
+    catch {
+      case _: InterruptedException =>
+        Thread.currentThread.interrupt()
+        false
+    }
+
+  /** A failure in the words of [[StorageFailed]]; one that is of another kind stays what it is. */
+  def told(what: String, failure: Throwable): Throwable = failure match {
+    case _: SQLException | _: LostConnection | _: NoConnection =>
+      val origin = Option(failure.getCause).filter(_ => !failure.isInstanceOf[SQLException]).getOrElse(failure)
+      val message = Option(origin.getMessage).getOrElse(origin.toString)
+      StorageFailed(what, s"in the catalog database $url", message, Some(origin))
+    case other => other
+  }
+
+  override def close(): Unit = {
+    closed = true
+    discardIdle()
+  }
+
+  /** Never with a transaction that is open: what comes next would not be committed. */
+  private def keep(connection: Connection): Unit = {
+    if (Try(connection.getAutoCommit).getOrElse(false)) idle.addFirst(connection) else Try(connection.close())
+    if (closed) discardIdle()
+  }
+
+  @tailrec
+  private def discardIdle(): Unit = Option(idle.pollFirst()) match {
+    case Some(connection) =>
+      Try(connection.close())
+      discardIdle()
+    case None => ()
+  }
+
+  private def connect(): Connection = {
+    val chosen = driver
+    val properties = new Properties
+    url.settings(JdbcDrivers.defaults(url)).foreach { case (key, value) => properties.setProperty(key, value) }
+    try {
+      val connection = Option(chosen.connect(url.text, properties))
+        .getOrElse(throw new SQLException(s"${chosen.getClass.getName} does not take this URL"))
+      wasThere = true
+      connection
+    } catch {
+      case e: SQLException => throw new NoConnection(url.redacted(e), wasThere || SqlState.isNotNow(e))
+      case NonFatal(e) => throw new NoConnection(url.redacted(new SQLException(e.toString, e)), passing = false)
+    }
+  }
+
+  private def isLost(answer: SQLException): Boolean = SqlState.isLost(answer) || retryable(SqlState.of(answer))
+
+  private def isAlive(connection: Connection): Boolean =
+    Try(connection.isValid(JdbcSession.AliveSeconds)).getOrElse(false)
+}
+
+private[catalog] object JdbcSession {
+  private val AliveSeconds = 5
+
+  /** How long a server may be away, as while it is started again. */
+  private val Retries = 7
+  private val MinWaitMs = 100L
+  private val MaxWaitMs = 2000L
+  private val TotalMs = 10000L
+}

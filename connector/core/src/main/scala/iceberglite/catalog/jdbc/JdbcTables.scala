@@ -1,0 +1,74 @@
+package iceberglite.catalog.jdbc
+
+import java.sql.SQLException
+
+import iceberglite.spec.IcebergError.NotFound
+
+/**
+ * The two tables in which PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog keep what they know, and we too: made
+ * when they are missing.
+ *
+ * @param init whether they are made
+ * @param wanted the layout that the user asks for
+ */
+final private[catalog] class JdbcTables(
+    session: JdbcSession,
+    catalog: String,
+    init: Boolean,
+    wanted: Option[JdbcLayout]
+) {
+  import JdbcTables._
+
+  /** Which layout the database has; first of all makes the tables that are missing. */
+  lazy val layout: JdbcLayout = {
+    val columns = if (wanted.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
+    val missing = Seq(Tables -> s"$columns$TablesKey", Namespaces -> CreateNamespaces)
+    missing.filterNot(t => has(t._1, "catalog_name")).foreach { case (name, create) => make(name, create) }
+    if (wanted.contains(JdbcLayout.V1) && !has(Tables, "iceberg_type")) {
+      unlessThere(Tables, "iceberg_type")(s"ALTER TABLE $Tables ADD COLUMN $TypeColumn")
+    }
+    if (has(Tables, "iceberg_type")) JdbcLayout.V1 else JdbcLayout.V0
+  }
+
+  private def make(table: String, create: String): Unit = {
+    if (!init) {
+      val key = JdbcProperty.InitTables.key
+      throw NotFound("table", table, s"Catalog $catalog has $key=false: make the table, or leave the property out")
+    }
+    unlessThere(table, "catalog_name")(create)
+  }
+
+  /** Another process may do it at the same time. */
+  private def unlessThere(table: String, column: String)(statement: String): Unit =
+    try {
+      session.update(statement)
+      ()
+    } catch { case e: SQLException => if (!has(table, column)) throw e }
+
+  private def has(table: String, column: String): Boolean =
+    try {
+      session.query(s"SELECT $column FROM $table WHERE 1 = 0")(_ => ())
+      true
+    } catch { case e: SQLException if SqlState.isMissing(e) => false }
+}
+
+private[catalog] object JdbcTables {
+  val Tables = "iceberg_tables"
+  val Namespaces = "iceberg_namespace_properties"
+
+  /** The longest name there is room for, in characters. */
+  val MaxName = 255
+
+  private val TypeColumn = "iceberg_type VARCHAR(5)"
+
+  private val CreateTables =
+    s"CREATE TABLE $Tables (catalog_name VARCHAR(255) NOT NULL, table_namespace VARCHAR(255) NOT NULL, " +
+      "table_name VARCHAR(255) NOT NULL, metadata_location VARCHAR(1000), previous_metadata_location VARCHAR(1000), "
+
+  private val TablesKey = "PRIMARY KEY (catalog_name, table_namespace, table_name))"
+
+  private val CreateNamespaces =
+    s"CREATE TABLE $Namespaces (catalog_name VARCHAR(255) NOT NULL, namespace VARCHAR(255) NOT NULL, " +
+      "property_key VARCHAR(255) NOT NULL, property_value VARCHAR(1000), " +
+      "PRIMARY KEY (catalog_name, namespace, property_key))"
+}

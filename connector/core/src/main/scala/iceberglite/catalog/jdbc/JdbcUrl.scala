@@ -1,0 +1,66 @@
+package iceberglite.catalog.jdbc
+
+import java.net.URLDecoder
+import java.sql.SQLException
+
+import scala.annotation.tailrec
+import scala.util.Try
+
+/**
+ * A catalog's database, and what nobody may read in a message: the password, wherever it was given.
+ *
+ * @param settings what goes to the driver
+ */
+final private[catalog] class JdbcUrl(val text: String, settings: Map[String, String]) {
+  import JdbcUrl._
+
+  val isSqlite: Boolean = text.startsWith("jdbc:sqlite:")
+
+  /** Without parameters and without a user, for either may hold a password. */
+  override def toString: String = {
+    val place = text.takeWhile(c => c != '?' && c != ';')
+    if (text.contains('@') && !isSqlite) text.split(':').take(2).mkString("", ":", ":***") else place
+  }
+
+  /** The settings that a driver gets: those of `defaults` only where the URL does not speak of them. */
+  def settings(defaults: Map[String, String]): Map[String, String] =
+    defaults.filterNot(d => text.contains(d._1)) ++ settings
+
+  /** A message without secrets. */
+  def redacted(message: String): String =
+    secrets.foldLeft(message.replace(text, toString))((shown, secret) => shown.replace(secret, Hidden))
+
+  /** The same failure without secrets; where its causes hold some, it comes without them. */
+  def redacted(failure: SQLException): SQLException =
+    if (messages(failure).forall(m => redacted(m) == m)) failure
+    else new SQLException(redacted(String.valueOf(failure.getMessage)), failure.getSQLState, failure.getErrorCode)
+
+  private lazy val secrets: Vector[String] = {
+    val parameters = text.split("[?;&]").drop(1).toVector.map(_.span(_ != '=')).map { case (k, v) => k -> v.drop(1) }
+    val values = (parameters ++ settings).collect { case (key, value) if Secret.findFirstIn(key).isDefined => value }
+    (values ++ inAuthority).flatMap(v => Vector(v, decoded(v))).distinct.filter(_.nonEmpty).sortBy(-_.length)
+  }
+
+  /** The password in `//user:password@host`, and in Oracle's `user/password@host`. */
+  private def inAuthority: Option[String] = {
+    val user = text.take(text.lastIndexOf('@'))
+    val start = if (user.contains("//")) user.substring(user.indexOf("//") + 2) else user.split(":", 4).last
+    if (isSqlite || user.isEmpty) None else Some(start.dropWhile(c => c != ':' && c != '/').drop(1))
+  }
+}
+
+private[catalog] object JdbcUrl {
+  private val Hidden = "***"
+  private val Secret = "(?i)passw|pwd|secret|token|credential|key".r
+
+  private def decoded(value: String): String = Try(URLDecoder.decode(value, "UTF-8")).getOrElse(value)
+
+  private def messages(failure: Throwable): Vector[String] = {
+    @tailrec
+    def all(at: Option[Throwable], found: Vector[String]): Vector[String] = at match {
+      case Some(e) if found.size < 20 => all(Option(e.getCause), found :+ e.toString)
+      case _ => found
+    }
+    all(Some(failure), Vector.empty)
+  }
+}

@@ -1,0 +1,81 @@
+package iceberglite.catalog.rest
+
+import java.io.ByteArrayInputStream
+import java.net.URI
+import java.util.Date
+
+import scala.collection.JavaConverters._
+
+import com.amazonaws.auth._
+import com.amazonaws.http.HttpMethodName
+import com.amazonaws.regions.DefaultAwsRegionProviderChain
+import com.amazonaws.{DefaultRequest, SignableRequest}
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.Environment
+
+/** The only class that needs the AWS SDK to be there. */
+final private[catalog] class AwsSigner(settings: RestSettings, environment: Environment) {
+  import AwsSigner._
+
+  private val credentials: AWSCredentialsProvider = {
+    val pair = Seq(RestProperty.AccessKey, RestProperty.SecretKey)
+    val keys = pair.flatMap(settings.text(_))
+    if (keys.size == 1) throw InvalidArgument(
+      s"${pair.map(_.key).mkString(" and ")} of catalog ${settings.catalog}",
+      "one of them",
+      "Set both, or none to take those of the AWS environment"
+    )
+    keys match {
+      case Seq(key, secret) => new AWSStaticCredentialsProvider(
+          settings.text(RestProperty.SessionToken).fold[AWSCredentials](new BasicAWSCredentials(key, secret))(
+            new BasicSessionCredentials(key, secret, _)
+          )
+        )
+      case _ => DefaultAWSCredentialsProviderChain.getInstance
+    }
+  }
+
+  private lazy val region =
+    settings.text(RestProperty.SigningRegion).getOrElse(new DefaultAwsRegionProviderChain().getRegion)
+
+  /** @throws RuntimeException of the SDK, where it finds no credentials or no region */
+  def sign(call: Call): Call = {
+    val signer = new AWS4Signer
+    signer.setServiceName(settings.text(RestProperty.SigningName).getOrElse(""))
+    signer.setRegionName(region)
+    signer.setOverrideDate(new Date(environment.nowMs()))
+    val request = signable(call)
+    signer.sign(request, credentials.getCredentials)
+    // The client sets the host by itself, to the same.
+    request.getHeaders.asScala.filterNot(_._1.equalsIgnoreCase("Host")).foldLeft(call) { case (sofar, (name, value)) =>
+      sofar.set(name, value)
+    }
+  }
+
+  private def signable(call: Call): SignableRequest[Unit] = {
+    val request = new DefaultRequest[Unit](settings.text(RestProperty.SigningName).getOrElse(""))
+    request.setHttpMethod(HttpMethodName.valueOf(call.method))
+    request.setEndpoint(new URI(s"${call.uri.getScheme}://${call.uri.getRawAuthority}"))
+    request.setResourcePath(call.uri.getRawPath)
+    parameters(call.uri).foreach { case (name, value) => request.addParameter(name, value) }
+    call.headers.foreach { case (name, value) => request.addHeader(name, value) }
+    // Asks the signer for the hash of the body, which servers want to see.
+    request.addHeader(ContentHash, "required")
+    // Parameters of a POST without a body would count as its body.
+    request.setContent(new ByteArrayInputStream(call.body.getOrElse(Array.emptyByteArray)))
+    request
+  }
+}
+
+private[catalog] object AwsSigner {
+  private val ContentHash = "x-amz-content-sha256"
+
+  private def parameters(uri: URI): Vector[(String, String)] =
+    Option(uri.getRawQuery).toVector.flatMap(_.split('&')).filter(_.nonEmpty).map { pair =>
+      val (name, value) = pair.span(_ != '=')
+      (decoded(name), decoded(value.drop(1)))
+    }
+
+  private def decoded(text: String): String = java.net.URLDecoder.decode(text, "UTF-8")
+}

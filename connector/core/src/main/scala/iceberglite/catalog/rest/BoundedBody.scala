@@ -1,0 +1,62 @@
+package iceberglite.catalog.rest
+
+import java.io.{ByteArrayOutputStream, IOException}
+import java.net.http.HttpResponse.BodySubscriber
+import java.nio.ByteBuffer
+import java.util
+import java.util.concurrent.Flow.Subscription
+import java.util.concurrent.{CompletableFuture, CompletionStage}
+
+import scala.collection.JavaConverters._
+
+/** The body of an answer, which breaks off where it is too long. */
+final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[Array[Byte]] {
+  private val whole = new CompletableFuture[Array[Byte]]
+  private val bytes = new ByteArrayOutputStream
+  private var source = Option.empty[Subscription]
+  private var cancelled = false
+
+  override def getBody: CompletionStage[Array[Byte]] = whole
+
+  override def onSubscribe(subscription: Subscription): Unit = {
+    val late = synchronized {
+      source = Some(subscription)
+      cancelled
+    }
+    if (late) subscription.cancel() else subscription.request(Long.MaxValue)
+  }
+
+  override def onNext(parts: util.List[ByteBuffer]): Unit = if (!whole.isDone) {
+    if (bytes.size.toLong + parts.asScala.iterator.map(_.remaining.toLong).sum > maxBytes) {
+      whole.completeExceptionally(BoundedBody.tooLong(maxBytes))
+      cancel()
+    } else parts.asScala.foreach { part =>
+      val copy = new Array[Byte](part.remaining)
+      part.get(copy)
+      bytes.write(copy, 0, copy.length)
+    }
+  }
+
+  override def onError(failure: Throwable): Unit = {
+    whole.completeExceptionally(failure)
+    ()
+  }
+
+  override def onComplete(): Unit = {
+    whole.complete(bytes.toByteArray)
+    ()
+  }
+
+  /** Takes no more, and closes the connection. */
+  def cancel(): Unit = {
+    val open = synchronized {
+      cancelled = true
+      source
+    }
+    open.foreach(_.cancel())
+  }
+}
+
+private[catalog] object BoundedBody {
+  def tooLong(maxBytes: Int): IOException = new IOException(s"its answer is longer than $maxBytes bytes")
+}

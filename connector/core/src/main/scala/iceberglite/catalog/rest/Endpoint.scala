@@ -1,0 +1,76 @@
+package iceberglite.catalog.rest
+
+/**
+ * What a server can be asked (REST OpenAPI description: `paths`).
+ *
+ * @param path as the description and a server's list of its endpoints have it
+ * @param isDefault whether a server has it that does not list its endpoints
+ */
+sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
+  override def toString: String = s"$method $path"
+}
+
+private[catalog] object Endpoint {
+  private val Namespace = "/v1/{prefix}/namespaces/{namespace}"
+  private val TableInNamespace = s"$Namespace/tables/{table}"
+  private val ViewInNamespace = s"$Namespace/views/{view}"
+
+  case object GetConfig extends Endpoint("GET", "/v1/config", true)
+  case object ListNamespaces extends Endpoint("GET", "/v1/{prefix}/namespaces", true)
+  case object CreateNamespace extends Endpoint("POST", "/v1/{prefix}/namespaces", true)
+  case object LoadNamespace extends Endpoint("GET", Namespace, true)
+  case object NamespaceExists extends Endpoint("HEAD", Namespace, false)
+  case object DropNamespace extends Endpoint("DELETE", Namespace, true)
+  case object UpdateProperties extends Endpoint("POST", s"$Namespace/properties", true)
+  case object ListTables extends Endpoint("GET", s"$Namespace/tables", true)
+  case object CreateTable extends Endpoint("POST", s"$Namespace/tables", true)
+  case object RegisterTable extends Endpoint("POST", s"$Namespace/register", true)
+  case object LoadTable extends Endpoint("GET", TableInNamespace, true)
+  case object TableExists extends Endpoint("HEAD", TableInNamespace, false)
+  case object UpdateTable extends Endpoint("POST", TableInNamespace, true)
+  case object DropTable extends Endpoint("DELETE", TableInNamespace, true)
+  case object RenameTable extends Endpoint("POST", "/v1/{prefix}/tables/rename", true)
+  case object CommitTransaction extends Endpoint("POST", "/v1/{prefix}/transactions/commit", true)
+  case object ListViews extends Endpoint("GET", s"$Namespace/views", false)
+  case object CreateView extends Endpoint("POST", s"$Namespace/views", false)
+  case object LoadView extends Endpoint("GET", ViewInNamespace, false)
+  case object ViewExists extends Endpoint("HEAD", ViewInNamespace, false)
+  case object ReplaceView extends Endpoint("POST", ViewInNamespace, false)
+  case object DropView extends Endpoint("DELETE", ViewInNamespace, false)
+  case object RenameView extends Endpoint("POST", "/v1/{prefix}/views/rename", false)
+
+  val views: Seq[Endpoint] = Seq(ListViews, CreateView, LoadView, ReplaceView, DropView, RenameView)
+
+  val all: Seq[Endpoint] = Seq(
+    GetConfig,
+    ListNamespaces,
+    CreateNamespace,
+    LoadNamespace,
+    NamespaceExists,
+    DropNamespace,
+    UpdateProperties,
+    ListTables,
+    CreateTable,
+    RegisterTable,
+    LoadTable,
+    TableExists,
+    UpdateTable,
+    DropTable,
+    RenameTable,
+    CommitTransaction,
+    ViewExists
+  ) ++ views
+
+  /**
+   * The endpoints that a server has.
+   *
+   * @param listed as its configuration lists them; absent: the default ones
+   * @param withViews whether one that lists none has views too
+   */
+  def of(listed: Option[Vector[String]], withViews: Boolean): Set[Endpoint] = listed match {
+    case Some(lines) =>
+      val known = lines.map(_.trim.replaceAll("\\s+", " ")).toSet
+      all.filter(e => e == GetConfig || known(e.toString)).toSet
+    case None => (all.filter(_.isDefault) ++ (if (withViews) views else Seq.empty)).toSet
+  }
+}

@@ -1,0 +1,120 @@
+package iceberglite.catalog.rest
+
+import java.io.{ByteArrayInputStream, IOException}
+import java.net.http.HttpClient.{Redirect, Version}
+import java.net.http.HttpRequest.BodyPublishers
+import java.net.http.{HttpClient, HttpConnectTimeoutException, HttpRequest, HttpResponse}
+import java.net.{ConnectException, InetSocketAddress, ProxySelector}
+import java.nio.channels.UnresolvedAddressException
+import java.time.Duration
+import java.util.concurrent.{CompletableFuture, ExecutionException, TimeUnit, TimeoutException}
+import java.util.zip.GZIPInputStream
+import javax.net.ssl.SSLException
+
+import scala.annotation.tailrec
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import iceberglite.catalog.rest.Delivery.{Answered, Lost, NotSent}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * Requests by the client of the JDK. It follows no redirect, for credentials must not go where nobody sent them; the
+ * time that a request takes and the bytes of its answer are bounded.
+ *
+ * @param maxBytes of an answer's body, also once it is unpacked
+ */
+final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = JdkWire.MaxBytes) extends Wire {
+  private val connectMs = settings.number(RestProperty.ConnectTimeoutMs, 1)
+  private val timeoutMs = settings.number(RestProperty.TimeoutMs, 1)
+
+  private lazy val client: HttpClient = {
+    val builder = HttpClient.newBuilder.version(Version.HTTP_1_1).followRedirects(Redirect.NEVER)
+      .connectTimeout(Duration.ofMillis(connectMs))
+    settings.text(RestProperty.ProxyHost).foreach { host =>
+      val port = settings.optionalNumber(RestProperty.ProxyPort, 1).filter(_ < 65536).getOrElse(throw InvalidArgument(
+        s"${RestProperty.ProxyPort.key} of catalog ${settings.catalog}",
+        "none",
+        s"${RestProperty.ProxyHost.key} is set: set the port too"
+      ))
+      builder.proxy(ProxySelector.of(new InetSocketAddress(host, port.toInt)))
+    }
+    builder.build()
+  }
+
+  override def send(call: Call): Delivery = {
+    val body = new BoundedBody(maxBytes)
+    val answer = client.sendAsync(request(call.default("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
+    try Answered(unpacked(answer.get(timeoutMs, TimeUnit.MILLISECONDS)))
+    catch {
+      case e: ExecutionException => failed(Option(e.getCause).getOrElse(e))
+      case _: TimeoutException =>
+        abandon(answer, body)
+        Lost(s"it was not answered within $timeoutMs ms (${RestProperty.TimeoutMs.key})")
+      case _: InterruptedException =>
+        abandon(answer, body)
+        Thread.currentThread.interrupt()
+        Lost("the thread was interrupted")
+      case e: IOException => Lost(reason(e))
+    }
+  }
+
+  private def abandon(answer: CompletableFuture[_], body: BoundedBody): Unit = {
+    answer.cancel(true)
+    body.cancel()
+  }
+
+  private def request(call: Call): HttpRequest = {
+    val builder = HttpRequest.newBuilder(call.uri)
+    call.headers.foreach { case (name, value) =>
+      try builder.setHeader(name, value)
+      catch {
+        // The message of the JDK would show the value.
+        case _: IllegalArgumentException => throw InvalidArgument(
+            s"header $name of catalog ${settings.catalog}".replaceAll("\\p{Cntrl}", "?"),
+            "(not shown)",
+            "HTTP allows no header of this name or value here"
+          )
+      }
+    }
+    builder.method(call.method, call.body.fold(BodyPublishers.noBody())(BodyPublishers.ofByteArray)).build()
+  }
+
+  private def unpacked(response: HttpResponse[Array[Byte]]): Answer = {
+    val headers = response.headers.map.asScala.collect { case (name, values) if !values.isEmpty =>
+      name.toLowerCase -> values.get(0)
+    }.toMap
+    val zipped = headers.get("content-encoding").exists(_.equalsIgnoreCase("gzip")) && response.body.nonEmpty
+    Answer(response.statusCode, headers, if (zipped) unzipped(response.body) else response.body)
+  }
+
+  private def unzipped(body: Array[Byte]): Array[Byte] = {
+    val plain = new GZIPInputStream(new ByteArrayInputStream(body)).readNBytes(maxBytes + 1)
+    if (plain.length > maxBytes) throw BoundedBody.tooLong(maxBytes)
+    plain
+  }
+
+  @tailrec
+  private def failed(e: Throwable): Delivery = e match {
+    case wrapped: java.util.concurrent.CompletionException if Option(wrapped.getCause).isDefined =>
+      failed(wrapped.getCause)
+    case _: HttpConnectTimeoutException => NotSent(s"no connection within $connectMs ms", passing = true)
+    case c: ConnectException if isUnresolved(c) => NotSent("its host name is not known", passing = false)
+    case c: ConnectException => NotSent(s"no connection (${reason(c)})", passing = true)
+    case s: SSLException => NotSent(s"no secure connection (${reason(s)})", passing = false)
+    case NonFatal(other) => Lost(reason(other))
+    case fatal => throw fatal
+  }
+
+  private def isUnresolved(e: Throwable): Boolean =
+    Iterator.iterate(Option(e))(_.flatMap(c => Option(c.getCause))).takeWhile(_.isDefined).flatten
+      .exists(_.isInstanceOf[UnresolvedAddressException])
+
+  private def reason(e: Throwable): String = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)
+}
+
+private[catalog] object JdkWire {
+
+  /** Far more than the metadata of any table that works. */
+  val MaxBytes: Int = 256 << 20
+}

@@ -1,0 +1,142 @@
+package iceberglite.catalog.rest
+
+import java.net.URI
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Base64
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, StorageFailed}
+import iceberglite.spec.json.RestAnswerJson
+import iceberglite.table.Environment
+
+/**
+ * Bearer tokens: one that was given, or those that a token server gives for a credential (RFC 6749, section 4.4). A
+ * token is replaced before it expires, by the exchange of the old one (RFC 8693) or for the credential.
+ */
+final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, environment: Environment) extends Auth {
+  import OAuth2._
+
+  private val credential = settings.text(RestProperty.Credential)
+  private val refreshes = settings.flag(RestProperty.TokenRefresh)
+  private val exchanges = settings.flag(RestProperty.TokenExchange)
+  private val server = settings.text(RestProperty.TokenServer).fold(tokensOf(settings.server))(tokenServer)
+  private var current: Option[Held] = settings.text(RestProperty.Token).map(t => Held(t, expiryOf(t), refused = false))
+
+  override def prove(call: Call, tableToken: Option[String]): Call =
+    tableToken.orElse(token()).fold(call)(Auth.bearer(call, _))
+
+  override def secrets: Vector[String] = synchronized(current.map(_.token).toVector)
+
+  /** Only a credential gets another token for one that the server does not accept. */
+  override def renew(): Boolean = synchronized {
+    if (credential.isDefined) current = None
+    credential.isDefined
+  }
+
+  private def token(): Option[String] = synchronized {
+    current match {
+      case None => current = credential.map(fetched)
+      case Some(held) if isDue(held) => current = Some(replaced(held))
+      case Some(_) => ()
+    }
+    current.map(_.token)
+  }
+
+  /** Early enough that a request that is sent now arrives with a token that is good. */
+  private def isDue(held: Held): Boolean = refreshes && !held.refused && held.expiry.exists { e =>
+    e.atMs - environment.nowMs() <= math.min(MostEarlyMs, e.lifetimeMs / 10)
+  }
+
+  private def replaced(old: Held): Held = {
+    val isGood = old.expiry.exists(_.atMs > environment.nowMs())
+    try {
+      if (exchanges && isGood) exchanged(old)
+      else credential.map(fetched).getOrElse(if (exchanges && !isGood) exchanged(old) else old.copy(refused = true))
+    } catch {
+      // Not every server exchanges tokens; as long as the old one is good there is no harm.
+      case _: IcebergError if credential.isDefined => fetched(credential.get)
+      case _: IcebergError if isGood => old.copy(refused = true)
+    }
+  }
+
+  private def exchanged(old: Held): Held = {
+    val form = Vector(
+      "grant_type" -> "urn:ietf:params:oauth:grant-type:token-exchange",
+      "subject_token" -> old.token,
+      "subject_token_type" -> AccessTokenType
+    )
+    val isGood = old.expiry.exists(_.atMs > environment.nowMs())
+    val proof = if (isGood) Some(s"Bearer ${old.token}") else credential.filter(_.contains(":")).map(Auth.basic)
+    ask(form, proof)
+  }
+
+  private def fetched(secret: String): Held = {
+    val (id, password) = secret.split(":", 2) match {
+      case Array(id, password) => (Some(id.trim), password.trim)
+      case _ => (None, secret.trim)
+    }
+    val who = id.map("client_id" -> _).toVector
+    ask(("grant_type" -> "client_credentials") +: (who :+ ("client_secret" -> password)), None)
+  }
+
+  private def ask(form: Vector[(String, String)], proof: Option[String]): Held = {
+    val options = Seq(
+      "scope" -> RestProperty.Scope,
+      "audience" -> RestProperty.Audience,
+      "resource" -> RestProperty.Resource
+    ).flatMap { case (name, property) => settings.text(property).map(name -> _) }
+    val call = Call("POST", server, proof.map(Auth.Authorization -> _).toVector, Some(RestPaths.form(form ++ options).getBytes(UTF_8)))
+      .set("Content-Type", "application/x-www-form-urlencoded")
+    val secrets = form.collect { case ("client_secret" | "subject_token", value) => value }
+    val answer = client.tokens(call, secrets)
+    val where = s"the answer of ${RestSettings.shown(server)}"
+    val token =
+      try RestAnswerJson.token(where, answer.body)
+      catch { case _: InvalidMetadata => throw StorageFailed("get a token", s"from ${RestSettings.shown(server)}", NoToken) }
+    val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
+    Held(token.value, expiry, refused = false)
+  }
+
+  private def expiryOf(token: String): Option[Expiry] = Some(
+    expiryOfJwt(token).fold(expiryIn(settings.number(RestProperty.TokenExpiresInMs, 1)))(atMs =>
+      Expiry(atMs, math.max(0, atMs - environment.nowMs()))
+    )
+  )
+
+  private def expiryIn(ms: Long): Expiry = Expiry(environment.nowMs() + ms, ms)
+
+  private def tokenServer(text: String): URI = {
+    val uri = Try(settings.server.resolve(text)).toOption
+      .map(u => if (text.contains("://")) u else URI.create(s"${settings.server}/${text.dropWhile(_ == '/')}"))
+    uri.filter(u => Set("http", "https")(String.valueOf(u.getScheme)) && Option(u.getHost).isDefined).getOrElse(
+      throw InvalidArgument(s"${RestProperty.TokenServer.key} of catalog ${settings.catalog}", text, "It is no URI of HTTP")
+    )
+  }
+
+  override def toString: String = "OAuth2"
+}
+
+private[catalog] object OAuth2 {
+  private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
+  private val MostEarlyMs = 300000L
+  private val NoToken = "It answered with no token as OAuth2 has it. Check oauth2-server-uri"
+
+  /** @param lifetimeMs how long it was good when it came */
+  final private case class Expiry(atMs: Long, lifetimeMs: Long)
+
+  /** @param refused whether no other is to be had for it */
+  final private case class Held(token: String, expiry: Option[Expiry], refused: Boolean) {
+    override def toString: String = "Held"
+  }
+
+  private def tokensOf(server: URI): URI = URI.create(s"$server/v1/oauth/tokens")
+
+  /** The claim `exp` of a JSON web token; other tokens say nothing. */
+  private def expiryOfJwt(token: String): Option[Long] = token.split('.') match {
+    case Array(_, claims, _) =>
+      Try(Base64.getUrlDecoder.decode(claims)).toOption.flatMap(RestAnswerJson.expiry).map(_ * 1000)
+    case _ => None
+  }
+}

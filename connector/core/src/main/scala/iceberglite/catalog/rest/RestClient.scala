@@ -1,0 +1,161 @@
+package iceberglite.catalog.rest
+
+import java.net.URI
+
+import scala.util.Try
+
+import iceberglite.catalog.rest.Outcome._
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.json.RestAnswerJson
+import iceberglite.table.Environment
+
+/**
+ * Something to ask a server.
+ *
+ * @param what what it is to do, for messages: `load table lite.db.t`
+ * @param repeat by default, what only asks or removes may be repeated
+ */
+final private[catalog] case class Ask(
+    what: String,
+    endpoint: Endpoint,
+    path: String,
+    query: Vector[(String, String)] = Vector.empty,
+    headers: Vector[(String, String)] = Vector.empty,
+    body: Option[Array[Byte]] = None,
+    repeat: Option[Repeat] = None,
+    tableToken: Option[String] = None
+)
+
+/** An answer that is no success. @param kind the error's type by the protocol, or empty */
+final private[catalog] case class Refusal(status: Int, kind: String, message: String, inDoubt: Boolean) {
+
+  /** Whether it is the protocol's own word, and not that of something on the way. */
+  def isOfCatalog: Boolean = kind.nonEmpty
+}
+
+/** A server as it is configured: sends what it is asked, with our proof, and puts refusals into our words. */
+final private[catalog] class RestClient private (
+    val settings: RestSettings,
+    wire: Wire,
+    environment: Environment,
+    known: Option[Auth]
+) {
+  def this(settings: RestSettings, wire: Wire, environment: Environment) = this(settings, wire, environment, None)
+
+  private val sender = new Sender(settings, wire, environment)
+  private val own = RestProperty.Header.in(settings.properties).toVector.sortBy(_._1)
+  private val auth: Auth = known.getOrElse(Auth.of(settings, this, environment))
+
+  /** The same with more properties, none of which bears on who we are. */
+  def within(properties: Map[String, String]): RestClient =
+    new RestClient(new RestSettings(settings.catalog, properties), wire, environment, Some(auth))
+
+  /** The address, as messages show it. */
+  def shown: String = RestSettings.shown(settings.server)
+
+  def exchange(ask: Ask): Outcome = {
+    val uri = URI.create(s"${settings.server}${ask.path}${RestPaths.query(ask.query)}")
+    val call = (ask.headers ++ own).foldLeft(Call(ask.endpoint.method, uri, body = ask.body)) {
+      case (sofar, (name, value)) => sofar.set(name, value)
+    }.default("Accept", "application/json").default("User-Agent", RestClient.Agent)
+    val typed = if (ask.body.isDefined) call.set("Content-Type", "application/json") else call
+    val repeat = ask.repeat.getOrElse(if (ask.endpoint.method == "POST") Repeat.Once else Repeat.Always)
+    sender.send(typed, repeat, auth, ask.tableToken)
+  }
+
+  /**
+   * Asks, and wants a success.
+   *
+   * @param refused what some refusals mean here; the others have one meaning everywhere
+   */
+  def ask(ask: Ask)(refused: PartialFunction[Refusal, IcebergError] = PartialFunction.empty): Answer =
+    exchange(ask) match {
+      case Done(answer) => answer
+      case Refused(answer, inDoubt) =>
+        val read = refusalOf(answer, inDoubt)
+        throw refused.applyOrElse(read, (r: Refusal) => error(ask.what, r))
+      case Unsent(reason) => throw failed(ask.what, reason)
+      case Unknown(reason) => throw failed(ask.what, reason)
+    }
+
+  /** A request for a token, whose form holds secrets. */
+  def tokens(call: Call, secrets: Vector[String]): Answer = {
+    val what = "get a token"
+    val where = s"from ${RestSettings.shown(call.uri)}"
+    sender.send(call.default("User-Agent", RestClient.Agent), Repeat.Always, Auth.Nobody) match {
+      case Done(answer) => answer
+      case Refused(answer, _) =>
+        val said = Try(RestAnswerJson.oauthRefusal(where, answer.body)).map(r => s": ${r.kind} ${r.message}").getOrElse("")
+        val reason = s"It answered ${answer.status}${hidden(said, secrets)}. Check credential, token, scope and oauth2-server-uri"
+        throw StorageFailed(what, where, reason)
+      case Unsent(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
+      case Unknown(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
+    }
+  }
+
+  def refusalOf(answer: Answer, inDoubt: Boolean): Refusal = {
+    val known = Try(RestAnswerJson.refusal("an error", answer.body)).toOption
+    val message = known.map(_.message).getOrElse("")
+    Refusal(answer.status, known.fold("")(_.kind), hidden(message + redirection(answer)), inDoubt)
+  }
+
+  /** What a refusal means everywhere. */
+  def error(what: String, refusal: Refusal): IcebergError = refusal.status match {
+    case 400 | 409 | 422 => ValidationFailed(s"Cannot $what: the REST catalog at $shown refuses it: ${said(refusal)}")
+    case 404 if refusal.isOfCatalog => NotFound(RestClient.kindOf(refusal.kind), what, s"$shown says: ${said(refusal)}")
+    case 406 => Unsupported(s"to $what", s"The REST catalog at $shown does not: ${said(refusal)}")
+    case _ => failed(what, s"it answered ${said(refusal)}.${RestClient.advice(refusal.status)}")
+  }
+
+  def failed(what: String, reason: String): StorageFailed =
+    StorageFailed(what, s"at the REST catalog $shown", hidden(reason))
+
+  def said(refusal: Refusal): String =
+    s"${refusal.status}${if (refusal.isOfCatalog) s" ${refusal.kind}" else ""}" +
+      (if (refusal.message.isEmpty) "" else s": ${refusal.message}")
+
+  /** What a server or a library says, short, on one line, and without any secret that we know. */
+  private def hidden(text: String, more: Vector[String] = Vector.empty): String = {
+    val plain = text.replaceAll("\\p{Cntrl}+", " ").trim
+    val clean = (settings.secrets ++ auth.secrets ++ more).filter(_.length >= RestClient.LeastSecret).sortBy(-_.length)
+      .foldLeft(plain)((sofar, secret) => sofar.replace(secret, "***"))
+    if (clean.length > RestClient.Shown) clean.take(RestClient.Shown) + "..." else clean
+  }
+
+  private def redirection(answer: Answer): String =
+    if (answer.status / 100 != 3) ""
+    else {
+      val target = answer.headers.get("location").flatMap(l => Try(settings.server.resolve(l)).toOption)
+        .filter(u => Option(u.getHost).isDefined).map(u => s" to ${RestSettings.shown(u)}").getOrElse("")
+      s" It sends us on$target, and credentials go nowhere but to the configured server"
+    }
+
+  /** What an answer is called in messages. */
+  def named(ask: Ask): String = s"the answer of $shown to ${ask.endpoint.method} ${ask.path}"
+}
+
+private[catalog] object RestClient {
+  private val Agent = "iceberg-lite"
+  private val Shown = 1000
+
+  /** Shorter ones would blot out half of every message, and protect nothing. */
+  private val LeastSecret = 4
+
+  private def kindOf(errorType: String): String = errorType match {
+    case "NoSuchNamespaceException" => "namespace"
+    case "NoSuchTableException" => "table"
+    case "NoSuchViewException" => "view"
+    case "NoSuchWarehouseException" => "warehouse"
+    case _ => "what is needed"
+  }
+
+  private def advice(status: Int): String = status match {
+    case 401 | 419 => " Check token, credential or rest.auth.* of the catalog"
+    case 403 => " The server does not allow this to the user that we are; ask whoever runs it"
+    case s if s / 100 == 3 => " Set uri to where the catalog is"
+    case 404 => " No REST catalog is there; check uri"
+    case 429 => " It has too much to do; try again later"
+    case _ => ""
+  }
+}

@@ -1,0 +1,83 @@
+package iceberglite.catalog.rest
+
+import java.net.URLDecoder
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.TableIdentifier
+
+/**
+ * The paths of a server. Names are percent-encoded whole, so that none leaves its place in the path or reaches a
+ * header.
+ *
+ * @param prefix what the server's configuration puts into each path
+ * @param separator between the levels of a namespace, percent-encoded
+ */
+final private[catalog] class RestPaths(prefix: Option[String], separator: String) {
+  import RestPaths._
+
+  private val plainSeparator = Try(URLDecoder.decode(separator.replace("+", "%2B"), "UTF-8")).toOption
+    .filter(decoded => decoded.nonEmpty && separator.matches(EncodedText))
+    .getOrElse(throw InvalidArgument(RestProperty.NamespaceSeparator.key, separator, "It must be percent-encoded text"))
+
+  private val root = "/v1" + prefix.map(_.split('/').filter(_.nonEmpty).map(p => s"/${segment(p)}").mkString).getOrElse("")
+
+  def namespaces: String = s"$root/namespaces"
+  def namespace(levels: Vector[String]): String = s"$namespaces/${encoded(levels)}"
+  def properties(levels: Vector[String]): String = s"${namespace(levels)}/properties"
+  def tables(levels: Vector[String]): String = s"${namespace(levels)}/tables"
+  def table(id: TableIdentifier): String = s"${tables(id.namespace)}/${name(id)}"
+  def register(levels: Vector[String]): String = s"${namespace(levels)}/register"
+  def views(levels: Vector[String]): String = s"${namespace(levels)}/views"
+  def view(id: TableIdentifier): String = s"${views(id.namespace)}/${name(id)}"
+  def renameTable: String = s"$root/tables/rename"
+  def renameView: String = s"$root/views/rename"
+  def transaction: String = s"$root/transactions/commit"
+
+  private def name(id: TableIdentifier): String = {
+    if (id.name.isEmpty) throw InvalidArgument("table name", id.toString, "It is empty")
+    segment(id.name)
+  }
+
+  /** The levels of a namespace as one part of a path. */
+  private def encoded(levels: Vector[String]): String = checked(levels).map(segment).mkString(separator)
+
+  /** The same as the value of a query's parameter, which is percent-encoded with the others. */
+  def parameter(levels: Vector[String]): String = checked(levels).mkString(plainSeparator)
+
+  private def checked(levels: Vector[String]): Vector[String] = {
+    if (levels.isEmpty) throw InvalidArgument("namespace", "", "A table stands in a namespace; name one")
+    levels.foreach { level =>
+      if (level.isEmpty) throw InvalidArgument("namespace", levels.mkString("."), "One of its levels is empty")
+      if (level.contains(plainSeparator)) {
+        throw InvalidArgument(
+          "namespace",
+          levels.mkString("."),
+          s"The level $level holds what this server separates levels with; choose another name"
+        )
+      }
+    }
+    levels
+  }
+}
+
+private[catalog] object RestPaths {
+  private val EncodedText = "(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9._~-])+"
+  private val Unreserved = (('A' to 'Z') ++ ('a' to 'z') ++ ('0' to '9') ++ "-._~").map(_.toByte).toSet
+
+  /** Text as one part of a path. A part of dots alone would be a way up. */
+  def segment(text: String): String = if (text == "." || text == "..") text.replace(".", "%2E") else percent(text)
+
+  def percent(text: String): String =
+    text.getBytes(UTF_8).map(b => if (Unreserved(b)) b.toChar.toString else "%%%02X".format(b & 0xff)).mkString
+
+  /** `?a=b&c=d`, or nothing. */
+  def query(parameters: Vector[(String, String)]): String =
+    if (parameters.isEmpty) "" else s"?${form(parameters)}"
+
+  /** The same as the body of a form. */
+  def form(parameters: Vector[(String, String)]): String =
+    parameters.map { case (key, value) => s"${percent(key)}=${percent(value)}" }.mkString("&")
+}

@@ -1,0 +1,122 @@
+package iceberglite.catalog.rest
+
+import java.net.URI
+
+import iceberglite.catalog.CatalogProperty
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.json.RestAnswerJson
+import iceberglite.table.Environment
+
+/**
+ * A server after its configuration was asked for.
+ *
+ * @param idempotent whether it knows the header Idempotency-Key
+ */
+final private[catalog] class RestServer private (
+    val client: RestClient,
+    val paths: RestPaths,
+    endpoints: Set[Endpoint],
+    idempotent: Boolean,
+    environment: Environment
+) {
+  def settings: RestSettings = client.settings
+
+  def has(endpoint: Endpoint): Boolean = endpoints(endpoint)
+
+  /** The same ask, where the server has the endpoint and with a key that makes it safe to repeat. */
+  def prepared(ask: Ask): Ask = {
+    if (!has(ask.endpoint)) {
+      throw Unsupported(s"to ${ask.what}", s"The REST catalog at ${client.shown} does not have ${ask.endpoint}")
+    }
+    val changes = ask.endpoint.method == "POST" || ask.endpoint.method == "DELETE"
+    if (idempotent && changes) {
+      ask.copy(headers = ask.headers :+ (RestServer.IdempotencyKey -> key()), repeat = Some(Repeat.Always))
+    } else ask
+  }
+
+  def ask(ask: Ask)(refused: PartialFunction[Refusal, IcebergError] = PartialFunction.empty): Answer =
+    client.ask(prepared(ask))(refused)
+
+  /** A UUID of version 7 (RFC 9562), as the protocol wants it: it begins with the time. */
+  private def key(): String = {
+    val random = environment.uuid()
+    val high = (environment.nowMs() << 16) | 0x7000L | (random.getMostSignificantBits & 0x0fffL)
+    new java.util.UUID(high, random.getLeastSignificantBits).toString
+  }
+}
+
+private[catalog] object RestServer {
+  private val IdempotencyKey = "Idempotency-Key"
+
+  /** What a token or another proof depends on. */
+  private def proof(properties: Map[String, String]): Map[String, String] =
+    properties.filterKeys(k => k.startsWith("rest.") || authKeys(k)).map(identity)
+
+  private val authKeys: Set[String] = Seq(
+    RestProperty.Token,
+    RestProperty.Credential,
+    RestProperty.TokenServer,
+    RestProperty.TokenExpiresInMs,
+    RestProperty.TokenRefresh,
+    RestProperty.TokenExchange,
+    RestProperty.Scope,
+    RestProperty.Audience,
+    RestProperty.Resource,
+    CatalogProperty.Uri
+  ).map(_.key).toSet
+
+  /** Asks the server for its configuration: its defaults come before ours, its overrides after. */
+  def connect(first: RestClient, wire: RestSettings => Wire, environment: Environment): RestServer = {
+    val settings = first.settings
+    val ask = Ask(
+      s"read the configuration of catalog ${settings.catalog}",
+      Endpoint.GetConfig,
+      Endpoint.GetConfig.path,
+      settings.text(CatalogProperty.Warehouse).map(CatalogProperty.Warehouse.key -> _).toVector
+    )
+    val answer = first.ask(ask) {
+      case r if r.status == 404 && r.isOfCatalog =>
+        val warehouse = settings.text(CatalogProperty.Warehouse).getOrElse("")
+        NotFound("warehouse", warehouse, s"The REST catalog at ${first.shown} says: ${first.said(r)}. Set warehouse to one that it has")
+    }
+    val config = RestAnswerJson.config(first.named(ask), answer.body)
+    val merged = config.defaults ++ settings.properties ++ config.overrides
+    refuseOtherServer(settings, merged)
+    val client =
+      if (proof(merged) == proof(settings.properties) && headers(merged) == headers(settings.properties)) first.within(merged)
+      else {
+        val changed = new RestSettings(settings.catalog, merged)
+        new RestClient(changed, wire(changed), environment)
+      }
+    of(client, config, environment)
+  }
+
+  private def of(client: RestClient, config: RestAnswerJson.Config, environment: Environment): RestServer = {
+    val settings = client.settings
+    settings.requireClientPlanning()
+    val separator = settings.text(RestProperty.NamespaceSeparator).getOrElse("")
+    new RestServer(
+      client,
+      new RestPaths(settings.properties.get("prefix").map(_.trim), separator),
+      Endpoint.of(config.endpoints, settings.flag(RestProperty.ViewEndpoints)),
+      config.idempotent,
+      environment
+    )
+  }
+
+  private def headers(properties: Map[String, String]): Map[String, String] = RestProperty.Header.in(properties)
+
+  /** A server's word must not carry our credentials elsewhere. */
+  private def refuseOtherServer(settings: RestSettings, merged: Map[String, String]): Unit =
+    for {
+      key <- Seq(CatalogProperty.Uri.key, RestProperty.TokenServer.key)
+      value <- merged.get(key)
+      if !settings.properties.get(key).contains(value) && value.contains("://")
+      if !scala.util.Try(RestSettings.isSame(new URI(value), settings.server)).getOrElse(false)
+    } throw InvalidArgument(
+      s"$key of catalog ${settings.catalog}",
+      value.takeWhile(_ != '?'),
+      s"The server at ${RestSettings.shown(settings.server)} says so, and it is another server. If you trust it, set $key yourself"
+    )
+}

@@ -1,0 +1,102 @@
+package iceberglite.catalog.rest
+
+import java.net.URI
+
+import scala.util.Try
+
+import iceberglite.catalog.CatalogProperty
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+
+/**
+ * The configuration of a catalog, read and checked.
+ *
+ * @param catalog its name, for messages
+ */
+final private[catalog] class RestSettings(val catalog: String, val properties: Map[String, String]) {
+
+  /** Where the server is, without a slash at the end. */
+  val server: URI = RestSettings.server(catalog, CatalogProperty.Uri.require(catalog, properties, "https://host:8181"))
+
+  def text(property: CatalogProperty): Option[String] = property.in(properties).orElse(property.default)
+
+  def flag(property: CatalogProperty): Boolean = text(property).exists { value =>
+    Try(value.toBoolean).getOrElse(throw wrong(property, value, "It must be true or false"))
+  }
+
+  def optionalNumber(property: CatalogProperty, least: Long): Option[Long] = text(property).map { value =>
+    Try(value.toLong).toOption.filter(_ >= least)
+      .getOrElse(throw wrong(property, value, s"It must be a whole number from $least on"))
+  }
+
+  /** Of a property with a default. */
+  def number(property: CatalogProperty, least: Long): Long = optionalNumber(property, least).getOrElse(least)
+
+  val onlyRefs: Boolean = text(RestProperty.SnapshotLoading).map(_.toUpperCase) match {
+    case Some("REFS") => true
+    case Some("ALL") | None => false
+    case Some(other) => throw wrong(RestProperty.SnapshotLoading, other, "It must be ALL or REFS")
+  }
+
+  def requireClientPlanning(): Unit = text(RestProperty.ScanPlanning).foreach { mode =>
+    if (!mode.equalsIgnoreCase("client")) {
+      throw Unsupported(
+        s"${RestProperty.ScanPlanning.key}=$mode of catalog $catalog",
+        "Scans are planned here and not on the server; set it to client"
+      )
+    }
+  }
+
+  /** What no message and no log may show. */
+  def secrets: Vector[String] = {
+    val keys = Seq(
+      RestProperty.Token,
+      RestProperty.BasicPassword,
+      RestProperty.SecretKey,
+      RestProperty.SessionToken
+    )
+    val credential = RestProperty.Credential.in(properties).map(c => c.substring(c.indexOf(':') + 1).trim)
+    val headers = RestProperty.Header.in(properties).collect { case (name, value) if RestSettings.isSecret(name) => value }
+    (keys.flatMap(_.in(properties)) ++ credential ++ headers).toVector
+  }
+
+  private def wrong(property: CatalogProperty, value: String, reason: String): InvalidArgument =
+    InvalidArgument(s"${property.key} of catalog $catalog", value, reason)
+
+  override def toString: String = s"RestSettings($catalog, ${RestSettings.shown(server)})"
+}
+
+private[catalog] object RestSettings {
+
+  private def isSecret(header: String): Boolean =
+    Seq("authorization", "token", "key", "secret", "cookie", "password").exists(header.toLowerCase.contains)
+
+  /** A server's address for messages: what may hold a password is left out. */
+  def shown(uri: URI): String = {
+    val port = if (uri.getPort < 0) "" else s":${uri.getPort}"
+    s"${uri.getScheme}://${uri.getHost}$port${Option(uri.getRawPath).getOrElse("")}"
+  }
+
+  private def server(catalog: String, text: String): URI = {
+    def wrong(reason: String) = InvalidArgument(
+      s"${CatalogProperty.Uri.key} of catalog $catalog",
+      text.replaceAll("//[^/@]*@", "//***@").takeWhile(_ != '?'),
+      reason
+    )
+    val uri = Try(new URI(text.reverse.dropWhile(_ == '/').reverse)).getOrElse(throw wrong("It is no URI"))
+    val scheme = Option(uri.getScheme).map(_.toLowerCase)
+    if (!scheme.exists(Set("http", "https"))) throw wrong("It must begin with https:// (or http://)")
+    if (Option(uri.getHost).isEmpty) throw wrong("It names no host")
+    if (Option(uri.getRawUserInfo).isDefined) throw wrong("User and password go into rest.auth.basic.*")
+    if (Option(uri.getRawQuery).orElse(Option(uri.getRawFragment)).isDefined) throw wrong("It must end with a path")
+    uri
+  }
+
+  /** Whether two addresses are of the same server: scheme, host and port. */
+  def isSame(a: URI, b: URI): Boolean = origin(a) == origin(b)
+
+  private def origin(uri: URI): (Option[String], Option[String], Int) = {
+    val scheme = Option(uri.getScheme).map(_.toLowerCase)
+    val port = if (uri.getPort >= 0) uri.getPort else if (scheme.contains("https")) 443 else 80
+    (scheme, Option(uri.getHost).map(_.toLowerCase), port)
+  }
+}

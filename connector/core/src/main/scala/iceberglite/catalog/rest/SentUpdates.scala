@@ -1,0 +1,56 @@
+package iceberglite.catalog.rest
+
+import iceberglite.spec.MetadataUpdate._
+import iceberglite.spec.{MetadataUpdate, TableMetadata}
+
+/**
+ * Updates as servers take them. "The one that was added last" is, to a server, only one that this commit adds: where a
+ * schema, a spec or a sort order is added that the table has already, it is not sent, and then named by its id.
+ */
+private[catalog] object SentUpdates {
+
+  def apply(base: TableMetadata, updates: Vector[MetadataUpdate]): Vector[MetadataUpdate] =
+    if (!updates.exists(isByOrder)) updates
+    else {
+      val states = updates.indices.map(i => MetadataUpdate.applyAll(base, updates.take(i + 1), base.lastUpdatedMs))
+      updates.indices.foldLeft((Vector.empty[MetadataUpdate], Set.empty[Kind])) { case ((sent, known), i) =>
+        val before = if (i == 0) base else states(i - 1)
+        step(updates(i), before, states(i), known) match {
+          case (update, nowKnown) => (sent ++ update, nowKnown)
+        }
+      }._1
+    }
+
+  sealed private trait Kind
+  private case object OfSchema extends Kind
+  private case object OfSpec extends Kind
+  private case object OfOrder extends Kind
+
+  /** @param known the kinds whose last added one the table had already */
+  private def step(
+      update: MetadataUpdate,
+      before: TableMetadata,
+      after: TableMetadata,
+      known: Set[Kind]
+  ): (Option[MetadataUpdate], Set[Kind]) = {
+    def added(kind: Kind, isNew: Boolean) = if (isNew) (Some(update), known - kind) else (None, known + kind)
+    update match {
+      case _: AddSchema =>
+        added(OfSchema, before.schemas != after.schemas || before.lastColumnId != after.lastColumnId)
+      case _: AddPartitionSpec => added(OfSpec, before.specs != after.specs)
+      case _: AddSortOrder => added(OfOrder, before.sortOrders != after.sortOrders)
+      case SetCurrentSchema(MetadataUpdate.LastAdded) if known(OfSchema) =>
+        (Some(SetCurrentSchema(after.currentSchemaId)), known)
+      case SetDefaultSpec(MetadataUpdate.LastAdded) if known(OfSpec) => (Some(SetDefaultSpec(after.defaultSpecId)), known)
+      case SetDefaultSortOrder(MetadataUpdate.LastAdded) if known(OfOrder) =>
+        (Some(SetDefaultSortOrder(after.defaultSortOrderId)), known)
+      case other => (Some(other), known)
+    }
+  }
+
+  private def isByOrder(update: MetadataUpdate): Boolean = update match {
+    case SetCurrentSchema(MetadataUpdate.LastAdded) | SetDefaultSpec(MetadataUpdate.LastAdded) |
+        SetDefaultSortOrder(MetadataUpdate.LastAdded) => true
+    case _ => false
+  }
+}

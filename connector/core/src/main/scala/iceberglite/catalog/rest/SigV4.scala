@@ -1,0 +1,43 @@
+package iceberglite.catalog.rest
+
+import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
+import iceberglite.table.Environment
+
+/** Requests signed as AWS wants it, by the SDK that comes with `hadoop-aws`. */
+private[catalog] object SigV4 {
+
+  /** @param delegate what a request proves besides its signature; its proof moves to another header */
+  def apply(settings: RestSettings, delegate: Auth, environment: Environment): Auth = {
+    val signer =
+      try new AwsSigner(settings, environment)
+      catch {
+        case _: LinkageError => throw NotFound(
+            "library",
+            "the AWS SDK",
+            s"${RestProperty.AuthType.key}=sigv4 of catalog ${settings.catalog} needs it: add the jars of " +
+              "org.apache.hadoop:hadoop-aws:3.3.4 and com.amazonaws:aws-java-sdk-bundle:1.12.262 to the session"
+          )
+      }
+    new Signing(signer, delegate, settings)
+  }
+
+  final private class Signing(signer: AwsSigner, delegate: Auth, settings: RestSettings) extends Auth {
+    override def prove(call: Call, tableToken: Option[String]): Call = {
+      val proven = delegate.prove(call, tableToken)
+      val moved = proven.header(Auth.Authorization).fold(proven)(proof =>
+        proven.copy(headers = proven.headers.filterNot(_._1.equalsIgnoreCase(Auth.Authorization)))
+          .set("Original-Authorization", proof)
+      )
+      try signer.sign(moved)
+      catch {
+        case e: RuntimeException =>
+          val reason = s"AWS gives no credentials or no region (${e.getClass.getSimpleName}). Set " +
+            s"${RestProperty.AccessKey.key}, ${RestProperty.SecretKey.key} and ${RestProperty.SigningRegion.key}"
+          throw StorageFailed("sign a request", s"to ${RestSettings.shown(settings.server)}", reason)
+      }
+    }
+
+    override def renew(): Boolean = delegate.renew()
+    override def secrets: Vector[String] = delegate.secrets
+  }
+}

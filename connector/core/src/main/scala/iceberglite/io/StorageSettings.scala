@@ -1,0 +1,77 @@
+package iceberglite.io
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+
+/**
+ * Hadoop's configuration of one catalog: the session's, with the catalog's own settings over it.
+ *
+ * Hadoop keeps one file system for each scheme and host, whatever the configuration of the second who asks: settings of
+ * a catalog's own get file systems of their own, see [[CatalogFileSystem]].
+ */
+object StorageSettings {
+
+  /** What begins so is Hadoop's, without the beginning. */
+  val HadoopPrefix = "hadoop."
+
+  /** Which settings a file system was made with; the settings themselves are not to be read from it. */
+  private[io] val Fingerprint = "iceberglite.fs.settings"
+
+  private val S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+
+  /** What S3A reads. */
+  private[io] val S3 = Set("s3", "s3a", "s3n")
+  private val Azure = Set("abfs", "abfss", "wasb", "wasbs")
+
+  /**
+   * @param properties of a catalog: those of Hadoop (`hadoop.fs.s3a.endpoint`), and those of S3 by the names that
+   *   [[S3Settings]] knows; where both say something, Hadoop's count
+   */
+  def configuration(base: Configuration, properties: Map[String, String]): Configuration = {
+    val conf = new Configuration(base)
+    // Metadata that other engines wrote says s3:// of what Hadoop reads as s3a://.
+    S3.foreach(scheme => if (Option(conf.get(implOf(scheme))).isEmpty) conf.set(implOf(scheme), S3A))
+    val own = S3Settings.hadoop(properties) ++ properties.collect {
+      case (key, value) if key.startsWith(HadoopPrefix) => key.substring(HadoopPrefix.length) -> value
+    }
+    own.foreach { case (key, value) => conf.set(key, value) }
+    if (own.nonEmpty) isolate(conf, own)
+    conf
+  }
+
+  private[io] def implOf(scheme: String): String = s"fs.$scheme.impl"
+
+  /** The class that reads a scheme, behind that which keeps file systems apart. */
+  private[io] def classBehind(scheme: String): String = s"iceberglite.fs.$scheme.impl"
+
+  private def isolate(conf: Configuration, own: Map[String, String]): Unit = {
+    val apart = classOf[CatalogFileSystem].getName
+    own.keySet.flatMap(schemes).foreach { scheme =>
+      Option(conf.get(implOf(scheme))).filterNot(_ == apart).foreach(conf.set(classBehind(scheme), _))
+      conf.set(implOf(scheme), apart)
+      conf.setBoolean(s"fs.$scheme.impl.disable.cache", true)
+    }
+    conf.set(Fingerprint, fingerprint(Option(conf.get(Fingerprint)).toSeq ++ own.toSeq.map(_.toString).sorted))
+    if (Try(conf.getClassByName(apart)).isFailure) conf.setClassLoader(getClass.getClassLoader)
+  }
+
+  /** Those whose file systems a setting may change. That of this machine has no settings but its class. */
+  private def schemes(key: String): Set[String] = key.split('.').toList match {
+    case "fs" :: "file" :: _ => if (key == implOf("file")) Set("file") else Set.empty
+    case "fs" :: scheme :: _ :: _ if S3(scheme) => S3
+    case "fs" :: ("azure" | "adl") :: _ => Azure
+    case "fs" :: scheme :: _ :: _ => Set(scheme)
+    case "dfs" :: _ => Set("hdfs", "webhdfs")
+    case _ => Set.empty
+  }
+
+  private def fingerprint(parts: Seq[String]): String = {
+    val digest = MessageDigest.getInstance("SHA-256")
+    parts.foreach(part => digest.update(s"${part.length}:$part".getBytes(UTF_8)))
+    digest.digest().map(b => f"$b%02x").mkString
+  }
+}

@@ -1,0 +1,142 @@
+package iceberglite.table.action
+
+import scala.annotation.tailrec
+import scala.util.Try
+
+import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec._
+import iceberglite.table._
+import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, WrittenTree}
+
+/**
+ * Brings a snapshot of the table, staged or of another branch, to a branch: by moving the branch on where the snapshot
+ * follows its head, else by doing the same again in a new snapshot. Appends can be done again, and the overwrite of
+ * partitions that nobody has changed since. No snapshot is picked twice, nor two of one write-audit-publish id.
+ */
+final class CherryPick(snapshotId: Long, to: Destination.Branch = Destination.Main) extends Action {
+  private val again = new CherryPick.Again(snapshotId, to)
+
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val source = base.snapshot(snapshotId)
+    val head = to.head(base)
+    if (source.parentSnapshotId == head.map(_.snapshotId)) {
+      // An earlier attempt may have met another head, and written files for a snapshot that is not needed.
+      again.abandoned(context)
+      MoveBranch(base, to.name, snapshotId)
+    } else {
+      CherryPick.refusePicked(base, source, head, context)
+      again.describe(base, context)
+    }
+  }
+
+  override def committed(metadata: TableMetadata, context: CommitContext): Unit = again.committed(metadata, context)
+  override def abandoned(context: CommitContext): Unit = again.abandoned(context)
+  override def writtenFiles: Vector[ContentFile] = Vector.empty
+}
+
+/** Cherry-picks the snapshot that was staged under a write-audit-publish id. */
+final class PublishChanges(wapId: String, to: Destination.Branch = Destination.Main) extends Action {
+  private var picked: Option[CherryPick] = None
+
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val pick = picked.getOrElse(new CherryPick(staged(base, context).snapshotId, to))
+    picked = Some(pick)
+    pick.describe(base, context)
+  }
+
+  private def staged(base: TableMetadata, context: CommitContext): Snapshot =
+    base.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(wapId)) match {
+      case Vector(one) => one
+      case Vector() =>
+        throw NotFound("WAP id", wapId, s"No snapshot of ${context.table} was written with spark.wap.id=$wapId")
+      case several => throw ValidationFailed(
+          s"Cannot publish the WAP id $wapId: the snapshots ${several.map(_.snapshotId).mkString(", ")} of " +
+            s"${context.table} were written with it. Cherry-pick each"
+        )
+    }
+
+  override def committed(metadata: TableMetadata, context: CommitContext): Unit =
+    picked.foreach(_.committed(metadata, context))
+  override def abandoned(context: CommitContext): Unit = picked.foreach(_.abandoned(context))
+  override def writtenFiles: Vector[ContentFile] = Vector.empty
+}
+
+private[action] object CherryPick {
+
+  /** @throws ValidationFailed the branch has the snapshot, or what it did, already */
+  private def refusePicked(base: TableMetadata, source: Snapshot, head: Option[Snapshot], context: CommitContext): Unit = {
+    def refuse(why: String): Nothing =
+      throw ValidationFailed(s"Cannot cherry-pick snapshot ${source.snapshotId} of ${context.table}: $why")
+    val wapId = source.summary.get(SnapshotSummary.WapId)
+    head.iterator.flatMap(base.ancestors).foreach { s =>
+      def says(key: String, value: String): Boolean = s.summary.get(key).contains(value)
+      if (s.snapshotId == source.snapshotId) refuse("it is an ancestor already")
+      if (says(SnapshotSummary.SourceSnapshotId, source.snapshotId.toString)) {
+        refuse(s"snapshot ${s.snapshotId} was made of it already")
+      }
+      if (origin(s, base) == origin(source, base)) refuse(s"snapshot ${s.snapshotId} has done the same already")
+      wapId.filter(id => says(SnapshotSummary.WapId, id) || says(SnapshotSummary.PublishedWapId, id))
+        .foreach(id => refuse(s"snapshot ${s.snapshotId} has published the WAP id $id already"))
+    }
+  }
+
+  /** What was picked may have been picked itself; sources that go in a circle end it. */
+  @tailrec
+  private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
+    val source = snapshot.summary.get(SnapshotSummary.SourceSnapshotId).flatMap(id => Try(id.toLong).toOption)
+    source.flatMap(base.snapshotsById.get) match {
+      case Some(known) if !seen(known.snapshotId) => origin(known, base, seen + known.snapshotId)
+      case _ => source.getOrElse(snapshot.snapshotId)
+    }
+  }
+
+  /** A new snapshot that does what another did. */
+  final private class Again(snapshotId: Long, to: Destination) extends SnapshotAction(to) {
+    private var source: Option[Snapshot] = None
+
+    override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+      val picked = base.snapshot(snapshotId)
+      source = Some(picked)
+      val replaces = picked.summary.get(SnapshotSummary.ReplacePartitions).exists(_.equalsIgnoreCase("true"))
+      val done = doneBy(picked, base, context)
+      val added = done.filter(_.status == EntryStatus.Added).map(_.file)
+      if (picked.operation.contains(Operation.Append.name)) FileChanges(added)
+      else if (picked.operation.contains(Operation.Overwrite.name) && replaces) {
+        val history = new History(base, parent, context)
+        unchanged(picked, new Partitions(added, base), history, context)
+        val removed = done.filter(e => e.status == EntryStatus.Deleted).map(_.file)
+        NamedFiles.require(removed.filter(_.content == Content.Data), "cherry-pick", base, history, context)
+        FileChanges(added, if (removed.isEmpty) FileSelector.Nothing else new NamedFiles(removed, base))
+      } else throw ValidationFailed(
+        s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: it is no append and no dynamic overwrite, and " +
+          "does not follow the branch's head. Run its statement again"
+      )
+    }
+
+    private def doneBy(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] = {
+      val tree = MetadataTree.of(context.io, base)
+      tree.manifests(picked).filter(_.addedSnapshotId == snapshotId).flatMap { manifest =>
+        tree.entries(manifest).filter(e => e.status != EntryStatus.Existing && e.snapshotId.contains(snapshotId))
+      }
+    }
+
+    /** Since the snapshot was made, nobody may have written to the partitions that it replaces. */
+    private def unchanged(picked: Snapshot, partitions: Partitions, history: History, context: CommitContext): Unit =
+      history.changes(history.since(picked.parentSnapshotId), partitions.mightHold)
+        .find(c => c.added && partitions.holds(c.entry.file)).foreach { c =>
+          throw ValidationFailed(
+            s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: snapshot ${c.snapshot.snapshotId} added " +
+              s"${c.entry.file.path} to a partition that it replaces. Run its statement again"
+          )
+        }
+
+    override protected def operation(tree: WrittenTree): Operation =
+      if (source.exists(_.operation.contains(Operation.Append.name))) Operation.Append else Operation.Overwrite
+
+    override protected def summary: Map[String, String] = {
+      val said = source.fold(Map.empty[String, String])(_.summary)
+      Map(SnapshotSummary.SourceSnapshotId -> snapshotId.toString) ++
+        said.get(SnapshotSummary.WapId).map(SnapshotSummary.PublishedWapId -> _)
+    }
+  }
+}

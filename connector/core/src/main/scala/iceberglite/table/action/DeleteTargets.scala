@@ -1,0 +1,64 @@
+package iceberglite.table.action
+
+import iceberglite.spec._
+import iceberglite.table._
+
+/**
+ * The data files that a row delta is about: those whose rows its deletes speak of, and those that it removes.
+ *
+ * @param removed by path
+ */
+final private[action] class DeleteTargets(
+    deletes: Vector[ContentFile],
+    removed: Map[String, ContentFile],
+    deletedFrom: Set[String],
+    base: TableMetadata,
+    history: History,
+    context: CommitContext
+) {
+  private val positions = deletes.filter(_.content == Content.PositionDeletes)
+  private val named: Set[String] = positions.flatMap(DeleteScope.dataFile).toSet ++ deletedFrom
+
+  /** Those that do not say which data files they speak of. */
+  private val open = if (deletedFrom.isEmpty) positions.filter(DeleteScope.dataFile(_).isEmpty) else Vector.empty
+  private val partitions = new Partitions(positions ++ removed.values, base)
+
+  private def isTarget(file: ContentFile): Boolean = named(file.path) || removed.contains(file.path) ||
+    open.exists(d => DeleteScope.touched(d, Map(file.path -> file), base).isDefined)
+
+  /**
+   * The targets that are not there any more.
+   *
+   * @param mayBeGone whether a data file that was deleted with all its rows is no obstacle
+   * @throws iceberglite.spec.IcebergError.ValidationFailed a target is gone in another way
+   */
+  def gone(isolation: Option[Isolation], mayBeGone: Boolean): Set[String] = isolation match {
+    case None =>
+      val wanted = named ++ removed.keySet
+      val live = liveData(wanted).map(_.path).toSet
+      (wanted -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "change rows in", context))
+      Set.empty
+    case Some(i) =>
+      val lost = history.changes(history.since(i.since), m => m.content == ManifestContent.Data && mightHold(m))
+        .filter(c => c.removed && isTarget(c.entry.file))
+      def allDeleted(c: FileChange): Boolean = c.snapshot.operation.contains(Operation.Delete.name)
+      lost.find(c => !mayBeGone || !allDeleted(c))
+        .foreach(c => NamedFiles.missing(c.entry.file.path, "change rows in", context))
+      lost.map(_.entry.file.path).toSet
+  }
+
+  /** Deletes by others, but for deletion vectors, that may be of the same rows; of a file that goes, vectors too. */
+  def otherDeletes(isolation: Isolation): Option[(FileChange, ContentFile)] = {
+    val kept = liveData(named).map(f => f.path -> f).toMap
+    def first(data: Map[String, ContentFile], counts: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
+      if (data.isEmpty) None else NewDeletes.of(data, isolation.since, base, history, counts)
+    first(removed, _ => true).orElse(first(kept, !_.isDeletionVector))
+  }
+
+  private def liveData(paths: Set[String]): Vector[ContentFile] =
+    if (paths.isEmpty) Vector.empty
+    else history.live(ManifestContent.Data, mightHold)(e => paths(e.file.path)).map(_.file)
+
+  /** Named by path alone, a data file may be in any partition. */
+  private def mightHold(manifest: ManifestFile): Boolean = deletedFrom.nonEmpty || partitions.mightHold(manifest)
+}

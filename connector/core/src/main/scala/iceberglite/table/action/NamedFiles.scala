@@ -1,0 +1,58 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec._
+import iceberglite.table.{CommitContext, History}
+import iceberglite.tree.FileSelector
+
+/** What tells files apart: a Puffin file holds the deletion vectors of many data files. */
+final private[action] case class FileKey(path: String, offset: Option[Long])
+
+private[action] object FileKey {
+  def of(file: ContentFile): FileKey = FileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
+}
+
+/** Files that an action names, and what is known of where they are listed. */
+final private[action] class NamedFiles(val files: Vector[ContentFile], base: TableMetadata) extends FileSelector {
+  private val keys = files.map(FileKey.of).toSet
+  private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
+  private val partitions = new Partitions(files, base)
+
+  override def mightMatch(manifest: ManifestFile): Boolean =
+    contents(manifest.content) && manifest.hasLiveFiles && partitions.mightHold(manifest)
+
+  override def removes(entry: ManifestEntry): Boolean = keys(FileKey.of(entry.file))
+
+  /** Those that are live at the head. */
+  def live(history: History): Vector[ManifestEntry] =
+    contents.toVector.flatMap(history.live(_, mightMatch)(removes))
+}
+
+private[action] object NamedFiles {
+  def listedIn(file: ContentFile): ManifestContent =
+    if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes
+
+  /**
+   * The entries of files that must be live.
+   *
+   * @param verb of messages: `rewrite`
+   * @throws ValidationFailed one is not: another commit took it away
+   */
+  def require(
+      files: Vector[ContentFile],
+      verb: String,
+      base: TableMetadata,
+      history: History,
+      context: CommitContext
+  ): Vector[ManifestEntry] = {
+    val found = new NamedFiles(files, base).live(history)
+    val there = found.map(e => FileKey.of(e.file)).toSet
+    files.find(f => !there(FileKey.of(f))).foreach(f => missing(f.path, verb, context))
+    found
+  }
+
+  def missing(path: String, verb: String, context: CommitContext): Nothing = throw ValidationFailed(
+    s"Cannot $verb the files of ${context.table}: $path is not in the table any more, another commit removed it. " +
+      "Run the statement again"
+  )
+}

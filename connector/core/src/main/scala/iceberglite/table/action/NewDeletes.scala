@@ -1,0 +1,58 @@
+package iceberglite.table.action
+
+import iceberglite.spec._
+import iceberglite.table.{DeleteScope, FileChange, History}
+
+/** Deletes that other commits added of certain data files. */
+private[action] object NewDeletes {
+
+  /**
+   * The first of them, with the data file.
+   *
+   * @param data by path
+   * @param counts which delete files to look at
+   */
+  def of(
+      data: Map[String, ContentFile],
+      since: Option[Long],
+      base: TableMetadata,
+      history: History,
+      counts: ContentFile => Boolean
+  ): Option[(FileChange, ContentFile)] = {
+    val partitions = new Partitions(data.values.toVector, base)
+    val snapshots = history.concurrent(since)
+    def mightMatch(m: ManifestFile): Boolean =
+      m.content == ManifestContent.Deletes && (partitions.mightHold(m) || DeleteScope.mayBeGlobal(m, base))
+    val found = history.changes(snapshots, mightMatch).iterator
+      .filter(c => c.added && !c.isRewrite && counts(c.entry.file))
+      .flatMap(c => DeleteScope.touched(c.entry.file, data, base).map((c, _)))
+    if (found.hasNext) Some(found.next()) else None
+  }
+}
+
+/** The deletion vectors that data files have at the head. */
+private[action] object LiveVectors {
+
+  /** @param vectors of those data files; they are in the partitions of theirs */
+  def of(vectors: Vector[ContentFile], base: TableMetadata, history: History): Vector[ManifestEntry] = {
+    val paths = vectors.flatMap(_.referencedDataFile).toSet
+    val partitions = new Partitions(vectors, base)
+    if (paths.isEmpty) Vector.empty
+    else history.live(ManifestContent.Deletes, partitions.mightHold) { e =>
+      e.file.isDeletionVector && e.file.referencedDataFile.exists(paths)
+    }
+  }
+
+  /** The vector that the data file of another one had at a snapshot. */
+  def at(
+      snapshotId: Option[Long],
+      vector: ContentFile,
+      base: TableMetadata,
+      history: History
+  ): Option[ContentFile] = {
+    val partitions = new Partitions(Vector(vector), base)
+    history.liveAt(snapshotId.map(base.snapshot), ManifestContent.Deletes, partitions.mightHold) { e =>
+      e.file.isDeletionVector && e.file.referencedDataFile == vector.referencedDataFile
+    }.headOption.map(_.file)
+  }
+}

@@ -1,0 +1,45 @@
+package iceberglite.table.action
+
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, In, IsNan, IsNull}
+import iceberglite.spec.expr.{ManifestEvaluator, Term}
+import iceberglite.tree.PartitionSources
+
+/** The partitions of some files, to tell which manifests may list such. */
+final private[action] class Partitions(files: Vector[ContentFile], base: TableMetadata) {
+  private val sources = PartitionSources.schema(base, base.schema)
+  private val tuples: Map[Int, Set[PartitionTuple]] = files.groupBy(_.specId).map { case (id, fs) =>
+    id -> fs.map(_.partition).toSet
+  }
+  private val evaluators: Map[Int, ManifestEvaluator] = tuples.map { case (id, wanted) =>
+    val spec = base.specsById(id)
+    val fields = spec.partitionType(sources).fields
+    val condition = fields.indices.map(i => among(fields(i), wanted.map(_.values(i))))
+    val all = condition.foldLeft[Expression](AlwaysTrue)(Expression.and)
+    id -> new ManifestEvaluator(all, spec, spec.partitionType(sources))
+  }
+
+  /** Each field by itself: that is no tighter than need be, but quick for thousands of partitions. */
+  private def among(field: NestedField, values: Set[Option[Literal]]): Expression = {
+    val term = Term.Bound(field, field.name)
+    val (nan, ordinary) = values.flatten.partition(isNan)
+    val parts = Vector(
+      if (ordinary.nonEmpty) In(term, ordinary) else AlwaysFalse,
+      if (nan.nonEmpty) IsNan(term) else AlwaysFalse,
+      if (values.contains(None)) IsNull(term) else AlwaysFalse
+    )
+    parts.foldLeft[Expression](AlwaysFalse)(Expression.or)
+  }
+
+  private def isNan(value: Literal): Boolean = value match {
+    case Literal.FloatLiteral(v) => v.isNaN
+    case Literal.DoubleLiteral(v) => v.isNaN
+    case _ => false
+  }
+
+  def mightHold(manifest: ManifestFile): Boolean =
+    evaluators.get(manifest.partitionSpecId).exists(_.mightMatch(manifest))
+
+  def holds(file: ContentFile): Boolean = tuples.get(file.specId).exists(_.contains(file.partition))
+}

@@ -1,0 +1,35 @@
+package iceberglite.table.action
+
+import iceberglite.spec._
+import iceberglite.table.{CommitContext, Destination, History}
+import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
+
+/**
+ * Removes data files by their paths, as metadata writes them, with the deletes that speak of them alone. Where nothing
+ * is left to remove, nothing is committed.
+ *
+ * @param mustExist whether a path that the table does not have (any more) fails the commit
+ */
+final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Destination = Destination.Main)
+    extends SnapshotAction(to) {
+
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    if (mustExist) {
+      val live = new History(base, parent, context).live(ManifestContent.Data, _ => true)(named).map(_.file.path).toSet
+      (paths -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "remove", context))
+    }
+    FileChanges(Vector.empty, selector)
+  }
+
+  private def named(entry: ManifestEntry): Boolean = paths(entry.file.path)
+
+  private def selector: FileSelector = new FileSelector {
+    override def mightMatch(manifest: ManifestFile): Boolean =
+      manifest.content == ManifestContent.Data && manifest.hasLiveFiles
+    override def removes(entry: ManifestEntry): Boolean = named(entry)
+  }
+
+  override protected def operation(tree: WrittenTree): Operation = Operation.Delete
+
+  override protected def commitsEmpty: Boolean = false
+}

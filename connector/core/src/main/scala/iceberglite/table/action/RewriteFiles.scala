@@ -1,0 +1,103 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec._
+import iceberglite.table._
+import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
+
+/**
+ * Puts other files in the place of some, with the same rows: compaction, of data and of deletes.
+ *
+ * The new files are as old as the snapshot that was read, so that equality deletes committed since still apply to them
+ * (spec: "Sequence Number Inheritance"). It fails where a file that it read is gone, or has new position deletes or a
+ * new deletion vector, whose rows would come back.
+ *
+ * @param removed data and delete files of the snapshot that was read
+ * @param added data and delete files
+ * @param since the snapshot that was read
+ */
+final class RewriteFiles(
+    removed: Vector[ContentFile],
+    added: Vector[ContentFile],
+    since: Long,
+    to: Destination = Destination.Main
+) extends SnapshotAction(to) {
+
+  /** It may expire before a later attempt. */
+  private var sinceNumber: Option[Long] = None
+
+  override def writtenFiles: Vector[ContentFile] = added
+
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    val history = new History(base, parent, context)
+    val found = NamedFiles.require(removed, "rewrite", base, history, context)
+    checkDeletes(base, history, context)
+    checkRows(context)
+    val number = sinceNumber.getOrElse(base.snapshot(since).sequenceNumber)
+    sinceNumber = Some(number)
+    val older = added.map { file =>
+      if (file.content == Content.EqualityDeletes) OlderFile(file, numberOfEqualityDeletes(found, context))
+      else OlderFile(file, number)
+    }
+    checkVectors(base, history, context)
+    FileChanges(Vector.empty, new NamedFiles(removed, base), older)
+  }
+
+  /** Deleted rows may be left out, but none can be new. */
+  private def checkRows(context: CommitContext): Unit = {
+    def rows(files: Vector[ContentFile]): Long = files.filter(_.content == Content.Data).map(_.recordCount).sum
+    val counted = (removed ++ added).forall(_.hasRecordCount)
+    if (counted && rows(added) > rows(removed)) throw ValidationFailed(
+      s"Cannot rewrite files of ${context.table} with ${rows(removed)} rows: the new ones have ${rows(added)}. " +
+        "A rewrite adds no rows; use an overwrite"
+    )
+  }
+
+  /**
+   * Whether a delete would not apply to the new files: one of positions, and one by equality in a partition of another
+   * spec than theirs (spec: "Scan Planning").
+   */
+  private def isLost(delete: ContentFile, base: TableMetadata): Boolean = delete.content match {
+    case Content.EqualityDeletes =>
+      base.specsById(delete.specId).isPartitioned &&
+      added.exists(f => f.content == Content.Data && f.specId != delete.specId)
+    case _ => true
+  }
+
+  /** New deletes of the data files that are replaced; equality deletes go on to apply. */
+  private def checkDeletes(base: TableMetadata, history: History, context: CommitContext): Unit = {
+    val data = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
+    if (data.nonEmpty) NewDeletes.of(data, Some(since), base, history, isLost(_, base)).foreach {
+      case (change, file) => throw ValidationFailed(
+          s"Cannot rewrite ${file.path} of ${context.table}: snapshot ${change.snapshot.snapshotId} added deletes of its " +
+            s"rows, in ${change.entry.file.path}. Rewrite it again"
+        )
+    }
+  }
+
+  /** Moved to another number, equality deletes would delete other rows. */
+  private def numberOfEqualityDeletes(found: Vector[ManifestEntry], context: CommitContext): Long =
+    found.filter(_.file.content == Content.EqualityDeletes).flatMap(_.sequenceNumber).distinct match {
+      case Vector(number) => number
+      case several => throw ValidationFailed(
+          s"Cannot rewrite equality deletes of ${context.table} that have the data sequence numbers " +
+            s"${several.sorted.mkString("(", ", ", ")")}: rewrite those of one number by themselves"
+        )
+    }
+
+  /** A data file has one vector at most. */
+  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit = {
+    val vectors = added.filter(_.isDeletionVector)
+    val gone = removed.map(FileKey.of).toSet
+    LiveVectors.of(vectors, base, history).filterNot(e => gone(FileKey.of(e.file))).foreach { other =>
+      throw ValidationFailed(
+        s"Cannot rewrite the deletes of ${other.file.referencedDataFile.mkString} in ${context.table}: it has another " +
+          s"deletion vector by now, in ${other.file.path}. Rewrite it again"
+      )
+    }
+  }
+
+  override protected def operation(tree: WrittenTree): Operation = Operation.Replace
+
+  override protected def commitsEmpty: Boolean = false
+}

@@ -1,0 +1,64 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec._
+import iceberglite.table.{CommitContext, Destination}
+import iceberglite.tree.{FileChanges, Regrouping, WrittenTree}
+
+/**
+ * Writes manifests anew, with their files in the order of their partitions, so that a filter skips most of them. The
+ * files, and all that is known of them, stay the same. Where there is one manifest only, nothing is committed.
+ *
+ * @param specId of the manifests; by default the table's
+ * @param sortBy partition fields in whose order the files come first; by default that of the spec
+ */
+final class RewriteManifests(
+    specId: Option[Int] = None,
+    sortBy: Vector[String] = Vector.empty,
+    to: Destination = Destination.Main
+) extends SnapshotAction(to) {
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    val id = specId.getOrElse(base.defaultSpecId)
+    val spec = base.specsById.getOrElse(
+      id,
+      throw NotFound("partition spec", id.toString, s"The table's are ${base.specs.map(_.specId).mkString(", ")}")
+    )
+    val order = new PartitionOrder(spec, sortBy)
+    FileChanges(Vector.empty, merges = false, regroup = Some(new OfSpec(id, order)))
+  }
+
+  private class OfSpec(id: Int, byPartition: PartitionOrder) extends Regrouping {
+    override def chosen(manifests: Vector[ManifestFile]): Vector[ManifestFile] =
+      ManifestContent.all.toVector.flatMap { content =>
+        val all = manifests.filter(m => m.partitionSpecId == id && m.content == content)
+        if (all.size > 1) all else Vector.empty
+      }
+
+    override def order(spec: PartitionSpec): Ordering[PartitionTuple] = byPartition
+  }
+
+  override protected def operation(tree: WrittenTree): Operation = Operation.Replace
+
+  override protected def commitsEmpty: Boolean = false
+}
+
+/** By the values of some fields first, nulls before all others. */
+final private[action] class PartitionOrder(spec: PartitionSpec, sortBy: Vector[String])
+    extends Ordering[PartitionTuple] {
+  private val positions: Vector[Int] = {
+    val first = sortBy.map { name =>
+      val at = spec.fields.indexWhere(_.name == name)
+      if (at < 0) throw NotFound("partition field", name, s"There are ${spec.fields.map(_.name).mkString(", ")}")
+      at
+    }
+    first ++ spec.fields.indices.filterNot(first.contains)
+  }
+
+  override def compare(a: PartitionTuple, b: PartitionTuple): Int =
+    positions.iterator.map(i => compare(a.values(i), b.values(i))).find(_ != 0).getOrElse(0)
+
+  private def compare(a: Option[Literal], b: Option[Literal]): Int = (a, b) match {
+    case (Some(x), Some(y)) => Literal.ordering.compare(x, y)
+    case _ => a.size - b.size
+  }
+}

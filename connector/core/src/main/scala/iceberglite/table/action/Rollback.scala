@@ -1,0 +1,42 @@
+package iceberglite.table.action
+
+import java.time.Instant
+
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.{Snapshot, TableMetadata}
+import iceberglite.table.{Change, CommitContext}
+
+/**
+ * Takes `main` back to a snapshot that it has been at. Commits that come first are taken back too, for the table is to
+ * be as it was.
+ */
+final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val snapshot = base.snapshot(snapshotId)
+    if (!Rollback.history(base).exists(_.snapshotId == snapshotId)) throw ValidationFailed(
+      s"Cannot roll ${context.table} back to snapshot $snapshotId: the current one does not descend from it. " +
+        "set_current_snapshot takes any snapshot"
+    )
+    Rollback.to(snapshot, base)
+  }
+}
+
+/** Takes `main` back to the newest snapshot of its history that is older than a time. */
+final class RollbackToTimestamp(timestampMs: Long) extends MetadataAction {
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val older = Rollback.history(base).filter(_.timestampMs < timestampMs)
+    if (older.isEmpty) throw InvalidArgument(
+      "timestamp",
+      Instant.ofEpochMilli(timestampMs).toString,
+      s"The history of ${context.table} has no snapshot that is older"
+    )
+    // Clocks differ: the newest by its time is not always the last in the history.
+    Rollback.to(older.maxBy(_.timestampMs), base)
+  }
+}
+
+private object Rollback {
+  def history(base: TableMetadata): Vector[Snapshot] = base.currentSnapshot.toVector.flatMap(base.ancestors(_))
+
+  def to(snapshot: Snapshot, base: TableMetadata): Change = MoveBranch.main(base, snapshot.snapshotId)
+}

@@ -1,0 +1,140 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table._
+import iceberglite.tree.{FileChanges, WrittenTree}
+
+/**
+ * Deletes single rows by delete files, and adds rows: DELETE, UPDATE and MERGE that leave data files as they are.
+ *
+ * Where another commit gave a data file a deletion vector too, the two are united, and the other's entry is replaced.
+ * A delete of rows whose data file was deleted as a whole in the meantime has nothing left to do; where the file was
+ * rewritten or overwritten, the commit fails, for the rows may be elsewhere.
+ *
+ * @param added data files and delete files. A deletion vector holds all deleted rows of its data file, those of
+ *   position delete files too
+ * @param removed data files that the writer has replaced, and delete files that the new ones take in
+ * @param isolation what concurrent commits may not have done. Without it, only what a snapshot must be like is checked:
+ *   the last writer wins
+ * @param read the rows that the statement is about, unbound
+ * @param rowByRow whether what becomes of a row depends on that row alone, as in UPDATE without subqueries; then
+ *   deletes of other rows do not matter
+ * @param deletedFrom the data files that added position deletes speak of. Where it is empty, and an entry does not tell
+ *   either, any that it may be
+ */
+final class RowDelta(
+    added: Vector[ContentFile],
+    removed: Vector[ContentFile] = Vector.empty,
+    isolation: Option[Isolation] = None,
+    read: Expression = AlwaysTrue,
+    rowByRow: Boolean = false,
+    deletedFrom: Set[String] = Set.empty,
+    caseSensitive: Boolean = true,
+    to: Destination = Destination.Main
+) extends SnapshotAction(to) {
+  private val (rows, deletes) = added.partition(_.content == Content.Data)
+  private val (vectors, otherDeletes) = deletes.partition(_.isDeletionVector)
+  private val removedData = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
+  private val merge = new VectorMerge
+  vectors.flatMap(_.referencedDataFile).find(removedData.contains).foreach { path =>
+    throw InvalidArgument("deletion vector", path, "The same commit removes its data file")
+  }
+
+  override def writtenFiles: Vector[ContentFile] = added
+
+  override protected def ownFiles: Set[String] = merge.paths
+
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    val history = new History(base, parent, context)
+    val targets = new DeleteTargets(deletes, removedData, deletedFrom, base, history, context)
+    val gone = targets.gone(isolation, mayBeGone = rows.isEmpty)
+    val mine = vectors.filterNot(_.referencedDataFile.exists(gone))
+    val taken = removed.map(FileKey.of).toSet
+    val theirs = LiveVectors.of(mine, base, history).map(_.file).filterNot(f => taken(FileKey.of(f)))
+    val byFile = mine.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
+    val pairs = theirs.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
+    isolation.foreach(check(_, pairs, targets, base, history, context))
+    val united = merge.unite(pairs, base, context)
+    val replaced = pairs.map(_.mine).toSet
+    val remove = new NamedFiles(removed ++ pairs.map(_.theirs), base)
+    FileChanges(rows ++ otherDeletes ++ mine.filterNot(replaced) ++ united, remove)
+  }
+
+  private def check(
+      isolation: Isolation,
+      pairs: Vector[VectorPair],
+      targets: DeleteTargets,
+      base: TableMetadata,
+      history: History,
+      context: CommitContext
+  ): Unit = if (history.concurrent(isolation.since).nonEmpty) {
+    val about = new RowFilter(read, caseSensitive, base)
+    isolation.check(history, context, about, refused(isolation.level))
+    changedByBoth(isolation, pairs, history).foreach(sameRows(_, isolation, base, history, context))
+    if (rows.nonEmpty) {
+      targets.otherDeletes(isolation).foreach { case (change, file) =>
+        refuse(isolation, s"snapshot ${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, " +
+          s"which may delete rows of ${file.path} that this one changes", context)
+      }
+    }
+  }
+
+  /** Of what the statement read; a delete by itself is the same whatever else is deleted. */
+  private def refused(level: IsolationLevel): Set[Interference] = level match {
+    case IsolationLevel.Snapshot => Set.empty
+    case IsolationLevel.Serializable if rows.isEmpty || rowByRow => Set(Interference.AddedRows)
+    case IsolationLevel.Serializable =>
+      Set(Interference.AddedRows, Interference.AddedDeletes, Interference.RemovedFiles)
+  }
+
+  /**
+   * Two that delete one row agree; if one of them gave it a new version, they do not. Serializable, a delete looks at the
+   * new version itself: whether it may match is asked of every added file.
+   */
+  private def changedByBoth(isolation: Isolation, pairs: Vector[VectorPair], history: History): Vector[VectorPair] =
+    if (rows.nonEmpty) pairs
+    else if (pairs.isEmpty || isolation.level == IsolationLevel.Serializable) Vector.empty
+    else {
+      val changed = history.changes(history.concurrent(isolation.since), _.content == ManifestContent.Deletes)
+        .filter(c => c.added && c.snapshot.operation.contains(Operation.Overwrite.name))
+        .flatMap(_.entry.file.referencedDataFile).toSet
+      pairs.filter(_.mine.referencedDataFile.exists(changed))
+    }
+
+  /** A row that another commit deleted would come back in the new version that this one gave it. */
+  private def sameRows(
+      pair: VectorPair,
+      isolation: Isolation,
+      base: TableMetadata,
+      history: History,
+      context: CommitContext
+  ): Unit = {
+    val path = pair.mine.referencedDataFile
+    val known = removed.find(f => f.isDeletionVector && f.referencedDataFile == path)
+    val atStart = known.orElse(LiveVectors.at(isolation.since, pair.mine, base, history))
+    val before = atStart.map(merge.read(_, context))
+    val mine = merge.read(pair.mine, context)
+    merge.read(pair.theirs, context).foreach { position =>
+      if (mine.isDeleted(position) && !before.exists(_.isDeleted(position))) {
+        refuse(isolation, s"${pair.theirs.path} deletes row $position of ${path.mkString}, which this one changes", context)
+      }
+    }
+  }
+
+  private def refuse(isolation: Isolation, why: String, context: CommitContext): Nothing = throw ValidationFailed(
+    s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $why. Run the statement again"
+  )
+
+  override protected def operation(tree: WrittenTree): Operation = {
+    val (newRows, newDeletes) = tree.added.partition(_.content == Content.Data)
+    val removesRows = tree.removed.exists(_.file.content == Content.Data)
+    if (newRows.isEmpty && (newDeletes.nonEmpty || removesRows)) Operation.Delete
+    else if (newDeletes.isEmpty && tree.removed.isEmpty) Operation.Append
+    else Operation.Overwrite
+  }
+
+  override protected def commitsEmpty: Boolean = false
+}
