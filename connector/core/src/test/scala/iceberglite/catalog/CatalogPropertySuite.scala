@@ -40,7 +40,7 @@ class CatalogPropertySuite extends AnyFunSuite {
   }
 
   test("kinds that are not there are refused, with those that are") {
-    assert(intercept[Unsupported](open("type" -> "hive")).getMessage.contains("hadoop, jdbc"))
+    assert(intercept[Unsupported](open("type" -> "glue")).getMessage.contains("hadoop, jdbc"))
     assert(intercept[InvalidArgument](open("type" -> "hadop")).getMessage.contains("hadoop, jdbc"))
     intercept[Unsupported](open("catalog-impl" -> "com.example.Mine"))
   }

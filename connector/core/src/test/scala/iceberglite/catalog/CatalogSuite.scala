@@ -3,6 +3,7 @@ package iceberglite.catalog
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.{Id, Store}
+import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.transform.Bucket
@@ -14,15 +15,19 @@ import iceberglite.table.action._
 /** What every catalog does alike. */
 class CatalogSuite extends AnyFunSuite {
 
-  private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = CatalogFixture.all.foreach { fixture =>
-    test(s"$name (${fixture.kind})") {
+  private def onAll(name: String)(body: (Catalog, Store) => Unit): Unit = on(CatalogFixture.everyKind, name)(body)
+
+  private def onNested(name: String)(body: (Catalog, Store) => Unit): Unit =
+    on(CatalogFixture.everyKind.filter(_.isNested), name)(body)
+
+  private def on(fixtures: Seq[CatalogFixture], name: String)(body: (Catalog, Store) => Unit): Unit =
+    for (fixture <- fixtures) test(s"$name (${fixture.kind})") {
       fixture.withStore { store =>
         val catalog = fixture.open(store, store.files)
         try body(catalog, store)
         finally catalog.close()
       }
     }
-  }
 
   private def append(table: Table, path: String): Table =
     table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
@@ -31,7 +36,7 @@ class CatalogSuite extends AnyFunSuite {
     catalog.createNamespace(Vector("db"), Map.empty)
     assert(!catalog.tableExists(Id))
     val table = catalog.create(Id, unpartitioned("a" -> "b"))
-    assert(table.name == "lite.db.t" && table.location == "mem://wh/db/t")
+    assert(table.name == "lite.db.t" && table.location == s"${store.place}/wh/db/t")
     assert(table.properties("a") == "b" && table.metadata.formatVersion == FormatVersion.V2)
     assert(catalog.tableExists(Id) && catalog.listTables(Vector("db")) == Vector(Id))
     assert(catalog.table(Id).metadata == table.metadata)
@@ -42,7 +47,7 @@ class CatalogSuite extends AnyFunSuite {
     assert(store.files.paths.forall(p => !p.endsWith("version-hint.text")))
   }
 
-  onAll("making a table makes its namespace") { (catalog, _) =>
+  onNested("making a table makes its namespace") { (catalog, _) =>
     catalog.create(TableIdentifier(Vector("x", "y"), "t"), unpartitioned())
     assert(catalog.namespaceExists(Vector("x")) && catalog.namespaceExists(Vector("x", "y")))
     assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("x")))
@@ -70,7 +75,7 @@ class CatalogSuite extends AnyFunSuite {
     intercept[NotFound](catalog.loadNamespace(Vector("db")))
   }
 
-  onAll("a namespace with namespaces in it is not dropped") { (catalog, _) =>
+  onNested("a namespace with namespaces in it is not dropped") { (catalog, _) =>
     catalog.createNamespace(Vector("a"), Map.empty)
     catalog.createNamespace(Vector("a", "b"), Map.empty)
     intercept[ValidationFailed](catalog.dropNamespace(Vector("a")))
@@ -89,8 +94,8 @@ class CatalogSuite extends AnyFunSuite {
 
   onAll("a staged table that is given up takes the data files along that were written for it") { (catalog, store) =>
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
-    store.files.write("mem://wh/db/t/data/x.parquet", Array.emptyByteArray)
-    append(staged.table, "mem://wh/db/t/data/x.parquet")
+    store.files.write(s"${store.place}/wh/db/t/data/x.parquet", Array.emptyByteArray)
+    append(staged.table, s"${store.place}/wh/db/t/data/x.parquet")
     staged.abort()
     assert(store.files.paths.isEmpty)
     intercept[NotFound](catalog.table(Id))
@@ -98,11 +103,11 @@ class CatalogSuite extends AnyFunSuite {
 
   onAll("a table that was committed survives a late abort") { (catalog, store) =>
     val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
-    store.files.write("mem://wh/db/t/data/x.parquet", Array.emptyByteArray)
-    append(staged.table, "mem://wh/db/t/data/x.parquet")
+    store.files.write(s"${store.place}/wh/db/t/data/x.parquet", Array.emptyByteArray)
+    append(staged.table, s"${store.place}/wh/db/t/data/x.parquet")
     staged.commit()
     staged.abort()
-    assert(store.files.exists("mem://wh/db/t/data/x.parquet"))
+    assert(store.files.exists(s"${store.place}/wh/db/t/data/x.parquet"))
   }
 
   onAll("two who create the same table: one gets it, the other an error and leaves nothing") { (catalog, store) =>
@@ -155,13 +160,18 @@ class CatalogSuite extends AnyFunSuite {
     assert(catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace).commit().metadata.snapshots.isEmpty)
   }
 
-  onAll("DROP ... PURGE deletes every file of the table") { (catalog, store) =>
-    val data = Vector("mem://elsewhere/x.parquet", "mem://wh/db/t/data/y.parquet")
-    data.foreach(store.files.write(_, Array.emptyByteArray))
-    val table = catalog.create(Id, unpartitioned("commit.manifest-merge.enabled" -> "false"))
-    data.foldLeft(table)(append)
-    assert(catalog.drop(Id, purge = true))
-    assert(store.files.paths.isEmpty)
+  onAll("DROP ... PURGE deletes every file of the table, and no file that is in none of its directories") {
+    (catalog, store) =>
+      val own = Vector(s"${store.place}/elsewhere/t/x.parquet", s"${store.place}/wh/db/t/data/y.parquet")
+      val foreign = Vector("other/z", "wh/db/u/z", "wh/db/t2/z").map(path => s"${store.place}/$path.parquet")
+      (own ++ foreign).foreach(store.files.write(_, Array.emptyByteArray))
+      val table = catalog.create(
+        Id,
+        unpartitioned("commit.manifest-merge.enabled" -> "false", "write.data.path" -> s"${store.place}/elsewhere/t")
+      )
+      (own ++ foreign).foldLeft(table)(append)
+      assert(catalog.drop(Id, purge = true))
+      assert(store.files.paths == foreign.toSet)
   }
 
   onAll("a table without garbage collection is not purged") { (catalog, store) =>
@@ -190,6 +200,27 @@ class CatalogSuite extends AnyFunSuite {
     }
   }
 
+  for (fixture <- CatalogFixture.everyKind) {
+    test(s"old metadata files that cannot be deleted stay, and the commit stands (${fixture.kind})") {
+      fixture.withStore { store =>
+        val catalog = fixture.open(store, new Undeletable(store.files))
+        val properties = Seq(
+          "write.metadata.previous-versions-max" -> "1",
+          "write.metadata.delete-after-commit.enabled" -> "true"
+        )
+        val last = (1 to 3).foldLeft(catalog.create(Id, unpartitioned(properties: _*)))((t, i) => append(t, s"f$i"))
+        val there = catalog.table(Id)
+        assert(there.metadata == last.metadata && liveFiles(there).size == 3 && there.metadata.metadataLog.size == 1)
+        catalog.close()
+      }
+    }
+  }
+
+  final private class Undeletable(files: FileIO) extends FileIOWrapper(files) {
+    override def delete(path: String): Unit =
+      if (path.endsWith(".metadata.json")) throw StorageFailed("delete", path, "No") else super.delete(path)
+  }
+
   onAll("metadata is compressed where the table wants it") { (catalog, store) =>
     val table = append(catalog.create(Id, unpartitioned("write.metadata.compression-codec" -> "gzip")), "x")
     assert(table.metadataLocation.endsWith(".gz.metadata.json"))
@@ -201,7 +232,10 @@ class CatalogSuite extends AnyFunSuite {
     assert(liveFiles(catalog.table(Id)) == Vector("x", "y", "z"))
   }
 
-  onAll("a table of a damaged metadata file gives one error that names the file") { (catalog, store) =>
+  on(
+    CatalogFixture.everyKind.filter(_.readsMetadata),
+    "a table of a damaged metadata file gives one error that names the file"
+  ) { (catalog, store) =>
     val table = catalog.create(Id, unpartitioned())
     store.files.replace(table.metadataLocation, store.files.read(table.metadataLocation).take(100))
     val error = intercept[InvalidMetadata](catalog.table(Id))
@@ -213,20 +247,18 @@ class CatalogSuite extends AnyFunSuite {
     assert(intercept[NotFound](catalog.listNamespaces(Vector("nope"))).getMessage.contains("lite.nope"))
   }
 
-  for (fixture <- CatalogFixture.all) test(s"properties of the catalog go to its new tables (${fixture.kind})") {
+  for (fixture <- CatalogFixture.everyKind) test(s"properties of the catalog go to its new tables (${fixture.kind})") {
     fixture.withStore { store =>
-      val properties = Map(
-        "type" -> fixture.kind,
-        "warehouse" -> "mem://wh/",
-        "uri" -> s"jdbc:sqlite:${store.database}",
+      val properties = fixture.properties(store) ++ Map(
+        "warehouse" -> s"${store.place}/wh/",
         "table-default.a" -> "default",
         "table-default.b" -> "default",
         "table-override.c" -> "override"
       )
-      val catalog = Catalogs.open("lite", properties, store.files)
+      val catalog = fixture.adapted(Catalogs.open("lite", properties, store.files))
       val table = catalog.create(Id, unpartitioned("b" -> "user", "c" -> "user"))
       assert(Seq("a", "b", "c").map(table.properties) == Seq("default", "user", "override"))
-      assert(table.location == "mem://wh/db/t")
+      assert(table.location == s"${store.place}/wh/db/t")
       catalog.close()
     }
   }

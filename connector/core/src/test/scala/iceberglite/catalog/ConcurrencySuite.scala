@@ -18,19 +18,20 @@ import iceberglite.table.action.{FastAppend, UpdateProperties}
 /** Writers at work at the same time, on real files. */
 class ConcurrencySuite extends AnyFunSuite {
   private val Threads = 8
-  private val Appends = 10
   private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
 
-  private def open(kind: String, directory: Path): Catalog = {
+  private def open(place: Place): Catalog = {
     val io: FileIO = new HadoopFileIO(new Configuration(false))
-    val properties =
-      Map("type" -> kind, "warehouse" -> s"file://$directory/wh", "uri" -> s"jdbc:sqlite:$directory/catalog.db")
-    Catalogs.open("lite", properties, io)
+    val properties = place.properties + ("warehouse" -> s"file://${place.directory}/wh")
+    place.fixture.adapted(Catalogs.open("lite", properties, io))
   }
 
-  private def withDirectory(body: Path => Unit): Unit = {
+  /** Where a catalog is; its warehouse is on real files. */
+  private case class Place(fixture: CatalogFixture, directory: Path, properties: Map[String, String])
+
+  private def withPlace(fixture: CatalogFixture)(body: Place => Unit): Unit = fixture.withStore { store =>
     val directory = Files.createTempDirectory("concurrency")
-    try body(directory)
+    try body(Place(fixture, directory, fixture.properties(store)))
     finally new HadoopFileIO(new Configuration(false)).deleteDirectory(directory.toString)
   }
 
@@ -48,62 +49,62 @@ class ConcurrencySuite extends AnyFunSuite {
     finally walk.close()
   }
 
-  for (kind <- Seq("hadoop", "jdbc"); shared <- Seq(true, false)) {
+  for (fixture <- CatalogFixture.everywhere; shared <- Seq(true, false)) {
     val who = if (shared) "threads of one catalog" else "catalogs of their own"
-    test(s"nothing of $Threads writers is lost, and nothing is left over: $kind, $who") {
-      withDirectory { directory =>
-        val first = open(kind, directory)
+    test(s"nothing of $Threads writers is lost, and nothing is left over: ${fixture.kind}, $who") {
+      withPlace(fixture) { place =>
+        val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
-        val catalogs = (1 to Threads).map(_ => if (shared) first else open(kind, directory))
+        val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () =>
-            (1 to Appends).foldLeft(catalog.table(Id)) { (table, i) =>
+            (1 to fixture.appends).foldLeft(catalog.table(Id)) { (table, i) =>
               table.transaction().add(new FastAppend(Vector(file(s"w$writer-$i")))).commit()
             }
         })
         val table = first.table(Id)
-        val expected = for (w <- 0 until Threads; i <- 1 to Appends) yield s"w$w-$i"
+        val expected = for (w <- 0 until Threads; i <- 1 to fixture.appends) yield s"w$w-$i"
         assert(liveFiles(table) == expected.sorted.toVector)
-        assert(table.metadata.snapshots.size == Threads * Appends)
-        assert(table.metadata.lastSequenceNumber == Threads * Appends)
-        assert(table.currentSnapshot.get.summary("total-records") == (Threads * Appends * 10).toString)
-        val needed = reachable(table.io, table.version).map(_.stripPrefix("file://"))
-        assert(files(directory, ".avro") == needed.filter(_.endsWith(".avro")))
-        assert(files(directory, ".metadata.json").size == Threads * Appends + 1)
+        assert(table.metadata.snapshots.size == Threads * fixture.appends)
+        assert(table.metadata.lastSequenceNumber == Threads * fixture.appends)
+        assert(table.currentSnapshot.get.summary("total-records") == (Threads * fixture.appends * 10).toString)
+        val needed = reachable(table.io, table.version).map(_.replaceFirst("^file:/+", "/"))
+        assert(files(place.directory, ".avro") == needed.filter(_.endsWith(".avro")))
+        assert(files(place.directory, ".metadata.json").size == Threads * fixture.appends + 1)
         catalogs.foreach(_.close())
       }
     }
 
-    test(s"nothing is lost where old metadata is deleted at once: $kind, $who") {
-      withDirectory { directory =>
-        val first = open(kind, directory)
+    test(s"nothing is lost where old metadata is deleted at once: ${fixture.kind}, $who") {
+      withPlace(fixture) { place =>
+        val first = open(place)
         val deleting = patient ++
           Map("write.metadata.delete-after-commit.enabled" -> "true", "write.metadata.previous-versions-max" -> "1")
         first.create(Id, TableCreation(schema, properties = deleting))
-        val catalogs = (1 to Threads).map(_ => if (shared) first else open(kind, directory))
+        val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () => {
             // Each writer goes on from its own last version, however stale that is.
             var table = catalog.table(Id)
-            (1 to Appends).foreach { i =>
+            (1 to fixture.appends).foreach { i =>
               val before = table
               table.transaction().add(new FastAppend(Vector(file(s"w$writer-$i")))).commit()
               if (i % 3 == 0) table = before.refresh()
             }
           }
         })
-        assert(liveFiles(first.table(Id)).size == Threads * Appends)
-        assert(first.table(Id).metadata.snapshots.size == Threads * Appends)
-        assert(files(directory, ".metadata.json").size <= 3)
+        assert(liveFiles(first.table(Id)).size == Threads * fixture.appends)
+        assert(first.table(Id).metadata.snapshots.size == Threads * fixture.appends)
+        assert(files(place.directory, ".metadata.json").size <= 3)
         catalogs.foreach(_.close())
       }
     }
 
-    test(s"of $Threads who create a table one wins: $kind, $who") {
-      withDirectory { directory =>
-        val first = open(kind, directory)
+    test(s"of $Threads who create a table one wins: ${fixture.kind}, $who") {
+      withPlace(fixture) { place =>
+        val first = open(place)
         first.createNamespace(Vector("db"), Map.empty)
-        val catalogs = (1 to Threads).map(_ => if (shared) first else open(kind, directory))
+        val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         val outcomes = inParallel(catalogs.map { catalog => () =>
           try {
             catalog.create(Id, unpartitioned())
@@ -111,16 +112,16 @@ class ConcurrencySuite extends AnyFunSuite {
           } catch { case _: AlreadyExists | _: CommitConflict => false }
         })
         assert(outcomes.count(identity) == 1)
-        assert(files(directory, ".metadata.json").size == 1)
+        assert(files(place.directory, ".metadata.json").size == 1)
         catalogs.foreach(_.close())
       }
     }
 
-    test(s"changes of properties and appends go together: $kind, $who") {
-      withDirectory { directory =>
-        val first = open(kind, directory)
+    test(s"changes of properties and appends go together: ${fixture.kind}, $who") {
+      withPlace(fixture) { place =>
+        val first = open(place)
         first.create(Id, TableCreation(schema, properties = patient))
-        val catalogs = (1 to Threads).map(_ => if (shared) first else open(kind, directory))
+        val catalogs = (1 to Threads).map(_ => if (shared) first else open(place))
         inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
           () =>
             val action =
@@ -136,46 +137,46 @@ class ConcurrencySuite extends AnyFunSuite {
     }
   }
 
-  for (kind <- Seq("hadoop", "jdbc")) test(s"a writer that is interrupted leaves the table whole: $kind") {
-    withDirectory { directory =>
-      val catalog = open(kind, directory)
-      catalog.create(Id, TableCreation(schema, properties = patient))
-      val random = new scala.util.Random(7)
-      (1 to 60).foreach { i =>
-        @volatile var outcome: Option[Throwable] = None
-        val before = catalog.table(Id)
-        val writer = new Thread(() =>
-          try before.transaction().add(new FastAppend(Vector(file(s"f$i")))).commit()
-          catch { case e: Throwable => outcome = Some(e) }
-        )
-        writer.start()
-        Thread.sleep(random.nextInt(8).toLong)
-        writer.interrupt()
-        writer.join()
-        val after = catalog.table(Id)
-        val there = liveFiles(after).contains(s"f$i")
-        outcome match {
-          case None => assert(there)
-          case Some(_: CommitStateUnknown) => ()
-          case Some(failure) =>
-            assert(!there, s"$failure says that the commit did not happen")
-            val needed = reachable(after.io, after.version).map(_.stripPrefix("file://"))
-            assert(files(directory, ".avro").subsetOf(needed), s"$failure left something")
+  for (fixture <- CatalogFixture.everywhere)
+    test(s"a writer that is interrupted leaves the table whole: ${fixture.kind}") {
+      withPlace(fixture) { place =>
+        val catalog = open(place)
+        catalog.create(Id, TableCreation(schema, properties = patient))
+        val random = new scala.util.Random(7)
+        (1 to 60).foreach { i =>
+          @volatile var outcome: Option[Throwable] = None
+          val before = catalog.table(Id)
+          val writer = new Thread(() =>
+            try before.transaction().add(new FastAppend(Vector(file(s"f$i")))).commit()
+            catch { case e: Throwable => outcome = Some(e) }
+          )
+          writer.start()
+          Thread.sleep(random.nextInt(8).toLong)
+          writer.interrupt()
+          writer.join()
+          val after = catalog.table(Id)
+          val there = liveFiles(after).contains(s"f$i")
+          outcome match {
+            case None => assert(there)
+            case Some(_: CommitStateUnknown) => ()
+            case Some(failure) =>
+              assert(!there, s"$failure says that the commit did not happen")
+              val needed = reachable(after.io, after.version).map(_.replaceFirst("^file:/+", "/"))
+              assert(files(place.directory, ".avro").subsetOf(needed), s"$failure left something")
+          }
         }
+        catalog.close()
       }
-      catalog.close()
     }
-  }
 
-  test("a warehouse that cannot be written to is one error that names the place") {
-    withDirectory { directory =>
-      Files.write(directory.resolve("wh"), Array.emptyByteArray)
-      val error = intercept[StorageFailed](open("hadoop", directory).create(Id, unpartitioned()))
-      assert(error.getMessage.contains(s"$directory/wh/db/t/metadata"))
-      assert(error.getMessage.contains(s"Check that the warehouse file://$directory/wh is a writable directory"))
-      val other = intercept[StorageFailed](open("jdbc", directory).create(Id, unpartitioned()))
-      assert(other.getMessage.contains(s"$directory/wh/db/t/metadata/00000-"))
-      assert(other.getMessage.contains(s"Check that the warehouse file://$directory/wh"))
+  for (fixture <- CatalogFixture.all)
+    test(s"a warehouse that cannot be written to is one error that names the place: ${fixture.kind}") {
+      withPlace(fixture) { place =>
+        Files.write(place.directory.resolve("wh"), Array.emptyByteArray)
+        val error = intercept[StorageFailed](open(place).create(Id, unpartitioned()))
+        assert(error.getMessage.contains(s"${place.directory}/wh/db/t/metadata"))
+        val advice = s"Check that the warehouse file://${place.directory}/wh is a writable directory"
+        assert(error.getMessage.contains(advice))
+      }
     }
-  }
 }

@@ -39,7 +39,8 @@ class FaultSuite extends AnyFunSuite {
 
   for {
     fixture <- CatalogFixture.all
-    (name, change) <- changes
+    // Calls of files fail in the same way whatever the database: one kind of change shows it for the slower one.
+    (name, change) <- if (fixture == CatalogFixture.Postgres) changes.filter(_._1 == "create with data") else changes
     fault <- Fault.all
   } test(s"a call that fails ($fault) leaves a table whole and no litter: $name, ${fixture.kind}") {
     everyCall(fixture, fault, change)

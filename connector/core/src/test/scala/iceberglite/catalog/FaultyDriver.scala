@@ -1,20 +1,19 @@
 package iceberglite.catalog
 
 import java.lang.reflect.{InvocationHandler, InvocationTargetException, Method, Proxy}
-import java.sql.{Connection, Driver, DriverPropertyInfo, PreparedStatement, SQLException}
+import java.sql.{Connection, Driver, DriverManager, DriverPropertyInfo, PreparedStatement, SQLException}
 import java.util.Properties
 import java.util.logging.Logger
 
-/** SQLite under URLs that begin with `jdbc:faulty:`, whose connections break when a test wants it. */
+/** Databases under URLs that begin with `jdbc:faulty:`, whose connections break when a test wants it. */
 final class FaultyDriver extends Driver {
-  private val sqlite = new org.sqlite.JDBC
-
   override def acceptsURL(url: String): Boolean = url.startsWith(FaultyDriver.Prefix)
 
   override def connect(url: String, info: Properties): Connection = if (!acceptsURL(url)) None.orNull
   else {
+    FaultyDriver.connecting()
     if (FaultyDriver.down) throw new SQLException("by the test: the server is down")
-    new FaultyDriver.Breaking(sqlite.connect(url.replace(FaultyDriver.Prefix, "jdbc:sqlite:"), info)).proxy
+    new FaultyDriver.Breaking(DriverManager.getConnection(url.replace(FaultyDriver.Prefix, "jdbc:"), info)).proxy
   }
 
   override def getPropertyInfo(url: String, info: Properties): Array[DriverPropertyInfo] = Array.empty
@@ -33,15 +32,37 @@ object FaultyDriver {
   case object After extends Break
   final case class Answer(error: SQLException) extends Break
 
+  /** It runs as it should, but later than something else. */
+  final case class Late(first: () => Unit) extends Break
+
   /** The next statements that begin so; each is used once. */
   @volatile var breaks: Vector[(String, Break)] = Vector.empty
 
-  /** Runs before the next new connection. */
+  /** Whether no connection is to be had. */
   @volatile var down: Boolean = false
+
+  @volatile private var atConnection: Option[() => Unit] = None
+
+  /** Runs something before the next statement that begins so. */
+  def before(sql: String)(body: => Any): Unit = breaks :+= sql -> Late(() => {
+    val _ = body
+  })
+
+  /** Runs something before the next new connection. */
+  def beforeConnection(body: => Any): Unit = atConnection = Some(() => {
+    val _ = body
+  })
 
   def reset(): Unit = {
     breaks = Vector.empty
     down = false
+    atConnection = None
+  }
+
+  private def connecting(): Unit = {
+    val now = atConnection
+    atConnection = None
+    now.foreach(_.apply())
   }
 
   private def take(sql: String): Option[Break] = synchronized {
@@ -68,6 +89,9 @@ object FaultyDriver {
         else take(sql) match {
           case None => call(statement, method, arguments)
           case Some(Answer(error)) => throw error
+          case Some(Late(first)) =>
+            first()
+            call(statement, method, arguments)
           case Some(Before) => break()
           case Some(After) =>
             call(statement, method, arguments)

@@ -23,7 +23,9 @@ class PathTablesSuite extends AnyFunSuite {
     assert(table.location == path && table.name == path)
     assert(liveFiles(new PathTables(files).table(path)) == Vector("x"))
     intercept[AlreadyExists](tables.create(path, unpartitioned()))
-    assert(tables.exists(path) && tables.drop(path) && !tables.drop(path) && files.paths.isEmpty)
+    assert(
+      tables.exists(path) && tables.drop(path, purge = false) && !tables.drop(path, purge = true) && files.paths.isEmpty
+    )
   }
 
   test("a table of a file-system catalog is the same by its path") {

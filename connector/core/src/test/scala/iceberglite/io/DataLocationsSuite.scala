@@ -42,10 +42,19 @@ class DataLocationsSuite extends AnyFunSuite {
     assert(path(tuple, enabled).matches("/wh/db/t/data/[01]{4}/[01]{4}/[01]{4}/[01]{8}/ts_day=1970-01-01/.*/f.parquet"))
   }
 
-  test("places that only another implementation knows are refused") {
-    Seq("write.location-provider.impl", "write.folder-storage.path", "write.object-storage.path").foreach { key =>
-      assert(intercept[Unsupported](path(tuple, key -> "x")).getMessage.contains(key))
-    }
+  test("the former names of the data directory count where the new one is absent") {
+    val folder = "write.folder-storage.path" -> "s3://b/folder/"
+    val objects = "write.object-storage.path" -> "s3://b/objects"
+    val enabled = "write.object-storage.enabled" -> "true"
+    def directory(properties: (String, String)*): String = DataLocations.of("/wh/t", properties.toMap).directory
+    assert(directory(folder, objects) == "s3://b/folder" && directory(objects) == "/wh/t/data")
+    assert(directory(folder, objects, enabled) == "s3://b/objects" && directory(folder, enabled) == "s3://b/folder")
+    assert(directory(folder, objects, enabled, "write.data.path" -> "/x") == "/x")
+  }
+
+  test("a class that says where files go is refused, with the properties that do") {
+    val message = intercept[Unsupported](path(tuple, "write.location-provider.impl" -> "com.example.Mine")).getMessage
+    assert(message.contains("com.example.Mine") && message.contains("write.object-storage.enabled"))
   }
 
   test("the names of a task's files count up") {

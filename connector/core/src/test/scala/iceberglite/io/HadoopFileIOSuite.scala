@@ -21,8 +21,11 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     conf.setBoolean("fs.file.impl.disable.cache", true)
     new HadoopFileIO(conf)
   }
+  private def synced() = new HadoopFileIO(new SerializableConfiguration(new Configuration(false)), syncs = true)
+
   private val systems: Seq[(String, () => HadoopFileIO)] = Seq(
     "java.nio" -> (() => new HadoopFileIO(new Configuration(false))),
+    "java.nio with syncing" -> (() => synced()),
     "a class of the user's" -> (() => wrapped())
   )
   private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
@@ -36,6 +39,16 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
     assert(winners.size == 1)
     assert(read(io, path) == s"writer ${winners.head}")
     ()
+  }
+
+  test("a data file that is synced has all that was written to it, and can be closed twice") {
+    val path = s"$directory/data/f.parquet"
+    val out = DataOutput.of(synced(), path).create(0)
+    (1 to 100000).foreach(i => out.write(i))
+    out.close()
+    out.close()
+    val bytes = Files.readAllBytes(directory.resolve("data/f.parquet"))
+    assert(out.getPos == 100000 && bytes.toSeq == (1 to 100000).map(_.toByte))
   }
 
   for ((name, make) <- systems) {

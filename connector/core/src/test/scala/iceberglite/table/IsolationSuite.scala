@@ -3,10 +3,12 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture
+import iceberglite.conformance.CommitRules
+import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.expr.Expression.Equal
+import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal, Not}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
@@ -28,7 +30,10 @@ class IsolationSuite extends AnyFunSuite {
   private def overwriteA(table: Table, level: IsolationLevel): Table =
     commit(table, new OverwriteFiles(category("a"), Vector(fileOf("a", "mine")), since(table, level)))
 
-  test("serializable refuses to overwrite rows that were added meanwhile, and names the file") {
+  test(
+    "serializable refuses to overwrite rows that were added meanwhile, and names the file",
+    CommitRules.serializable
+  ) {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       val error = intercept[ValidationFailed](overwriteA(read, IsolationLevel.Serializable))
@@ -36,7 +41,7 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("snapshot isolation bears rows that were added meanwhile") {
+  test("snapshot isolation bears rows that were added meanwhile", CommitRules.snapshotIsolation) {
     withTable { read =>
       commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
       assert(liveFiles(overwriteA(read, IsolationLevel.Snapshot)) == Vector("b1", "mine"))
@@ -53,7 +58,7 @@ class IsolationSuite extends AnyFunSuite {
     }
   }
 
-  test("commits to other partitions do not matter") {
+  test("commits to other partitions do not matter", CommitRules.disjoint) {
     withTable { read =>
       val theirs = commit(read, new FastAppend(Vector(fileOf("b", "theirs"))))
       commit(theirs, new ReplacePartitions(Vector(fileOf("c", "c1"))))
@@ -83,6 +88,75 @@ class IsolationSuite extends AnyFunSuite {
     withTable { read =>
       val action = new DeleteFiles(category("a"), Some(Isolation(IsolationLevel.Snapshot, Some(42))))
       assert(intercept[ValidationFailed](commit(read, action)).getMessage.contains("since snapshot 42"))
+    }
+  }
+
+  test("rows that were removed with their whole manifest are missed too", CommitRules.snapshotIsolation) {
+    val t = Actions.tableByCategory(V2)
+    t.append(fileOf("a", "a1"))
+    val read = t.table
+    t.commitOn(read, new DeleteFiles(category("a")))
+    val mine = new OverwriteFiles(category("a"), Vector(fileOf("a", "mine")), Actions.snapshot(read))
+    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("removed a1"))
+  }
+
+  test("compaction changes no row, and conflicts with no overwrite by a filter", CommitRules.disjoint) {
+    val t = Actions.tableByCategory(V2)
+    t.append(fileOf("a", "a1"))
+    val read = t.table
+    val id = read.currentSnapshot.get.snapshotId
+    t.commitOn(read, new RewriteFiles(Vector(fileOf("a", "a1")), Vector(fileOf("a", "compacted")), id))
+    val mine = new OverwriteFiles(category("a"), Vector(fileOf("a", "mine")), Actions.serializable(read))
+    assert(liveFiles(t.commitOn(read, mine)) == Vector("mine"))
+  }
+
+  test("equality deletes of all partitions are in the way of replacing one", CommitRules.globalDeletes) {
+    val t = Actions.tableByCategory(V2)
+    t.append(fileOf("a", "a1"), fileOf("b", "b1"))
+    t.commit(new UpdateSpec(_.removeField("category")))
+    val everywhere = t.table.metadata.defaultSpecId
+    val read = t.table
+    val deletes = Actions.equalityDeletes("theirs", beside = file("x").copy(specId = everywhere), ids = (1, 1))
+    t.commitOn(read, new RowDelta(Vector(deletes)))
+    val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
+    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("added the delete file theirs"))
+    val table = t.commit(new ReplacePartitions(Vector(fileOf("a", "mine"))))
+    assert(liveFiles(table) == Vector("b1", "mine", "theirs"), "they stay, for they are of other partitions too")
+  }
+
+  test("deletes of one file are in the way of a filter only where that file may match", CommitRules.disjoint) {
+    val t = Actions.unpartitionedTable(V3)
+    val (low, high) = (file("low", ids = (0, 9)), file("high", ids = (10, 19)))
+    t.append(low, high)
+    val read = t.table
+    t.commitOn(read, new RowDelta(t.vectors("theirs.puffin", high -> Seq(1L))))
+    val mine = new OverwriteFiles(Actions.idBelow(10), Vector(file("mine", ids = (0, 9))), Actions.serializable(read))
+    val other = new OverwriteFiles(AlwaysTrue, Vector(file("all")), Actions.snapshot(read))
+    assert(intercept[ValidationFailed](t.commitOn(read, other)).getMessage.contains("theirs.puffin"))
+    t.commitOn(read, mine)
+  }
+
+  test("rows outside of the statement's bounds do not matter, in any order of three writers", CommitRules.disjoint) {
+    val t = Actions.unpartitionedTable(V2)
+    t.append(file("low", ids = (0, 9)), file("high", ids = (10, 19)))
+    val read = t.table
+    t.commitOn(
+      read,
+      new OverwriteFiles(Actions.idBelow(10), Vector(file("l2", ids = (0, 9))), Actions.serializable(read))
+    )
+    t.commitOn(read, new FastAppend(Vector(file("far", ids = (100, 109)))))
+    val high = new OverwriteFiles(
+      Not(Actions.idBelow(10)),
+      Vector(file("h2", ids = (10, 19))),
+      Actions.since(read, IsolationLevel.Snapshot)
+    )
+    assert(liveFiles(t.commitOn(read, high)) == Vector("h2", "l2"))
+  }
+
+  test("a delete by expression takes rows along that came meanwhile", CommitRules.deletesReapply) {
+    withTable { read =>
+      commit(read, new FastAppend(Vector(fileOf("a", "theirs"))))
+      assert(liveFiles(commit(read, new DeleteFiles(category("a")))) == Vector("b1"))
     }
   }
 }

@@ -8,12 +8,18 @@ import scala.collection.JavaConverters._
 import iceberglite.io.{FileIO, FileInfo}
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 
-/** Files in memory, with a map's exclusive insert as the exclusive create. */
-final class MemoryFileIO extends FileIO {
-  private val files = new ConcurrentHashMap[String, Array[Byte]]
+/** A storage that a test can look at. */
+trait KeptFiles extends FileIO {
 
   /** The files there are. */
-  def paths: Set[String] = files.keySet.asScala.toSet
+  def paths: Set[String]
+}
+
+/** Files in memory, with a map's exclusive insert as the exclusive create. */
+final class MemoryFileIO extends KeptFiles {
+  private val files = new ConcurrentHashMap[String, Array[Byte]]
+
+  override def paths: Set[String] = files.keySet.asScala.toSet
 
   override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
 

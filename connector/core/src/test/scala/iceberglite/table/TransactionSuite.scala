@@ -4,9 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError._
 import iceberglite.catalog.FileIOWrapper
+import iceberglite.conformance.CommitRules
 import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.{SnapshotRef, TableMetadata}
+import iceberglite.spec.{FormatVersion, SnapshotRef, TableMetadata}
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
 
@@ -54,7 +55,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty, "the first attempt's manifest list is gone")
   }
 
-  test("a retry takes the manifest of the added files again") {
+  test("a retry takes the manifest of the added files again", CommitRules.appendsReapply) {
     val f = new Fixture("commit.manifest-merge.enabled" -> "false")
     f.committer.script = Vector(conflict, conflict)
     val before = f.store.paths
@@ -74,7 +75,7 @@ class TransactionSuite extends AnyFunSuite {
     }
   }
 
-  test("after the last retry the conflict is thrown and nothing is left") {
+  test("after the last retry the conflict is thrown and nothing is left", CommitRules.unknownKept) {
     val f = new Fixture("commit.retry.num-retries" -> "2")
     f.committer.script = Vector.fill(3)(conflict)
     intercept[CommitConflict](f.append("mine"))
@@ -143,7 +144,10 @@ class TransactionSuite extends AnyFunSuite {
     assert(committed.properties("a") == "b")
   }
 
-  test("a commit of unknown outcome that cannot be found stays unknown, and its files are kept") {
+  test(
+    "a commit of unknown outcome that cannot be found stays unknown, and its files are kept",
+    CommitRules.unknownKept
+  ) {
     val f = new Fixture
     f.committer.script = Vector(unknown(happens = false, 2))
     val before = f.store.paths
@@ -160,6 +164,50 @@ class TransactionSuite extends AnyFunSuite {
       ()
     })
     assert(liveFiles(f.append("mine")) == Vector("first", "mine", "other"))
+    assert(f.litter.isEmpty)
+  }
+
+  test("what became of a commit is looked at for a while, not once", CommitRules.unknownKept) {
+    val f = new Fixture
+    f.committer.script = Vector(unknown(happens = false, 99))
+    f.committer.loads = Vector(
+      () => (),
+      () => {
+        f.transaction().add(new FastAppend(Vector(file("later")))).commit()
+        ()
+      }
+    )
+    assert(
+      liveFiles(f.append("mine")) == Vector("first", "later", "mine"),
+      "another went first, so it can be tried again"
+    )
+    assert(f.waits.nonEmpty)
+  }
+
+  test("a writer that is interrupted in the middle of a commit looks, and stays interrupted") {
+    val f = new Fixture
+    f.committer.script = Vector(Answer(happens = true, new InterruptedException("by the test")))
+    assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
+    assert(Thread.interrupted())
+    val g = new Fixture
+    g.committer.script = Vector(unknown(happens = true, 2))
+    Thread.currentThread.interrupt()
+    assert(liveFiles(g.append("mine")) == Vector("first", "mine"))
+    assert(Thread.interrupted())
+  }
+
+  test("running out of memory after a commit that happened is a success") {
+    val f = new Fixture
+    f.committer.script = Vector(Answer(happens = true, new OutOfMemoryError("by the test")))
+    assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
+  }
+
+  test("a retry on a table that was upgraded meanwhile writes its manifest anew", CommitRules.appendsReapply) {
+    val f = new Fixture("format-version" -> "1")
+    f.transaction().add(new UpgradeVersion(FormatVersion.V2)).commit()
+    val committed = f.append("mine")
+    val entries = Actions.live(f.store, committed)
+    assert(entries.find(_.file.path == "mine").flatMap(_.sequenceNumber).contains(1L))
     assert(f.litter.isEmpty)
   }
 
@@ -231,7 +279,7 @@ class TransactionSuite extends AnyFunSuite {
     assert(f.litter.isEmpty)
   }
 
-  test("a schema change is not applied to columns that somebody else has changed") {
+  test("a schema change is not applied to columns that somebody else has changed", CommitRules.schemaNotReapplied) {
     val f = new Fixture
     f.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, "theirs", LongType, None))).commit()
     val error = intercept[CommitConflict] {
@@ -271,15 +319,15 @@ class TransactionSuite extends AnyFunSuite {
     val tag = SnapshotRef.Tag(f.table.currentSnapshot.get.snapshotId)
     val tagged = f.transaction().add(new SetRef("v1", tag)).commit()
     intercept[InvalidArgument] {
-      f.transaction(tagged).add(new FastAppend(Vector(file("x")), "v1")).commit()
+      f.transaction(tagged).add(new FastAppend(Vector(file("x")), Destination.Branch("v1"))).commit()
     }
   }
 
-  test("an append to a branch leaves main alone") {
+  test("an append to a branch leaves main alone", CommitRules.branches) {
     val f = new Fixture
     val head = f.table.currentSnapshot.get.snapshotId
     val branched = f.transaction().add(new SetRef("b", SnapshotRef.Branch(head))).commit()
-    val committed = f.transaction(branched).add(new FastAppend(Vector(file("x")), "b")).commit()
+    val committed = f.transaction(branched).add(new FastAppend(Vector(file("x")), Destination.Branch("b"))).commit()
     assert(committed.metadata.currentSnapshotId.contains(head))
     assert(onBranch(f, committed.metadata, "b") == Vector("first", "x"))
   }

@@ -15,6 +15,16 @@ class InParallelSuite extends AnyFunSuite {
     assert(InParallel.map(Vector(1))(_ => Thread.currentThread) == Vector(Thread.currentThread))
   }
 
+  test("who wants to be alone does everything himself, in order") {
+    val done = new ConcurrentLinkedQueue[Int]
+    val threads = InParallel.alone(InParallel.map(1 to 100) { i =>
+      done.add(i)
+      Thread.currentThread
+    })
+    assert(threads.forall(_ eq Thread.currentThread))
+    assert(done.toArray.toSeq == (1 to 100))
+  }
+
   test("several items run at the same time") {
     val together = new CountDownLatch(8)
     val met = InParallel.map(1 to 8) { _ =>

@@ -4,10 +4,13 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.catalog.FileIOWrapper
+import iceberglite.io.CacheBounds
 import iceberglite.spec._
 import iceberglite.spec.Literal.IntLiteral
 import iceberglite.spec.Type.IntType
 import iceberglite.spec.transform.Identity
+import iceberglite.table.MemoryFileIO
 import iceberglite.tree.TestTable._
 
 class ManifestCacheSuite extends AnyFunSuite {
@@ -93,6 +96,38 @@ class ManifestCacheSuite extends AnyFunSuite {
     one.live
     two.live
     assert((one.io.reads.get, two.io.reads.get) == ((2, 0)))
+  }
+
+  test("what nobody has asked for in a while goes") {
+    var nowMs = 0L
+    val cache = new BoundedCache[String, String](100, Some(1000), () => nowMs)
+    cache.put("a", "A", 10)
+    cache.put("b", "B", 10)
+    nowMs = 900
+    assert(cache.valueOf("a", _ => 10L)(fail("It is there")) == "A")
+    nowMs = 1500
+    assert(cache.bytes == 10 && cache.valueOf("b", _ => 10L)("again") == "again")
+    assert(cache.valueOf("a", _ => 10L)(fail("It is there")) == "A")
+    nowMs = 5000
+    assert(cache.bytes == 0)
+  }
+
+  test("manifests that are longer than the bound are read again") {
+    val t = new TestTable(schema, cache = new ManifestCache(1 << 20, maxFileBytes = 1))
+    t.append(file("a"))
+    (1 to 2).foreach(_ => assert(t.live.size == 1))
+    assert(t.io.reads.get == 2)
+  }
+
+  test("catalogs with the same bounds share a cache, which others do not") {
+    def io(bounds: CacheBounds) = new FileIOWrapper(new MemoryFileIO) {
+      override def cacheBounds: CacheBounds = bounds
+    }
+    val small = CacheBounds(maxBytes = Some(1000))
+    assert(ManifestCache.of(io(small)) eq ManifestCache.of(io(small)))
+    assert(ManifestCache.of(io(CacheBounds.Default)) eq ManifestCache.shared)
+    assert(ManifestCache.of(io(small)) ne ManifestCache.of(io(CacheBounds(maxBytes = Some(0)))))
+    assert(!ManifestCache.of(io(CacheBounds(maxBytes = Some(0)))).enabled)
   }
 
   test("a cache that is off keeps nothing") {

@@ -1,0 +1,144 @@
+package iceberglite.catalog
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.io.{DataLocations, HadoopFileIO, StorageSettings, TemporaryDirectory}
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.{PartitionSpec, PartitionTuple}
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action.FastAppend
+
+/** Directories as catalogs: which names and places they take, and what dropping and giving up leaves in them. */
+class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
+  private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
+
+  private def open(warehouse: String): Catalog =
+    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> warehouse), io)
+
+  private def append(table: Table, path: String): Table =
+    table.transaction().add(new FastAppend(Vector(file(path)))).commit()
+
+  /** All there is, directories too. */
+  private def tree(of: Path): Set[String] = {
+    val walk = Files.walk(of)
+    try walk.iterator.asScala.filterNot(_ == of).map(of.relativize(_).toString).toSet
+    finally walk.close()
+  }
+
+  test("a name leads nowhere but to a directory of its own in its namespace") {
+    val outside = directory.resolve("outside")
+    Files.createDirectories(outside.resolve("metadata"))
+    val catalog = open(s"$directory/wh")
+    catalog.createNamespace(Vector("db"), Map.empty)
+    val before = tree(directory)
+    val climbing = Seq("..", ".", "", "/", "../outside", "a/../../outside", "a/b", "/etc", "..\u0000", ".hidden", "a\nb")
+    for (name <- climbing) {
+      Seq[() => Any](
+        () => catalog.create(TableIdentifier(Vector("db"), name), unpartitioned()),
+        () => catalog.create(TableIdentifier(Vector("db", name), "t"), unpartitioned()),
+        () => catalog.drop(TableIdentifier(Vector("db"), name), purge = true),
+        () => catalog.tableExists(TableIdentifier(Vector(name), "outside")),
+        () => catalog.createNamespace(Vector(name), Map.empty),
+        () => catalog.dropNamespace(Vector(name)),
+        () => catalog.listTables(Vector("db", name)),
+        () => catalog.table(TableIdentifier(Vector("db"), name))
+      ).foreach(attempt => intercept[InvalidArgument](attempt()))
+    }
+    assert(tree(directory) == before)
+  }
+
+  test("a name is a directory's name as it is, whatever it would mean elsewhere") {
+    val names = Seq("%2e%2e", "%2F", "a b", "a%20b", "x=1", "ü", "a:b", "#1", "?", "a+b", "..x", "~", "$HOME", "C:\\x", "*")
+    val catalog = open(s"$directory/wh")
+    names.filterNot(_.startsWith(".")).foreach { name =>
+      val id = TableIdentifier(Vector("db " + name), name)
+      val table = append(append(catalog.create(id, unpartitioned()), "x"), "y")
+      assert(Files.isRegularFile(directory.resolve(s"wh/db $name/$name/metadata/v3.metadata.json")), name)
+      assert(liveFiles(catalog.table(id)) == Vector("x", "y") && catalog.listTables(id.namespace) == Vector(id))
+      assert(new PathTables(io).table(table.location).metadata == table.metadata)
+    }
+    assert(catalog.listNamespaces(Vector.empty).map(_.last).toSet == names.filterNot(_.startsWith(".")).map("db " + _).toSet)
+  }
+
+  test("a warehouse with special characters, without scheme or with a slash at its end is the directory it names") {
+    val places = Seq("a b", "a%20b", "ü#1", "x?y=1&z", "p+q", "a:b", "plain/")
+    for (place <- places; prefix <- Seq("", "file:", "file://")) {
+      val catalog = open(s"$prefix$directory/$place")
+      val id = TableIdentifier(Vector("db"), "t" + prefix.length)
+      val table = append(catalog.create(id, unpartitioned("write.data.path" -> s"$directory/$place/data dir/")), "x")
+      assert(Files.isDirectory(directory.resolve(place).resolve("db").resolve(id.name)), place)
+      assert(liveFiles(open(s"$directory/$place").table(id)) == Vector("x"), place)
+      val data = DataLocations.of(table.location, table.properties)
+      val file = data.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, "f")
+      io.write(file, "z".getBytes)
+      assert(Files.isRegularFile(directory.resolve(place).resolve("data dir/f")), place)
+      io.delete(file)
+    }
+  }
+
+  test("a table with gc.enabled=false is not dropped, for its directory would go with it") {
+    val catalog = open(s"$directory/wh")
+    val table = append(catalog.create(Id, unpartitioned("gc.enabled" -> "false")), "x")
+    val before = tree(directory)
+    val paths = new PathTables(io)
+    Seq(true, false).foreach { purge =>
+      val errors = Seq(
+        intercept[ValidationFailed](catalog.drop(Id, purge)),
+        intercept[ValidationFailed](paths.drop(table.location, purge))
+      )
+      errors.foreach(e => assert(e.getMessage.contains("gc.enabled") && e.getMessage.contains(s"$directory/wh/db/t")))
+    }
+    assert(tree(directory) == before)
+  }
+
+  test("a broken table can be dropped, but not purged") {
+    val catalog = open(s"$directory/wh")
+    val table = catalog.create(Id, unpartitioned())
+    Files.write(directory.resolve("wh/db/t/metadata/v1.metadata.json"), "{".getBytes)
+    intercept[Exception](catalog.drop(Id, purge = true))
+    assert(catalog.tableExists(Id) && catalog.drop(Id, purge = false) && !io.exists(table.location))
+  }
+
+  test("a creation that is given up leaves no directories behind, and a namespace stays one") {
+    val catalog = open(s"$directory/wh")
+    catalog.createNamespace(Vector("db"), Map.empty)
+    val before = tree(directory)
+    val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
+    val data = s"${staged.table.location}/data"
+    io.write(s"$data/a=1/b=2/x.parquet", Array.emptyByteArray)
+    append(staged.table, s"$data/a=1/b=2/x.parquet")
+    // Of a task that has removed its own file.
+    io.makeDirectory(s"$data/a=2")
+    staged.abort()
+    assert(tree(directory) == before && catalog.listNamespaces(Vector("db")).isEmpty)
+  }
+
+  test("giving up leaves the files of others, and a table that is replaced as it is") {
+    val catalog = open(s"$directory/wh")
+    val staged = catalog.stage(Id, unpartitioned(), StageMode.Create)
+    val other = s"${staged.table.location}/data/other.parquet"
+    io.write(other, Array.emptyByteArray)
+    io.makeDirectory(s"${staged.table.location}/mine")
+    staged.abort()
+    assert(io.exists(other) && io.exists(s"${staged.table.location}/mine"))
+    val table = append(catalog.create(Id, unpartitioned()), "x")
+    io.makeDirectory(s"${table.location}/data/empty")
+    val before = tree(directory)
+    catalog.stage(Id, unpartitioned(), StageMode.Replace).abort()
+    assert(tree(directory) == before)
+  }
+
+  test("a table cannot keep its metadata elsewhere, nor be elsewhere itself") {
+    val catalog = open(s"$directory/wh")
+    intercept[Unsupported](catalog.create(Id, unpartitioned("write.metadata.path" -> s"$directory/x")))
+    intercept[Unsupported](catalog.create(Id, unpartitioned().copy(location = Some(s"$directory/x"))))
+    assert(!io.exists(s"$directory/x"))
+  }
+}

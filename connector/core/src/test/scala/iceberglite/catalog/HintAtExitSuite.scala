@@ -1,0 +1,41 @@
+package iceberglite.catalog
+
+import java.nio.file.{Files, Path, Paths}
+import java.util.concurrent.TimeUnit
+
+import org.apache.hadoop.conf.Configuration
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.io.HadoopFileIO
+import iceberglite.table.TestTables._
+import iceberglite.table.action.FastAppend
+
+/** Commits, and lets its JVM end at once. */
+object CommitAndEnd {
+  def main(arguments: Array[String]): Unit = {
+    val properties = Map("type" -> "hadoop", "warehouse" -> arguments.head)
+    val catalog = Catalogs.open("lite", properties, new HadoopFileIO(new Configuration(false)), environment)
+    val table = catalog.create(Id, unpartitioned())
+    (1 to 3).foldLeft(table)((t, i) => t.transaction(Map.empty, environment).add(new FastAppend(Vector(file(s"f$i")))).commit())
+    ()
+  }
+}
+
+class HintAtExitSuite extends AnyFunSuite {
+  private def java(warehouse: Path): Process = {
+    val program = Paths.get(System.getProperty("java.home"), "bin", "java").toString
+    val command = Seq(program, "-cp", System.getProperty("java.class.path"), "iceberglite.catalog.CommitAndEnd")
+    new ProcessBuilder(command :+ warehouse.toString: _*)
+      .redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+  }
+
+  test("a program that ends right after its commit ends at once, and leaves the hint behind") {
+    val warehouse = Files.createTempDirectory("hint-at-exit")
+    val program = java(warehouse)
+    try assert(program.waitFor(120, TimeUnit.SECONDS) && program.exitValue == 0)
+    finally program.destroyForcibly()
+    val hint = warehouse.resolve("db/t/metadata/version-hint.text")
+    assert(new String(Files.readAllBytes(hint), "UTF-8") == "4")
+  }
+}

@@ -1,0 +1,49 @@
+package iceberglite.catalog
+
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.table.TestTables._
+import iceberglite.table.action.FastAppend
+
+/** Tables that are looked at again. */
+class ReloadSuite extends AnyFunSuite {
+  CatalogFixture.embedded.foreach { fixture =>
+    test(s"a table that was seen before is loaded as it is now (${fixture.kind})") {
+      fixture.withStore { store =>
+        val (ours, theirs) = (fixture.open(store, store.files), fixture.open(store, store.files))
+        val known = ours.create(Id, unpartitioned()).version
+        assert(ours.reload(Id, known) == known)
+        val newer = theirs.table(Id).transaction(Map.empty, environment).add(new FastAppend(Vector(file("f")))).commit()
+        assert(ours.reload(Id, known) == newer.version)
+        theirs.drop(Id, purge = false)
+        intercept[NotFound](ours.reload(Id, newer.version))
+        val again = theirs.create(Id, unpartitioned("again" -> "1"))
+        assert(ours.reload(Id, newer.version) == again.version)
+        Seq(ours, theirs).foreach(_.close())
+      }
+    }
+  }
+
+  test("a pointer that stands where it stood says that nothing need be read") {
+    CatalogFixture.Jdbc.withStore { store =>
+      val reads = new AtomicInteger
+      val counting = new FileIOWrapper(store.files) {
+        override def read(path: String): Array[Byte] = {
+          reads.incrementAndGet()
+          super.read(path)
+        }
+      }
+      val catalog = CatalogFixture.Jdbc.open(store, counting)
+      catalog.create(Id, unpartitioned())
+      val known = catalog.load(Id)
+      val before = reads.get
+      (1 to 5).foreach(_ => assert(catalog.reload(Id, known) eq known))
+      assert(reads.get == before)
+      catalog.close()
+    }
+  }
+}

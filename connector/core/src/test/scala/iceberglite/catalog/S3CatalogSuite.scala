@@ -1,0 +1,100 @@
+package iceberglite.catalog
+
+import java.util.concurrent.{Callable, Executors, TimeUnit}
+
+import scala.collection.JavaConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.io.{HadoopFileIO, S3Storage}
+import iceberglite.servers.Servers
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, NotFound, ValidationFailed}
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action.FastAppend
+
+/** The file-system catalog on a real S3 server, with nothing else but it. */
+class S3CatalogSuite extends AnyFunSuite {
+  private val Writers = 8
+  private val Appends = 2
+  private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
+
+  /** @param suffix of the bucket's name, so that the warehouse may be the bucket itself or below it */
+  private def withWarehouse(suffix: String = "/wh")(body: (String, HadoopFileIO) => Unit): Unit =
+    body(s"s3://${Servers.s3.newBucket()}$suffix", S3Storage.files(S3Storage.real))
+
+  private def open(warehouse: String, io: HadoopFileIO): Catalog =
+    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> warehouse), io)
+
+  private def append(table: Table, path: String): Table =
+    table.transaction().add(new FastAppend(Vector(file(path)))).commit()
+
+  private def inParallel[A](bodies: Seq[() => A]): Seq[A] = {
+    val pool = Executors.newFixedThreadPool(bodies.size)
+    try {
+      val tasks = bodies.map(body => new Callable[A] { override def call(): A = body() })
+      pool.invokeAll(tasks.asJava, 2, TimeUnit.MINUTES).asScala.map(_.get)
+    } finally pool.shutdownNow()
+  }
+
+  for (suffix <- Seq("/wh", "", "/a b/ü%20#+")) test(s"namespaces and tables are made, listed and dropped: bucket$suffix") {
+    withWarehouse(suffix) { (warehouse, io) =>
+      val catalog = open(warehouse, io)
+      assert(catalog.listNamespaces(Vector.empty).isEmpty)
+      catalog.createNamespace(Vector("db"), Map.empty)
+      assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("db")) && catalog.listTables(Vector("db")).isEmpty)
+      val table = append(append(catalog.create(Id, unpartitioned()), "x"), "y")
+      assert(table.location == s"$warehouse/db/t")
+      intercept[AlreadyExists](catalog.create(Id, unpartitioned()))
+      assert(catalog.listTables(Vector("db")) == Vector(Id) && liveFiles(open(warehouse, io).table(Id)) == Vector("x", "y"))
+      assert(new PathTables(io).table(table.location).metadata == table.metadata)
+      intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
+      assert(catalog.drop(Id, purge = true) && !catalog.drop(Id, purge = false))
+      intercept[NotFound](catalog.table(Id))
+      assert(catalog.dropNamespace(Vector("db")) && catalog.listNamespaces(Vector.empty).isEmpty)
+    }
+  }
+
+  test(s"nothing of $Writers writers is lost on S3, and nothing is left over") {
+    withWarehouse() { (warehouse, io) =>
+      open(warehouse, io).create(Id, TableCreation(schema, properties = patient))
+      inParallel((1 to Writers).map { writer => () =>
+        (1 to Appends).foldLeft(open(warehouse, io).table(Id))((table, i) => append(table, s"w$writer-$i"))
+      })
+      val table = open(warehouse, io).table(Id)
+      val expected = for (w <- 1 to Writers; i <- 1 to Appends) yield s"w$w-$i"
+      assert(liveFiles(table) == expected.sorted.toVector)
+      assert(table.metadata.lastSequenceNumber == Writers * Appends)
+      val there = io.list(s"${table.location}/metadata").map(_.path).filterNot(_.endsWith("/version-hint.text")).toSet
+      assert(there == reachable(io, table.version))
+    }
+  }
+
+  test("of eight who create a table on S3 one wins") {
+    withWarehouse() { (warehouse, io) =>
+      val outcomes = inParallel((1 to Writers).map { _ => () =>
+        try {
+          open(warehouse, io).create(Id, unpartitioned())
+          true
+        } catch { case _: AlreadyExists | _: CommitConflict => false }
+      })
+      assert(outcomes.count(identity) == 1)
+    }
+  }
+
+  test("old metadata is deleted on S3 where the table wants it, compressed or not") {
+    for (codec <- Seq("none", "gzip")) withWarehouse() { (warehouse, io) =>
+      val properties = Seq(
+        "write.metadata.delete-after-commit.enabled" -> "true",
+        "write.metadata.previous-versions-max" -> "2",
+        "write.metadata.compression-codec" -> codec
+      )
+      val last = (1 to 5).foldLeft(open(warehouse, io).create(Id, unpartitioned(properties: _*)))((t, i) => append(t, s"f$i"))
+      val names = io.list(s"${last.location}/metadata").map(_.path.split('/').last).filter(_.contains(".metadata.json"))
+      val infix = if (codec == "gzip") ".gz" else ""
+      assert(names.sorted == Vector("v4", "v5", "v6").map(v => s"$v$infix.metadata.json"))
+      assert(liveFiles(open(warehouse, io).table(Id)).size == 5)
+    }
+  }
+}

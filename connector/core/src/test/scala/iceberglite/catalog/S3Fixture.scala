@@ -1,0 +1,29 @@
+package iceberglite.catalog
+
+import iceberglite.io.{HadoopFileIO, S3Storage}
+import iceberglite.servers.Servers
+import iceberglite.table.KeptFiles
+
+/** File-system tables with nothing but a bucket of a real S3 server. */
+object S3Fixture extends CatalogFixture {
+  override val kind = "hadoop on S3"
+
+  override def properties(store: CatalogFixture.Store): Map[String, String] =
+    Map("type" -> "hadoop", "warehouse" -> s"${store.place}/wh")
+
+  override def withStore[A](body: CatalogFixture.Store => A): A = {
+    val bucket = Servers.s3.newBucket()
+    body(CatalogFixture.Store(new BucketFiles(bucket, S3Storage.files(S3Storage.real)), Map.empty, s"s3://$bucket"))
+  }
+
+  final private class BucketFiles(bucket: String, io: HadoopFileIO) extends FileIOWrapper(io) with KeptFiles {
+
+    /** All of the bucket; marks of empty directories are no files. */
+    override def paths: Set[String] = below(s"s3://$bucket/")
+
+    private def below(directory: String): Set[String] = {
+      val (directories, files) = io.list(directory).partition(_.isDirectory)
+      files.map(_.path).toSet ++ directories.flatMap(d => below(d.path))
+    }
+  }
+}

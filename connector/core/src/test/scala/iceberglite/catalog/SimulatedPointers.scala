@@ -1,0 +1,52 @@
+package iceberglite.catalog
+
+import iceberglite.catalog.PointerMove.{Done, Elsewhere, Lost}
+import iceberglite.io.FileIO
+import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
+import iceberglite.table._
+
+/**
+ * Where a pointer to a table's newest metadata file is kept, with a server in front of it that may fail.
+ *
+ * What the calls throw is a `SimulatedPointer.Down`.
+ */
+trait SimulatedPointer {
+  def read(): Option[String]
+
+  /** @return whether the pointer was at `from`, where `None` is nowhere, and now is at `to` */
+  def swap(from: Option[String], to: String): Boolean
+}
+
+object SimulatedPointer {
+
+  /** @param unknown whether the call may have been done all the same, or may still be */
+  final class Down(val unknown: Boolean) extends RuntimeException("by the simulation")
+}
+
+/** A catalog with one table, whose commits are those of every catalog that keeps pointers. */
+final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Environment) extends Committer {
+  private val tables = new PointerTables(io, environment, "mem://wh")
+
+  private val pointer = new Pointer[TableVersion] {
+    override def read(): Option[String] =
+      try at.read()
+      catch { case down: SimulatedPointer.Down => throw failed(down) }
+
+    override def create(next: TableVersion): PointerMove = move(None, next)
+
+    override def swap(base: TableVersion, next: TableVersion): PointerMove = move(Some(base.metadataLocation), next)
+
+    private def move(from: Option[String], next: TableVersion): PointerMove =
+      try if (at.swap(from, next.metadataLocation)) Done else Elsewhere
+      catch { case down: SimulatedPointer.Down => if (down.unknown) Lost(down) else throw failed(down) }
+
+    private def failed(down: SimulatedPointer.Down) =
+      StorageFailed("ask", "the catalog", "by the simulation", Some(down))
+  }
+
+  override def load(id: TableIdentifier): TableVersion =
+    tables.load(pointer).getOrElse(throw NotFound("table", id.toString, "It was never made"))
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+    tables.commit(id.toString, pointer, base, change)
+}

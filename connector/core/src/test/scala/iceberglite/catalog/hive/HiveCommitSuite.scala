@@ -1,0 +1,175 @@
+package iceberglite.catalog.hive
+
+import java.util.Collections
+
+import org.apache.hadoop.hive.metastore.IMetaStoreClient
+import org.apache.hadoop.hive.metastore.api._
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.catalog.hive.ThriftProxy._
+import iceberglite.servers.Servers
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.Type.{LongType, StringType}
+import iceberglite.spec.{NestedField, Schema}
+import iceberglite.table.TestTables._
+import iceberglite.table.action.{UpdateProperties, UpdateSchema}
+import iceberglite.table.{TableCreation, TableIdentifier}
+
+/** The lock of the Metastore, and what happens when calls to it fail. */
+class HiveCommitSuite extends HiveTests {
+  private val other = TableIdentifier(Vector("db"), "u")
+  private val Alter = "alter_table_with_environment_context"
+  private val impatient = Seq("hadoop.iceberg.hive.lock-timeout-ms" -> "50")
+  private val once = Map("commit.retry.num-retries" -> "0", "commit.status-check.min-wait-ms" -> "1")
+
+  /** The lock as another process would have it. */
+  private def lock(client: IMetaStoreClient, table: String = Id.name): Long = {
+    val component = new LockComponent(LockType.EXCLUSIVE, LockLevel.TABLE, "db")
+    component.setTablename(table)
+    component.setOperationType(DataOperationType.NO_TXN)
+    val answer = client.lock(new LockRequest(Collections.singletonList(component), "somebody", "somewhere"))
+    assert(answer.getState == LockState.ACQUIRED)
+    answer.getLockid
+  }
+
+  private def locks(client: IMetaStoreClient): Int =
+    client.showLocks(new ShowLocksRequest).getLocks.size
+
+  onHive("a commit takes the lock and gives it back") { hive =>
+    val proxy = hive.proxy()
+    val catalog = hive.open("uri" -> proxy.address)
+    val table = catalog.create(Id, unpartitioned())
+    val before = proxy.calls.size
+    append(table, "x")
+    val calls = proxy.calls.drop(before).filterNot(Set("set_ugi", "heartbeat"))
+    assert(calls == Vector("lock", "get_table", Alter, "unlock"))
+    assert(locks(hive.client) == 0)
+  }
+
+  onHive("while another process has the lock nothing is committed, renamed or dropped with its files") { hive =>
+    val catalog = hive.open(impatient: _*)
+    val table = catalog.create(Id, TableCreation(schema, properties = once))
+    val held = lock(hive.client)
+    val files = hive.files(".metadata.json")
+    val error = intercept[CommitConflict](append(table, "x"))
+    assert(error.getMessage.contains("others had its lock for 50 ms"))
+    assert(intercept[StorageFailed](catalog.rename(Id, other)).getMessage.contains("others had its lock"))
+    intercept[StorageFailed](catalog.drop(Id, purge = true))
+    assert(hive.files(".metadata.json") == files && catalog.table(Id).metadata == table.metadata)
+    assert(locks(hive.client) == 1, "requests that were given up are taken back")
+    hive.client.unlock(held)
+    assert(liveFiles(append(table, "x")) == Vector("x"))
+  }
+
+  onHive("the lock of a writer that died goes, and the next one gets it") { hive =>
+    val table = hive.open().create(Id, unpartitioned())
+    val dead = HiveFixture.connect(Servers.hive.uri)
+    lock(dead)
+    dead.close()
+    assert(liveFiles(append(table, "x")) == Vector("x"))
+  }
+
+  onHive("a lock that is held long is renewed, so that nobody else gets it") { hive =>
+    val proxy = hive.proxy()
+    val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "100")
+    val table = catalog.create(Id, unpartitioned())
+    proxy.next(Alter, Meanwhile(() => while (!proxy.calls.contains("heartbeat")) Thread.sleep(10)))
+    assert(liveFiles(append(table, "x")) == Vector("x"))
+    assert(!proxy.calls.drop(proxy.calls.lastIndexOf("unlock")).contains("heartbeat"))
+  }
+
+  onHive("a commit whose lock was lost before the swap fails, and leaves nothing") { hive =>
+    val proxy = hive.proxy()
+    val catalog = hive.open("uri" -> proxy.address, "hadoop.iceberg.hive.lock-heartbeat-interval-ms" -> "20")
+    val table = catalog.create(Id, TableCreation(schema, properties = once))
+    val files = hive.files(".metadata.json")
+    def takenAway(): Unit = {
+      hive.client.showLocks(new ShowLocksRequest).getLocks
+        .forEach(l => hive.client.unlock(l.getLockid))
+      val beats = proxy.calls.count(_ == "heartbeat")
+      while (proxy.calls.count(_ == "heartbeat") < beats + 3) Thread.sleep(10)
+    }
+    proxy.next("get_table", Meanwhile(() => takenAway()))
+    val error = intercept[CommitConflict](append(table, "x"))
+    assert(error.getMessage.contains("its lock was lost before the commit"))
+    assert(hive.files(".metadata.json") == files && hive.open().table(Id).metadata == table.metadata)
+  }
+
+  for {
+    call <- Seq("lock", "check_lock", "get_table", Alter, "unlock")
+    fault <- Seq(Before, After)
+  } onHive(s"a commit is done once when the connection breaks at $call ($fault)") { hive =>
+    val proxy = hive.proxy()
+    val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = once))
+    val held = if (call == "check_lock") Some(lock(hive.client)) else None
+    proxy.next(call, fault)
+    held.foreach(id => proxy.next("check_lock", Meanwhile(() => hive.client.unlock(id))))
+    assert(liveFiles(append(table, "x")) == Vector("x"))
+    assert(hive.open().table(Id).metadata.snapshots.size == 1)
+    val referred = Set(table.metadataLocation, hive.parameters()("metadata_location"))
+    assert(hive.files(".metadata.json") == referred.map(_.replaceFirst("^file:/+", "/")))
+    assert(locks(hive.client) == 0)
+  }
+
+  for (fault <- Seq(Before, After)) onHive(s"a table is made once when the connection breaks ($fault)") { hive =>
+    val proxy = hive.proxy()
+    val catalog = hive.open("uri" -> proxy.address)
+    proxy.next("create_table_with_environment_context", fault)
+    catalog.create(Id, TableCreation(schema, properties = once))
+    assert(catalog.listTables(Vector("db")) == Vector(Id) && hive.files(".metadata.json").size == 1)
+    proxy.next(Alter, fault)
+    if (fault == After) catalog.rename(Id, other) else intercept[StorageFailed](catalog.rename(Id, other))
+    val at = if (fault == After) other else Id
+    proxy.next("drop_table_with_environment_context", fault)
+    if (fault == After) assert(catalog.drop(at, purge = false))
+    else intercept[StorageFailed](catalog.drop(at, purge = false))
+    assert(catalog.tableExists(at) == (fault == Before))
+  }
+
+  onHive("an answer that is lost, with another commit after it, is found in the table's log") { hive =>
+    val proxy = hive.proxy()
+    val table = hive.open("uri" -> proxy.address).create(Id, TableCreation(schema, properties = once))
+    proxy.next(Alter, After)
+    // The second time it asks for the lock, somebody has gone on from the first try.
+    proxy.next("lock", Meanwhile(() => ()))
+    proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
+    assert(liveFiles(append(table, "x")).contains("x"))
+    assert(liveFiles(hive.open().table(Id)) == Vector("other", "x"))
+  }
+
+  onHive("another commit in between is a conflict, and the change goes on top of it") { hive =>
+    val proxy = hive.proxy()
+    val table = hive.open("uri" -> proxy.address).create(Id, unpartitioned())
+    proxy.next("lock", Meanwhile(() => { append(hive.open().table(Id), "other"); () }))
+    assert(liveFiles(append(table, "x")) == Vector("other", "x"))
+  }
+
+  onHive("commits without the lock are refused where the Metastore does not compare") { hive =>
+    val table = hive.open().create(Id, unpartitioned())
+    val unlocked = hive.open("hadoop.iceberg.engine.hive.lock-enabled" -> "false")
+    val error = intercept[Unsupported](append(unlocked.table(Id), "x"))
+    assert(error.getMessage.contains("Hive 2.3.10"))
+    assert(hive.open().table(Id).metadata == table.metadata && hive.stored().getPartitionKeys.isEmpty)
+    table.transaction().add(new UpdateProperties(Map("engine.hive.lock-enabled" -> "false"))).commit()
+    intercept[Unsupported](append(hive.open().table(Id), "x"))
+    assert(hive.files(".metadata.json").size == 2)
+  }
+
+  onHive("a server that is away is one error that names it") { hive =>
+    val proxy = hive.proxy()
+    proxy.close()
+    val conf = "hadoop.hive.metastore.connect.retries" -> "1"
+    val error = intercept[StorageFailed](hive.open("uri" -> proxy.address, conf).listTables(Vector("db")))
+    assert(error.getMessage.contains(s"Cannot connect to the Hive Metastore ${proxy.address}"))
+  }
+
+  onHive("columns that the Metastore would not change in their places are changed in the table") { hive =>
+    val catalog = hive.open()
+    val columns = Vector(NestedField.optional(1, "text", StringType), NestedField.optional(2, "number", LongType))
+    val table = catalog.create(Id, TableCreation(Schema(0, columns), properties = once))
+    table.transaction().add(new UpdateSchema(_.dropColumn(Vector("text")))).commit()
+    assert(catalog.table(Id).schema.fields.map(_.name) == Vector("number"))
+    assert(hive.stored().getSd.getColsSize == 2 && !hive.parameters()("current-schema").contains("text"))
+    assert(liveFiles(append(catalog.table(Id), "x")) == Vector("x"))
+  }
+}

@@ -1,0 +1,100 @@
+package iceberglite.catalog.hive
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.hive.conf.HiveConf
+import org.apache.hadoop.hive.metastore.api.ShowLocksRequest
+import org.apache.hadoop.hive.metastore.{HiveMetaStoreClient, IMetaStoreClient}
+
+import iceberglite.catalog.{Catalog, CatalogFixture, CatalogProperty}
+import iceberglite.io.FileIO
+import iceberglite.servers.Servers
+import iceberglite.table._
+
+/** The one Metastore of the tests, empty for each of them. */
+object HiveFixture extends CatalogFixture {
+  override val kind = "hive"
+
+  override def properties(store: CatalogFixture.Store): Map[String, String] = settings + ("warehouse" -> "mem://wh")
+
+  /** Without a warehouse. */
+  def settings: Map[String, String] = Map(
+    "type" -> "hive",
+    "uri" -> Servers.hive.uri,
+    // Writers come by turns, so that long pauses are all that the default would add.
+    "hadoop.iceberg.hive.lock-check-min-wait-ms" -> "5",
+    "hadoop.iceberg.hive.lock-check-max-wait-ms" -> "50"
+  )
+
+  override def isNested: Boolean = false
+  override def appends: Int = 4
+
+  override def adapted(catalog: Catalog): Catalog = new MakingNamespaces(catalog)
+
+  override def withStore[A](body: CatalogFixture.Store => A): A =
+    withMetastore(_ => body(CatalogFixture.Store(new MemoryFileIO, Map.empty)))
+
+  /** With Hive's own client; other tests find nothing of this one, nor it of them. */
+  def withMetastore[A](body: IMetaStoreClient => A): A = {
+    val client = connect(Servers.hive.uri)
+    try {
+      clear(client)
+      try body(client)
+      finally clear(client)
+    } finally client.close()
+  }
+
+  private def clear(client: IMetaStoreClient): Unit = {
+    client.getAllDatabases.asScala.filter(_ != "default").foreach(client.dropDatabase(_, false, true, true))
+    client.getAllTables("default").asScala.foreach(client.dropTable("default", _, false, true))
+    client.showLocks(new ShowLocksRequest).getLocks.asScala.foreach(lock => client.unlock(lock.getLockid))
+  }
+
+  def connect(uri: String): IMetaStoreClient = {
+    val conf = new HiveConf(new Configuration(false), classOf[HiveConf])
+    conf.set("hive.metastore.uris", uri)
+    new HiveMetaStoreClient(conf)
+  }
+}
+
+/** A catalog that makes the namespaces of new tables, in its warehouse as others do: in a Metastore users make them. */
+private[catalog] class MakingNamespaces(inner: Catalog) extends Catalog {
+  override def name: String = inner.name
+  override def io: FileIO = inner.io
+  override def properties: Map[String, String] = inner.properties
+  override protected def environment: Environment = TestTables.environment
+  override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] =
+    inner.listNamespaces(parent).filterNot(_ == Vector("default"))
+  override def namespaceExists(namespace: Vector[String]): Boolean = inner.namespaceExists(namespace)
+  override def loadNamespace(namespace: Vector[String]): Map[String, String] = inner.loadNamespace(namespace)
+
+  override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
+    val warehouse = CatalogProperty.Warehouse.in(this.properties).get.stripSuffix("/")
+    inner.createNamespace(namespace, Map("location" -> s"$warehouse/${namespace.mkString("/")}") ++ properties)
+  }
+
+  override def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit =
+    inner.alterNamespace(namespace, set, remove)
+  override def dropNamespace(namespace: Vector[String]): Boolean = inner.dropNamespace(namespace)
+  override def listTables(namespace: Vector[String]): Vector[TableIdentifier] = inner.listTables(namespace)
+  override def tableExists(id: TableIdentifier): Boolean = inner.tableExists(id)
+  override def drop(id: TableIdentifier, purge: Boolean): Boolean = inner.drop(id, purge)
+  override def rename(from: TableIdentifier, to: TableIdentifier): Unit = inner.rename(from, to)
+  override def register(id: TableIdentifier, metadataFile: String): Table = inner.register(id, metadataFile)
+  override def defaultLocation(id: TableIdentifier): String = inner.defaultLocation(id)
+
+  override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
+    if (mode != StageMode.Replace && !namespaceExists(id.namespace)) createNamespace(id.namespace, Map.empty)
+    inner.stage(id, creation, mode)
+  }
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+    inner.commit(id, base, change)
+  override def load(id: TableIdentifier): TableVersion = inner.load(id)
+
+  override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] =
+    throw new UnsupportedOperationException("Tables are staged by the catalog behind")
+
+  override def close(): Unit = inner.close()
+}

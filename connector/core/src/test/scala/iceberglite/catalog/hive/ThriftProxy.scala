@@ -1,0 +1,116 @@
+package iceberglite.catalog.hive
+
+import java.io.{InputStream, OutputStream}
+import java.net.{InetAddress, ServerSocket, Socket, URI}
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.util.Try
+
+/** Stands between a client and a Metastore, and does to the calls that a test names what networks do. */
+final class ThriftProxy(uri: String) extends AutoCloseable {
+  import ThriftProxy._
+
+  private val target = URI.create(uri)
+  private val listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress)
+  private val sockets = ConcurrentHashMap.newKeySet[Socket]()
+  @volatile private var faults = Vector.empty[(String, Fault)]
+  @volatile private var seen = Vector.empty[String]
+
+  def address: String = s"thrift://127.0.0.1:${listener.getLocalPort}"
+
+  /** The next call of that name, once. */
+  def next(call: String, fault: Fault): Unit = synchronized(faults :+= call -> fault)
+
+  /** The names of all calls so far. */
+  def calls: Vector[String] = seen
+
+  daemon(accept())
+
+  private def accept(): Unit = {
+    val client = listener.accept()
+    val server = new Socket(target.getHost, target.getPort)
+    Seq(client, server).foreach { socket =>
+      socket.setTcpNoDelay(true)
+      sockets.add(socket)
+    }
+    new Connection(client, server)
+    accept()
+  }
+
+  final private class Connection(client: Socket, server: Socket) {
+    @volatile private var deaf = false
+
+    daemon(forward(client.getInputStream, server.getOutputStream)(asked))
+    daemon(forward(server.getInputStream, client.getOutputStream)(_ => deaf && hangUp()))
+
+    /** @return whether the bytes are not to go on */
+    private def asked(bytes: String): Boolean = nameOf(bytes).fold(false) { name =>
+      ThriftProxy.this.synchronized(seen :+= name)
+      take(name) match {
+        case None => false
+        case Some(Before) => hangUp()
+        case Some(After) =>
+          deaf = true
+          false
+        case Some(Meanwhile(work)) =>
+          work()
+          false
+      }
+    }
+
+    private def hangUp(): Boolean = {
+      Seq(client, server).foreach(socket => Try(socket.close()))
+      true
+    }
+  }
+
+  private def take(name: String): Option[Fault] = synchronized {
+    val found = faults.find(_._1 == name)
+    found.foreach(fault => faults = faults.diff(Vector(fault)))
+    found.map(_._2)
+  }
+
+  override def close(): Unit = {
+    listener.close()
+    sockets.forEach(socket => { Try(socket.close()); () })
+  }
+
+  private def forward(from: InputStream, to: OutputStream)(keeps: String => Boolean): Unit = {
+    val buffer = new Array[Byte](1 << 16)
+    def step(): Boolean = {
+      val count = from.read(buffer)
+      count >= 0 && !keeps(new String(buffer, 0, count, ISO_8859_1)) && {
+        to.write(buffer, 0, count)
+        to.flush()
+        true
+      }
+    }
+    while (step()) {}
+    to.close()
+  }
+
+  private def daemon(work: => Unit): Unit = {
+    val thread = new Thread(() => { Try(work); () })
+    thread.setDaemon(true)
+    thread.start()
+  }
+}
+
+object ThriftProxy {
+  sealed trait Fault
+
+  /** The connection breaks, and the server hears nothing of the call. */
+  case object Before extends Fault
+
+  /** The server does it, and its answer does not arrive. */
+  case object After extends Fault
+
+  /** Something else happens before the server hears of the call. */
+  final case class Meanwhile(work: () => Unit) extends Fault
+
+  /** A message of Thrift's binary protocol begins with its version and kind, and the length of its name. */
+  private def nameOf(bytes: String): Option[String] =
+    if (!bytes.startsWith("\u0080\u0001\u0000") || bytes.length < 8) None
+    else Some(bytes.slice(8, 8 + bytes.charAt(6) * 256 + bytes.charAt(7)))
+}

@@ -1,0 +1,170 @@
+package iceberglite.catalog.jdbc
+
+import java.sql.SQLException
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.catalog.FaultyDriver
+import iceberglite.spec.IcebergError._
+import iceberglite.table.TestTables._
+
+/** Whatever the database answers, or fails to answer, a commit succeeds, fails and leaves nothing, or is unknown. */
+class JdbcFaultSuite extends JdbcTests {
+
+  onEach("a connection that breaks while asking is made again") { f =>
+    val catalog = f.open()
+    append(catalog.create(Id, unpartitioned()), "x")
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.Before)
+    assert(liveFiles(catalog.table(Id)) == Vector("x"))
+    FaultyDriver.breaks = Vector.fill(20)("SELECT metadata_location" -> FaultyDriver.Before)
+    assert(intercept[StorageFailed](catalog.table(Id)).getMessage.contains("catalog database"))
+  }
+
+  for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
+    onEach(s"a connection that breaks in the middle of a commit is no doubt: $break") { f =>
+      val catalog = f.open()
+      val table = catalog.create(Id, unpartitioned())
+      FaultyDriver.breaks = Vector(swap -> break)
+      val committed = append(table, "x")
+      assert(liveFiles(committed) == Vector("x") && committed.metadataLocation == catalog.table(Id).metadataLocation)
+      assert(f.files.paths == reachable(f.files, committed.version))
+    }
+
+  for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
+    onEach(s"a connection that breaks while a table is made is no doubt when the database can be asked: $break") { f =>
+      val catalog = f.open()
+      catalog.createNamespace(Vector("db"), Map.empty)
+      FaultyDriver.breaks = Vector("INSERT INTO iceberg_tables" -> break)
+      val table = catalog.create(Id, unpartitioned())
+      assert(catalog.table(Id).metadata == table.metadata && f.files.paths == Set(table.metadataLocation))
+    }
+
+  for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
+    onEach(s"what others commit after a connection broke tells what became of the commit: $break") { f =>
+      val catalog = f.open()
+      val other = f.open()
+      val table = catalog.create(Id, unpartitioned())
+      other.table(Id)
+      FaultyDriver.breaks = Vector(swap -> break)
+      FaultyDriver.beforeConnection(append(other.table(Id), "theirs"))
+      val committed = append(table, "mine")
+      val newest = catalog.table(Id)
+      assert(liveFiles(newest) == Vector("mine", "theirs"))
+      assert(newest.metadata.snapshots.size == 2, "nothing is there twice")
+      assert(liveFiles(committed).contains("mine"))
+      assert(f.files.paths == reachable(f.files, newest.version))
+    }
+
+  onEach("where nothing tells what became of a commit, it is unknown, and every file is kept") { f =>
+    val catalog = f.open()
+    val other = f.open()
+    val table = catalog.create(Id, unpartitioned("write.metadata.previous-versions-max" -> "1"))
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.Before)
+    FaultyDriver.beforeConnection(Seq("a", "b", "c").foldLeft(other.table(Id))(append))
+    val error = intercept[CommitStateUnknown](append(table, "mine"))
+    assert(f.files.exists(error.metadataFile))
+  }
+
+  onEach("a table that was dropped after the connection broke may have been committed to: its files are kept") { f =>
+    val catalog = f.open()
+    val other = f.open()
+    val table = catalog.create(Id, unpartitioned())
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.After)
+    FaultyDriver.beforeConnection(other.rename(Id, Id.copy(name = "u")))
+    intercept[CommitStateUnknown](append(table, "x"))
+    assert(liveFiles(catalog.table(Id.copy(name = "u"))) == Vector("x"))
+  }
+
+  onEach("a database that is busy after the connection broke is asked until it answers") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned())
+    val busy = swap -> FaultyDriver.Answer(f.kind.busy)
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.After, busy, busy)
+    val committed = append(table, "x")
+    assert(liveFiles(catalog.table(Id)) == Vector("x") && committed.metadata.snapshots.size == 1)
+    assert(f.files.paths == reachable(f.files, committed.version))
+  }
+
+  onEach("a server that comes back after the connection broke is waited for") { f =>
+    var waits = 0
+    val patient = environment.copy(sleep = _ => {
+      waits += 1
+      if (waits == 2) FaultyDriver.down = false
+    })
+    val catalog = f.openIn(patient)
+    val table = catalog.create(Id, unpartitioned())
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.Before)
+    FaultyDriver.down = true
+    val committed = append(table, "x")
+    assert(waits == 2 && liveFiles(catalog.table(Id)) == Vector("x"))
+    assert(f.files.paths == reachable(f.files, committed.version))
+  }
+
+  onEach("a server that is not there before the commit is a definite failure that leaves nothing") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned("commit.retry.num-retries" -> "1"))
+    val before = f.files.paths
+    catalog.close()
+    FaultyDriver.down = true
+    assert(intercept[StorageFailed](append(table, "x")).getMessage.startsWith("Cannot connect in the catalog database"))
+    assert(f.files.paths == before)
+    FaultyDriver.reset()
+    assert(liveFiles(f.open().table(Id)).isEmpty)
+  }
+
+  onEach("a database that cannot be asked leaves doubt, and every file") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned())
+    val before = f.files.paths
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.After, swap -> FaultyDriver.Before)
+    FaultyDriver.down = true
+    val error = intercept[CommitStateUnknown](append(table, "x"))
+    assert(error.metadataFile.contains("/00001-"))
+    assert((f.files.paths -- before).size == 3, "metadata file, list and manifest are kept")
+    FaultyDriver.reset()
+    assert(liveFiles(catalog.table(Id)) == Vector("x"), "it had happened")
+  }
+
+  onEach("a busy database is a conflict, which is tried again, and in the end leaves nothing") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned("commit.retry.num-retries" -> "2"))
+    val busy = FaultyDriver.Answer(f.kind.busy)
+    FaultyDriver.breaks = Vector.fill(2)(swap -> busy)
+    val committed = append(table, "x")
+    assert(f.files.paths == reachable(f.files, committed.version))
+    FaultyDriver.breaks = Vector.fill(3)(swap -> busy)
+    val before = f.files.paths
+    assert(intercept[CommitConflict](append(committed, "y")).getMessage.contains("busy"))
+    assert(f.files.paths == before)
+  }
+
+  onEach("a refusal of the database is a definite failure that leaves nothing") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned())
+    val before = f.files.paths
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.Answer(new SQLException("by the test: read-only")))
+    assert(intercept[StorageFailed](append(table, "x")).getMessage.contains("read-only"))
+    assert(f.files.paths == before)
+  }
+
+  onEach("a table that was dropped and made again is not mistaken for the old one") { f =>
+    val catalog = f.open()
+    val old = append(catalog.create(Id, unpartitioned()), "x")
+    catalog.drop(Id, purge = false)
+    catalog.create(Id, unpartitioned())
+    intercept[ValidationFailed](append(old, "mine"))
+    assert(liveFiles(catalog.table(Id)).isEmpty)
+  }
+
+  onEach("states that a user names mean a lost connection") { f =>
+    val strange = FaultyDriver.Answer(new SQLException("by the test: failing over", "XX123"))
+    val refusing = f.open()
+    refusing.create(Id, unpartitioned())
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> strange)
+    intercept[StorageFailed](refusing.table(Id))
+    val catalog = f.open("retryable_status_codes" -> "57000, XX123")
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> strange)
+    val table = catalog.table(Id)
+    FaultyDriver.breaks = Vector(swap -> strange)
+    assert(liveFiles(append(table, "x")) == Vector("x"))
+  }
+}

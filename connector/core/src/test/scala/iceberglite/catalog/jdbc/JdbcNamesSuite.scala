@@ -1,0 +1,91 @@
+package iceberglite.catalog.jdbc
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.catalog.ViewCatalog
+import iceberglite.spec.IcebergError._
+import iceberglite.table.TableIdentifier
+import iceberglite.table.TestTables._
+
+/** Names go to the database as parameters: whatever is in them, they are only names. */
+class JdbcNamesSuite extends JdbcTests {
+  private val hostile: Seq[String] = Seq(
+    "it's",
+    "'; DROP TABLE iceberg_tables; --",
+    "\") OR 1=1 --",
+    "a\\' OR ''='",
+    "100%",
+    "a_b",
+    "?",
+    "{d '2024-01-01'}",
+    "${x}",
+    "grüße 🧊 日本",
+    " spaces ",
+    "new\nline",
+    "NULL",
+    "x" * 255,
+    "🧊" * 255
+  )
+
+  onEach("hostile names are only names") { f =>
+    val catalog = f.open()
+    catalog.createNamespace(Vector("axb"), Map("kept" -> "yes"))
+    hostile.foreach { name =>
+      val namespace = Vector(name)
+      catalog.createNamespace(namespace, Map("k'; --" -> "v'; DROP TABLE iceberg_tables"))
+      assert(catalog.loadNamespace(namespace)("k'; --") == "v'; DROP TABLE iceberg_tables")
+      catalog.alterNamespace(namespace, Map("%" -> name.take(50)), Set("k'; --"))
+      val id = TableIdentifier(namespace, name)
+      append(catalog.create(id, unpartitioned()), "x")
+      assert(catalog.listTables(namespace) == Vector(id) && liveFiles(catalog.table(id)) == Vector("x"))
+      val moved = id.copy(name = "moved")
+      catalog.rename(id, moved)
+      assert(catalog.drop(moved, purge = true) && catalog.dropNamespace(namespace), name)
+    }
+    assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("axb")))
+    assert(catalog.loadNamespace(Vector("axb"))("kept") == "yes")
+  }
+
+  onEach("names with the wildcards of LIKE are no patterns") { f =>
+    val catalog = f.open()
+    catalog.createNamespace(Vector("a_b"), Map.empty)
+    assert(!catalog.namespaceExists(Vector("axb")) && !catalog.namespaceExists(Vector("a%")))
+    assert(!catalog.namespaceExists(Vector("A_B")) && !catalog.namespaceExists(Vector("a_")))
+    assert(!catalog.namespaceExists(Vector("%")) && !catalog.dropNamespace(Vector("%")))
+    intercept[NotFound](catalog.alterNamespace(Vector("a%"), Map("a" -> "b"), Set.empty))
+  }
+
+  onEach("names that a database cannot keep are refused before anything is written") { f =>
+    val catalog = f.open()
+    catalog.createNamespace(Vector("db"), Map.empty)
+    val long = "x" * 256
+    val wrong = Seq(long, "", "a\u0000b", "..", "a/../../b")
+    wrong.foreach(name => intercept[InvalidArgument](catalog.create(Id.copy(name = name), unpartitioned())))
+    val views = catalog match { case v: ViewCatalog => v }
+    Seq(long, "", "a\u0000b").foreach { name =>
+      val change = SampleViews.create("mem://wh/db/v", "SELECT 1")
+      intercept[InvalidArgument](views.commitView(Id.copy(name = name), None, change))
+    }
+    Seq("a.b", "", long, "a\u0000b").foreach { level =>
+      intercept[InvalidArgument](catalog.createNamespace(Vector(level), Map.empty))
+    }
+    intercept[InvalidArgument](catalog.createNamespace(Vector("x" * 200, "y" * 200), Map.empty))
+    assert(f.files.paths.isEmpty)
+    val table = append(catalog.create(Id, unpartitioned()), "x")
+    intercept[InvalidArgument](catalog.rename(Id, Id.copy(name = long)))
+    intercept[InvalidArgument](catalog.register(Id.copy(name = long), table.metadataLocation))
+    assert(!catalog.tableExists(Id.copy(name = long)) && !catalog.namespaceExists(Vector(long)))
+    val error = intercept[InvalidArgument](catalog.create(Id.copy(name = long), unpartitioned()))
+    assert(error.getMessage.contains("It has 256 characters; the database has room for 255"))
+  }
+
+  onEach("a location that there is no room for is refused, and nothing is left", Seq(TestDatabase.Postgres)) { f =>
+    val catalog = f.open()
+    val far = unpartitioned().copy(location = Some(s"mem://wh/${"d" * 1000}"))
+    val error = intercept[InvalidArgument](catalog.create(Id, far))
+    assert(error.getMessage.contains("Give lite.db.t another place"))
+    assert(f.files.paths.isEmpty && !catalog.tableExists(Id))
+    val failed = intercept[StorageFailed](catalog.createNamespace(Vector("db"), Map("comment" -> "c" * 1001)))
+    assert(failed.getMessage.contains("value too long"))
+    assert(!catalog.namespaceExists(Vector("db")))
+  }
+}

@@ -1,0 +1,98 @@
+package iceberglite.catalog.jdbc
+
+import java.io.{PrintWriter, StringWriter}
+import java.sql.SQLException
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.catalog.{Catalog, Catalogs, FaultyDriver}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError._
+import iceberglite.table.MemoryFileIO
+import iceberglite.table.TestTables._
+
+/** A password is nowhere to be read, however it was given and whatever goes wrong. */
+class JdbcSecretsSuite extends JdbcTests {
+  private val Secret = "s3cr3t&Pass@word"
+
+  private def open(uri: String, properties: (String, String)*): Catalog = {
+    val basic = Map("type" -> "jdbc", "warehouse" -> "mem://wh", "uri" -> uri)
+    Catalogs.open("lite", basic ++ properties, new MemoryFileIO, environment)
+  }
+
+  /** Everything that a log would show of an error. */
+  private def shown(error: Throwable): String = {
+    val text = new StringWriter
+    error.printStackTrace(new PrintWriter(text))
+    text.toString
+  }
+
+  private def refuseSecret(error: Throwable): Unit = {
+    assert(!shown(error).contains(Secret) && !shown(error).contains("s3cr3t"), shown(error))
+    ()
+  }
+
+  test("a driver that is not there is one line that names its jar") {
+    val catalog = open("jdbc:mysql://host/db?password=secret")
+    val error = intercept[NotFound](catalog.listNamespaces(Vector.empty))
+    assert(error.getMessage.contains("com.mysql:mysql-connector-j") && !error.getMessage.contains("\n"))
+    assert(!error.getMessage.contains("secret"))
+  }
+
+  test("messages show where a database is, and no more") {
+    def shown(url: String) = new JdbcUrl(url, Map.empty).toString
+    assert(shown("jdbc:postgresql://host:1/db?user=u&password=p") == "jdbc:postgresql://host:1/db")
+    assert(shown("jdbc:sqlserver://host;user=u;password=p") == "jdbc:sqlserver://host")
+    assert(shown("jdbc:mysql://u:p@host/db") == "jdbc:mysql:***")
+    assert(shown("jdbc:oracle:thin:scott/tiger@//host/db") == "jdbc:oracle:***")
+    assert(shown("jdbc:sqlite:/data/a@b.db") == "jdbc:sqlite:/data/a@b.db")
+  }
+
+  test("a secret is taken out of what a driver says, wherever it stood in the URL") {
+    def redacted(url: String, message: String, settings: (String, String)*) =
+      new JdbcUrl(url, settings.toMap).redacted(message)
+    assert(redacted("jdbc:mysql://u:p%40w@host/db", "not u:p%40w but p@w") == "not u:*** but ***")
+    assert(redacted("jdbc:oracle:thin:scott/tiger@//host/db", "tiger!") == "***!")
+    assert(redacted("jdbc:x://h/d?sslpassword=abc&ok=yes", "abc, yes") == "***, yes")
+    assert(redacted("jdbc:x://h/d", "abc, yes", "password" -> "abc", "user" -> "yes") == "***, yes")
+    assert(redacted("jdbc:x://h/d?password=", "abc") == "abc")
+  }
+
+  test("a URL that is none of JDBC's is not repeated, for PyIceberg's may hold a password") {
+    val error = intercept[InvalidArgument](open(s"postgresql+psycopg2://user:$Secret@host/db"))
+    assert(error.getMessage.contains("uri of catalog lite") && error.getMessage.contains("begins with jdbc:"))
+    refuseSecret(error)
+  }
+
+  test("a password that PostgreSQL refuses is not repeated") {
+    TestDatabase.Postgres.withNew { database =>
+      val right = database.url
+      val encoded = java.net.URLEncoder.encode(Secret, "UTF-8")
+      Seq(
+        open(right, "jdbc.user" -> database.user, "jdbc.password" -> Secret),
+        open(s"$right&user=${database.user}&password=$encoded"),
+        open(s"jdbc:postgresql://127.0.0.1:1/db?password=$encoded"),
+        open(s"jdbc:postgresql://no such host/db?password=$encoded"),
+        open(right, "jdbc.user" -> database.user, "jdbc.password" -> Secret, "jdbc.socketFactory" -> Secret)
+      ).foreach { catalog =>
+        val error = intercept[StorageFailed](catalog.listNamespaces(Vector.empty))
+        assert(error.getMessage.contains("in the catalog database jdbc:postgresql:"), error)
+        refuseSecret(error)
+        assert(!catalog.toString.contains("s3cr3t"))
+        catalog.close()
+      }
+    }
+  }
+
+  onEach("a driver that repeats a password is not repeated, nor are its causes") { f =>
+    val catalog = f.open("jdbc.trustStorePassword" -> Secret, "jdbc.user" -> f.database.user)
+    catalog.create(Id, unpartitioned())
+    def leaking = new SQLException(s"cannot log in with $Secret", "28P01", new RuntimeException(s"because of $Secret"))
+    FaultyDriver.breaks = Vector("SELECT metadata_location" -> FaultyDriver.Answer(leaking))
+    refuseSecret(intercept[StorageFailed](catalog.table(Id)))
+    val table = catalog.table(Id)
+    FaultyDriver.breaks = Vector(swap -> FaultyDriver.Answer(leaking))
+    refuseSecret(intercept[StorageFailed](append(table, "x")))
+    FaultyDriver.breaks = Vector.fill(9)(swap -> FaultyDriver.Answer(new SQLException(Secret, "08007", leaking)))
+    refuseSecret(intercept[IcebergError](append(table, "y")))
+  }
+}

@@ -1,0 +1,51 @@
+package iceberglite.catalog.jdbc
+
+import org.scalatest.BeforeAndAfterEach
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.{Catalog, Catalogs, FaultyDriver}
+import iceberglite.servers.JdbcDatabase
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action.FastAppend
+
+/** What tests of JDBC catalogs have in common: each runs on every kind of database. */
+abstract class JdbcTests extends AnyFunSuite with BeforeAndAfterEach {
+
+  override def afterEach(): Unit = FaultyDriver.reset()
+
+  /** A catalog's database, which other processes could use as well. */
+  final protected class Fixture(val kind: TestDatabase, val database: JdbcDatabase) {
+    val files: MemoryFileIO = new MemoryFileIO
+
+    /** A catalog whose connections break when the test wants it. */
+    def open(properties: (String, String)*): Catalog = openIn(environment, properties: _*)
+
+    def openIn(environment: Environment, properties: (String, String)*): Catalog = {
+      val faulty = database.copy(url = database.url.replaceFirst("jdbc:", FaultyDriver.Prefix))
+      val basic = TestDatabase.properties(faulty) + ("warehouse" -> "mem://wh")
+      Catalogs.open("lite", basic ++ properties, files, environment)
+    }
+
+    def sql(statements: String*): Unit = TestDatabase.update(database)(statements: _*)
+    def rows(query: String): Vector[Vector[String]] = TestDatabase.rows(database)(query)._2
+    def columns(table: String): Vector[String] = TestDatabase.rows(database)(s"SELECT * FROM $table")._1
+
+    /** As releases without views made it. */
+    def makeOldTables(): Unit = sql(
+      "CREATE TABLE iceberg_tables(catalog_name VARCHAR(255) NOT NULL,table_namespace VARCHAR(255) NOT NULL," +
+        "table_name VARCHAR(255) NOT NULL,metadata_location VARCHAR(1000),previous_metadata_location VARCHAR(1000)," +
+        "PRIMARY KEY (catalog_name, table_namespace, table_name))"
+    )
+  }
+
+  protected def onEach(name: String, databases: Seq[TestDatabase] = TestDatabase.all)(body: Fixture => Unit): Unit =
+    databases.foreach { kind =>
+      test(s"$name (${kind.name})")(kind.withNew(database => body(new Fixture(kind, database))))
+    }
+
+  protected def append(table: Table, path: String): Table =
+    table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
+
+  protected val swap = "UPDATE iceberg_tables SET metadata_location"
+}

@@ -1,0 +1,122 @@
+package iceberglite.catalog.jdbc
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.catalog.{Catalog, FaultyDriver, ViewCatalog}
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.MetadataUpdate.SetProperties
+import iceberglite.table.TestTables._
+import iceberglite.table.{StageMode, TableIdentifier, ViewChange}
+
+/** Views beside tables. */
+class JdbcViewSuite extends JdbcTests {
+  private val View = TableIdentifier(Vector("db"), "v")
+  private val swapView = "UPDATE iceberg_tables SET metadata_location"
+
+  private def views(catalog: Catalog): ViewCatalog = catalog match {
+    case views: ViewCatalog => views
+    case other => fail(s"$other has no views")
+  }
+
+  private def define(sql: String) = SampleViews.create("mem://wh/db/v", sql)
+
+  onEach("a view is made, listed, loaded, replaced and dropped") { f =>
+    val catalog = views(f.open())
+    val made = catalog.commitView(View, None, define("SELECT 1"))
+    assert(made.metadataLocation.matches("mem://wh/db/v/metadata/00000-[0-9a-f-]{36}\\.gz\\.metadata\\.json"))
+    assert(catalog.viewExists(View) && catalog.listViews(Vector("db")) == Vector(View))
+    assert(catalog.loadView(View) == made)
+    val replaced = catalog.commitView(View, Some(made), SampleViews.replace(made.metadata, "SELECT 2"))
+    assert(replaced.metadataLocation.contains("/00001-") && replaced.metadata.uuid == made.metadata.uuid)
+    assert(SampleViews.sql(catalog.loadView(View).metadata) == "SELECT 2")
+    assert(catalog.loadView(View).metadata.versions.size == 2)
+    assert(f.rows("SELECT iceberg_type, metadata_location, previous_metadata_location FROM iceberg_tables") ==
+      Vector(Vector("VIEW", replaced.metadataLocation, made.metadataLocation)))
+    assert(catalog.dropView(View) && !catalog.dropView(View) && !catalog.viewExists(View))
+    intercept[NotFound](catalog.loadView(View))
+  }
+
+  onEach("tables and views share one space of names") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned())
+    val made = views(catalog).commitView(View, None, define("SELECT 1"))
+    val before = f.files.paths
+    assert(catalog.listTables(Vector("db")) == Vector(Id) && views(catalog).listViews(Vector("db")) == Vector(View))
+    assert(!catalog.tableExists(View) && !views(catalog).viewExists(Id) && !catalog.drop(View, purge = false))
+    assert(!views(catalog).dropView(Id))
+    intercept[NotFound](catalog.table(View))
+    intercept[NotFound](views(catalog).loadView(Id))
+    val taken = intercept[AlreadyExists](views(catalog).commitView(Id, None, define("SELECT 1")))
+    assert(taken.getMessage.startsWith("Table already exists: lite.db.t"))
+    assert(intercept[AlreadyExists](catalog.create(View, unpartitioned())).getMessage.startsWith("View already exists"))
+    intercept[AlreadyExists](catalog.stage(View, unpartitioned(), StageMode.CreateOrReplace))
+    intercept[AlreadyExists](catalog.register(View, table.metadataLocation))
+    intercept[AlreadyExists](catalog.rename(Id, View))
+    intercept[AlreadyExists](views(catalog).renameView(View, Id))
+    intercept[AlreadyExists](views(catalog).commitView(View, None, define("SELECT 2")))
+    intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
+    assert(f.files.paths == before && views(catalog).loadView(View) == made)
+  }
+
+  onEach("a view that comes while a table is made has the name") { f =>
+    val catalog = f.open()
+    val other = views(f.open())
+    catalog.createNamespace(Vector("db"), Map.empty)
+    FaultyDriver.before("INSERT INTO iceberg_tables")(other.commitView(View, None, define("SELECT 1")))
+    val error = intercept[AlreadyExists](catalog.create(View, unpartitioned()))
+    assert(error.getMessage.startsWith("View already exists: lite.db.v"))
+    assert(f.files.paths == Set(other.loadView(View).metadataLocation))
+  }
+
+  onEach("a view is renamed within and between namespaces") { f =>
+    val catalog = views(f.open())
+    val made = catalog.commitView(View, None, define("SELECT 1"))
+    f.open().createNamespace(Vector("other"), Map.empty)
+    val to = TableIdentifier(Vector("other"), "w")
+    catalog.renameView(View, to)
+    assert(catalog.loadView(to) == made && !catalog.viewExists(View))
+    intercept[NotFound](catalog.renameView(View, to))
+    intercept[NotFound](catalog.renameView(to, TableIdentifier(Vector("nope"), "w")))
+  }
+
+  onEach("of two changes of a view on one base the second is a conflict that leaves nothing") { f =>
+    val catalog = views(f.open())
+    val made = catalog.commitView(View, None, define("SELECT 1"))
+    val changed = catalog.commitView(View, Some(made), SampleViews.replace(made.metadata, "SELECT 2"))
+    val before = f.files.paths
+    intercept[CommitConflict](catalog.commitView(View, Some(made), SampleViews.replace(made.metadata, "SELECT 3")))
+    assert(f.files.paths == before && catalog.loadView(View) == changed)
+    catalog.dropView(View)
+    val again = catalog.commitView(View, None, define("SELECT 4"))
+    intercept[ValidationFailed](catalog.commitView(View, Some(again), SampleViews.replace(made.metadata, "SELECT 5")))
+  }
+
+  for (break <- Seq(FaultyDriver.Before, FaultyDriver.After))
+    onEach(s"a connection that breaks in the middle of a view's change is no doubt: $break") { f =>
+      val catalog = views(f.open())
+      val made = catalog.commitView(View, None, define("SELECT 1"))
+      FaultyDriver.breaks = Vector(swapView -> break)
+      val changed = catalog.commitView(View, Some(made), SampleViews.replace(made.metadata, "SELECT 2"))
+      assert(catalog.loadView(View) == changed)
+    }
+
+  onEach("a view's metadata is not compressed where the view says so") { f =>
+    val catalog = views(f.open())
+    val plain = SetProperties(Map("write.metadata.compression-codec" -> "none"))
+    val change = define("SELECT 1")
+    val made = catalog.commitView(View, None, ViewChange(change.updates :+ plain, Vector.empty))
+    assert(new String(f.files.read(made.metadataLocation), "UTF-8").startsWith("{"))
+  }
+
+  onEach("a database without types of rows has no views, and says what to do about it") { f =>
+    f.makeOldTables()
+    val catalog = views(f.open())
+    val error = intercept[Unsupported](catalog.commitView(View, None, define("SELECT 1")))
+    assert(error.getMessage.contains("Set jdbc.schema-version=V1"))
+    assert(!catalog.viewExists(View) && !catalog.dropView(View) && f.files.paths.isEmpty)
+    intercept[Unsupported](catalog.listViews(Vector.empty))
+    intercept[NotFound](catalog.loadView(View))
+    val upgraded = views(f.open("jdbc.schema-version" -> "V1"))
+    upgraded.commitView(View, None, define("SELECT 1"))
+    assert(upgraded.listViews(Vector("db")) == Vector(View))
+  }
+}

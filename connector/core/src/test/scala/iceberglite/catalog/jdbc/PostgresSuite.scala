@@ -1,0 +1,201 @@
+package iceberglite.catalog.jdbc
+
+import java.sql.Connection
+import java.util.concurrent.{Callable, Executors, TimeUnit}
+
+import scala.annotation.tailrec
+import scala.collection.JavaConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.catalog.{Catalog, Catalogs}
+import iceberglite.servers.{JdbcDatabase, Servers}
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.table.TestTables._
+import iceberglite.table.action.FastAppend
+import iceberglite.table.{Environment, MemoryFileIO, Table, TableCreation}
+
+/** A real server that ends connections, refuses them, locks rows and gives up on statements. */
+class PostgresSuite extends AnyFunSuite {
+  private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "1")
+
+  /** @param client what the server knows the catalog's connections by */
+  final private class Fixture(database: JdbcDatabase, client: String) {
+    val files = new MemoryFileIO
+
+    def open(
+        options: String = "",
+        environment: Environment = environment,
+        properties: Map[String, String] = Map.empty
+    ): Catalog = {
+      val parameters = s"ApplicationName=$client" + (if (options.isEmpty) "" else s"&options=$options")
+      val url = database.url + (if (database.url.contains('?')) "&" else "?") + parameters
+      val all = TestDatabase.properties(database.copy(url = url)) ++ properties + ("warehouse" -> "mem://wh")
+      Catalogs.open("lite", all, files, environment)
+    }
+
+    private def number(connection: Connection, sql: String): Int = {
+      val results = connection.createStatement().executeQuery(sql)
+      results.next()
+      results.getInt(1)
+    }
+
+    private val activity = s"FROM pg_stat_activity WHERE application_name = '$client'"
+
+    def connections(): Int = TestDatabase.run(database)(number(_, s"SELECT count(*) $activity"))
+
+    /** Ends the catalog's connections. @return how many */
+    def terminate(): Int = TestDatabase.run(database)(terminate)
+
+    private def terminate(connection: Connection): Int =
+      number(connection, s"SELECT count(pg_terminate_backend(pid)) $activity")
+
+    /** Holds the row of the table against all others; the catalog's statements wait, `body` runs, the row is free. */
+    def whileLocked[A](body: Locked => A): A = TestDatabase.run(database) { connection =>
+      connection.setAutoCommit(false)
+      connection.createStatement().executeQuery("SELECT * FROM iceberg_tables FOR UPDATE").next()
+      body(new Locked(connection))
+    }
+
+    final class Locked(connection: Connection) {
+      def release(): Unit = connection.commit()
+
+      /** Waits until a statement of the catalog's waits for the row, and ends its connection. */
+      @tailrec
+      def terminateWaiting(): Unit = TestDatabase.run(database) { other =>
+        val waiting = number(other, s"SELECT count(*) $activity AND wait_event_type = 'Lock'") > 0
+        if (waiting) terminate(other) else Thread.sleep(5)
+        waiting
+      } match {
+        case true => ()
+        case false => terminateWaiting()
+      }
+    }
+  }
+
+  private def withServer(name: String)(body: Fixture => Unit): Unit =
+    test(name)(TestDatabase.Postgres.withNew(d => body(new Fixture(d, s"test_${name.hashCode}"))))
+
+  private def append(table: Table, path: String): Table =
+    table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(path)))).commit()
+
+  private def inParallel(bodies: Seq[() => Any]): Unit = {
+    val pool = Executors.newFixedThreadPool(bodies.size)
+    try {
+      val tasks = bodies.map(body => new Callable[Any] { override def call(): Any = body() })
+      pool.invokeAll(tasks.asJava, 2, TimeUnit.MINUTES).asScala.foreach(_.get)
+    } finally pool.shutdownNow()
+  }
+
+  /** Runs something while a writer is at work. */
+  private def during(writing: => Any)(body: => Unit): Unit = inParallel(Seq(() => writing, () => body))
+
+  withServer("connections that the server ended between statements are made anew") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned())
+    assert(f.terminate() > 0)
+    assert(liveFiles(catalog.table(Id)).isEmpty)
+    f.terminate()
+    val second = append(table, "x")
+    f.terminate()
+    catalog.createNamespace(Vector("other"), Map("a" -> "b"))
+    f.terminate()
+    catalog.rename(Id, Id.copy(name = "u"))
+    assert(f.files.paths == reachable(f.files, catalog.table(Id.copy(name = "u")).version))
+    f.terminate()
+    assert(catalog.drop(Id.copy(name = "u"), purge = false) && second.metadata.snapshots.size == 1)
+  }
+
+  withServer("a connection that the server ends in the middle of a commit is no doubt") { f =>
+    val catalog = f.open()
+    val table = catalog.create(Id, unpartitioned())
+    f.whileLocked { row =>
+      during(append(table, "x")) {
+        row.terminateWaiting()
+        row.release()
+      }
+    }
+    val committed = catalog.table(Id)
+    assert(liveFiles(committed) == Vector("x") && committed.metadata.snapshots.size == 1)
+    assert(f.files.paths == reachable(f.files, committed.version))
+  }
+
+  withServer("a row that others lock for too long is a conflict, which is tried again") { f =>
+    val table = f.open().create(Id, unpartitioned())
+    f.whileLocked { row =>
+      val waiting = environment.copy(sleep = _ => row.release())
+      val catalog = f.open(options = "-c%20lock_timeout=50")
+      val committed = catalog.table(Id).transaction(Map.empty, waiting).add(new FastAppend(Vector(file("x")))).commit()
+      assert(liveFiles(committed) == Vector("x") && committed.metadataLocation.contains("/00001-"))
+      assert(f.files.paths == reachable(f.files, committed.version))
+    }
+    assert(liveFiles(table.refresh()) == Vector("x"))
+  }
+
+  withServer("a statement that the server gives up on is a definite failure that leaves nothing") { f =>
+    f.open().create(Id, unpartitioned())
+    val before = f.files.paths
+    f.whileLocked { row =>
+      val catalog = f.open(options = "-c%20statement_timeout=50")
+      val error = intercept[StorageFailed](append(catalog.table(Id), "x"))
+      assert(error.getMessage.contains("Cannot commit lite.db.t") && error.getMessage.contains("statement timeout"))
+      assert(f.files.paths == before)
+      row.release()
+      assert(liveFiles(append(catalog.table(Id), "y")) == Vector("y"))
+    }
+  }
+
+  withServer("nothing of 6 writers is lost where the server refuses what it cannot put in order") { f =>
+    val options = "-c%20default_transaction_isolation=serializable"
+    val first = f.open(options)
+    first.create(Id, TableCreation(schema, properties = patient))
+    val catalogs = Seq.fill(6)(f.open(options, Environment.system))
+    inParallel(catalogs.zipWithIndex.map { case (catalog, writer) =>
+      () => (1 to 8).foldLeft(catalog.table(Id))((table, i) => append(table, s"w$writer-$i"))
+    })
+    val table = first.table(Id)
+    assert(liveFiles(table) == (for (w <- 0 until 6; i <- 1 to 8) yield s"w$w-$i").sorted.toVector)
+    assert(f.files.paths == reachable(f.files, table.version))
+  }
+
+  withServer("a catalog has no more connections than it may have") { f =>
+    val catalog = f.open(properties = Map("clients" -> "3"))
+    catalog.create(Id, TableCreation(schema, properties = patient))
+    inParallel((1 to 8).map(w => () => (1 to 4).foldLeft(catalog.table(Id))((table, i) => append(table, s"w$w-$i"))))
+    assert(liveFiles(catalog.table(Id)).size == 32)
+    assert((1 to 3).contains(f.connections()))
+    catalog.close()
+  }
+
+  test("a server that is started again in the middle of a commit is waited for") {
+    val (database, other) = (Servers.postgres.newDatabase(), Servers.postgres.newDatabase())
+    val name = database.url.split('/').last
+    def accept(connections: Boolean): Unit =
+      TestDatabase.update(other)(s"ALTER DATABASE $name ALLOW_CONNECTIONS $connections")
+    val f = new Fixture(database, "restarted")
+    @volatile var waits = 0
+    val waiting = environment.copy(sleep = _ => {
+      waits += 1
+      if (waits == 3) accept(connections = true)
+    })
+    val catalog = f.open(environment = waiting)
+    val table = catalog.create(Id, unpartitioned())
+    f.whileLocked { row =>
+      during(append(table, "x")) {
+        accept(connections = false)
+        TestDatabase.run(other) { connection =>
+          val of = s"FROM pg_stat_activity WHERE application_name = 'restarted'"
+          while ({
+            val results = connection.createStatement().executeQuery(s"SELECT count(*) $of AND wait_event_type = 'Lock'")
+            results.next() && results.getInt(1) == 0
+          }) Thread.sleep(5)
+          connection.createStatement().executeQuery(s"SELECT pg_terminate_backend(pid) $of").next()
+        }
+        row.release()
+      }
+    }
+    assert(waits >= 3 && liveFiles(catalog.table(Id)) == Vector("x"))
+    assert(f.files.paths == reachable(f.files, catalog.table(Id).version))
+  }
+}

@@ -1,0 +1,30 @@
+package iceberglite.catalog.jdbc
+
+import java.util.UUID
+
+import iceberglite.spec.MetadataUpdate._
+import iceberglite.spec.Type.LongType
+import iceberglite.spec.ViewRepresentation.Sql
+import iceberglite.spec.ViewRequirement.AssertViewUuid
+import iceberglite.spec.ViewUpdate._
+import iceberglite.spec._
+import iceberglite.table.ViewChange
+
+/** Changes that make and replace views. */
+object SampleViews {
+  private val schema = Schema(0, Vector(NestedField.optional(1, "n", LongType)))
+
+  private def define(sql: String): Vector[ViewUpdate] = Vector(
+    AddSchema(schema, 1),
+    AddViewVersion(ViewVersion(1, LastAdded, 500, Map.empty, Vector(Sql(sql, "spark")), None, Vector("db"))),
+    SetCurrentViewVersion(LastAdded)
+  )
+
+  def create(location: String, sql: String): ViewChange =
+    ViewChange(Vector(AssignUuid(UUID.randomUUID), SetLocation(location)) ++ define(sql), Vector.empty)
+
+  def replace(view: ViewMetadata, sql: String): ViewChange =
+    ViewChange(define(sql), view.uuid.map(AssertViewUuid).toVector)
+
+  def sql(view: ViewMetadata): String = view.currentVersion.sql("spark").getOrElse("")
+}

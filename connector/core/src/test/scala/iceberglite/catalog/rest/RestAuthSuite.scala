@@ -1,0 +1,222 @@
+package iceberglite.catalog.rest
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+import java.util.Base64
+import javax.crypto.Mac
+import javax.crypto.spec.SecretKeySpec
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.IcebergError._
+import iceberglite.table.TableIdentifier
+
+/** How requests prove who we are. */
+class RestAuthSuite extends AnyFunSuite {
+  private val none = json("""{"namespaces":[]}""")
+  private val tokens = "POST /v1/oauth/tokens"
+  private val aToken = "urn:ietf:params:oauth:token-type:access_token"
+
+  private def token(value: String, seconds: Long): Reply =
+    json(s"""{"access_token":"$value","token_type":"bearer","expires_in":$seconds}""")
+
+  private def form(request: Request): Map[String, String] = request.body.split('&').map { pair =>
+    val Array(key, value) = pair.split("=", 2)
+    key -> java.net.URLDecoder.decode(value, "UTF-8")
+  }.toMap
+
+  private def proofs(stub: StubServer): Vector[Option[String]] =
+    stub.requests.filterNot(_.target.contains("oauth")).map(_.headers.get("authorization"))
+
+  test("without settings there is no proof, with a token it is borne from the first request on") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(none)
+      stub.catalog().listNamespaces(Vector.empty)
+      stub.catalog("token" -> "abc").listNamespaces(Vector.empty)
+      assert(proofs(stub) == Vector(None, None, Some("Bearer abc"), Some("Bearer abc")))
+      assert(stub.requests.size == 4, "a token that nobody knows the end of is not exchanged at once")
+    }
+  }
+
+  test("basic sends user and password") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(none)
+      val basic = Seq("rest.auth.type" -> "basic", "rest.auth.basic.username" -> "me", "rest.auth.basic.password" -> "ö:x")
+      stub.catalog(basic: _*).listNamespaces(Vector.empty)
+      val expected = "Basic " + Base64.getEncoder.encodeToString("me:ö:x".getBytes(UTF_8))
+      assert(proofs(stub).flatten.distinct == Vector(expected))
+    }
+  }
+
+  test("a credential is turned into a token once, with what the user wants to have asked for") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(none).on(tokens)(token("t1", 3600))
+      val catalog = stub.catalog("credential" -> "me: s3:cret", "scope" -> "a b", "audience" -> "x&y", "resource" -> "r")
+      catalog.listNamespaces(Vector.empty)
+      catalog.listNamespaces(Vector.empty)
+      val asked = stub.requests.filter(_.target.contains("oauth"))
+      assert(asked.size == 1 && asked.head.headers("content-type") == "application/x-www-form-urlencoded")
+      assert(form(asked.head) == Map(
+        "grant_type" -> "client_credentials",
+        "client_id" -> "me",
+        "client_secret" -> "s3:cret",
+        "scope" -> "a b",
+        "audience" -> "x&y",
+        "resource" -> "r"
+      ))
+      assert(proofs(stub).flatten.distinct == Vector("Bearer t1"))
+    }
+  }
+
+  test("a credential may be a secret alone, and tokens may come from another server that the user names") {
+    withStub { stub =>
+      withStub { other =>
+        stub.on("GET /v1/namespaces")(none)
+        other.on("POST /realm/token")(token("t1", 3600))
+        stub.catalog("credential" -> "s3cret", "oauth2-server-uri" -> s"${other.uri}/realm/token").listNamespaces(Vector.empty)
+        assert(form(other.requests.last) ==
+          Map("grant_type" -> "client_credentials", "client_secret" -> "s3cret", "scope" -> "catalog"))
+        assert(proofs(stub).flatten.distinct == Vector("Bearer t1"))
+      }
+    }
+  }
+
+  test("a token is exchanged before it expires, and the new one is borne") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(none).on(tokens)(token("t1", 1000), token("t2", 1000))
+      val catalog = stub.catalog("credential" -> "me:s3cret")
+      catalog.listNamespaces(Vector.empty)
+      stub.nowMs += 899000
+      catalog.listNamespaces(Vector.empty)
+      stub.nowMs += 1000
+      catalog.listNamespaces(Vector.empty)
+      assert(proofs(stub).flatten == Vector("Bearer t1", "Bearer t1", "Bearer t1", "Bearer t2"))
+      val exchange = stub.requests.filter(_.target.contains("oauth")).last
+      assert(exchange.headers("authorization") == "Bearer t1")
+      assert(form(exchange) == Map(
+        "grant_type" -> "urn:ietf:params:oauth:grant-type:token-exchange",
+        "subject_token" -> "t1",
+        "subject_token_type" -> aToken,
+        "scope" -> "catalog"
+      ))
+    }
+  }
+
+  test("where tokens are not exchanged, by the server or by the user's wish, the credential gets another") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(none)
+      stub.on(tokens)(token("t1", 1000), answer(400, """{"error":"unsupported_grant_type"}"""), token("t2", 1000), token("t3", 1000))
+      val catalog = stub.catalog("credential" -> "me:s3cret")
+      catalog.listNamespaces(Vector.empty)
+      stub.nowMs += 950000
+      catalog.listNamespaces(Vector.empty)
+      assert(proofs(stub).flatten.last == "Bearer t2")
+      val without = stub.catalog("credential" -> "me:s3cret", "token" -> jwt(stub.nowMs / 1000 + 5), "token-exchange-enabled" -> "false")
+      stub.nowMs += 5000
+      without.listNamespaces(Vector.empty)
+      assert(proofs(stub).flatten.last == "Bearer t3")
+      assert(form(stub.requests.filter(_.target.contains("oauth")).last)("grant_type") == "client_credentials")
+    }
+  }
+
+  private def jwt(expiresAt: Long): String = {
+    def part(text: String) = Base64.getUrlEncoder.withoutPadding.encodeToString(text.getBytes(UTF_8))
+    s"${part("{}")}.${part(s"""{"exp":$expiresAt}""")}.x"
+  }
+
+  test("a web token says itself when it ends; one that cannot be replaced is borne to its end and beyond") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(none).on(tokens)(answer(400, """{"error":"invalid_request"}"""))
+      val web = jwt(stub.nowMs / 1000 + 100)
+      val catalog = stub.catalog("token" -> web)
+      stub.nowMs += 95000
+      catalog.listNamespaces(Vector.empty)
+      catalog.listNamespaces(Vector.empty)
+      assert(stub.requests.count(_.target.contains("oauth")) == 1, "it is tried once")
+      assert(proofs(stub).flatten.distinct == Vector(s"Bearer $web"))
+      val fixed = stub.catalog("token" -> web, "token-refresh-enabled" -> "false")
+      fixed.listNamespaces(Vector.empty)
+      assert(stub.requests.count(_.target.contains("oauth")) == 1)
+    }
+  }
+
+  test("a token that the server does not accept any more is replaced once, and the request sent again") {
+    withStub { stub =>
+      stub.on(tokens)(token("t1", 3600), token("t2", 3600), token("t3", 3600))
+      stub.on("GET /v1/namespaces")(refuse(401, "NotAuthorizedException", "old"), none)
+      val catalog = stub.catalog("credential" -> "me:s3cret")
+      catalog.listNamespaces(Vector.empty)
+      assert(proofs(stub).flatten == Vector("Bearer t1", "Bearer t1", "Bearer t2"))
+      stub.on("GET /v1/namespaces")(refuse(419, "AuthenticationTimeoutException", "old"))
+      val error = intercept[StorageFailed](catalog.listNamespaces(Vector.empty))
+      assert(error.getMessage.contains("credential") && proofs(stub).flatten.last == "Bearer t3")
+    }
+  }
+
+  test("headers of the user's go with every request, also in the place of ours") {
+    withStub { stub =>
+      stub.on("GET")(refuse(404, "NoSuchTableException", "none")).on("GET /v1/config")(json("{}"))
+      val headers = Seq("header.X-Iceberg-Access-Delegation" -> "remote-signing", "header.X-Tenant" -> "me")
+      intercept[NotFound](stub.catalog(headers: _*).load(TableIdentifier(Vector("db"), "t")))
+      intercept[NotFound](stub.catalog().load(TableIdentifier(Vector("db"), "t")))
+      val Vector(ours, theirs) = stub.requests.filter(_.target.contains("tables")).map(_.headers)
+      assert(ours("x-iceberg-access-delegation") == "remote-signing" && ours("x-tenant") == "me")
+      assert(theirs("x-iceberg-access-delegation") == "vended-credentials" && ours("user-agent") == "iceberg-lite")
+    }
+  }
+
+  test("sigv4 signs path, query, headers and body, and moves the delegate's proof aside") {
+    withStub { stub =>
+      stub.on("POST /v1/namespaces/n%201/properties")(json("{}")).on("GET /v1/namespaces")(none)
+      val keys = Seq("rest.access-key-id" -> "AKIA", "rest.secret-access-key" -> "aws-s3cret", "rest.session-token" -> "st")
+      val settings = Seq("rest.auth.type" -> "sigv4", "rest.signing-region" -> "eu-west-1", "token" -> "t1") ++ keys
+      val catalog = stub.catalog(settings :+ ("rest-page-size" -> "7"): _*)
+      catalog.alterNamespace(Vector("n 1"), Map("a" -> "ö"), Set.empty)
+      catalog.listNamespaces(Vector.empty)
+      assert(stub.requests.size == 3)
+      stub.requests.foreach { request =>
+        assert(request.headers("original-authorization") == "Bearer t1" && request.headers("x-amz-security-token") == "st")
+        assert(request.headers("x-amz-content-sha256") == hex(sha256(request.body.getBytes(UTF_8))))
+        assert(request.headers("authorization") == expected(request, "AKIA", "aws-s3cret", "eu-west-1", "execute-api"))
+      }
+      val plain = stub.catalog(settings ++ Seq("rest.auth.sigv4.delegate-auth-type" -> "none", "rest.signing-name" -> "glue"): _*)
+      plain.listNamespaces(Vector.empty)
+      assert(!stub.requests.last.headers.contains("original-authorization"))
+      assert(stub.requests.last.headers("authorization").contains("/eu-west-1/glue/aws4_request"))
+    }
+  }
+
+  /** The signature by the text of AWS's documentation, from the request as the server got it. */
+  private def expected(request: Request, key: String, secret: String, region: String, service: String): String = {
+    val sent = request.headers("authorization")
+    val signed = sent.split("SignedHeaders=")(1).takeWhile(_ != ',')
+    val (path, query) = request.target.span(_ != '?')
+    val canonicalPath = path.split("/", -1).map(s => java.net.URLEncoder.encode(s, "UTF-8")).mkString("/")
+    val canonicalQuery = query.drop(1).split('&').sorted.mkString("&")
+    val headers = signed.split(';').map(h => s"$h:${request.headers(h).trim}\n").mkString
+    val canonical = Seq(request.method, canonicalPath, canonicalQuery, headers, signed, request.headers("x-amz-content-sha256"))
+    val date = request.headers("x-amz-date")
+    val scope = s"${date.take(8)}/$region/$service/aws4_request"
+    val text = s"AWS4-HMAC-SHA256\n$date\n$scope\n${hex(sha256(canonical.mkString("\n").getBytes(UTF_8)))}"
+    val signing = Seq(date.take(8), region, service, "aws4_request").foldLeft(s"AWS4$secret".getBytes(UTF_8))(hmac)
+    s"AWS4-HMAC-SHA256 Credential=$key/$scope, SignedHeaders=$signed, Signature=${hex(hmac(signing, text))}"
+  }
+
+  private def sha256(bytes: Array[Byte]): Array[Byte] = MessageDigest.getInstance("SHA-256").digest(bytes)
+  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"$b%02x").mkString
+
+  private def hmac(key: Array[Byte], text: String): Array[Byte] = {
+    val mac = Mac.getInstance("HmacSHA256")
+    mac.init(new SecretKeySpec(key, "HmacSHA256"))
+    mac.doFinal(text.getBytes(UTF_8))
+  }
+
+  test("half of a pair of keys for sigv4 is refused") {
+    withStub { stub =>
+      val half = Seq("rest.auth.type" -> "sigv4", "rest.access-key-id" -> "AKIA")
+      val error = intercept[InvalidArgument](stub.catalog(half: _*))
+      assert(error.getMessage.contains("rest.secret-access-key"))
+    }
+  }
+}

@@ -1,0 +1,279 @@
+package iceberglite.catalog.rest
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.RestCatalog
+import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.MetadataUpdate.{AssignUuid, SetProperties}
+import iceberglite.spec.Requirement.{AssertCreate, AssertTableUuid}
+import iceberglite.spec.json.{JsonValue, MetadataUpdateJson, RequirementJson}
+import iceberglite.spec.{IcebergError, MetadataUpdate, NewTable, TableMetadata}
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action._
+
+/** Commits: what is sent, and what each answer says of them. */
+class RestCommitSuite extends AnyFunSuite {
+  private val id = TableIdentifier(Vector("db"), "t")
+  private val path = "/v1/namespaces/db/tables/t"
+  private val empty =
+    NewTable(schema, Vector.empty, Vector.empty, "mem://wh/db/t", Map.empty).metadata(new UUID(0, 7), 1000L)
+  private val first = "mem://wh/db/t/metadata/00000-a.metadata.json"
+  private val second = "mem://wh/db/t/metadata/00001-b.metadata.json"
+  private val base = TableVersion(empty, first)
+  private val properties = Change(Vector(SetProperties(Map("a" -> "b"))), Vector(AssertTableUuid(new UUID(0, 7))))
+  private val quick = "rest.client.max-retries" -> "2"
+
+  /** The requirements and updates of a request. */
+  private def sent(request: Request): Change = read(JsonValue.parse("request", request.body))
+
+  private def read(json: JsonValue): Change = Change(
+    json("updates").map(MetadataUpdateJson.read),
+    json("requirements").map(RequirementJson.read)
+  )
+
+  /** As a server does it. */
+  private def after(metadata: TableMetadata, change: Change): TableMetadata =
+    MetadataUpdate.applyAll(metadata, change.updates, metadata.lastUpdatedMs + 1)
+
+  private def commit(catalog: RestCatalog): TableVersion = catalog.commit(id, Some(base), properties)
+
+  test("a commit is its name, requirements and updates, and the answer the new version") {
+    withStub { stub =>
+      stub.on(s"POST $path")(table(after(empty, properties), second))
+      val version = commit(stub.catalog())
+      assert(version.metadata.properties("a") == "b" && version.metadataLocation == second)
+      val request = stub.requests.last
+      assert(request.headers("content-type") == "application/json")
+      val identifier = JsonValue.parse("request", request.body)("identifier")
+      assert(identifier("namespace").map(_.string) == Vector("db") && identifier.string("name") == "t")
+      assert(sent(request) == properties)
+    }
+  }
+
+  test("a conflict is a conflict, and what the catalog refuses was certainly not done") {
+    withStub { stub =>
+      def outcome(reply: Reply): IcebergError = {
+        stub.on(s"POST $path")(reply)
+        intercept[IcebergError](commit(stub.catalog(quick)))
+      }
+      assert(outcome(refuse(409, "CommitFailedException", "moved")).isInstanceOf[CommitConflict])
+      assert(outcome(refuse(404, "NoSuchTableException", "gone")).isInstanceOf[NotFound])
+      assert(outcome(refuse(400, "BadRequestException", "bad")).isInstanceOf[ValidationFailed])
+      assert(outcome(refuse(401, "NotAuthorizedException", "who")).isInstanceOf[StorageFailed])
+      assert(outcome(refuse(403, "ForbiddenException", "no")).isInstanceOf[StorageFailed])
+      assert(outcome(refuse(406, "UnsupportedOperationException", "no")).isInstanceOf[Unsupported])
+      assert(outcome(answer(307).having("Location" -> "https://elsewhere")).isInstanceOf[StorageFailed])
+      assert(outcome(refuse(429, "SlowDownException", "later")).isInstanceOf[StorageFailed])
+    }
+  }
+
+  test("what is neither a success nor a refusal of the catalog leaves the outcome unknown") {
+    withStub { stub =>
+      val replies = Seq(500, 502, 504, 507, 408).map(refuse(_, "SomeException", "hm")) ++
+        Seq(answer(500, "<html>"), broken, json("<html>"), json("{"), json("""{"metadata":{}}"""), answer(204))
+      replies.foreach { reply =>
+        stub.on(s"POST $path")(reply)
+        val before = stub.lines.size
+        val error = intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+        assert(error.getMessage.contains("lite.db.t") && stub.lines.size == before + 1, "and is not sent again")
+      }
+    }
+  }
+
+  test("a commit that was turned away is sent again; where an earlier try may count, a conflict does not tell") {
+    withStub { stub =>
+      stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(429, "x", "busy"), table(after(empty, properties), second))
+      assert(commit(stub.catalog(quick)).metadataLocation == second)
+      stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "CommitFailedException", "moved"))
+      intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+      stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(400, "BadRequestException", "moved"))
+      intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+      stub.on(s"POST $path")(refuse(503, "x", "busy"))
+      intercept[CommitStateUnknown](commit(stub.catalog(quick)))
+    }
+  }
+
+  test("with idempotency keys a commit of unknown outcome is sent again until the server tells") {
+    withStub { stub =>
+      stub.on("GET /v1/config")(json("""{"idempotency-key-lifetime":"PT30M"}"""))
+      stub.on(s"POST $path")(broken, answer(502), table(after(empty, properties), second))
+      assert(commit(stub.catalog(quick)).metadataLocation == second)
+      assert(stub.requests.filter(_.method == "POST").map(_.headers("idempotency-key")).distinct.size == 1)
+    }
+  }
+
+  /** A server that keeps one table, and answers commits as it is told, after it did them or not. */
+  final private class Keeper(stub: StubServer) {
+    var version: TableVersion = base
+    var asked = 0
+
+    def loads(): Unit = {
+      stub.on(s"GET $path")(table(version.metadata, version.metadataLocation))
+      ()
+    }
+
+    def commits(replies: (Boolean, Option[Reply])*): Unit = {
+      stub.on(s"POST $path")(replies.map { case (does, reply) => new Doing(does, reply) }: _*)
+      loads()
+    }
+
+    final private class Doing(does: Boolean, reply: Option[Reply]) extends Reply {
+      override def send(exchange: com.sun.net.httpserver.HttpExchange): Unit = {
+        asked += 1
+        if (does) {
+          val metadata = after(version.metadata, sent(stub.requests.last))
+          version = TableVersion(metadata, f"mem://wh/db/t/metadata/$asked%05d-x.metadata.json")
+          loads()
+        }
+        reply.getOrElse(table(version.metadata, version.metadataLocation)).send(exchange)
+      }
+    }
+  }
+
+  private def append(table: Table, name: String): Table =
+    table.transaction(Map.empty, environment).add(new FastAppend(Vector(file(name)))).commit()
+
+  test("an append whose answer was lost is found in the table, and done once") {
+    Seq(answer(500), answer(504), broken, json("<html>")).foreach { lost =>
+      withStub { stub =>
+        val keeper = new Keeper(stub)
+        keeper.commits(true -> Some(lost))
+        val files = new MemoryFileIO
+        val done = append(stub.on(files).table(id), "f")
+        assert(liveFiles(done) == Vector("f") && keeper.asked == 1)
+      }
+    }
+  }
+
+  test("an append that nobody knows of keeps its files") {
+    withStub { stub =>
+      val keeper = new Keeper(stub)
+      keeper.commits(false -> Some(answer(500)))
+      val files = new MemoryFileIO
+      intercept[CommitStateUnknown](append(stub.on(files).table(id), "f"))
+      assert(files.paths.count(_.endsWith(".avro")) == 2)
+    }
+  }
+
+  test("an append that the server did before it said that it is too busy is not done twice") {
+    withStub { stub =>
+      val keeper = new Keeper(stub)
+      keeper.commits(true -> Some(refuse(503, "x", "busy")), false -> Some(refuse(409, "CommitFailedException", "moved")))
+      val files = new MemoryFileIO
+      val done = append(stub.on(files).table(id), "f")
+      assert(liveFiles(done) == Vector("f") && done.metadata.snapshots.size == 1)
+    }
+  }
+
+  test("a lost race is described anew on what the server has by then") {
+    withStub { stub =>
+      val keeper = new Keeper(stub)
+      keeper.commits(true -> None, false -> Some(refuse(409, "CommitFailedException", "moved")), true -> None)
+      val catalog = stub.on(new MemoryFileIO)
+      val table = catalog.table(id)
+      append(table, "theirs")
+      assert(liveFiles(append(table, "ours")) == Vector("ours", "theirs"))
+    }
+  }
+
+  test("a new table is where the server puts it, and made by a commit that requires that there is none") {
+    withStub { stub =>
+      stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
+      val placed = empty.copy(location = "mem://chosen/t", properties = Map("of" -> "server"))
+      stub.on("POST /v1/namespaces/db/tables")(json(
+        s"""{"metadata":${new String(iceberglite.spec.json.TableMetadataJson.write(placed), "UTF-8")}}"""
+      ))
+      stub.on(s"POST $path")(table(empty, first))
+      val catalog = stub.catalog("table-default.of" -> "catalog", "table-default.x" -> "y")
+      catalog.create(id, unpartitioned("k" -> "v", "format-version" -> "3"))
+      val Vector(staged, committed) = stub.requests.filter(_.method == "POST")
+      val json1 = JsonValue.parse("request", staged.body)
+      assert(json1("stage-create").boolean && json1.string("name") == "t" && !json1.has("location"))
+      assert(json1("properties").strings("k") == "v" && json1("properties").strings("format-version") == "3")
+      val change = sent(committed)
+      assert(change.requirements == Vector(AssertCreate))
+      assert(change.updates.contains(MetadataUpdate.SetLocation("mem://chosen/t")))
+      val set = change.updates.collect { case SetProperties(p) => p }.flatten.toMap
+      assert(Seq("k", "x", "of").map(set) == Seq("v", "y", "catalog") && !set.contains("format-version"))
+    }
+  }
+
+  test("a table that is there, or whose namespace is not, is not staged") {
+    withStub { stub =>
+      stub.on(s"GET $path")(refuse(404, "NoSuchTableException", "none"))
+      stub.on("POST /v1/namespaces/db/tables")(refuse(409, "AlreadyExistsException", "a view"))
+      intercept[AlreadyExists](stub.catalog().create(id, unpartitioned()))
+      stub.on("POST /v1/namespaces/db/tables")(refuse(404, "NoSuchNamespaceException", "none"))
+      assert(intercept[NotFound](stub.catalog().create(id, unpartitioned())).getMessage.contains("lite.db"))
+    }
+  }
+
+  test("a table that an earlier try of the same commit has made is ours") {
+    withStub { stub =>
+      val creation = Change(Vector(AssignUuid(new UUID(0, 7))), Vector(AssertCreate))
+      stub.on(s"GET $path")(table(empty, first))
+      stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "AlreadyExistsException", "there"))
+      assert(stub.catalog(quick).commit(id, None, creation).metadataLocation == first)
+      stub.on(s"POST $path")(refuse(409, "AlreadyExistsException", "there"))
+      intercept[AlreadyExists](stub.catalog(quick).commit(id, None, creation))
+      stub.on(s"GET $path")(table(empty.copy(uuid = Some(new UUID(0, 8))), first))
+      stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "AlreadyExistsException", "there"))
+      intercept[CommitStateUnknown](stub.catalog(quick).commit(id, None, creation))
+    }
+  }
+
+  test("several tables change in one request, or none of them") {
+    withStub { stub =>
+      val other = TableIdentifier(Vector("x", "y"), "u")
+      stub.on("POST /v1/transactions/commit")(answer(204))
+      val catalog = stub.catalog(quick)
+      val changes = Vector(TableChange(id, base, properties), TableChange(other, base, properties))
+      catalog.commitAll(changes)
+      val parts = JsonValue.parse("request", stub.requests.last.body)("table-changes").elements
+      assert(parts.map(read) == Vector(properties, properties))
+      assert(parts.map(_("identifier").string("name")) == Vector("t", "u"))
+      def outcome(replies: Reply*): IcebergError = {
+        stub.on("POST /v1/transactions/commit")(replies: _*)
+        intercept[IcebergError](catalog.commitAll(changes))
+      }
+      val conflict = outcome(refuse(409, "CommitFailedException", "moved"))
+      assert(conflict.isInstanceOf[CommitConflict] && conflict.getMessage.contains("lite.db.t, lite.x.y.u"))
+      assert(outcome(answer(500)).isInstanceOf[CommitStateUnknown])
+      assert(outcome(refuse(503, "x", "y"), refuse(409, "x", "y")).isInstanceOf[CommitStateUnknown])
+      assert(outcome(refuse(404, "NoSuchTableException", "none")).isInstanceOf[NotFound])
+    }
+  }
+
+  test("a token that comes with a table is borne in what is asked about it") {
+    withStub { stub =>
+      stub.on(s"GET $path")(table(empty, first, ""","config":{"token":"of-the-table"}"""))
+      stub.on(s"POST $path")(table(after(empty, properties), second))
+      val catalog = stub.catalog("token" -> "mine")
+      catalog.load(id)
+      commit(catalog)
+      assert(stub.requests.takeRight(2).map(_.headers("authorization")) == Vector("Bearer mine", "Bearer of-the-table"))
+      stub.on(s"POST $path")(refuse(401, "NotAuthorizedException", "old"), table(after(empty, properties), second))
+      commit(catalog)
+      assert(stub.requests.last.headers("authorization") == "Bearer mine", "one that is too old is left")
+    }
+  }
+
+  test("a purge deletes the files from here, or leaves it to the server") {
+    withStub { stub =>
+      stub.on(s"GET $path")(table(empty, first)).on(s"DELETE $path")(answer(204))
+      val files = new MemoryFileIO
+      files.write(first, Array.emptyByteArray)
+      assert(stub.on(files, "rest-catalog-purge" -> "true").drop(id, purge = true))
+      assert(stub.lines.last == s"DELETE $path?purgeRequested=true" && files.exists(first))
+      assert(stub.on(files).drop(id, purge = false) && files.exists(first))
+      assert(stub.on(files).drop(id, purge = true) && !files.exists(first))
+      assert(stub.lines.last == s"DELETE $path?purgeRequested=false")
+      stub.on(s"DELETE $path")(refuse(404, "NoSuchTableException", "none"))
+      assert(!stub.on(files).drop(id, purge = false))
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package iceberglite.catalog.rest
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.catalog.hive.MakingNamespaces
+import iceberglite.catalog.{Catalog, CatalogFixture, CatalogProperty, FileIOWrapper}
+import iceberglite.io.HadoopFileIO
+import iceberglite.servers.Servers
+import iceberglite.table._
+
+/** The one REST server of the tests, empty for each of them; the files are in a directory that it sees too. */
+object RestFixture extends CatalogFixture {
+  override val kind = "rest"
+  override def readsMetadata: Boolean = false
+
+  override def properties(store: CatalogFixture.Store): Map[String, String] =
+    Map("type" -> "rest", "uri" -> Servers.rest.uri, "warehouse" -> s"${store.place}/wh")
+
+  override def adapted(catalog: Catalog): Catalog = new PlacedTables(catalog)
+
+  override def withStore[A](body: CatalogFixture.Store => A): A = {
+    val directory = Files.createTempDirectory("rest")
+    val store = CatalogFixture.Store(new DirectoryFiles(directory), Map.empty, s"file://$directory")
+    clear(store)
+    try body(store)
+    finally clear(store)
+  }
+
+  private def clear(store: CatalogFixture.Store): Unit = {
+    val catalog = open(store, store.files)
+    def drop(namespace: Vector[String]): Unit = {
+      catalog.listNamespaces(namespace).foreach(drop)
+      catalog.listTables(namespace).foreach(catalog.drop(_, purge = false))
+      if (namespace.nonEmpty) catalog.dropNamespace(namespace)
+    }
+    drop(Vector.empty)
+  }
+}
+
+/** A catalog whose new tables are in its warehouse, and not in the server's. */
+final private class PlacedTables(inner: Catalog) extends MakingNamespaces(inner) {
+
+  override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
+    val warehouse = CatalogProperty.Warehouse.in(properties).get.stripSuffix("/")
+    val place = (warehouse +: id.namespace :+ id.name).mkString("/")
+    val isNew = !inner.tableExists(id)
+    (1 until id.namespace.size).map(id.namespace.take).filterNot(namespaceExists).foreach(createNamespace(_, Map.empty))
+    super.stage(id, if (isNew) creation.copy(location = creation.location.orElse(Some(place))) else creation, mode)
+  }
+}
+
+/** The files of a directory on this machine. */
+final private class DirectoryFiles(directory: Path)
+    extends FileIOWrapper(new HadoopFileIO(new Configuration))
+    with KeptFiles {
+
+  override def paths: Set[String] = {
+    val walk = Files.walk(directory)
+    try walk.iterator.asScala.filter(Files.isRegularFile(_)).map(p => s"file://$p").toSet
+    finally walk.close()
+  }
+}

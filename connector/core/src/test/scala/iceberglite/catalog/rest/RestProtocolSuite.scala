@@ -1,0 +1,291 @@
+package iceberglite.catalog.rest
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.Catalogs
+import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.NewTable
+import iceberglite.table.TestTables.schema
+import iceberglite.table.{MemoryFileIO, TableIdentifier}
+
+/** What goes over the wire, and what the answers mean. */
+class RestProtocolSuite extends AnyFunSuite {
+  private val id = TableIdentifier(Vector("db"), "t")
+  private val path = "/v1/namespaces/db/tables/t"
+  private val metadata =
+    NewTable(schema, Vector.empty, Vector.empty, "mem://wh/db/t", Map.empty).metadata(new UUID(0, 7), 1000L)
+  private val first = "mem://wh/db/t/metadata/00000-a.metadata.json"
+
+  test("nothing is asked before something is wanted, and the configuration once") {
+    withStub { stub =>
+      val catalog = stub.on("GET /v1/namespaces")(json("""{"namespaces":[["b"],["a"]]}""")).catalog("warehouse" -> "wh 1")
+      assert(stub.requests.isEmpty)
+      assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("a"), Vector("b")))
+      catalog.listNamespaces(Vector.empty)
+      assert(stub.requests.map(_.line).take(2) == Vector("GET /v1/config?warehouse=wh%201", "GET /v1/namespaces"))
+      assert(stub.requests.count(_.line.startsWith("GET /v1/config")) == 1)
+    }
+  }
+
+  test("the server's defaults come before the user's properties, its overrides after, and its prefix into every path") {
+    withStub { stub =>
+      stub.on("GET /v1/config")(json(
+        """{"defaults":{"header.a":"default","header.b":"default"},"overrides":{"prefix":"ws/one two","header.c":"override"}}"""
+      ))
+      stub.on("GET /v1/ws/one%20two/namespaces")(json("""{"namespaces":[]}"""))
+      stub.catalog("header.b" -> "user", "header.c" -> "user").listNamespaces(Vector.empty)
+      val asked = stub.requests.last
+      assert(Seq("a", "b", "c").map(asked.headers) == Seq("default", "user", "override"))
+      assert(asked.line == "GET /v1/ws/one%20two/namespaces")
+    }
+  }
+
+  test("names are percent-encoded, also those that look like a way up or a header") {
+    withStub { stub =>
+      stub.on("HEAD")(answer(204)).on("GET")(refuse(404, "NoSuchTableException", "none"))
+      stub.on("GET /v1/config")(json("""{"endpoints":["HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}"]}"""))
+      val catalog = stub.catalog()
+      val names = Seq("a/b", "..", "x?y=z#f", "ä%41", "line\r\nHost: evil", "a b+c")
+      names.foreach(name => assert(catalog.tableExists(TableIdentifier(Vector("n 1", "m/2"), name))))
+      assert(stub.lines == Vector(
+        "HEAD /v1/namespaces/n%201%1Fm%2F2/tables/a%2Fb",
+        "HEAD /v1/namespaces/n%201%1Fm%2F2/tables/%2E%2E",
+        "HEAD /v1/namespaces/n%201%1Fm%2F2/tables/x%3Fy%3Dz%23f",
+        "HEAD /v1/namespaces/n%201%1Fm%2F2/tables/%C3%A4%2541",
+        "HEAD /v1/namespaces/n%201%1Fm%2F2/tables/line%0D%0AHost%3A%20evil",
+        "HEAD /v1/namespaces/n%201%1Fm%2F2/tables/a%20b%2Bc"
+      ))
+      assert(stub.requests.forall(_.headers("host").startsWith("127.0.0.1")))
+      Seq(Vector.empty, Vector(""), Vector("a\u001fb")).foreach(namespace =>
+        intercept[InvalidArgument](catalog.tableExists(TableIdentifier(namespace, "t")))
+      )
+    }
+  }
+
+  test("the server may have its namespaces' levels separated otherwise") {
+    withStub { stub =>
+      stub.on("GET /v1/config")(json("""{"overrides":{"namespace-separator":"%2E"}}"""))
+      stub.on("GET")(json("""{"namespaces":[["a","b","c"]],"namespace":["a","b"],"properties":null}"""))
+      val catalog = stub.catalog()
+      assert(catalog.listNamespaces(Vector("a", "b")) == Vector(Vector("a", "b", "c")))
+      assert(catalog.loadNamespace(Vector("a", "b")).isEmpty)
+      assert(stub.lines == Vector("GET /v1/namespaces?parent=a.b", "GET /v1/namespaces/a%2Eb"))
+    }
+  }
+
+  test("listings come page by page, as large as the user wants them, and a paging without end is stopped") {
+    withStub { stub =>
+      val tables = "/v1/namespaces/db/tables"
+      def page(name: String, next: String) =
+        json(s"""{"identifiers":[{"namespace":["db"],"name":"$name"}],"next-page-token":$next}""")
+      stub.on(s"GET $tables")(page("a", "\"p 2\""), page("b", "\"p3\""), page("c", "null"))
+      assert(stub.catalog("rest-page-size" -> "1").listTables(Vector("db")).map(_.name) == Vector("a", "b", "c"))
+      assert(stub.lines == Vector(
+        s"GET $tables?pageToken=&pageSize=1",
+        s"GET $tables?pageToken=p%202&pageSize=1",
+        s"GET $tables?pageToken=p3&pageSize=1"
+      ))
+      stub.on(s"GET $tables")(page("a", "\"again\""))
+      val error = intercept[StorageFailed](stub.catalog().listTables(Vector("db")))
+      assert(error.getMessage.contains("no end"))
+    }
+  }
+
+  test("what a server does not list among its endpoints is not asked of it") {
+    withStub { stub =>
+      stub.on("GET /v1/config")(json("""{"endpoints":["GET  /v1/{prefix}/namespaces","GET /v1/{prefix}/namespaces/{namespace}"]}"""))
+      stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))
+      val catalog = stub.catalog()
+      assert(catalog.namespaceExists(Vector("db")), "by loading it, where HEAD is not there")
+      val error = intercept[Unsupported](catalog.rename(id, id.copy(name = "u")))
+      assert(error.getMessage.contains("POST /v1/{prefix}/tables/rename"))
+      assert(!catalog.viewExists(id))
+      intercept[Unsupported](catalog.listViews(Vector("db")))
+    }
+  }
+
+  test("a server that lists no endpoints has views where the user says so") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces/db/views")(json("""{"identifiers":[{"namespace":["db"],"name":"v"}]}"""))
+      intercept[Unsupported](stub.catalog().listViews(Vector("db")))
+      assert(stub.catalog("view-endpoints-supported" -> "true").listViews(Vector("db")).map(_.name) == Vector("v"))
+    }
+  }
+
+  test("a table that the server says is unchanged is not sent again, as long as it is kept") {
+    withStub { stub =>
+      stub.on(s"GET $path")(table(metadata, first).having("ETag" -> "\"e1\""), answer(304), answer(304), table(metadata, first))
+      val catalog = stub.catalog("rest-table-cache.expire-after-write-ms" -> "1000")
+      val loaded = catalog.table(id)
+      assert(catalog.table(id).metadata eq loaded.metadata)
+      assert(catalog.load(id).metadata eq loaded.metadata)
+      stub.nowMs += 1000
+      assert(catalog.table(id).metadata == loaded.metadata)
+      assert(stub.requests.drop(1).map(_.headers.get("if-none-match")) ==
+        Vector(None, Some("\"e1\""), Some("\"e1\""), None))
+    }
+  }
+
+  test("few tables are kept, and none where the user wants that") {
+    withStub { stub =>
+      stub.on("GET")(table(metadata, first).having("ETag" -> "e"))
+      val two = stub.catalog("rest-table-cache.max-entries" -> "2")
+      Seq("a", "b", "a", "c", "a", "b").foreach(name => two.load(id.copy(name = name)))
+      assert(stub.requests.drop(1).map(_.headers.contains("if-none-match")) ==
+        Vector(false, false, true, false, true, false))
+      val none = stub.catalog("rest-table-cache.max-entries" -> "0")
+      none.load(id)
+      none.load(id)
+      assert(!stub.requests.takeRight(2).exists(_.headers.contains("if-none-match")))
+    }
+  }
+
+  test("of a table only the snapshots of references are loaded where the user wants that, and all to build on it") {
+    withStub { stub =>
+      stub.on(s"GET $path")(table(metadata, first))
+      val catalog = stub.catalog("snapshot-loading-mode" -> "refs")
+      assert(!catalog.table(id).version.isWhole)
+      assert(catalog.table(id).refresh().version.isWhole)
+      assert(stub.lines.last == s"GET $path" && stub.lines.head == s"GET $path?snapshots=refs")
+    }
+  }
+
+  test("answers may be compressed") {
+    withStub { stub =>
+      val packed = new java.io.ByteArrayOutputStream
+      val zip = new java.util.zip.GZIPOutputStream(packed)
+      zip.write("""{"namespaces":[["a"]]}""".getBytes("UTF-8"))
+      zip.close()
+      stub.on("GET /v1/namespaces")(bytes(200, packed.toByteArray).having("Content-Encoding" -> "gzip"))
+      assert(stub.catalog().listNamespaces(Vector.empty) == Vector(Vector("a")))
+    }
+  }
+
+  test("each refusal is an error that says what was wanted and what the server says") {
+    withStub { stub =>
+      val catalog = stub.catalog()
+      def refusal(status: Int, kind: String): Exception = {
+        stub.on(s"GET $path")(refuse(status, kind, "because"))
+        intercept[Exception](catalog.load(id))
+      }
+      assert(refusal(404, "NoSuchTableException").isInstanceOf[NotFound])
+      assert(refusal(404, "NoSuchNamespaceException").isInstanceOf[NotFound])
+      assert(refusal(404, "NotFoundException").isInstanceOf[UnreadableFile], "the table is there, its metadata is not")
+      assert(refusal(400, "BadRequestException").isInstanceOf[ValidationFailed])
+      assert(refusal(406, "UnsupportedOperationException").isInstanceOf[Unsupported])
+      val others = Seq(401 -> "rest.auth", 403 -> "does not allow", 418 -> "418", 429 -> "later", 500 -> "500", 503 -> "503")
+      others.foreach { case (status, advice) =>
+        val error = refusal(status, "SomeException")
+        assert(error.isInstanceOf[StorageFailed])
+        Seq("load table lite.db.t", stub.uri, "because", advice).foreach(part => assert(error.getMessage.contains(part)))
+      }
+    }
+  }
+
+  test("a page that something on the way does not know is no table that is gone") {
+    withStub { stub =>
+      stub.on(s"GET $path")(answer(404, "<html>Not Found</html>"))
+      val error = intercept[StorageFailed](stub.catalog().load(id))
+      assert(error.getMessage.contains("404"))
+    }
+  }
+
+  test("a warehouse that the server does not have is an error that names it") {
+    withStub { stub =>
+      stub.on("GET /v1/config")(refuse(404, "NoSuchWarehouseException", "none of them"))
+      val error = intercept[NotFound](stub.catalog("warehouse" -> "wh").listNamespaces(Vector.empty))
+      assert(error.getMessage.contains("wh") && error.getMessage.contains("none of them"))
+    }
+  }
+
+  test("requests that were turned away are sent again after a wait that doubles, or that the server asks for") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(
+        refuse(503, "SlowDownException", "later"),
+        refuse(429, "SlowDownException", "later").having("Retry-After" -> "7"),
+        answer(504),
+        answer(502),
+        refuse(503, "x", "y").having("Retry-After" -> "Tue, 14 Nov 2023 22:13:50 GMT"),
+        json("""{"namespaces":[]}""")
+      )
+      assert(stub.catalog().listNamespaces(Vector.empty).isEmpty)
+      assert(stub.waits == Vector(50, 7000, 200, 400, 30000))
+    }
+  }
+
+  test("a request is given up after as many tries as the user wants, or when the server asks for too long a wait") {
+    withStub { stub =>
+      stub.on("GET /v1/namespaces")(refuse(503, "SlowDownException", "later"))
+      intercept[StorageFailed](stub.catalog("rest.client.max-retries" -> "2").listNamespaces(Vector.empty))
+      assert(stub.lines.size == 3)
+      stub.on("GET /v1/namespaces")(refuse(503, "SlowDownException", "later").having("Retry-After" -> "86400"))
+      intercept[StorageFailed](stub.catalog().listNamespaces(Vector.empty))
+      assert(stub.lines.size == 4)
+    }
+  }
+
+  test("what would be done twice is sent again only where the server asks for that") {
+    withStub { stub =>
+      val catalog = stub.catalog()
+      stub.on("POST /v1/namespaces")(refuse(503, "x", "y"))
+      intercept[StorageFailed](catalog.createNamespace(Vector("a"), Map.empty))
+      stub.on("POST /v1/namespaces")(broken)
+      intercept[StorageFailed](catalog.createNamespace(Vector("a"), Map.empty))
+      assert(stub.lines.size == 2)
+      stub.on("POST /v1/namespaces")(refuse(503, "x", "y").having("Retry-After" -> "1"), answer(429), json("{}"))
+      catalog.createNamespace(Vector("a"), Map("k" -> "v"))
+      assert(stub.lines.size == 5)
+      assert(stub.requests.last.body == """{"namespace":["a"],"properties":{"k":"v"}}""")
+    }
+  }
+
+  test("with idempotency keys, what changes something is sent again with the same key, and another has another") {
+    withStub { stub =>
+      stub.on("GET /v1/config")(json("""{"idempotency-key-lifetime":"PT30M"}"""))
+      stub.on("POST /v1/namespaces")(broken, answer(504), json("{}"), json("{}"))
+      val catalog = stub.catalog()
+      catalog.createNamespace(Vector("a"), Map.empty)
+      catalog.createNamespace(Vector("b"), Map.empty)
+      val keys = stub.requests.filter(_.method == "POST").map(_.headers("idempotency-key"))
+      assert(keys.take(3).distinct.size == 1 && keys.distinct.size == 2)
+      keys.map(UUID.fromString).foreach { key =>
+        assert(key.version == 7 && key.variant == 2 && (key.getMostSignificantBits >>> 16) == stub.nowMs)
+      }
+      stub.on("GET /v1/namespaces")(json("""{"namespaces":[]}"""))
+      catalog.listNamespaces(Vector.empty)
+      assert(!stub.requests.last.headers.contains("idempotency-key"))
+    }
+  }
+
+  test("a namespace that is not empty stays, and the error says what it holds") {
+    withStub { stub =>
+      stub.on("DELETE /v1/namespaces/db")(refuse(409, "NamespaceNotEmptyException", "no"))
+      stub.on("GET /v1/namespaces")(json("""{"namespaces":[]}"""))
+      stub.on("GET /v1/namespaces/db/tables")(json("""{"identifiers":[{"namespace":["db"],"name":"t"}]}"""))
+      val error = intercept[ValidationFailed](stub.catalog().dropNamespace(Vector("db")))
+      assert(error.getMessage.contains("lite.db") && error.getMessage.contains("It holds t"))
+    }
+  }
+
+  test("wrong settings are refused at once, and name the property") {
+    def error(properties: (String, String)*): String = intercept[Exception](Catalogs.open(
+      "lite",
+      Map("type" -> "rest", "uri" -> "https://localhost") ++ properties,
+      new MemoryFileIO
+    )).getMessage
+    assert(error("uri" -> "localhost:8181").contains("https://"))
+    assert(error("uri" -> "https://me:secret@localhost").contains("rest.auth.basic") &&
+      !error("uri" -> "https://me:secret@localhost").contains("secret@"))
+    assert(error("uri" -> "https://localhost?a=b").contains("path"))
+    assert(error("rest.auth.type" -> "google").contains("none, basic, oauth2, sigv4"))
+    assert(error("rest.auth.type" -> "basic").contains("rest.auth.basic.username"))
+    assert(error("rest.client.max-retries" -> "-1").contains("rest.client.max-retries"))
+    assert(error("snapshot-loading-mode" -> "some").contains("ALL or REFS"))
+    assert(error("scan-planning-mode" -> "server").contains("client"))
+    assert(error("token-refresh-enabled" -> "maybe", "token" -> "t0ken").contains("token-refresh-enabled"))
+    assert(error("snapshot-loading-mod" -> "all").contains("Did you mean snapshot-loading-mode"))
+  }
+}

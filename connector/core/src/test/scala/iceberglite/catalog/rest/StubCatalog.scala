@@ -1,0 +1,56 @@
+package iceberglite.catalog.rest
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import com.sun.net.httpserver.HttpExchange
+
+import iceberglite.catalog.Catalog
+import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.IcebergError.{CommitConflict, NotFound}
+import iceberglite.spec.NewTable
+import iceberglite.spec.json._
+import iceberglite.table._
+
+/**
+ * A server whose one namespace `db` is another catalog's, and that sends settings with each table.
+ *
+ * @param vended as JSON
+ */
+final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
+  stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))
+  Seq("GET", "POST", "DELETE").foreach(method => stub.on(method)(new Answering))
+
+  final private class Answering extends Reply {
+    override def send(exchange: HttpExchange): Unit = {
+      val request = stub.requests.last
+      val name = request.target.takeWhile(_ != '?').stripPrefix("/v1/namespaces/db/tables").stripPrefix("/")
+      reply(request, TableIdentifier(Vector("db"), name)).send(exchange)
+    }
+  }
+
+  private def reply(request: Request, id: TableIdentifier): Reply =
+    try
+      request.method match {
+        case "DELETE" => answer(if (behind.drop(id, purge = false)) 204 else 404)
+        case "POST" if id.name.isEmpty => staged(JsonValue.parse("request", request.body))
+        case "POST" =>
+          val body = JsonValue.parse("request", request.body)
+          val base = if (behind.tableExists(id)) Some(behind.load(id)) else None
+          val change = Change(body("updates").map(MetadataUpdateJson.read), body("requirements").map(RequirementJson.read))
+          given(behind.commit(id, base, change))
+        case _ => given(behind.load(id))
+      }
+    catch {
+      case missing: NotFound => refuse(404, "NoSuchTableException", missing.name)
+      case conflict: CommitConflict => refuse(409, "CommitFailedException", conflict.reason)
+    }
+
+  private def staged(body: JsonValue): Reply = {
+    val location = behind.defaultLocation(TableIdentifier(Vector("db"), body.string("name")))
+    val table = NewTable(SchemaJson.read(body("schema")), Vector.empty, Vector.empty, location, Map.empty)
+    val metadata = new String(TableMetadataJson.write(table.metadata(new java.util.UUID(0, 1), 0L)), UTF_8)
+    json(s"""{"metadata":$metadata,"config":$vended}""")
+  }
+
+  private def given(version: TableVersion): Reply = table(version.metadata, version.metadataLocation, s""","config":$vended""")
+}

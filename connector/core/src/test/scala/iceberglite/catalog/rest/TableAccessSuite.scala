@@ -1,0 +1,102 @@
+package iceberglite.catalog.rest
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.rest.StubServer._
+import iceberglite.io.HadoopFileIO
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.NewTable
+import iceberglite.spec.json.RestAnswerJson.Credential
+import iceberglite.table.TestTables._
+import iceberglite.table.{Change, Table, TableIdentifier}
+
+/** Credentials that a server gives for one table. */
+class TableAccessSuite extends AnyFunSuite {
+  private val id = TableIdentifier(Vector("db"), "t")
+  private val path = "GET /v1/namespaces/db/tables/t"
+  private val location = "s3://bucket/db/t"
+  private val metadata = NewTable(schema, Vector.empty, Vector.empty, location, Map.empty).metadata(new UUID(0, 7), 1000L)
+  private val file = s"$location/metadata/00000-a.metadata.json"
+
+  private def config(key: String, more: String = ""): String =
+    s"""{"s3.access-key-id":"$key","s3.secret-access-key":"s3cret","s3.session-token":"st","client.region":"eu-west-1"$more}"""
+
+  private def settings(table: Table): Configuration = table.io match {
+    case hadoop: HadoopFileIO => hadoop.configuration
+    case other => fail(other.toString)
+  }
+
+  test("a table's files are reached with the keys that came with it, others' with the catalog's") {
+    withStub { stub =>
+      val io = new HadoopFileIO(new Configuration(false))
+      stub.on(path)(table(metadata, file, s""","config":${config("AK1")}"""))
+      stub.on("GET /v1/namespaces/db/tables/u")(table(metadata, file))
+      val catalog = stub.on(io)
+      val mine = settings(catalog.table(id))
+      assert(Seq("access.key", "secret.key", "session.token", "endpoint.region").map(k => mine.get(s"fs.s3a.$k")) ==
+        Seq("AK1", "s3cret", "st", "eu-west-1"))
+      assert(catalog.table(id.copy(name = "u")).io eq io)
+      assert(Option(io.configuration.get("fs.s3a.access.key")).isEmpty)
+    }
+  }
+
+  test("of several credentials that with the longest fitting prefix counts, and before the configuration") {
+    val credentials = Vector("s3", "s3://bucket/db/", "s3://bucket/db/other", "gs").map(Credential(_, Map.empty))
+    assert(TableAccess.best(credentials, location).map(_.prefix).contains("s3://bucket/db/"))
+    assert(TableAccess.best(credentials.drop(2), location).isEmpty)
+    withStub { stub =>
+      val more = s""","config":${config("AK1")},"storage-credentials":[{"prefix":"s3://bucket","config":${config("AK2")}}]"""
+      stub.on(path)(table(metadata, file, more))
+      assert(settings(stub.on(new HadoopFileIO(new Configuration(false))).table(id)).get("fs.s3a.access.key") == "AK2")
+    }
+  }
+
+  test("a refreshed table has the keys of its newest load, and keeps them over a commit") {
+    withStub { stub =>
+      stub.on(path)(table(metadata, file, s""","config":${config("AK1")}"""), table(metadata, file, s""","config":${config("AK2")}"""))
+      stub.on("POST /v1/namespaces/db/tables/t")(table(metadata, file.replace("00000", "00001")))
+      val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
+      val loaded = catalog.table(id)
+      val refreshed = loaded.refresh()
+      assert(settings(loaded).get("fs.s3a.access.key") == "AK1" && settings(refreshed).get("fs.s3a.access.key") == "AK2")
+      val committed = catalog.commit(id, Some(refreshed.version), Change(Vector.empty, Vector.empty))
+      assert(settings(refreshed.at(committed)).get("fs.s3a.access.key") == "AK2")
+    }
+  }
+
+  test("a table whose keys have ended is not taken from what is kept") {
+    withStub { stub =>
+      val ends = stub.nowMs + 1000
+      val more = s""","config":${config("AK1", s""","s3.session-token-expires-at-ms":"$ends"""")}"""
+      stub.on(path)(table(metadata, file, more).having("ETag" -> "e"))
+      val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
+      catalog.table(id)
+      catalog.table(id)
+      stub.nowMs += 1000
+      catalog.table(id)
+      assert(stub.requests.drop(1).map(_.headers.contains("if-none-match")) == Vector(false, true, false))
+    }
+  }
+
+  test("a server sets nothing but what belongs to S3: no class of its choice is loaded") {
+    withStub { stub =>
+      val more = """,\"config\":{\"fs.s3a.impl\":\"evil.Class\",\"hadoop.fs.file.impl\":\"evil.Class\",\"io-impl\":\"x\"}"""
+      stub.on(path)(table(metadata, file, more.replace("\\", "")))
+      val io = new HadoopFileIO(new Configuration(false))
+      assert(stub.on(io).table(id).io eq io)
+    }
+  }
+
+  test("keys that are none show nothing of themselves") {
+    withStub { stub =>
+      Seq(""","config":{"s3.secret-access-key":["s3cret"]}""", ""","storage-credentials":"s3cret"""").foreach { more =>
+        stub.on(path)(table(metadata, file, more))
+        val error = intercept[InvalidMetadata](stub.on(new HadoopFileIO(new Configuration(false))).table(id))
+        assert(!error.getMessage.contains("s3cret") && Option(error.getCause).isEmpty)
+      }
+    }
+  }
+}

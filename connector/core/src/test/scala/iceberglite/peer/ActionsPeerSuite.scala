@@ -1,0 +1,363 @@
+package iceberglite.peer
+
+import scala.collection.JavaConverters._
+import scala.util.Random
+
+import org.apache.iceberg.SnapshotRef.MAIN_BRANCH
+import org.apache.iceberg.expressions.{Expressions => Theirs}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.CommitRules
+import iceberglite.spec.FormatVersion.{V2, V3}
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysFalse
+import iceberglite.table.Actions._
+import iceberglite.table.Destination.{Branch, Staged}
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action._
+
+/** The same operations by Apache Iceberg and by us give the same tables, and the same conflicts. */
+class ActionsPeerSuite extends AnyFunSuite {
+
+  private def vector(path: String, of: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
+    Content.PositionDeletes,
+    path,
+    FileFormat.Puffin,
+    of.specId,
+    of.partition,
+    records,
+    100,
+    Metrics.Empty,
+    referencedDataFile = Some(of.path),
+    contentOffset = Some(offset),
+    contentSizeInBytes = Some(40)
+  )
+
+  /** Random operations, one after the other, on one pair of tables. */
+  final private class History(version: FormatVersion, seed: Int) {
+    private val random = new Random(seed)
+    private val pair = new PeerActions(tableByCategory(version))
+    private var made = 0
+
+    private def fresh(category: String = Seq("a", "b", "c")(random.nextInt(3))): ContentFile = {
+      made += 1
+      fileOf(category, s"f$made", records = 1L + random.nextInt(20), ids = (made * 10L, made * 10L + 9))
+    }
+
+    private def categoryOf(file: ContentFile): String =
+      file.partition.values.head.collect { case Literal.StringLiteral(c) => c }.mkString
+
+    private def some[A](from: Vector[A], atMost: Int): Vector[A] = random.shuffle(from).take(1 + random.nextInt(atMost))
+    private def live: Vector[ContentFile] = Actions.live(pair.ours.store, pair.ours.table).map(_.file)
+    private def data: Vector[ContentFile] = live.filter(_.content == Content.Data)
+    private def head: Long = pair.ours.table.currentSnapshot.get.snapshotId
+    private def theirHead: Long = pair.theirs.currentSnapshot.snapshotId
+
+    private val steps: Vector[() => Unit] =
+      Vector(() => fastAppend(), () => append(), () => append(), () => deleteByFilter(), () => remove()) ++
+        Vector(() => overwrite(), () => replacePartitions(), () => deleteRows(), () => deleteRows(), () => change()) ++
+        Vector(() => rewrite(), () => rewriteManifests(), () => moveBack())
+
+    def run(count: Int): Unit = {
+      append()
+      (1 to count).foreach(_ => steps(random.nextInt(steps.size))())
+    }
+
+    private def fastAppend(): Unit = {
+      val files = Vector(fresh(), fresh())
+      pair.both("fast append")(new FastAppend(files)) { t =>
+        val append = t.newFastAppend()
+        files.foreach(f => append.appendFile(pair.data(f)))
+        append.commit()
+      }
+    }
+
+    private def append(): Unit = {
+      val files = Vector(fresh(), fresh())
+      pair.both("append")(new MergeAppend(files)) { t =>
+        val append = t.newAppend()
+        files.foreach(f => append.appendFile(pair.data(f)))
+        append.commit()
+      }
+    }
+
+    private def deleteByFilter(): Unit = {
+      // The peer commits a delete of nothing, and we do not.
+      val c = data.headOption.fold("a")(categoryOf)
+      if (data.nonEmpty) pair.both(s"delete $c")(new DeleteFiles(category(c))) { t =>
+        t.newDelete().deleteFromRowFilter(Theirs.equal("category", c)).commit()
+      }
+    }
+
+    private def remove(): Unit = if (data.nonEmpty) {
+      val gone = some(data, 2)
+      pair.both("remove files")(new RemoveFiles(gone.map(_.path).toSet)) { t =>
+        val delete = t.newDelete()
+        gone.foreach(f => delete.deleteFile(f.path))
+        delete.commit()
+      }
+    }
+
+    private def overwrite(): Unit = if (data.nonEmpty) {
+      val old = some(data, 2)
+      val added = old.map(f => fresh(categoryOf(f)))
+      pair.both("overwrite files")(new OverwriteFiles(AlwaysFalse, added, removed = old)) { t =>
+        val overwrite = t.newOverwrite()
+        old.foreach(f => overwrite.deleteFile(pair.data(f)))
+        added.foreach(f => overwrite.addFile(pair.data(f)))
+        overwrite.commit()
+      }
+    }
+
+    private def replacePartitions(): Unit = {
+      val files = Vector(fresh())
+      pair.both("replace partitions")(new ReplacePartitions(files)) { t =>
+        val replace = t.newReplacePartitions()
+        files.foreach(f => replace.addFile(pair.data(f)))
+        replace.commit()
+      }
+    }
+
+    private def deletesOf(file: ContentFile): ContentFile = {
+      made += 1
+      if (version == V2) positionDeletes(s"d$made", file) else vector(s"d$made.puffin", file)
+    }
+
+    private def withoutVector: Vector[ContentFile] = {
+      val taken = live.flatMap(_.referencedDataFile).toSet
+      data.filterNot(f => taken(f.path))
+    }
+
+    private def deleteRows(): Unit = if (withoutVector.nonEmpty) {
+      val deletes = some(withoutVector, 2).map(deletesOf)
+      pair.both("delete rows")(new RowDelta(deletes)) { t =>
+        val delta = t.newRowDelta()
+        deletes.foreach(d => delta.addDeletes(pair.deletes(d)))
+        delta.commit()
+      }
+    }
+
+    private def change(): Unit = if (withoutVector.nonEmpty) {
+      val (deletes, rows) = (some(withoutVector, 1).map(deletesOf), Vector(fresh()))
+      pair.both("change rows")(new RowDelta(rows ++ deletes)) { t =>
+        val delta = t.newRowDelta()
+        rows.foreach(f => delta.addRows(pair.data(f)))
+        deletes.foreach(d => delta.addDeletes(pair.deletes(d)))
+        delta.commit()
+      }
+    }
+
+    private def rewrite(): Unit = if (data.nonEmpty) {
+      val old = some(data, 3).groupBy(_.partition).head._2
+      val added = Vector(fresh(categoryOf(old.head)).copy(recordCount = old.map(_.recordCount).sum))
+      val number = pair.ours.table.currentSnapshot.get.sequenceNumber
+      pair.both("rewrite")(new RewriteFiles(old, added, head)) { t =>
+        val rewrite = t.newRewrite().validateFromSnapshot(theirHead).dataSequenceNumber(number)
+        old.foreach(f => rewrite.deleteFile(pair.data(f)))
+        added.foreach(f => rewrite.addFile(pair.data(f)))
+        rewrite.commit()
+      }
+    }
+
+    private def rewriteManifests(): Unit = {
+      val before = pair.ours.table.metadata.snapshots.size
+      pair.ours.commit(new RewriteManifests())
+      if (pair.ours.table.metadata.snapshots.size > before) {
+        pair.theirs.rewriteManifests().clusterBy(_ => "").commit()
+        pair.alike("rewrite manifests")
+      }
+    }
+
+    private def moveBack(): Unit = {
+      val line = pair.ours.table.metadata.ancestors(pair.ours.table.currentSnapshot.get).toVector
+      if (line.size > 2 && random.nextInt(3) == 0) {
+        val n = pair.ours.table.metadata.snapshots.indexWhere(_.snapshotId == line(1).snapshotId)
+        pair.both("roll back")(new RollbackToSnapshot(pair.ourId(n))) { t =>
+          t.manageSnapshots().rollbackTo(pair.theirId(n)).commit()
+        }
+      }
+    }
+  }
+
+  Seq(V2, V3).foreach { version =>
+    test(s"random operations on a table of version $version give what they give with the peer", CommitRules.operations) {
+      (1 to 3).foreach(seed => new History(version, seed).run(14))
+    }
+  }
+
+  /** Both tables have files of two categories, whose ids do not meet. */
+  final private class Scene(version: FormatVersion) {
+    val a: ContentFile = fileOf("a", "a1", ids = (0, 9))
+    val b: ContentFile = fileOf("b", "b1", ids = (10, 19))
+    val pair = new PeerActions(tableByCategory(version))
+    pair.both("fill")(new FastAppend(Vector(a, b)))(t => t.newFastAppend().appendFile(pair.data(a)).appendFile(pair.data(b)).commit())
+    val read: Table = pair.ours.table
+    val theirRead: Long = pair.theirs.currentSnapshot.snapshotId
+
+    def append(file: ContentFile): Unit = {
+      pair.both("append")(new FastAppend(Vector(file)))(_.newFastAppend().appendFile(pair.data(file)).commit())
+      ()
+    }
+
+    def deletes(file: ContentFile): Unit = {
+      pair.both("deletes")(new RowDelta(Vector(file)))(_.newRowDelta().addDeletes(pair.deletes(file)).commit())
+      ()
+    }
+
+    def compact(file: ContentFile): Unit = {
+      val small = file.copy(path = s"compacted-${file.path}")
+      pair.both("compact")(new RewriteFiles(Vector(file), Vector(small), read.currentSnapshot.get.snapshotId)) { t =>
+        t.newRewrite().validateFromSnapshot(theirRead).dataSequenceNumber(1)
+          .deleteFile(pair.data(file)).addFile(pair.data(small)).commit()
+      }
+      ()
+    }
+  }
+
+  private val levels = IsolationLevel.all
+
+  test("both refuse the same row deltas after the same commits of others", CommitRules.filesThere, CommitRules.serializable) {
+    val others: Vector[(String, Scene => Unit)] = Vector(
+      "nothing" -> (_ => ()),
+      "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
+      "append to b" -> (_.append(fileOf("b", "new", ids = (5, 6)))),
+      "append of other rows" -> (_.append(fileOf("a", "new", ids = (100, 109)))),
+      "compaction of a" -> (s => s.compact(s.a)),
+      "compaction of b" -> (s => s.compact(s.b))
+    )
+    for ((name, other) <- others; level <- levels) {
+      val s = new Scene(V2)
+      other(s)
+      val mine = positionDeletes("mine", s.a)
+      val filter = Expression.and(category("a"), idBelow(10))
+      s.pair.both(s"delete after $name, ${level.name}")(
+        new RowDelta(Vector(mine), isolation = since(s.read, level), read = filter)
+      ) { t =>
+        val delta = t.newRowDelta().addDeletes(s.pair.deletes(mine)).validateFromSnapshot(s.theirRead)
+          .conflictDetectionFilter(Theirs.and(Theirs.equal("category", "a"), Theirs.lessThan("id", 10L)))
+          .validateDataFilesExist(Seq("a1").asJava)
+        if (level == IsolationLevel.Serializable) delta.validateNoConflictingDataFiles()
+        delta.commit()
+      }
+    }
+  }
+
+  test("both refuse the same overwrites after the same commits of others", CommitRules.snapshotIsolation) {
+    val others: Vector[(String, Scene => Unit)] = Vector(
+      "nothing" -> (_ => ()),
+      "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
+      "append to b" -> (_.append(fileOf("b", "new", ids = (5, 6)))),
+      "deletes of a" -> (s => s.deletes(positionDeletes("d", s.a))),
+      "deletes of b" -> (s => s.deletes(positionDeletes("d", s.b))),
+      "equality deletes in a" -> (s => s.deletes(equalityDeletes("e", s.a, (3, 4)))),
+      "compaction of b" -> (s => s.compact(s.b))
+    )
+    for ((name, other) <- others; level <- levels; byFilter <- Seq(true, false)) {
+      val s = new Scene(V2)
+      other(s)
+      val mine = fileOf("a", "mine")
+      val action =
+        if (byFilter) new OverwriteFiles(category("a"), Vector(mine), since(s.read, level))
+        else new OverwriteFiles(AlwaysFalse, Vector(mine), since(s.read, level), removed = Vector(s.a), read = Some(category("a")))
+      s.pair.both(s"overwrite after $name, ${level.name}, by filter: $byFilter")(action) { t =>
+        val inA = Theirs.equal("category", "a")
+        val o = t.newOverwrite().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead).conflictDetectionFilter(inA)
+        if (byFilter) o.overwriteByRowFilter(inA) else o.deleteFile(s.pair.data(s.a))
+        o.validateNoConflictingDeletes()
+        if (level == IsolationLevel.Serializable) o.validateNoConflictingData()
+        o.commit()
+      }
+    }
+  }
+
+  test("both refuse the same compactions after the same commits of others", CommitRules.rewriteConflicts) {
+    val others: Vector[(FormatVersion, String, Scene => Unit)] = Vector(
+      (V2, "append", _.append(fileOf("a", "new"))),
+      (V2, "deletes of a", s => s.deletes(positionDeletes("d", s.a))),
+      (V2, "deletes of b", s => s.deletes(positionDeletes("d", s.b))),
+      (V2, "equality deletes", s => s.deletes(equalityDeletes("e", s.a, (3, 4)))),
+      (V2, "compaction of a", s => s.compact(s.a)),
+      (V2, "compaction of b", s => s.compact(s.b)),
+      (V3, "a vector of a", s => s.deletes(vector("d.puffin", s.a))),
+      (V3, "a vector of b", s => s.deletes(vector("d.puffin", s.b)))
+    )
+    others.foreach { case (version, name, other) =>
+      val s = new Scene(version)
+      other(s)
+      val mine = fileOf("a", "mine")
+      s.pair.both(s"rewrite after $name")(
+        new RewriteFiles(Vector(s.a), Vector(mine), s.read.currentSnapshot.get.snapshotId)
+      ) { t =>
+        t.newRewrite().validateFromSnapshot(s.theirRead).dataSequenceNumber(1)
+          .deleteFile(s.pair.data(s.a)).addFile(s.pair.data(mine)).commit()
+      }
+    }
+  }
+
+  test("both replace partitions, or refuse it, after the same commits of others", CommitRules.disjoint) {
+    val others: Vector[(String, Scene => Unit)] = Vector(
+      "append to a" -> (_.append(fileOf("a", "new"))),
+      "append to b" -> (_.append(fileOf("b", "new"))),
+      "deletes of a" -> (s => s.deletes(positionDeletes("d", s.a))),
+      "deletes of b" -> (s => s.deletes(positionDeletes("d", s.b)))
+    )
+    for ((name, other) <- others; level <- levels) {
+      val s = new Scene(V2)
+      other(s)
+      val mine = fileOf("a", "mine")
+      s.pair.both(s"replace after $name, ${level.name}")(new ReplacePartitions(Vector(mine), since(s.read, level))) { t =>
+        val r = t.newReplacePartitions().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead)
+          .validateNoConflictingDeletes()
+        if (level == IsolationLevel.Serializable) r.validateNoConflictingData()
+        r.commit()
+      }
+    }
+  }
+
+  test("where the peer refuses a second vector of one data file, the two become one here", CommitRules.unitedVectors) {
+    val s = new Scene(V3)
+    val (one, two) = (s.pair.ours.vectors("1.puffin", s.a -> Seq(1L)), s.pair.ours.vectors("2.puffin", s.a -> Seq(2L)))
+    s.deletes(one.head)
+    val delta = s.pair.theirs.newRowDelta().addDeletes(s.pair.deletes(two.head)).validateFromSnapshot(s.theirRead)
+    intercept[org.apache.iceberg.exceptions.ValidationException](delta.commit())
+    val table = s.pair.ours.commitOn(s.read, new RowDelta(two, isolation = serializable(s.read)))
+    assert(s.pair.ours.deleted(table, s.a) == Vector(1L, 2L))
+  }
+
+  test("both stage, pick, branch and move alike", CommitRules.staged, CommitRules.branches) {
+    val s = new Scene(V3)
+    val files = (1 to 9).map(i => fileOf("c", s"c$i"))
+    s.pair.both("stage")(new FastAppend(Vector(files(0)), Staged)) {
+      _.newFastAppend().appendFile(s.pair.data(files(0))).stageOnly().commit()
+    }
+    s.pair.both("stage replace")(new ReplacePartitions(Vector(fileOf("b", "b2")), to = Staged)) {
+      _.newReplacePartitions().addFile(s.pair.data(fileOf("b", "b2"))).stageOnly().commit()
+    }
+    s.append(files(1))
+    val picked = s.pair.both("pick")(new CherryPick(s.pair.ourId(1)))(_.manageSnapshots().cherrypick(s.pair.theirId(1)).commit())
+    assert(picked)
+    s.pair.both("pick a replace")(new CherryPick(s.pair.ourId(2)))(_.manageSnapshots().cherrypick(s.pair.theirId(2)).commit())
+    val again = s.pair.both("pick again")(new CherryPick(s.pair.ourId(1)))(_.manageSnapshots().cherrypick(s.pair.theirId(1)).commit())
+    assert(!again)
+    s.pair.both("branch")(new SetRef("x", SnapshotRef.Branch(s.pair.ourId(0))))(_.manageSnapshots().createBranch("x", s.pair.theirId(0)).commit())
+    s.pair.both("append to it")(new FastAppend(Vector(files(2)), Branch("x"))) {
+      _.newFastAppend().appendFile(s.pair.data(files(2))).toBranch("x").commit()
+    }
+    s.pair.both("append to a new one")(new FastAppend(Vector(files(3)), Branch("y", create = true))) { t =>
+      // By itself, the peer counts the totals of a new branch from nothing.
+      t.manageSnapshots().createBranch("y").commit()
+      t.newFastAppend().appendFile(s.pair.data(files(3))).toBranch("y").commit()
+    }
+    s.pair.both("fast-forward main")(new FastForward(MAIN_BRANCH, "y"))(_.manageSnapshots().fastForwardBranch(MAIN_BRANCH, "y").commit())
+    val diverged = s.pair.both("fast-forward x")(new FastForward("x", MAIN_BRANCH))(_.manageSnapshots().fastForwardBranch("x", MAIN_BRANCH).commit())
+    assert(!diverged)
+    s.pair.both("a new branch by fast-forward")(new FastForward("z", "x"))(_.manageSnapshots().fastForwardBranch("z", "x").commit())
+    s.pair.both("back")(new RollbackToSnapshot(s.pair.ourId(0)))(_.manageSnapshots().rollbackTo(s.pair.theirId(0)).commit())
+    s.pair.both("no ancestor")(new RollbackToSnapshot(s.pair.ourId(2)))(_.manageSnapshots().rollbackTo(s.pair.theirId(2)).commit())
+    s.pair.both("set")(new SetCurrentSnapshot(s.pair.ourId(2)))(_.manageSnapshots().setCurrentSnapshot(s.pair.theirId(2)).commit())
+    s.pair.both("tag")(new SetRef("v", SnapshotRef.Tag(s.pair.ourId(3))))(_.manageSnapshots().createTag("v", s.pair.theirId(3)).commit())
+    s.pair.both("drop")(new RemoveRef("x"))(_.manageSnapshots().removeBranch("x").commit())
+  }
+}

@@ -1,0 +1,59 @@
+package iceberglite.peer
+
+import scala.collection.JavaConverters._
+import scala.util.Random
+
+import org.apache.iceberg.LocationProviders
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.io.DataLocations
+import iceberglite.spec.{PartitionSpec, PartitionTuple}
+
+/** Where data files go, beside Apache Iceberg's providers of locations. */
+class DataLocationsPeerSuite extends AnyFunSuite {
+  private val locations =
+    Seq("s3://b/wh/db/t", "s3://b/t", "hdfs://nn:8020/wh/db/t/", "file:///wh/db/t", "file:/wh/t", "/wh/db/t")
+  private val directories = Seq("s3://other/x", "s3://b/wh/db/t/files", "/data/", "s3://b/wh/db/t2")
+
+  /** It refuses the former names of the data directory by now, unless they do not count. */
+  private def renamed(properties: Map[String, String]): Map[String, String] = {
+    val spreads = properties.get("write.object-storage.enabled").contains("true")
+    properties.flatMap {
+      case ("write.folder-storage.path", directory) => Some("write.data.path" -> directory)
+      case ("write.object-storage.path", directory) => if (spreads) Some("write.data.path" -> directory) else None
+      case other => Some(other)
+    }
+  }
+
+  private val settings: Seq[Map[String, String]] = for {
+    enabled <- Seq(None, Some("true"), Some("false"))
+    partitioned <- Seq(None, Some("true"), Some("false"))
+    named <- None +: (for {
+      key <- Seq("write.data.path", "write.object-storage.path", "write.folder-storage.path")
+      directory <- directories
+    } yield Some(key -> directory))
+  } yield Map.empty[String, String] ++ enabled.map("write.object-storage.enabled" -> _) ++
+    partitioned.map("write.object-storage.partitioned-paths" -> _) ++ named
+
+  test("a file of a table without partitions goes where Apache Iceberg puts it, whatever the properties say") {
+    val random = new Random(7L)
+    for (location <- locations; properties <- settings) {
+      val file = s"00000-${random.nextInt(100)}-${random.nextLong().toHexString}-00001.parquet"
+      val theirs = LocationProviders.locationsFor(location, renamed(properties).asJava).newDataLocation(file)
+      val ours = DataLocations.of(location, properties).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, file)
+      // For a table at the top of a bucket it doubles a slash, which storages take for one.
+      assert(ours == theirs.replace("//t/", "/t/"), s"for $location with $properties")
+    }
+  }
+
+  test("the hash of any name is Apache Iceberg's") {
+    val random = new Random(11L)
+    val properties = Map("write.object-storage.enabled" -> "true")
+    val provider = LocationProviders.locationsFor("s3://b/t", properties.asJava)
+    val ours = DataLocations.of("s3://b/t", properties)
+    for (length <- 0 to 300) {
+      val name = Seq.fill(length)(if (random.nextBoolean()) random.nextPrintableChar() else 'ü').mkString
+      assert(ours.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, name) == provider.newDataLocation(name))
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package iceberglite.peer
+
+import java.io.{ByteArrayInputStream, InputStream}
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.iceberg.{BaseTable, DataFile, TableMetadataParser}
+import org.apache.iceberg.{DeleteFile => PeerDelete, PartitionSpec => PeerSpec, Table => PeerTableApi}
+import org.apache.iceberg.catalog.{Namespace, TableIdentifier => PeerIdentifier}
+import org.apache.iceberg.inmemory.InMemoryCatalog
+import org.scalatest.Assertions._
+
+import iceberglite.catalog.FileIOWrapper
+import iceberglite.io.FileIO
+import iceberglite.spec._
+import iceberglite.spec.json.TableMetadataJson
+import iceberglite.table.action.Action
+import iceberglite.table.{Actions, MemoryFileIO}
+import iceberglite.tree.{ManifestCache, MetadataTree}
+
+/** One table of ours and one of Apache Iceberg's, to which the same is done. */
+final class PeerActions(val ours: Actions) {
+  private val catalog = {
+    val made = new InMemoryCatalog
+    made.initialize("peer", new java.util.HashMap)
+    made.createNamespace(Namespace.of("db"))
+    made
+  }
+
+  val theirs: PeerTableApi = {
+    val start = ours.empty.metadata
+    val spec = PeerFiles.spec(start.spec, start.schema)
+    val properties = start.properties + ("format-version" -> start.formatVersion.toString)
+    catalog.buildTable(PeerIdentifier.of("db", "t"), PeerFiles.schema(start.schema)).withPartitionSpec(spec)
+      .withProperties(properties.asJava).create()
+  }
+
+  def spec: PeerSpec = theirs.spec
+  def data(file: ContentFile): DataFile = PeerFiles.dataFile(file, theirs.specs.get(file.specId))
+  def deletes(file: ContentFile): PeerDelete = PeerFiles.deleteFile(file, theirs.specs.get(file.specId))
+
+  /** The id of the n-th snapshot, with us and with the peer. */
+  def ourId(n: Int): Long = ours.table.metadata.snapshots(n).snapshotId
+  def theirId(n: Int): Long = theirMetadata.snapshots(n).snapshotId
+
+  /** Both do it or both refuse; then both tables are alike. */
+  def both(what: String)(mine: => Action)(peers: PeerTableApi => Unit): Boolean = {
+    val done = Seq(Try(ours.commit(mine)), Try(peers(theirs)))
+    done.filter(_.isFailure).foreach(_.failed.get match {
+      case _: IcebergError | _: RuntimeException => ()
+      case other => throw other
+    })
+    assert(done.map(_.isSuccess).distinct.size == 1, s"$what: ${done.map(_.map(_ => "done").fold(_.toString, identity))}")
+    alike(what)
+    done.head.isSuccess
+  }
+
+  def alike(what: String): Unit = {
+    theirs.refresh()
+    val (a, b) = (shown(ours.store, ours.table.metadata), shown(theirFiles, theirMetadata))
+    a.zip(b).foreach { case (mine, peers) => assert(mine == peers, what) }
+  }
+
+  def theirMetadata: TableMetadata = theirs match {
+    case t: BaseTable => TableMetadataJson.parse("peer", TableMetadataParser.toJson(t.operations.current()))
+    case other => fail(s"No table of a catalog: $other")
+  }
+
+  /** The peer's files, to be read by us. */
+  private val theirFiles: FileIO = new FileIOWrapper(new MemoryFileIO) {
+    override def mayCache: Boolean = false
+    override def read(path: String): Array[Byte] = {
+      val in = theirs.io.newInputFile(path).newStream()
+      try in.readAllBytes()
+      finally in.close()
+    }
+    override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
+  }
+
+  /** What must be the same, with snapshots by their place and without what each calls its own. */
+  private def shown(io: FileIO, m: TableMetadata): Seq[Any] = {
+    val place = m.snapshots.map(_.snapshotId).zipWithIndex.toMap
+    val snapshots = m.snapshots.map { s =>
+      val parent = s.parentSnapshotId.map(place)
+      (parent, s.sequenceNumber, s.firstRowId, s.addedRows, counts(s.summary, place))
+    }
+    val refs = m.refs.map { case (name, ref) => name -> ((place(ref.snapshotId), ref.kind)) }
+    Seq(m.currentSnapshot.map(files(io, m, _, place)).getOrElse(Set.empty), snapshots, refs, m.nextRowId)
+  }
+
+  private def files(io: FileIO, m: TableMetadata, s: Snapshot, place: Map[Long, Int]): Set[Any] = {
+    val tree = MetadataTree.of(io, m, ManifestCache.Off)
+    tree.manifests(s).flatMap(tree.entries(_).filter(_.isLive)).map { e =>
+      val f = e.file
+      (f.content, f.path, f.contentOffset, e.sequenceNumber, e.fileSequenceNumber, e.snapshotId.map(place), f.recordCount)
+    }.toSet
+  }
+
+  private def counts(summary: Map[String, String], place: Map[Long, Int]): Map[String, String] =
+    summary.filterKeys(k => !PeerActions.OwnKeys(k)).map {
+      case (key @ "source-snapshot-id", id) => key -> place(id.toLong).toString
+      case other => other
+    }
+}
+
+object PeerActions {
+
+  /** What only one of the two says; the peer's fast append also keeps manifests without live files. */
+  private val OwnKeys = Set("iceberg-version", "iceberg-lite.commit-id", "manifests-kept")
+}

@@ -1,0 +1,129 @@
+package iceberglite.processes
+
+import java.nio.file.{Files, Path}
+
+import scala.util.Random
+
+import org.apache.hadoop.conf.Configuration
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.{Catalog, Catalogs}
+import iceberglite.io.HadoopFileIO
+import iceberglite.processes.Writers.Id
+import iceberglite.servers.Servers
+import iceberglite.table.{Table, TableCreation, TestTables}
+import iceberglite.table.action.FastAppend
+
+/**
+ * Eight processes write one table at once, some of which die in the middle of a commit, at a step that the seed decides
+ * or when they are killed: whatever they had said is true of the table, and it goes on.
+ */
+class KilledWritersSuite extends AnyFunSuite {
+  private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
+  private val patient = Map("commit.retry.num-retries" -> "1000", "commit.retry.min-wait-ms" -> "2")
+
+  private def withDirectory(body: Path => Unit): Unit = {
+    val directory = Files.createTempDirectory("killed-writers")
+    try body(directory)
+    finally new HadoopFileIO(new Configuration(false)).deleteDirectory(directory.toString)
+  }
+
+  private def check(kind: String, settings: Path => Map[String, String]): Unit =
+    test(s"nothing that a writer was told is lost when others are killed: $kind (seed $seed)") {
+      withDirectory { directory =>
+        val properties = settings(directory)
+        val catalog = Catalogs.open("lite", properties, Writers.storage(properties))
+        try {
+          catalog.createNamespace(Id.namespace, Map.empty)
+          catalog.create(Id, TableCreation(TestTables.schema, properties = patient))
+          val all = new Writers(properties, directory, new Random(seed)).run(count = 8, commits = 8)
+          assert(all.exists(_.died))
+          judge(all, catalog)
+        } finally catalog.close()
+      }
+    }
+
+  private def judge(all: Vector[Said], catalog: Catalog): Unit = {
+    val table = catalog.table(Id)
+    val live = TestTables.liveFiles(table)
+    assert(live.distinct == live, "a file is there twice")
+    val lost = all.flatMap(_.done).toSet -- live
+    assert(lost.isEmpty, "acknowledged, and lost")
+    assert((all.flatMap(_.failed).toSet & live.toSet).isEmpty, "said to have failed, and there")
+    assert((live.toSet -- all.flatMap(_.begun)).isEmpty)
+    all.filterNot(_.died).foreach(said => assert(said.begun == said.done ++ said.failed, said.writer))
+    history(table)
+    leftovers(table, all)
+    val next = table.transaction().add(new FastAppend(Vector(TestTables.file("afterwards")))).commit()
+    assert(TestTables.liveFiles(catalog.table(Id)) == (live :+ "afterwards").sorted)
+    assert(next.metadata.snapshots.size == table.metadata.snapshots.size + 1)
+  }
+
+  private def history(table: Table): Unit = {
+    val snapshots = table.metadata.snapshots
+    val chain = table.metadata.ancestors(table.currentSnapshot.get).toVector
+    assert(chain.map(_.snapshotId).toSet == snapshots.map(_.snapshotId).toSet, "the history forked")
+    assert(chain.map(_.sequenceNumber) == chain.indices.map(i => (chain.size - i).toLong))
+    assert(snapshots.size == TestTables.liveFiles(table).size)
+    assert(table.currentSnapshot.get.summary("total-records") == (snapshots.size * 10).toString)
+  }
+
+  /** What nothing refers to is of those who died; who lived on has tidied up. */
+  private def leftovers(table: Table, all: Vector[Said]): Unit = {
+    val needed = TestTables.reachable(table.io, table.version)
+    val ofTheDead = all.filter(_.died).flatMap(_.written).toSet
+    val orphans = all.flatMap(_.written).toSet.filter(table.io.exists) -- needed
+    assert((orphans -- ofTheDead).isEmpty, "left by a writer that lived")
+    assert(needed.filterNot(table.io.exists).isEmpty, "referred to, and not there")
+  }
+
+  check("files", directory => Map("type" -> "hadoop", "warehouse" -> s"file://$directory/wh"))
+
+  check(
+    "jdbc on SQLite",
+    directory =>
+      Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/catalog.db", "warehouse" -> s"file://$directory/wh")
+  )
+
+  check(
+    "jdbc on PostgreSQL",
+    { directory =>
+      val database = Servers.postgres.newDatabase()
+      Map(
+        "type" -> "jdbc",
+        "uri" -> database.url,
+        "jdbc.user" -> database.user,
+        "jdbc.password" -> database.password,
+        "warehouse" -> s"file://$directory/wh"
+      )
+    }
+  )
+
+  check("rest", _ => Map("type" -> "rest", "uri" -> Servers.rest.uri))
+
+  check(
+    "hive",
+    _ =>
+      Map(
+        "type" -> "hive",
+        "uri" -> Servers.hive.uri,
+        "warehouse" -> Servers.hive.warehouse,
+        "hadoop.iceberg.hive.lock-check-max-wait-ms" -> "200"
+      )
+  )
+
+  check(
+    "files on S3",
+    { _ =>
+      val server = Servers.s3
+      Map(
+        "type" -> "hadoop",
+        "warehouse" -> s"s3a://${server.newBucket()}/wh",
+        "hadoop.fs.s3a.endpoint" -> server.endpoint,
+        "hadoop.fs.s3a.path.style.access" -> "true",
+        "hadoop.fs.s3a.access.key" -> server.accessKey,
+        "hadoop.fs.s3a.secret.key" -> server.secretKey
+      )
+    }
+  )
+}

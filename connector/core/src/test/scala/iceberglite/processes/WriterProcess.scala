@@ -1,0 +1,94 @@
+package iceberglite.processes
+
+import java.io.FileReader
+import java.util.Properties
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.JavaConverters._
+
+import iceberglite.catalog.{Catalogs, FileIOWrapper}
+import iceberglite.io.FileIO
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.table.{Environment, TestTables}
+import iceberglite.table.action.FastAppend
+
+/**
+ * A process that appends to a table, and may die at any step of a commit. It says on its output what it is about to
+ * write (`WRITES`) and how each commit ended (`DONE`, `FAILED`, `UNKNOWN`); what it does not come to say, nobody knows.
+ */
+object WriterProcess {
+
+  /** @param args the file with the catalog's properties, the writer's name, how many commits, and the step to die at */
+  def main(args: Array[String]): Unit = {
+    val Array(settings, writer, commits, step) = args
+    val properties = read(settings)
+    val dying = new DyingFileIO(Writers.storage(properties), step.toInt)
+    val catalog = Catalogs.open("lite", properties, dying, Environment.system)
+    say("READY")
+    (1 to commits.toInt).foldLeft(catalog.table(Writers.Id)) { (table, i) =>
+      val path = s"$writer-$i"
+      say(s"BEGIN $path")
+      try {
+        val committed = table.transaction().add(new FastAppend(Vector(TestTables.file(path)))).commit()
+        dying.step()
+        say(s"DONE $path")
+        committed
+      } catch {
+        case unknown: CommitStateUnknown =>
+          say(s"UNKNOWN $path ${unknown.getMessage}")
+          catalog.table(Writers.Id)
+        case failure: IcebergError =>
+          say(s"FAILED $path ${failure.getMessage}")
+          catalog.table(Writers.Id)
+      }
+    }
+    catalog.close()
+    say("END")
+    // A client's threads that are still at work must not keep the process.
+    System.exit(0)
+  }
+
+  private def read(settings: String): Map[String, String] = {
+    val properties = new Properties
+    val in = new FileReader(settings)
+    try properties.load(in)
+    finally in.close()
+    properties.asScala.toMap
+  }
+
+  private def say(line: String): Unit = synchronized {
+    System.out.println(line.replace('\n', ' '))
+    System.out.flush()
+  }
+
+  /** Storage that takes the process with it before or after its call number `step`. */
+  final private class DyingFileIO(inner: FileIO, step: Int) extends FileIOWrapper(inner) {
+    private val steps = new AtomicInteger
+
+    /** As sudden as `kill -9`: no block is left in order. */
+    def step(): Unit = if (steps.incrementAndGet() == step) Runtime.getRuntime.halt(137)
+
+    private def stepping[A](call: => A): A = {
+      step()
+      val result = call
+      step()
+      result
+    }
+
+    override def read(path: String): Array[Byte] = stepping(super.read(path))
+    override def exists(path: String): Boolean = stepping(super.exists(path))
+    override def delete(path: String): Unit = stepping(super.delete(path))
+    override def replace(path: String, contents: Array[Byte]): Unit = stepping(super.replace(path, contents))
+
+    override def write(path: String, contents: Array[Byte]): Unit = {
+      say(s"WRITES $path")
+      stepping(super.write(path, contents))
+    }
+
+    override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+      say(s"WRITES $path")
+      stepping(super.createExclusively(path, contents))
+    }
+  }
+}

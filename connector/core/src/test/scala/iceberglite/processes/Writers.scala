@@ -1,0 +1,140 @@
+package iceberglite.processes
+
+import java.io.{BufferedReader, FileWriter, InputStreamReader}
+import java.nio.file.{Files, Path}
+import java.util.Properties
+import java.util.concurrent.{ConcurrentLinkedQueue, TimeUnit}
+
+import scala.collection.JavaConverters._
+import scala.util.Random
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.io.{FileIO, HadoopFileIO, StorageSettings}
+import iceberglite.table.TableIdentifier
+
+/** What a writer's process said before it ended or died. */
+final case class Said(writer: String, lines: Vector[String], died: Boolean) {
+  private def after(word: String): Vector[String] =
+    lines.filter(_.startsWith(word + " ")).map(_.substring(word.length + 1))
+
+  def begun: Set[String] = after("BEGIN").toSet
+  def done: Set[String] = after("DONE").toSet
+  def failed: Set[String] = after("FAILED").map(_.takeWhile(_ != ' ')).toSet
+  def written: Set[String] = after("WRITES").toSet
+}
+
+/** Runs processes of [[WriterProcess]] on one table, and kills some of them. */
+final class Writers(settings: Map[String, String], directory: Path, random: Random) {
+  private val Timeout = 180L
+  private val ended = new ConcurrentLinkedQueue[Said]
+  private val failures = new ConcurrentLinkedQueue[Throwable]
+
+  private val properties: Path = {
+    val file = directory.resolve("writer.properties")
+    val all = new Properties
+    settings.foreach { case (key, value) => all.setProperty(key, value) }
+    val out = new FileWriter(file.toFile)
+    try all.store(out, null)
+    finally out.close()
+    file
+  }
+
+  /** @return what everyone said, those too who came in the place of the dead */
+  def run(count: Int, commits: Int): Vector[Said] = {
+    val threads = (1 to count).map { n =>
+      val plan = Writers.plans(n % Writers.plans.size)(random)
+      val thread = new Thread(() =>
+        try work(s"w$n", commits, plan)
+        catch { case failure: Throwable => failures.add(failure) }
+      )
+      thread.start()
+      thread
+    }
+    threads.foreach(_.join())
+    failures.asScala.headOption.foreach(failure => throw failure)
+    ended.asScala.toVector
+  }
+
+  /** A writer that dies has a successor, which does not. */
+  private def work(writer: String, commits: Int, plan: Writers.Plan): Unit = {
+    val said = one(writer, commits, plan)
+    ended.add(said)
+    if (said.died) ended.add(one(s"$writer-again", commits, Writers.Lives))
+  }
+
+  private def one(writer: String, commits: Int, plan: Writers.Plan): Said = {
+    val step = plan match {
+      case Writers.DiesAtStep(n) => n
+      case _ => 0
+    }
+    val java = Path.of(System.getProperty("java.home"), "bin", "java").toString
+    val command = Seq(java, "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC") ++
+      Seq("--add-opens=java.base/java.net=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")) ++
+      Seq("iceberglite.processes.WriterProcess", properties.toString, writer, commits.toString, step.toString)
+    val log = directory.resolve(s"$writer.log")
+    val process = new ProcessBuilder(command.asJava).redirectError(log.toFile).start()
+    try {
+      val lines = Writers.follow(process, plan)
+      if (!process.waitFor(Timeout, TimeUnit.SECONDS)) throw new IllegalStateException(s"$writer hangs: see $log")
+      val killed = process.exitValue == Writers.Killed
+      if (process.exitValue != 0 && !killed) {
+        throw new IllegalStateException(s"$writer ended with ${process.exitValue}: ${Files.readString(log)}")
+      }
+      Said(writer, lines, killed)
+    } finally {
+      process.destroyForcibly()
+      ()
+    }
+  }
+}
+
+object Writers {
+  val Id: TableIdentifier = TableIdentifier(Vector("killed_writers"), "t")
+
+  /** The storage that a session would give the catalog. */
+  def storage(properties: Map[String, String]): FileIO =
+    new HadoopFileIO(StorageSettings.configuration(new Configuration, properties))
+
+  /** How a process ends that was killed by signal 9, and how ours end that halt themselves. */
+  val Killed = 137
+
+  sealed trait Plan
+  case object Lives extends Plan
+
+  /** Halts at a call to the storage, or right after a commit. */
+  final case class DiesAtStep(step: Int) extends Plan
+
+  /** Is killed so many milliseconds after it has begun a commit. */
+  final case class IsKilled(commit: Int, afterMs: Int) extends Plan
+
+  /** In turn, so that of eight writers three die at a step, three are killed and two live. */
+  private val plans: Vector[Random => Plan] = Vector(
+    _ => Lives,
+    random => DiesAtStep(1 + random.nextInt(60)),
+    random => IsKilled(1 + random.nextInt(4), random.nextInt(30)),
+    random => DiesAtStep(1 + random.nextInt(25)),
+    random => IsKilled(1 + random.nextInt(8), random.nextInt(5)),
+    _ => Lives,
+    random => DiesAtStep(20 + random.nextInt(80)),
+    random => IsKilled(2, random.nextInt(60))
+  )
+
+  private def follow(process: Process, plan: Plan): Vector[String] = {
+    val out = new BufferedReader(new InputStreamReader(process.getInputStream, "UTF-8"))
+    val lines = Vector.newBuilder[String]
+    var begun = 0
+    Iterator.continually(out.readLine()).takeWhile(_ != null).foreach { line =>
+      lines += line
+      if (line.startsWith("BEGIN ")) begun += 1
+      plan match {
+        case IsKilled(commit, afterMs) if commit == begun && line.startsWith("BEGIN ") =>
+          Thread.sleep(afterMs.toLong)
+          // Not by the process itself, which would close the pipe with what was said last.
+          process.toHandle.destroyForcibly()
+        case _ => ()
+      }
+    }
+    lines.result()
+  }
+}

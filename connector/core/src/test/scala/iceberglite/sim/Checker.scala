@@ -1,0 +1,66 @@
+package iceberglite.sim
+
+/** A rule that every history must obey. */
+trait Check {
+  def name: String
+
+  /** What breaks the rule. */
+  def violations(history: CheckedHistory): Vector[String]
+}
+
+object Check {
+  val all: Seq[Check] = Seq(LinearHistory, Outcomes, Numbers, RowsAsModelled, ReadsOfCommitted, FilesAccounted)
+}
+
+/** A history, with what its checks share. */
+final class CheckedHistory(val ended: Ended) {
+  val chain: Chain = Chain.of(ended)
+  val reader = new SnapshotReader(ended.io, ended.contents)
+  val operations: Map[Int, Operation] = ended.operations.map(o => o.id -> o).toMap
+
+  /** What each step is the work of. */
+  lazy val authors: Map[Step, Either[String, Operation]] =
+    chain.steps.map(s => s -> Attribution.of(s, operations)).toMap
+
+  def stepsOf(operation: Operation): Vector[Step] = chain.steps.filter(authors(_).right.exists(_.id == operation.id))
+}
+
+/** Holds a history against all rules. */
+object Checker {
+
+  /** What is wrong with it: the first rule that is broken says why; those after it may only be consequences. */
+  def violations(ended: Ended): Vector[String] = {
+    val history = new CheckedHistory(ended)
+    Check.all.iterator.map(check => found(check, history)).find(_.nonEmpty).getOrElse(Vector.empty)
+  }
+
+  private def found(check: Check, history: CheckedHistory): Vector[String] =
+    try check.violations(history).map(v => s"${check.name}: $v")
+    catch { case e: RuntimeException => Vector(s"${check.name}: $e") }
+}
+
+/** Finds whose work a step is, by the number that everything an operation makes bears. */
+object Attribution {
+  private val Numbered = """[a-z]_(\d+)""".r
+
+  def of(step: Step, operations: Map[Int, Operation]): Either[String, Operation] = {
+    val numbers = numbersIn(step).distinct
+    numbers match {
+      case Vector(number) => operations.get(number).toRight(s"is of an operation $number that there was not")
+      case Vector() => Left("is nobody's work")
+      case several => Left(s"is the work of several operations: ${several.mkString(", ")}")
+    }
+  }
+
+  private def numbersIn(step: Step): Vector[Int] = {
+    val (before, after) = (step.before.metadata, step.after.metadata)
+    val bySnapshot = step.added.flatMap(_.summary.get(History.OperationKey)).map(_.toInt)
+    val marked =
+      after.properties.get(MetadataWork.Marker).filterNot(before.properties.get(MetadataWork.Marker).contains)
+    val names = (after.properties.keySet -- before.properties.keySet) ++ (after.refs.keySet -- before.refs.keySet) ++
+      (after.schema.fields.map(_.name).toSet -- before.schema.fields.map(_.name))
+    // A branch may be made again, by another operation than the one that it is called after.
+    if (bySnapshot.nonEmpty) bySnapshot
+    else marked.map(m => Vector(m.toInt)).getOrElse(names.toVector.collect { case Numbered(n) => n.toInt })
+  }
+}

@@ -1,0 +1,187 @@
+package iceberglite.sim
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.io.FileIO
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
+import iceberglite.spec.MetadataUpdate
+import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
+import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.table._
+
+/** That the checker can fail: committers and storages that are wrong in one way each are found out. */
+class CheckerSuite extends AnyFunSuite {
+  private val Seeds = 400
+
+  /** A catalog with pointers, the commits of whose writers go through something that breaks them. */
+  private def broken(breaking: (Committer, FileIO) => Committer): SimulatedCatalog.Family =
+    new SimulatedCatalog.Family {
+      override def name: String = "broken"
+      override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings) {
+        override def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer =
+          breaking(super.open(caller, io, environment), io)
+      }
+    }
+
+  abstract private class Around(inner: Committer) extends Committer {
+    override def load(id: TableIdentifier): TableVersion = inner.load(id)
+  }
+
+  private def settings(round: Int, catalog: SimulatedCatalog.Family): Settings =
+    Settings.of(SimulationSuite.seed(round)).copy(catalog = catalog)
+
+  /** Runs histories until the checker finds something, and says what. */
+  private def found(ended: Int => Ended): Option[String] =
+    Iterator.range(0, Seeds).flatMap(round => Checker.violations(ended(round)).headOption).take(1).toVector.headOption
+
+  private def refuted(rules: Check*)(ended: Int => Ended): Unit = {
+    val violation = found(ended)
+    assert(violation.exists(v => rules.exists(r => v.startsWith(r.name))), s"found $violation")
+  }
+
+  private def refuted(catalog: SimulatedCatalog.Family, rules: Check*): Unit =
+    refuted(rules: _*)(round => new History(settings(round, catalog)).run())
+
+  test("a compare-and-swap that swaps without comparing loses updates") {
+    val blind = new SimulatedCatalog.Family {
+      override def name: String = "blind"
+      override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new PointerCatalog(settings) {
+        override protected def move(from: Option[String], to: String): Boolean = {
+          force(to)
+          true
+        }
+      }
+    }
+    refuted(blind, LinearHistory, Outcomes)
+  }
+
+  test("an exclusive create that replaces, as renames do, loses updates") {
+    refuted(LinearHistory, Outcomes, ReadsOfCommitted, FilesAccounted) { round =>
+      val history = new History(settings(round, SimulatedCatalog.Files))
+      history.simulation.store.exclusive = false
+      history.run()
+    }
+  }
+
+  test("a commit of unknown outcome that is taken for a failed one is seen by others, or lacks files") {
+    refuted(
+      broken((inner, io) =>
+        new Around(inner) {
+          override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+            try inner.commit(id, base, change)
+            catch {
+              case unknown: CommitStateUnknown =>
+                io.delete(unknown.metadataFile)
+                throw iceberglite.spec.IcebergError.StorageFailed("commit", id.toString, "It was taken for a failure")
+            }
+        }
+      ),
+      LinearHistory,
+      LinearHistory,
+      Outcomes,
+      FilesAccounted,
+      RowsAsModelled
+    )
+  }
+
+  test("a change that is done twice has its rows twice") {
+    refuted(
+      broken((inner, _) =>
+        new Around(inner) {
+          override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+            twice(id, inner.commit(id, base, change), change)
+
+          /** The same again on the new version, by a snapshot of its own. */
+          private def twice(id: TableIdentifier, once: TableVersion, change: Change): TableVersion =
+            change.updates match {
+              case Vector(AddSnapshot(s), set: SetSnapshotRef)
+                  if set.name == "main" && s.operation.contains("append") =>
+                val again = s.copy(
+                  snapshotId = s.snapshotId ^ 1,
+                  parentSnapshotId = Some(s.snapshotId),
+                  sequenceNumber = if (s.sequenceNumber == 0) 0 else once.metadata.lastSequenceNumber + 1,
+                  firstRowId = s.firstRowId.map(_ => once.metadata.nextRowId)
+                )
+                val updates: Vector[MetadataUpdate] =
+                  Vector(
+                    AddSnapshot(again),
+                    SetSnapshotRef("main", iceberglite.spec.SnapshotRef.Branch(again.snapshotId))
+                  )
+                inner.commit(id, Some(once), Change(updates, Vector(AssertRefSnapshotId("main", Some(s.snapshotId)))))
+              case _ => once
+            }
+        }
+      ),
+      Outcomes
+    )
+  }
+
+  test("an acknowledgement of what lost the race is a lost update") {
+    refuted(
+      broken((inner, _) =>
+        new Around(inner) {
+          override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
+            try inner.commit(id, base, change)
+            catch { case _: CommitConflict => inner.load(id) }
+        }
+      ),
+      Outcomes
+    )
+  }
+
+  test("a storage that only seems to delete has litter") {
+    refuted(FilesAccounted) { round =>
+      val history = new History(settings(round, SimulatedCatalog.Pointers).copy(rate = 0.0))
+      history.simulation.store.deletes = false
+      history.run()
+    }
+  }
+
+  test("a manifest that is lost after its write was acknowledged is missed") {
+    refuted(FilesAccounted, RowsAsModelled, Numbers) { round =>
+      val history = new History(settings(round, SimulatedCatalog.Pointers))
+      history.simulation.store.loses = path => path.endsWith("-m0.avro")
+      history.run()
+    }
+  }
+
+  test("writers that say nothing of what they read overwrite what others wrote") {
+    refuted(RowsAsModelled) { round =>
+      new History(settings(round, SimulatedCatalog.Pointers), CheckerSuite.Careless).run()
+    }
+  }
+
+  test("the same seed makes the same history") {
+    (0 until 12).foreach { round =>
+      val traces = Vector.fill(2)(new History(Settings.of(SimulationSuite.seed(round))).run().simulation.trace)
+      traces.head.zip(traces.last).find(t => t._1 != t._2).foreach(t => fail(s"${t._1} is not ${t._2}"))
+      assert(traces.head.size == traces.last.size)
+    }
+  }
+
+  test("every kind of work is done, and every fault happens") {
+    val histories = (0 until 80).map(round => new History(Settings.of(SimulationSuite.seed(round))).run())
+    val done = histories.flatMap(_.operations).filter(_.outcome.isInstanceOf[Outcome.Acknowledged]).map(_.work).toSet
+    assert((Work.all.map(_.name).toSet -- done).isEmpty)
+    val traces = histories.flatMap(_.simulation.trace)
+    assert(CallFault.all.filterNot(fault => traces.exists(_.contains(s"[$fault]"))).isEmpty)
+    assert(histories.flatMap(_.operations).map(_.outcome.getClass.getSimpleName).toSet.size == 4)
+  }
+}
+
+object CheckerSuite {
+
+  /** Overwrites without a look at what others did, though its model says that it looks. */
+  private val Careless: Seq[Work] = Seq(
+    AppendWork.all.head,
+    new Work {
+      override def name: String = "careless overwrite"
+      override def plan(desk: Desk): Option[Plan] = {
+        val category = desk.category()
+        val files = Vector(desk.newFile(category))
+        val action = new iceberglite.table.action.OverwriteFiles(OverwriteWork.in(category), files.map(_.file))
+        Some(Plan(Vector(action), Vector(Effect.Overwritten(category, files, Some(IsolationLevel.Serializable)))))
+      }
+    }
+  )
+}

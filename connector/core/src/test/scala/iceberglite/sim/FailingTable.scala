@@ -1,0 +1,104 @@
+package iceberglite.sim
+
+import iceberglite.table.TestTables.{file, liveFiles}
+import iceberglite.table._
+import iceberglite.table.action.{Action, FastAppend}
+
+/** A table with one file, in a catalog whose calls fail as a test says. */
+final class FailingTable(
+    family: SimulatedCatalog.Family,
+    byCategory: Boolean = false,
+    properties: Map[String, String] = Map.empty
+) {
+  private val settings = Settings.of(1).copy(
+    properties = Map("commit.retry.num-retries" -> "2", "commit.status-check.num-retries" -> "1") ++ properties
+  )
+  val kind: String = family.name
+  val simulation = new Simulation(1, 1.0, 0.0)
+  private val catalog = family.make(simulation, settings)
+  val clean = new StoreIO(simulation.store, () => History.Setup)
+  private val caller = new simulation.Caller(0)
+  var sleep: Long => Unit = (_: Long) => ()
+  private val environment = TestTables.environment.copy(sleep = ms => sleep(ms))
+  private val io = new SimulatedIO(simulation.store, caller, () => 1, mayCache = false)
+  private val direct = catalog.openSafely(clean, TestTables.environment)
+
+  /** How the call begins that commits. */
+  val swap: String = Map("files" -> "create v", "pointer" -> "move the pointer", "jdbc" -> "UPDATE iceberg_tab")(kind)
+
+  /** What becomes of the next calls that begin so, one each. */
+  var script: Vector[(String, CallFault)] = Vector.empty
+
+  /** After the next swap nothing can be asked any more. */
+  var downAfterSwap = false
+
+  /** What others do before each swap, and right after the first. */
+  var beforeSwap: () => Unit = () => ()
+  var afterSwap: () => Unit = () => ()
+  private var onCalls = Vector.empty[(String, () => Unit)]
+  private var swapped = false
+  private var step = 0
+  private var failures = Map.empty[Int, CallFault]
+
+  simulation.intercept = what => {
+    step += 1
+    if (swapped) {
+      afterSwap()
+      afterSwap = () => ()
+    }
+    val here = onCalls.filter(c => what.startsWith(c._1))
+    onCalls = onCalls.diff(here)
+    here.foreach(_._2())
+    val down = Some(CallFault.Refused).filter(_ => swapped && downAfterSwap)
+    if (what.startsWith(swap)) {
+      swapped = true
+      beforeSwap()
+    }
+    val planned = script.find(s => what.startsWith(s._1))
+    script = script.diff(planned.toVector)
+    down.orElse(planned.map(_._2)).orElse(failures.get(step))
+  }
+
+  private val committer = catalog.open(caller, io, environment)
+  locally {
+    val creation =
+      if (byCategory) TestTables.byCategory(settings.properties.toSeq: _*)
+      else TestTables.unpartitioned(settings.properties.toSeq: _*)
+    val start = new TableStart.Creation(creation, StageMode.Create, History.Location, environment.uuid())
+    StagedTable.begin(CommitTarget(History.Id, "t", clean, direct), start, None, TestTables.environment).commit()
+    if (!byCategory) other("first")
+  }
+  val table: Table = load()
+
+  def load(): Table = new Table(History.Id, "t", committer.load(History.Id), io, committer)
+
+  /** As somebody else finds it, for whom nothing fails. */
+  def truth: Table = new Table(History.Id, "t", direct.load(History.Id), clean, direct)
+  def seen: Vector[String] = liveFiles(truth)
+  def versions: Int = simulation.store.metadataFiles.size
+
+  /** What is there of the writer whose calls fail. */
+  def left: Set[String] = simulation.store.paths.filter(simulation.store.find(_).exists(_.operation == 1))
+
+  def commit(on: Table, action: Action): Table = on.transaction(Map.empty, environment).add(action).commit()
+  def append(path: String, on: Table = table): Table = commit(on, new FastAppend(Vector(file(path))))
+
+  /** Somebody else's commit. */
+  def other(path: String): Unit = {
+    commit(truth, new FastAppend(Vector(file(path))))
+    ()
+  }
+
+  /** Does something before the next call that begins so. */
+  def onCall(beginning: String, body: () => Unit): Unit = onCalls :+= beginning -> body
+
+  def callsOf(body: => Any): Int = {
+    val before = step
+    body
+    step - before
+  }
+
+  def failAt(call: Int, fault: CallFault): Unit = failures += (step + call) -> fault
+
+  def close(): Unit = catalog.close()
+}

@@ -1,0 +1,43 @@
+package iceberglite.sim
+
+import iceberglite.spec.TableMetadata
+
+/**
+ * Everything that the table refers to is there; and what is there besides is the litter of a writer that died or does
+ * not know how its commit ended, or of a storage that did not do as it was told.
+ */
+object FilesAccounted extends Check {
+  override def name: String = "every file is there that should be, and no other"
+
+  override def violations(history: CheckedHistory): Vector[String] = {
+    val newest = history.chain.versions.last
+    val store = history.ended.simulation.store
+    val needed = referenced(history, newest.metadata) + newest.location
+    val missing = needed.filterNot(store.isThere).map(path => s"$path is missing")
+    // Old metadata files stay, unless the table wants them deleted.
+    val known = needed ++ history.chain.versions.map(_.location) + s"${History.Location}/metadata/version-hint.text"
+    val litter = (store.paths -- known).toVector.sorted.flatMap(path => unexplained(history, path))
+    missing.toVector ++ litter
+  }
+
+  /** Metadata is written ahead of the pointer, so that the log may name files that were deleted since. */
+  private def referenced(history: CheckedHistory, metadata: TableMetadata): Set[String] = {
+    val trees = metadata.snapshots.map { snapshot =>
+      val manifests = history.reader.manifests(metadata, snapshot)
+      val files = manifests.flatMap(history.reader.entries(metadata, _).filter(_.isLive).map(_.file.path))
+      snapshot.manifestList.toSet ++ manifests.map(_.path) ++ files
+    }
+    trees.flatten.toSet ++ metadata.metadataLog.map(_.metadataFile)
+  }
+
+  private def unexplained(history: CheckedHistory, path: String): Option[String] = {
+    val store = history.ended.simulation.store
+    val operation = store.find(path).flatMap(file => history.operations.get(file.operation))
+    operation.map(_.outcome) match {
+      case _ if store.excuseOf(path).isDefined => None
+      case Some(Outcome.Unknown(_) | Outcome.Died) => None
+      case Some(_) => Some(s"$path is of $operation, and nobody needs it")
+      case None => Some(s"$path is nobody's, and nobody needs it")
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package iceberglite.sim
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec._
+import iceberglite.spec.transform.Bucket
+import iceberglite.table.TestTables.{file, fileOf, liveFiles}
+import iceberglite.table.action._
+import iceberglite.table.{Destination, Isolation, IsolationLevel, Table}
+import iceberglite.tree.{ManifestCache, MetadataTree}
+
+/** Faults that the simulation found, as small as they can be told. */
+class FoundFaultsSuite extends AnyFunSuite {
+  private def entries(table: Table): Vector[ManifestEntry] = {
+    val tree = MetadataTree.of(table.io, table.metadata, ManifestCache.Off)
+    table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive))
+  }
+
+  private def withTable(byCategory: Boolean, properties: (String, String)*)(body: FailingTable => Unit): Unit = {
+    val table = new FailingTable(SimulatedCatalog.Pointers, byCategory, properties.toMap)
+    try body(table)
+    finally table.close()
+  }
+
+  test("a compaction to another partition spec is refused where keys were deleted in the old partition meanwhile") {
+    withTable(byCategory = true) { f =>
+      val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"))))
+      val since = read.metadata.currentSnapshotId.get
+      val evolved = f.commit(read, new UpdateSpec(_.addField(Vector("id"), Bucket(2))))
+      val keys = fileOf("a", "keys").copy(content = Content.EqualityDeletes, equalityIds = Vector(1))
+      f.commit(evolved, new RowDelta(Vector(keys)))
+      val partition = PartitionTuple(Vector(Some(Literal.StringLiteral("a")), Some(Literal.IntLiteral(0))))
+      val compacted = fileOf("a", "compacted").copy(specId = evolved.metadata.defaultSpecId, partition = partition)
+      val moved = new RewriteFiles(Vector(fileOf("a", "a1")), Vector(compacted), since)
+      assert(intercept[ValidationFailed](f.commit(evolved, moved)).getMessage.contains("keys"))
+      f.commit(evolved, new RewriteFiles(Vector(fileOf("a", "a1")), Vector(fileOf("a", "stayed")), since))
+      assert(f.seen == Vector("keys", "stayed"))
+    }
+  }
+
+  test("manifests that were regrouped before their rows had ids are not taken again when they have") {
+    withTable(byCategory = false, "commit.manifest-merge.enabled" -> "false") { f =>
+      f.other("second")
+      val upgraded = f.commit(f.load(), new UpgradeVersion(FormatVersion.V3))
+      f.onCall(f.swap, () => f.other("third"))
+      val regrouped = f.commit(upgraded, new RewriteManifests())
+      val before = regrouped.metadata.snapshot(regrouped.currentSnapshot.flatMap(_.parentSnapshotId).get)
+      val tree = MetadataTree.of(regrouped.io, regrouped.metadata, ManifestCache.Off)
+      def ids(of: Vector[ManifestEntry]) = of.map(e => e.file.path -> e.file.firstRowId).toMap
+      assert(ids(entries(regrouped)) == ids(tree.manifests(before).flatMap(tree.entries)))
+    }
+  }
+
+  test("what was picked is not picked again by way of the snapshot that picked it") {
+    withTable(byCategory = false) { f =>
+      val start = f.table.metadata.currentSnapshotId.get
+      val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), Destination.Staged))
+      val source = staged.metadata.snapshots.last.snapshotId
+      f.other("between")
+      val picked = f.commit(f.load(), new CherryPick(source))
+      val pick = picked.metadata.currentSnapshotId.get
+      val back = f.commit(picked, new SetCurrentSnapshot(start))
+      f.commit(back, new FastAppend(Vector(file("other"))))
+      val again = f.commit(f.load(), new CherryPick(pick))
+      assert(liveFiles(again) == Vector("first", "other", "staged"))
+      intercept[ValidationFailed](f.commit(again, new CherryPick(source)))
+      assert(f.seen == Vector("first", "other", "staged"))
+    }
+  }
+
+  test("delete files of a delete that has nothing left to do are removed") {
+    withTable(byCategory = false, "format-version" -> "3") { f =>
+      val rows = DeletedRows("first", 0, PartitionTuple.Empty, DeletionVector.of(1L))
+      val deletes = DeletionVectorFiles.write(f.clean, "mem://wh/db/t/data/deletes.puffin", Vector(rows))
+      f.commit(f.truth, new RemoveFiles(Set("first")))
+      val isolation = Some(Isolation(IsolationLevel.Snapshot, f.table.metadata.currentSnapshotId))
+      f.commit(f.table, new RowDelta(deletes, Vector.empty, isolation))
+      assert(f.seen.isEmpty)
+      assert(!f.clean.exists("mem://wh/db/t/data/deletes.puffin"))
+    }
+  }
+
+  test("a cherry-pick that needs no snapshot in the end removes what it wrote for one") {
+    withTable(byCategory = false) { f =>
+      val start = f.table.metadata.currentSnapshotId.get
+      val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), Destination.Staged))
+      val source = staged.metadata.snapshots.last.snapshotId
+      f.other("between")
+      val before = f.simulation.store.paths
+      f.onCall(f.swap, () => f.commit(f.truth, new SetCurrentSnapshot(start)))
+      f.commit(f.load(), new CherryPick(source))
+      assert(f.seen == Vector("first", "staged"))
+      assert((f.simulation.store.paths -- before).forall(_.endsWith(".metadata.json")))
+    }
+  }
+
+  test("a move of a pointer that was done twice is found behind those that came after it") {
+    withTable(byCategory = false) { f =>
+      f.script = Vector(f.swap -> CallFault.Repeated)
+      f.afterSwap = () => f.other("later")
+      val change = new UpdateProperties(Map("a" -> "b"))
+      f.commit(f.table, change)
+      assert(f.truth.properties.get("a").contains("b"))
+      assert(f.truth.metadata.metadataLog.map(_.metadataFile).forall(f.clean.exists))
+      assert(f.versions == 4, "made, first, the change, later")
+    }
+  }
+
+  test("the metadata file of an unknown outcome goes when others prove that it did not happen") {
+    withTable(byCategory = false) { f =>
+      f.beforeSwap = () => {
+        f.beforeSwap = () => ()
+        f.other("theirs")
+      }
+      f.script = Vector(f.swap -> CallFault.OutOfMemory)
+      f.append("mine")
+      val current = f.truth
+      assert(f.left.filter(SimulatedStore.isMetadata) == Set(current.metadataLocation))
+      assert(f.seen == Vector("first", "mine", "theirs"))
+    }
+  }
+}

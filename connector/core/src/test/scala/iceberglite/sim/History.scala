@@ -1,0 +1,179 @@
+package iceberglite.sim
+
+import java.util.UUID
+
+import scala.util.Random
+
+import iceberglite.catalog.Catalog
+import iceberglite.io.FileIO
+import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.spec.{IcebergError, UnboundPartitionField}
+import iceberglite.spec.transform.Identity
+import iceberglite.table._
+import iceberglite.tree.ManifestCache
+
+/**
+ * A history that has ended.
+ *
+ * @param newest the table as a new reader finds it, or why he does not
+ */
+final case class Ended(
+    settings: Settings,
+    simulation: Simulation,
+    catalog: SimulatedCatalog,
+    contents: PretendedContents,
+    operations: Vector[Operation],
+    reads: Vector[Read],
+    newest: Either[IcebergError, TableVersion]
+) {
+
+  /** Reads files as they are. */
+  val io: FileIO = new StoreIO(simulation.store, () => History.Setup)
+}
+
+/**
+ * Writers that work on one table at the same time, as the seed wants it.
+ *
+ * @param works what they do
+ */
+final class History(settings: Settings, works: Seq[Work] = Work.all) {
+  val simulation = new Simulation(settings.seed, settings.stay, settings.rate)
+  private val contents = new PretendedContents
+  private val clean = new StoreIO(simulation.store, () => History.Setup)
+  private val truth = new SnapshotReader(clean, contents)
+  private var operations = Vector.empty[Operation]
+  private var reads = Vector.empty[Read]
+  private var numbers = 0
+
+  def run(): Ended = {
+    val catalog = settings.catalog.make(simulation, settings)
+    try {
+      create(catalog)
+      val writers = Vector.tabulate(settings.writers)(new Writer(_, catalog))
+      simulation.schedule.run(writers.map(writer => () => writer.work()))
+      writers.foreach(w => ManifestCache.shared.forget(w.io, "mem:/"))
+      val reader = catalog.openSafely(clean, environment(simulation.random, 0))
+      val newest =
+        try Right(reader.load(History.Id))
+        catch { case e: IcebergError => Left(e) }
+      Ended(settings, simulation, catalog, contents, operations.sortBy(_.id), reads, newest)
+    } finally catalog.close()
+  }
+
+  private def create(catalog: SimulatedCatalog): Unit = {
+    val calm = environment(simulation.random, 0)
+    val creation = TableCreation(
+      Desk.Schema,
+      Vector(UnboundPartitionField(Vector("category"), Identity)),
+      properties = settings.properties + ("format-version" -> settings.version.toString)
+    )
+    catalog.openSafely(clean, calm) match {
+      case whole: Catalog => whole.create(History.Id, creation)
+      case committer =>
+        val start = new TableStart.Creation(creation, StageMode.Create, History.Location, calm.uuid())
+        StagedTable.begin(CommitTarget(History.Id, History.Id.toString, clean, committer), start, None, calm).commit()
+    }
+    ()
+  }
+
+  /** @param skewMs how far the clock is off */
+  private def environment(random: Random, skewMs: Long, sleep: Long => Unit = _ => ()): Environment = Environment(
+    // Clocks are set back now and then.
+    () => simulation.wallMs + skewMs - (if (random.nextInt(20) == 0) random.nextInt(30000).toLong else 0L),
+    sleep,
+    () => random.nextLong(),
+    () => random.nextDouble(),
+    () => new UUID(random.nextLong(), random.nextLong())
+  )
+
+  /** One writer, which does one operation after the other until it has done all, or dies. */
+  final private class Writer(number: Int, catalog: SimulatedCatalog) {
+    private val random = new Random(settings.seed * 31 + number)
+    private val caller = new simulation.Caller(number)
+    private var current = History.Setup
+    val io =
+      new SimulatedIO(simulation.store, caller, () => current, mayCache = random.nextBoolean(), random.nextBoolean())
+    private val clock = environment(random, random.nextInt(40000) - 20000L, caller.sleep)
+    private val committer = catalog.open(caller, io, clock)
+    private var seen: Option[Table] = None
+
+    def work(): Unit = (1 to settings.operations).foreach { _ =>
+      if (!caller.isDead) {
+        numbers += 1
+        current = numbers
+        try look().foreach(operate)
+        catch {
+          // Nothing was done yet that anybody could have seen.
+          case _: Crash | _: IcebergError | _: OutOfMemoryError => ()
+          // The checker will say so.
+          case _: BrokenSnapshot => ()
+        }
+      }
+    }
+
+    /** The table as it is, or as it was when this writer saw it last. */
+    private def look(): Option[Table] = {
+      if (seen.isEmpty || random.nextInt(3) > 0) seen = Some(load())
+      seen
+    }
+
+    private def load(): Table = {
+      val began = simulation.schedule.now
+      val version = committer.load(History.Id)
+      reads :+= Read(number, began, simulation.schedule.now, version.metadataLocation)
+      new Table(History.Id, History.Id.toString, version, io, committer)
+    }
+
+    private def operate(table: Table): Unit = {
+      val work = Work.draw(works, random)
+      val began = simulation.schedule.now
+      val desk = new Desk(current, table, truth, contents, random, io)
+      simulation.note(number, s"operation $current begins: ${work.name}")
+      var plan: Option[Plan] = None
+      val heard =
+        try {
+          plan = work.plan(desk)
+          plan.map(p => commit(table, p))
+        } catch {
+          case unknown: CommitStateUnknown => Some(Outcome.Unknown(unknown))
+          case failed: IcebergError =>
+            tidy(desk)
+            Some(Outcome.Failed(failed))
+          case _: Crash => None
+          case error: OutOfMemoryError => Some(Outcome.Unknown(error))
+        }
+      val outcome = if (caller.isDead) Some(Outcome.Died) else heard
+      simulation.note(number, s"operation $current ends: ${outcome.fold("nothing to do")(_.toString.take(300))}")
+      outcome.foreach { o =>
+        operations :+= Operation(current, number, work.name, table.version, plan, o, began, simulation.schedule.now)
+      }
+    }
+
+    private def commit(table: Table, plan: Plan): Outcome = {
+      val transaction = table.transaction(Map(History.OperationKey -> current.toString), clock)
+      plan.actions.foreach(transaction.add)
+      val committed = transaction.commit()
+      seen = Some(committed)
+      Outcome.Acknowledged(committed.version)
+    }
+
+    /** The commit failed for certain: the files that were written for it go, as far as that can be done. */
+    private def tidy(desk: Desk): Unit = desk.written.foreach { path =>
+      try io.delete(path)
+      catch {
+        case _: IcebergError | _: Crash | _: OutOfMemoryError => simulation.store.excuse(path, "it was not removed")
+      }
+    }
+  }
+}
+
+object History {
+  val Id: TableIdentifier = TableIdentifier(Vector("db"), "t")
+  val Location = "mem://wh/db/t"
+
+  /** Stands in the summary of each snapshot, with the number of its operation. */
+  val OperationKey = "operation-number"
+
+  /** The operation of what belongs to none. */
+  val Setup = 0
+}

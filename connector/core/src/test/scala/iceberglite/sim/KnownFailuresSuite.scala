@@ -1,0 +1,183 @@
+package iceberglite.sim
+
+import scala.util.Try
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, StorageFailed, ValidationFailed}
+import iceberglite.spec.SnapshotRef
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table._
+import iceberglite.table.action._
+import iceberglite.table.TestTables.{file, fileOf, liveFiles}
+
+/** How tables were lost or jammed elsewhere, and that ours are not: each failure is a test on each kind of catalog. */
+class KnownFailuresSuite extends AnyFunSuite {
+  private def onEach(name: String)(body: FailingTable => Unit): Unit = SimulatedCatalog.all.foreach { family =>
+    test(s"$name: ${family.name}") {
+      val fixture = new FailingTable(family)
+      try body(fixture)
+      finally fixture.close()
+    }
+  }
+
+  onEach("a commit whose answer got lost is found, not taken for a conflict and deleted (ClickHouse 112081, " +
+    "DuckDB-Iceberg 1120, Apache Iceberg 2317)") { f =>
+    f.script = Vector(f.swap -> CallFault.AnswerLost)
+    assert(liveFiles(f.append("mine")) == Vector("first", "mine"))
+    assert(f.script.isEmpty)
+    assert(f.seen == Vector("first", "mine"))
+    assert(f.versions == 3, "it was done once")
+  }
+
+  onEach("a commit whose answer got lost is found behind those that came after it (Apache Iceberg 4673)") { f =>
+    f.script = Vector(f.swap -> CallFault.AnswerLost)
+    f.afterSwap = () => (1 to 3).foreach(i => f.other(s"later$i"))
+    f.append("mine")
+    assert(f.seen == Vector("first", "later1", "later2", "later3", "mine"))
+  }
+
+  for ((what, fault) <- Seq("running out of memory" -> CallFault.OutOfMemory, "a lost answer" -> CallFault.AnswerLost))
+    onEach(s"after $what in the commit, and a storage that is down, nothing is deleted (Apache Iceberg 2328, 13443)") {
+      f =>
+        f.script = Vector(f.swap -> fault)
+        f.downAfterSwap = true
+        val unknown = intercept[CommitStateUnknown](f.append("mine"))
+        assert(unknown.getMessage.contains("metadata"), "the message says which file to look for")
+        assert(!f.simulation.trace.exists(_.contains("delete")))
+        assert(f.seen == Vector("first", "mine"), "it had happened, and all of its files are there")
+    }
+
+  onEach("a writer that is interrupted while it looks how its commit ended deletes nothing (Apache Iceberg 3717)") {
+    f =>
+      f.script = Vector(f.swap -> CallFault.AnswerLost)
+      f.downAfterSwap = true
+      f.sleep = _ => throw new InterruptedException
+      intercept[CommitStateUnknown](f.append("mine"))
+      assert(Thread.interrupted(), "the interrupt is passed on")
+      assert(f.seen == Vector("first", "mine"))
+  }
+
+  onEach("a commit that succeeded and is heard of as a conflict does not add its rows twice (Apache Iceberg 2328)") {
+    f =>
+      f.script = Vector(f.swap -> CallFault.Repeated)
+      f.append("mine")
+      assert(f.seen == Vector("first", "mine"))
+      assert(f.versions == 3)
+  }
+
+  onEach("a job that is started again after a commit of unknown outcome can tell that it happened") { f =>
+    f.script = Vector(f.swap -> CallFault.AnswerLost)
+    f.downAfterSwap = true
+    val unknown = intercept[CommitStateUnknown](f.append("mine"))
+    val now = f.truth
+    assert((now.metadata.metadataLog.map(_.metadataFile) :+ now.metadataLocation).contains(unknown.metadataFile))
+  }
+
+  test("the version hint lags behind, goes back, is missing or nonsense, and nobody is refused for it (ClickHouse " +
+    "114108, 114194)") {
+    Seq("1", "3", "999", "v2.metadata.json", "", "nonsense").foreach { hint =>
+      val f = new FailingTable(SimulatedCatalog.Files)
+      (1 to 24).foreach(i => f.other(s"f$i"))
+      f.clean.replace(s"${History.Location}/metadata/version-hint.text", hint.getBytes("UTF-8"))
+      assert(f.load().metadataLocation.endsWith("/v26.metadata.json"), s"hint '$hint'")
+      f.append("mine", f.load())
+      assert(f.seen.contains("mine") && f.seen.size == 26)
+    }
+  }
+
+  private val forgetful = Map(
+    "write.metadata.delete-after-commit.enabled" -> "true",
+    "write.metadata.previous-versions-max" -> "1"
+  )
+
+  test("whoever follows a hint into versions that are being deleted still finds the newest (ClickHouse 114108)") {
+    val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
+    f.onCall("exists v", () => (1 to 5).foreach(i => f.other(s"later$i")))
+    assert(f.load().metadataLocation == f.truth.metadataLocation)
+  }
+
+  test("a change that nothing but a forgotten version proves is unknown, and not done again (Apache Iceberg 2328)") {
+    val f = new FailingTable(SimulatedCatalog.Files, properties = forgetful)
+    f.afterSwap = () => {
+      f.commit(f.truth, new RemoveRef("b"))
+      (1 to 3).foreach(i => f.other(s"later$i"))
+    }
+    val made = new SetRef("b", SnapshotRef.Branch(f.table.currentSnapshot.get.snapshotId))
+    val unknown = intercept[CommitStateUnknown](f.commit(f.table, made))
+    assert(unknown.getMessage.contains("does not go back that far"))
+    assert(!f.truth.metadata.refs.contains("b"), "what others removed stays away")
+  }
+
+  onEach("a writer that dies at any step leaves a table whose every file is there (Apache XTable 176)") { f =>
+    val calls = f.callsOf(f.append("counted"))
+    for (step <- 1 to calls; fault <- Seq(CallFault.DiesBefore, CallFault.DiesAfter)) {
+      val g = new FailingTable(SimulatedCatalog.all.find(_.name == f.kind).get)
+      g.failAt(step, fault)
+      Try(g.append("mine"))
+      assert(Set(Vector("first"), Vector("first", "mine"))(g.seen), s"$fault at step $step")
+      g.close()
+    }
+  }
+
+  onEach("nothing is referred to before it is written (Apache XTable 176)") { f =>
+    f.append("mine")
+    val trace = f.simulation.trace
+    val swapped = trace.lastIndexWhere(_.contains(f.swap))
+    val metadata = if (f.kind == "files") Vector.empty else Vector(".metadata.json")
+    (metadata ++ Vector("-m0.avro", "snap-")).foreach { name =>
+      val written = trace.lastIndexWhere(line => line.contains("write ") && line.contains(name))
+      assert(written >= 0 && written < swapped, s"$name is written first")
+    }
+  }
+
+  onEach("a commit that fails for certain removes what it wrote, and only that (Apache Polaris 5057)") { f =>
+    f.beforeSwap = () => f.other(s"race${f.versions}")
+    intercept[CommitConflict](f.append("mine"))
+    assert(f.left.isEmpty, "after the last retry")
+    f.beforeSwap = () => ()
+    f.script = Vector("write snap-" -> CallFault.Refused)
+    intercept[StorageFailed](f.append("mine", f.load()))
+    assert(f.left.isEmpty, "where a write fails")
+    val isolation = Some(Isolation(IsolationLevel.Serializable, f.table.metadata.currentSnapshotId))
+    val overwrite = new OverwriteFiles(AlwaysTrue, Vector(file("mine")), isolation)
+    intercept[ValidationFailed](f.commit(f.table, overwrite))
+    assert(f.left.isEmpty, "where others were in the way")
+    assert(f.seen.head == "first" && f.seen.size == 4, "what others wrote is there")
+  }
+
+  test("an overwrite by filter replaces the rows that match, and leaves the rest (the ClickHouse Spark connector)") {
+    def remaining(action: Action): Vector[String] = {
+      val f = new FailingTable(SimulatedCatalog.Files, byCategory = true)
+      val files = for (c <- Vector("a", "b", "c"); i <- 1 to 2) yield fileOf(c, s"$c$i")
+      val table = f.commit(f.load(), new FastAppend(files))
+      f.commit(table, action)
+      f.seen
+    }
+    val added = Vector(fileOf("a", "new"))
+    assert(remaining(new OverwriteFiles(OverwriteWork.in("a"), added)) == Vector("b1", "b2", "c1", "c2", "new"))
+    assert(remaining(new DeleteFiles(OverwriteWork.in("a"))) == Vector("b1", "b2", "c1", "c2"))
+    assert(remaining(new ReplacePartitions(added)) == Vector("b1", "b2", "c1", "c2", "new"))
+    assert(remaining(new RemoveFiles(Set("a1"))) == Vector("a2", "b1", "b2", "c1", "c2"))
+  }
+
+  test("merges of different partitions do not conflict, for each is checked by what it reads (Apache Iceberg 11795, " +
+    "14613, 18020)") {
+    val f = new FailingTable(SimulatedCatalog.Files, byCategory = true)
+    val read = f.commit(f.load(), new FastAppend(Vector(fileOf("a", "a1"), fileOf("b", "b1"))))
+    val since = Some(Isolation(IsolationLevel.Serializable, read.metadata.currentSnapshotId))
+    f.commit(read, new RowDelta(Vector(fileOf("b", "b2")), Vector.empty, since, OverwriteWork.in("b")))
+    f.commit(read, new RowDelta(Vector(fileOf("a", "a2")), Vector.empty, since, OverwriteWork.in("a")))
+    assert(f.seen == Vector("a1", "a2", "b1", "b2"))
+    val late = new RowDelta(Vector(fileOf("b", "b3")), Vector.empty, since, OverwriteWork.in("b"))
+    assert(intercept[ValidationFailed](f.commit(read, late)).getMessage.contains("category = 'b'"))
+  }
+
+  onEach("a branch that somebody else has moved is not moved back") { f =>
+    val id = f.table.currentSnapshot.get.snapshotId
+    f.other("theirs")
+    f.commit(f.load(), new SetRef("b", SnapshotRef.Branch(id)))
+    intercept[CommitConflict](f.commit(f.table, new SetRef("b", SnapshotRef.Branch(id))))
+    assert(f.seen == Vector("first", "theirs"))
+  }
+}

@@ -1,0 +1,108 @@
+package iceberglite.sim
+
+import scala.collection.mutable
+
+import iceberglite.spec._
+
+/** Sequence numbers and row ids are as the spec says ("Sequence Numbers"; adopted version 3: "Row Lineage"). */
+object Numbers extends Check {
+  override def name: String = "sequence numbers and row ids are as the specification says"
+
+  /** What a commit gives a file. */
+  private case class Numbered(data: Option[Long], file: Option[Long], firstRowId: Option[Long])
+
+  private type Key = (String, Option[Long])
+
+  private def key(entry: ManifestEntry): Key = (entry.file.path, entry.file.contentOffset)
+
+  private def numbered(entry: ManifestEntry): Numbered =
+    Numbered(entry.sequenceNumber, entry.fileSequenceNumber, entry.file.firstRowId)
+
+  override def violations(history: CheckedHistory): Vector[String] = {
+    val seen = mutable.Set.empty[(Long, Long, String)]
+    history.chain.steps.flatMap { step =>
+      val inMetadata = ofMetadata(step)
+      val inFiles = step.added.flatMap(s => ofSnapshot(history, step.after.metadata, s, seen))
+      (inMetadata ++ inFiles).map(reason => s"${step.after.location}: $reason")
+    } ++ overlaps(seen.toVector.sorted)
+  }
+
+  private def ofMetadata(step: Step): Vector[String] = {
+    val (before, after) = (step.before.metadata, step.after.metadata)
+    val numbers = step.added.map(_.sequenceNumber)
+    val expected =
+      if (after.formatVersion == FormatVersion.V1) step.added.map(_ => 0L)
+      else step.added.indices.map(before.lastSequenceNumber + 1 + _).toVector
+    val rowIds = step.added.scanLeft(before.nextRowId)((next, s) => next + s.addedRows.getOrElse(0L))
+    val v3 = after.formatVersion >= FormatVersion.V3
+    Vector(
+      (numbers == expected) -> s"the snapshots have the sequence numbers $numbers, not $expected",
+      (after.lastSequenceNumber == (before.lastSequenceNumber +: numbers).max) ->
+        s"last-sequence-number is ${after.lastSequenceNumber}, after ${before.lastSequenceNumber} and $numbers",
+      (!v3 || step.added.map(_.firstRowId) == rowIds.init.map(Some(_))) ->
+        s"the snapshots have the first-row-ids ${step.added.map(_.firstRowId)}, not ${rowIds.init}",
+      (!v3 || after.nextRowId == rowIds.last) -> s"next-row-id is ${after.nextRowId}, not ${rowIds.last}",
+      step.added.forall(s => s.timestampMs >= before.lastUpdatedMs) -> "a snapshot is older than the version before it"
+    ).collect { case (false, reason) => reason }
+  }
+
+  private def ofSnapshot(
+      history: CheckedHistory,
+      metadata: TableMetadata,
+      snapshot: Snapshot,
+      seen: mutable.Set[(Long, Long, String)]
+  ): Vector[String] = {
+    val parent = snapshot.parentSnapshotId.toVector.flatMap(id => history.reader.live(metadata, metadata.snapshot(id)))
+    val before = parent.map(e => key(e) -> numbered(e)).toMap
+    history.reader.manifests(metadata, snapshot).flatMap { manifest =>
+      val live = history.reader.entries(metadata, manifest).filter(_.isLive)
+      live.foreach(e => e.file.firstRowId.foreach(first => seen += ((first, first + e.file.recordCount, e.file.path))))
+      ofManifest(snapshot, manifest, live) ++ live.flatMap(e => ofEntry(snapshot, metadata, e, before.get(key(e))))
+    }.map(reason => s"snapshot ${snapshot.snapshotId}: $reason")
+  }
+
+  private def ofManifest(snapshot: Snapshot, manifest: ManifestFile, live: Vector[ManifestEntry]): Vector[String] = {
+    val isNew = manifest.addedSnapshotId == snapshot.snapshotId
+    val least = live.flatMap(_.sequenceNumber).reduceOption[Long](math.min)
+    val (added, existing) = live.partition(_.status == EntryStatus.Added)
+    Vector(
+      (!isNew || manifest.sequenceNumber == snapshot
+        .sequenceNumber) -> s"${manifest.path} has not the number of its snapshot",
+      (manifest.sequenceNumber <= snapshot.sequenceNumber) -> s"${manifest.path} is newer than its snapshot",
+      least.forall(_ == manifest.minSequenceNumber) ->
+        s"${manifest.path} says ${manifest.minSequenceNumber} is its least sequence number, and it is $least",
+      manifest.addedFilesCount.forall(_ == added.size) -> s"${manifest.path} miscounts its added files",
+      manifest.existingFilesCount.forall(_ == existing.size) -> s"${manifest.path} miscounts its existing files"
+    ).collect { case (false, reason) => reason }
+  }
+
+  /** @param before what the parent says of the file */
+  private def ofEntry(
+      snapshot: Snapshot,
+      metadata: TableMetadata,
+      entry: ManifestEntry,
+      before: Option[Numbered]
+  ): Vector[String] = {
+    val file = entry.file
+    val now = numbered(entry)
+    val kept = before.forall { b =>
+      b.data == now.data && b.file == now.file && (b.firstRowId.isEmpty || b.firstRowId == now.firstRowId)
+    }
+    val isNew = entry.status == EntryStatus.Added && entry.snapshotId.contains(snapshot.snapshotId)
+    val needsRowId = file.content == Content.Data && snapshot.firstRowId.isDefined
+    Vector(
+      kept -> s"${file.path} had $before and has $now",
+      (!isNew || entry.fileSequenceNumber.contains(snapshot.sequenceNumber)) -> s"${file.path} is new, but has $now",
+      entry.sequenceNumber.forall(_ <= snapshot.sequenceNumber) -> s"${file.path} is newer than the snapshot",
+      (!needsRowId || file.firstRowId.isDefined) -> s"${file.path} has no row ids",
+      file.firstRowId.forall(_ + file.recordCount <= metadata.nextRowId) -> s"${file.path} has row ids that nobody gave"
+    ).collect { case (false, reason) => reason }
+  }
+
+  /** No two rows have the same id. */
+  private def overlaps(ranges: Vector[(Long, Long, String)]): Vector[String] =
+    ranges.zip(ranges.drop(1)).collect {
+      case ((_, end, one), (start, _, other)) if start < end =>
+        s"$one and $other have row ids in common"
+    }
+}

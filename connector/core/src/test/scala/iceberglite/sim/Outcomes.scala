@@ -1,0 +1,50 @@
+package iceberglite.sim
+
+/** What was acknowledged happened once; what failed did not; of the rest nobody knows, but it happened whole or not. */
+object Outcomes extends Check {
+  override def name: String = "what writers were told is so"
+
+  override def violations(history: CheckedHistory): Vector[String] =
+    history.chain.steps.flatMap { step =>
+      history.authors(step).left.toSeq.map(reason => s"${step.after.location} $reason")
+    } ++ history.ended.operations.flatMap(o => told(history, o).map(reason => s"$o $reason"))
+
+  private def told(history: CheckedHistory, operation: Operation): Option[String] = {
+    val steps = history.stepsOf(operation)
+    val times = steps.size
+    val whole = steps.flatMap(incomplete(_, operation)).headOption
+    operation.outcome match {
+      case _ if times > 1 => Some(s"happened $times times: ${steps.map(_.after.location).mkString(", ")}")
+      case _ if whole.isDefined => whole
+      case Outcome.Failed(error) if times > 0 => Some(s"happened, though it failed with $error")
+      case Outcome.Acknowledged(version) if !history.chain.indexOf.contains(version.metadataLocation) =>
+        Some(s"was answered with ${version.metadataLocation}, which the table never was")
+      case Outcome.Acknowledged(version) =>
+        steps.headOption.fold(missing(history, operation, version.metadataLocation)) { step =>
+          val late = history.chain.indexOf(step.after.location) > history.chain.indexOf(version.metadataLocation)
+          if (late) Some("was answered with a version from before it happened") else None
+        }
+      case _ => None
+    }
+  }
+
+  /** A snapshot for each effect, but for those that change nothing; and everything else that it was to do. */
+  private def incomplete(step: Step, operation: Operation): Option[String] = operation.plan.flatMap { plan =>
+    val fewest = plan.effects.count(!_.mayBeNothing)
+    if (step.added.size > plan.effects.size || step.added.size < fewest) {
+      Some(s"made ${step.added.size} snapshots, not ${plan.effects.size}")
+    } else if (!plan.shows(step.after.metadata)) Some(s"is not to be seen in ${step.after.location}")
+    else None
+  }
+
+  /** Where an operation may come to nothing, the version that it was answered with is as it would have made it. */
+  private def missing(history: CheckedHistory, operation: Operation, location: String): Option[String] = {
+    val metadata = history.chain.versions(history.chain.indexOf(location)).metadata
+    val rows = metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
+    val idle = operation.plan.exists { plan =>
+      plan.effects.forall(_.mayBeNothing) && plan.shows(metadata) &&
+      plan.effects.foldLeft(rows)((r, e) => e.after(r, history.ended.contents)) == rows
+    }
+    if (idle) None else Some(s"is lost: $location and what came before and after it do not have it")
+  }
+}

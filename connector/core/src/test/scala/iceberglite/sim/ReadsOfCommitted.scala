@@ -1,0 +1,21 @@
+package iceberglite.sim
+
+/** Whoever loads the table gets a version that was committed, and none from before what was acknowledged by then. */
+object ReadsOfCommitted extends Check {
+  override def name: String = "readers see committed versions, and the newest"
+
+  override def violations(history: CheckedHistory): Vector[String] = {
+    val answers = history.ended.operations.collect {
+      case Operation(id, _, _, _, _, Outcome.Acknowledged(version), _, ended) =>
+        (ended, history.chain.indexOf.getOrElse(version.metadataLocation, -1), id)
+    }
+    history.ended.reads.flatMap { read =>
+      history.chain.indexOf.get(read.location) match {
+        case None => Vector(s"$read is of a version that the table never was")
+        case Some(index) =>
+          answers.filter { case (ended, acknowledged, _) => ended <= read.began && acknowledged > index }
+            .map { case (_, _, id) => s"$read is older than operation $id, which was acknowledged before" }
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package iceberglite.sim
+
+import scala.collection.mutable
+
+import iceberglite.spec._
+
+/** A data file that is only said to hold these rows, all of one category. */
+final case class PretendedFile(file: ContentFile, category: String, ids: Vector[Long]) {
+  def path: String = file.path
+}
+
+/**
+ * The rows that are live in a snapshot: of each of its data files the positions that are not deleted. A file all of
+ * whose rows are deleted is still there.
+ */
+final case class Rows(live: Map[String, Set[Int]]) {
+  def ++(files: Seq[PretendedFile]): Rows = Rows(live ++ files.map(f => f.path -> f.ids.indices.toSet))
+
+  def --(paths: Iterable[String]): Rows = Rows(live -- paths)
+
+  /** Without these rows, where they are there. */
+  def without(rows: Map[String, Set[Int]]): Rows = Rows(live.map { case (path, positions) =>
+    path -> (positions -- rows.getOrElse(path, Set.empty))
+  })
+}
+
+object Rows {
+  val None: Rows = Rows(Map.empty)
+}
+
+/** What the files hold that histories only pretend to write: data, position deletes, equality deletes. */
+final class PretendedContents {
+  private val files = mutable.Map.empty[String, PretendedFile]
+  private val positions = mutable.Map.empty[String, Map[String, Set[Int]]]
+  private val keys = mutable.Map.empty[String, Set[Long]]
+
+  def keep(file: PretendedFile): Unit = files.update(file.path, file)
+  def keepPositions(path: String, deleted: Map[String, Set[Int]]): Unit = positions.update(path, deleted)
+  def keepKeys(path: String, ids: Set[Long]): Unit = keys.update(path, ids)
+
+  def file(path: String): PretendedFile = files(path)
+  def deletedBy(path: String): Map[String, Set[Int]] = positions(path)
+  def keysOf(path: String): Set[Long] = keys(path)
+
+  /** The ids of rows, wherever they are. */
+  def ids(rows: Rows): Set[Long] =
+    rows.live.iterator.flatMap { case (path, live) => live.iterator.map(files(path).ids) }.toSet
+
+  def ids(rows: Rows, category: String): Set[Long] =
+    ids(Rows(rows.live.filter { case (path, _) => files(path).category == category }))
+
+  def inCategory(rows: Rows, category: String): Vector[String] =
+    rows.live.keys.filter(files(_).category == category).toVector.sorted
+
+  /** The rows with certain ids. */
+  def having(rows: Rows, wanted: Set[Long]): Map[String, Set[Int]] = rows.live.map { case (path, live) =>
+    path -> live.filter(p => wanted(files(path).ids(p)))
+  }.filter(_._2.nonEmpty)
+}

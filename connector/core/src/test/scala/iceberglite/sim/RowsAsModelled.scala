@@ -1,0 +1,38 @@
+package iceberglite.sim
+
+import iceberglite.spec.{Snapshot, TableMetadata}
+
+/** Every snapshot has the rows that its operation makes of those of its parent, and could be committed on that. */
+object RowsAsModelled extends Check {
+  override def name: String = "the rows are those of the commits in their order"
+
+  override def violations(history: CheckedHistory): Vector[String] = history.chain.steps.flatMap { step =>
+    val operation = history.authors(step).right.get
+    val effects = operation.plan.fold(Vector.empty[Effect])(_.effects)
+    // Of an operation with effects that may come to nothing, all do, or the one there is does not.
+    step.added.zip(if (step.added.size == effects.size) effects else effects.filterNot(_.mayBeNothing)).flatMap {
+      case (snapshot, effect) => wrong(history, step.after.metadata, snapshot, operation, effect)
+    }
+  }
+
+  private def wrong(
+      history: CheckedHistory,
+      metadata: TableMetadata,
+      snapshot: Snapshot,
+      operation: Operation,
+      effect: Effect
+  ): Vector[String] = {
+    val parent = snapshot.parentSnapshotId.map(metadata.snapshot)
+    val before = parent.fold(Rows.None)(history.reader.rows(metadata, _))
+    val read = operation.base.metadata.currentSnapshot.fold(Rows.None)(history.reader.rows(metadata, _))
+    val expected = effect.after(before, history.ended.contents)
+    val found = history.reader.rows(metadata, snapshot)
+    val differs =
+      if (found == expected) None
+      else Some(s"has the rows ${found.live}, not ${expected.live}; its parent has ${before.live}")
+    (differs.toVector ++ effect.objection(read, before, history.ended.contents).map(o =>
+      s"should have been refused: $o"
+    ))
+      .map(reason => s"snapshot ${snapshot.snapshotId} of $operation $reason")
+  }
+}

@@ -1,0 +1,81 @@
+package iceberglite.sim
+
+import java.util.concurrent.{CountDownLatch, Executors, Semaphore, ThreadFactory}
+
+import scala.collection.mutable.ArrayBuffer
+import scala.util.Random
+
+import iceberglite.tree.InParallel
+
+/**
+ * Runs writers in threads of which one at a time is at work: it has the turn until it calls [[pause]], where the dice
+ * say who goes on. So the same dice make the same run, and nothing is a race.
+ *
+ * @param stay how likely a writer keeps the turn, 0 to 1
+ */
+final class Schedule(random: Random, stay: Double) {
+  private var turns = Vector.empty[Semaphore]
+  private var alive = Vector.empty[Int]
+  private val pending = ArrayBuffer.empty[(Int, () => Unit)]
+  private var failures = Vector.empty[Throwable]
+  private var steps = 0
+
+  /** The number of the step that is being taken: the time of the run. */
+  def now: Int = steps
+
+  /** Runs everything to its end, what is to happen later included. Throws the first thing that a body throws. */
+  def run(bodies: Vector[() => Unit]): Unit = {
+    val over = new CountDownLatch(bodies.size)
+    turns = bodies.map(_ => new Semaphore(0))
+    alive = bodies.indices.toVector
+    bodies.zipWithIndex.foreach { case (body, writer) =>
+      Schedule.threads.execute { () =>
+        turns(writer).acquireUninterruptibly()
+        try InParallel.alone(body())
+        catch { case e: Throwable => failures :+= e }
+        finally {
+          alive = alive.filterNot(_ == writer)
+          alive.lift(random.nextInt(math.max(alive.size, 1))).foreach(turns(_).release())
+          over.countDown()
+        }
+      }
+    }
+    turns(random.nextInt(turns.size)).release()
+    over.await()
+    pending.foreach(_._2())
+    pending.clear()
+    failures.foreach(throw _)
+  }
+
+  /** The writer that has the turn gives others the chance to act. */
+  def pause(writer: Int): Unit = {
+    steps += 1
+    arrive()
+    if (alive.size > 1 && random.nextDouble() >= stay) {
+      val next = alive(random.nextInt(alive.size))
+      if (next != writer) {
+        turns(next).release()
+        turns(writer).acquireUninterruptibly()
+      }
+    }
+  }
+
+  /** Something happens after so many steps, or when the run ends. */
+  def later(steps: Int)(effect: () => Unit): Unit = pending += (now + steps -> effect)
+
+  private def arrive(): Unit = if (pending.nonEmpty) {
+    val due = pending.filter(_._1 <= now)
+    pending --= due
+    due.foreach(_._2())
+  }
+}
+
+object Schedule {
+  private lazy val threads = Executors.newCachedThreadPool(new ThreadFactory {
+    override def newThread(body: Runnable): Thread = {
+      val thread = new Thread(body, "simulated-writer")
+      thread.setDaemon(true)
+      thread
+    }
+  })
+}

@@ -1,0 +1,59 @@
+package iceberglite.sim
+
+import scala.util.Random
+
+import iceberglite.spec.FormatVersion
+
+/**
+ * What a history is like. All of it comes from the seed.
+ *
+ * @param operations how many each writer does
+ * @param stay how likely a writer goes on without others in between
+ * @param rate how likely a call goes wrong
+ * @param properties of the table
+ */
+final case class Settings(
+    seed: Long,
+    catalog: SimulatedCatalog.Family,
+    version: FormatVersion,
+    writers: Int,
+    operations: Int,
+    stay: Double,
+    rate: Double,
+    properties: Map[String, String]
+) {
+
+  /** Whether metadata names every version before it. */
+  def keepsLog: Boolean = properties.get("write.metadata.previous-versions-max").forall(_ == "100")
+
+  override def toString: String =
+    s"seed $seed: $writers writers with $operations operations each on a table of version " +
+      s"$version in the catalog ${catalog.name}; stay $stay, rate $rate, ${properties.toVector.sorted.mkString(", ")}"
+}
+
+object Settings {
+  def of(seed: Long): Settings = {
+    val random = new Random(seed * 0x9e3779b97f4a7c15L)
+    def one[A](items: A*): A = items(random.nextInt(items.size))
+    Settings(
+      seed,
+      one(SimulatedCatalog.all: _*),
+      one(FormatVersion.V1, FormatVersion.V2, FormatVersion.V2, FormatVersion.V3, FormatVersion.V3),
+      2 + random.nextInt(7),
+      1 + random.nextInt(5),
+      one(0.0, 0.5, 0.8, 0.95),
+      one(0.0, 0.0, 0.005, 0.02, 0.06),
+      Map(
+        "commit.retry.num-retries" -> one("4", "50"),
+        "commit.retry.min-wait-ms" -> "10",
+        "commit.retry.max-wait-ms" -> one("10", "1000"),
+        "commit.manifest.min-count-to-merge" -> one("2", "3", "100"),
+        "commit.manifest-merge.enabled" -> one("true", "true", "false"),
+        "commit.status-check.num-retries" -> one("1", "3"),
+        "commit.status-check.min-wait-ms" -> "10",
+        "write.metadata.previous-versions-max" -> one("1", "3", "100"),
+        "write.metadata.delete-after-commit.enabled" -> one("false", "true")
+      )
+    )
+  }
+}

@@ -1,0 +1,138 @@
+package iceberglite.sim
+
+import java.lang.reflect.{InvocationHandler, InvocationTargetException, Method, Proxy}
+import java.sql.{Connection, Driver, DriverPropertyInfo, PreparedStatement, SQLException}
+import java.util.Properties
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+import java.util.logging.Logger
+
+import scala.reflect.ClassTag
+
+import iceberglite.catalog.Catalogs
+import iceberglite.io.FileIO
+import iceberglite.table.{Committer, Environment}
+
+/** The JDBC catalog on SQLite in memory, whose statements and connections fail as the simulation wants it. */
+object SimulatedDatabase extends SimulatedCatalog.Family {
+  private val Prefix = "jdbc:simulated:"
+  private val counter = new AtomicLong
+  private val sessions = new ConcurrentHashMap[String, Session]
+
+  /** Who calls; nothing goes wrong where nobody is named. `server` runs what arrives late. */
+  final private case class Session(caller: Option[Simulation#Caller], server: Connection)
+
+  override def name: String = "jdbc"
+
+  override def make(simulation: Simulation, settings: Settings): SimulatedCatalog = new SimulatedCatalog {
+    private val database = s"sim${counter.incrementAndGet()}"
+    private val real = s"jdbc:sqlite:file:$database?mode=memory&cache=shared"
+    private val keeper = new org.sqlite.JDBC().connect(real, new Properties)
+    private var opened = Vector.empty[(String, AutoCloseable)]
+
+    override def open(caller: Simulation#Caller, io: FileIO, environment: Environment): Committer =
+      opened(Some(caller), io, environment)
+
+    override def openSafely(io: FileIO, environment: Environment): Committer = opened(None, io, environment)
+
+    private def opened(caller: Option[Simulation#Caller], io: FileIO, environment: Environment): Committer = {
+      val key = s"$database-${opened.size}"
+      sessions.put(key, Session(caller, keeper))
+      val properties = Map("type" -> "jdbc", "warehouse" -> "mem://wh", "uri" -> s"$Prefix$key;$real")
+      val catalog = Catalogs.open("sim", properties, io, environment)
+      opened :+= key -> catalog
+      catalog
+    }
+
+    /** The table has but one row, and every version names the one before it: the files tell. */
+    override def published: Option[Vector[String]] = None
+
+    override def close(): Unit = {
+      opened.foreach { case (key, catalog) =>
+        sessions.remove(key)
+        catalog.close()
+      }
+      keeper.close()
+    }
+  }
+
+  /** What takes the place of SQLite's own driver, registered as a service. */
+  final class SimulatedDriver extends Driver {
+    override def acceptsURL(url: String): Boolean = url.startsWith(Prefix)
+
+    override def connect(url: String, info: Properties): Connection = if (!acceptsURL(url)) None.orNull
+    else {
+      val Array(key, real) = url.stripPrefix(Prefix).split(";", 2)
+      val connection = new org.sqlite.JDBC().connect(real, info)
+      val session = sessions.get(key)
+      session.caller.fold(connection)(new Failing(connection, _, session.server).proxy)
+    }
+
+    override def getPropertyInfo(url: String, info: Properties): Array[DriverPropertyInfo] = Array.empty
+    override def getMajorVersion: Int = 1
+    override def getMinorVersion: Int = 0
+    override def jdbcCompliant: Boolean = false
+    override def getParentLogger: Logger = Logger.getGlobal
+  }
+
+  /** A connection that breaks when a statement's outcome is unknown. */
+  final private class Failing(real: Connection, caller: Simulation#Caller, server: Connection) {
+    private var broken = false
+
+    val proxy: Connection = made[Connection] { (method, arguments) =>
+      if (broken && method.getName == "isValid") java.lang.Boolean.FALSE
+      else if (broken && method.getName != "close") throw new SQLException("The connection is gone", "08003")
+      else if (method.getName == "prepareStatement") {
+        val sql = arguments.head.asInstanceOf[String]
+        statement(sql, invoke(real, method, arguments).asInstanceOf[PreparedStatement])
+      } else invoke(real, method, arguments)
+    }
+
+    private def statement(sql: String, inner: PreparedStatement): PreparedStatement = {
+      var parameters = Vector.empty[String]
+      made[PreparedStatement] { (method, arguments) =>
+        if (method.getName == "setString") parameters :+= arguments(1).asInstanceOf[String]
+        if (!method.getName.startsWith("execute")) invoke(inner, method, arguments)
+        else executed(sql, parameters)(() => invoke(inner, method, arguments))
+      }
+    }
+
+    private def executed(sql: String, parameters: Vector[String])(run: () => AnyRef): AnyRef = {
+      val isQuery = sql.startsWith("SELECT")
+      val faults = if (isQuery) CallFault.ofReads else CallFault.all.filterNot(_ == CallFault.Repeated)
+      val what = sql.take(if (isQuery) 30 else 20)
+      caller(Call(what, faults, run, () => busy, () => lost(), () => later(sql, parameters)))
+    }
+
+    /** The database's own answer: nothing was done. */
+    private def busy: SQLException = new SQLException("The transaction was rolled back", "40001")
+
+    private def lost(): SQLException = {
+      broken = true
+      new SQLException("The connection broke", "08006")
+    }
+
+    /** A statement that the server had, but had not run yet when the connection broke. */
+    private def later(sql: String, parameters: Vector[String]): Unit = {
+      val statement = server.prepareStatement(sql)
+      try {
+        parameters.zipWithIndex.foreach { case (value, i) => statement.setString(i + 1, value) }
+        statement.executeUpdate()
+        ()
+      } catch { case _: SQLException => () }
+      finally statement.close()
+    }
+  }
+
+  private def invoke(target: AnyRef, method: Method, arguments: Seq[AnyRef]): AnyRef =
+    try method.invoke(target, arguments: _*)
+    catch { case e: InvocationTargetException => throw e.getCause }
+
+  private def made[A](handle: (Method, Seq[AnyRef]) => AnyRef)(implicit tag: ClassTag[A]): A = {
+    val handler = new InvocationHandler {
+      override def invoke(proxy: AnyRef, method: Method, arguments: Array[AnyRef]): AnyRef =
+        handle(method, Option(arguments).toSeq.flatten)
+    }
+    Proxy.newProxyInstance(getClass.getClassLoader, Array(tag.runtimeClass), handler).asInstanceOf[A]
+  }
+}

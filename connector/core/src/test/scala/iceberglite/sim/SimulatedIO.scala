@@ -1,0 +1,94 @@
+package iceberglite.sim
+
+import java.io.{ByteArrayInputStream, InputStream}
+
+import iceberglite.io.{FileIO, FileInfo}
+import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile}
+
+/** A writer's way to the storage, on which everything can go wrong that [[CallFault]] knows. */
+final class SimulatedIO(
+    store: SimulatedStore,
+    caller: Simulation#Caller,
+    operation: () => Int,
+    override val mayCache: Boolean,
+    remote: Boolean = false
+) extends FileIO {
+  override def isRemote(path: String): Boolean = remote
+
+  private val files = new StoreIO(store, operation)
+
+  private def short(path: String): String = path.substring(path.lastIndexOf('/') + 1)
+
+  private def asking[A](what: String, path: String)(run: => A): A = caller(
+    Call.reading(s"$what ${short(path)}", () => StorageFailed(what, path, "by the simulation"))(() => run)
+  )
+
+  override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
+
+  override def read(path: String): Array[Byte] = caller(
+    Call.reading(s"read ${short(path)}", () => UnreadableFile(path, "file", "by the simulation"))(() =>
+      files.read(path)
+    )
+  )
+
+  override def exists(path: String): Boolean = asking("exists", path)(files.exists(path))
+  override def info(path: String): Option[FileInfo] = asking("info", path)(files.info(path))
+  override def list(directory: String): Vector[FileInfo] = asking("list", directory)(files.list(directory))
+
+  override def write(path: String, contents: Array[Byte]): Unit = {
+    val file = StoredFile(path, contents, operation())
+    def failed = StorageFailed("write", path, "by the simulation")
+    caller(Call(
+      s"write ${short(path)}",
+      CallFault.all,
+      () => files.write(path, contents),
+      () => failed,
+      () => failed,
+      arriving(file)
+    ))
+  }
+
+  /** A request that arrives when its sender no longer waits for it. */
+  private def arriving(file: StoredFile): () => Unit = () => {
+    if (store.putIfAbsent(file)) store.excuse(file.path, "its write arrived late")
+  }
+
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+    val file = StoredFile(path, contents, operation())
+    caller(Call(
+      s"create ${short(path)}",
+      CallFault.all,
+      () => files.createExclusively(path, contents),
+      () => StorageFailed("create", path, "by the simulation"),
+      () => CommitStateUnknown("the table", path, "by the simulation", None),
+      arriving(file)
+    ))
+  }
+
+  override def replace(path: String, contents: Array[Byte]): Unit = {
+    def failed = StorageFailed("replace", path, "by the simulation")
+    def put(): Unit = files.replace(path, contents)
+    caller(Call(s"replace ${short(path)}", CallFault.all, () => put(), () => failed, () => failed, () => put()))
+  }
+
+  override def delete(path: String): Unit = {
+    def failed = {
+      store.excuse(path, "its removal failed")
+      StorageFailed("delete", path, "by the simulation")
+    }
+    // A name with nothing but a version in it may be another commit's by the time that a late request arrives.
+    def late(): Unit = if (!short(path).startsWith("v")) files.delete(path)
+    caller(Call(
+      s"delete ${short(path)}",
+      CallFault.all,
+      () => files.delete(path),
+      () => failed,
+      () => failed,
+      () => late()
+    ))
+  }
+
+  override def makeDirectory(path: String): Unit = ()
+  override def deleteDirectory(path: String): Unit = files.deleteDirectory(path)
+  override def renameDirectory(from: String, to: String): Unit = files.renameDirectory(from, to)
+}

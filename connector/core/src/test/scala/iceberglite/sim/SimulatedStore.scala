@@ -1,0 +1,119 @@
+package iceberglite.sim
+
+import java.io.{ByteArrayInputStream, InputStream}
+import java.util.TreeMap
+
+import scala.collection.JavaConverters._
+import scala.collection.mutable
+
+import iceberglite.io.{FileIO, FileInfo}
+import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+
+/** A file; `operation` is whose it is. */
+final case class StoredFile(path: String, contents: Array[Byte], operation: Int)
+
+/**
+ * Files in memory that never forget: what was deleted or replaced can still be looked at when a history is checked.
+ * For one thread at a time.
+ */
+final class SimulatedStore {
+  private val files = new TreeMap[String, StoredFile]
+  private val excused = mutable.Map.empty[String, String]
+  private var created = Vector.empty[StoredFile]
+
+  /** Whether the exclusive create is one, and whether deletes delete; tests turn them off. */
+  var exclusive = true
+  var deletes = true
+
+  /** Which files get lost after their write was acknowledged. */
+  var loses: String => Boolean = (_: String) => false
+
+  def paths: Set[String] = files.keySet.asScala.toSet
+
+  def find(path: String): Option[StoredFile] = Option(files.get(path))
+
+  def isThere(path: String): Boolean = files.containsKey(path)
+
+  def put(file: StoredFile): Unit = {
+    if (SimulatedStore.isMetadata(file.path)) created :+= file
+    if (!loses(file.path)) files.put(file.path, file)
+    ()
+  }
+
+  /** @return false where the path is taken */
+  def putIfAbsent(file: StoredFile): Boolean = {
+    val free = !isThere(file.path) || !exclusive
+    if (free) put(file)
+    free
+  }
+
+  def remove(path: String): Unit = if (deletes) {
+    files.remove(path)
+    ()
+  }
+
+  /** The files below a directory. */
+  def below(directory: String): Vector[StoredFile] = {
+    val prefix = directory.stripSuffix("/") + "/"
+    files.subMap(prefix, prefix + Char.MaxValue).values.asScala.toVector
+  }
+
+  /** All metadata files there ever were, in the order in which they came: a name can come twice. */
+  def metadataFiles: Vector[StoredFile] = created
+
+  /** Says why a file that nobody refers to may be there. */
+  def excuse(path: String, why: String): Unit = excused.update(path, why)
+
+  def excuseOf(path: String): Option[String] = excused.get(path)
+}
+
+object SimulatedStore {
+  def isMetadata(path: String): Boolean = path.endsWith(".metadata.json")
+}
+
+/**
+ * The files of a [[SimulatedStore]] as they are: nothing goes wrong.
+ *
+ * @param operation whose files are made
+ */
+final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO {
+  override def mayCache: Boolean = false
+
+  override def open(path: String): InputStream = new ByteArrayInputStream(read(path))
+
+  override def read(path: String): Array[Byte] =
+    store.find(path).getOrElse(throw UnreadableFile(path, "file", "It is not there")).contents
+
+  override def exists(path: String): Boolean = info(path).isDefined
+
+  override def info(path: String): Option[FileInfo] =
+    store.find(path).map(fileInfo).orElse {
+      if (store.below(path).nonEmpty) Some(FileInfo(path, 0L, 0L, isDirectory = true)) else None
+    }
+
+  private def fileInfo(file: StoredFile): FileInfo =
+    FileInfo(file.path, file.contents.length.toLong, 0L, isDirectory = false)
+
+  override def write(path: String, contents: Array[Byte]): Unit =
+    if (!createExclusively(path, contents)) throw StorageFailed("write", path, "It is there already")
+
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean =
+    store.putIfAbsent(StoredFile(path, contents, operation()))
+
+  override def replace(path: String, contents: Array[Byte]): Unit = store.put(StoredFile(path, contents, operation()))
+
+  override def delete(path: String): Unit = store.remove(path)
+
+  override def list(directory: String): Vector[FileInfo] = {
+    val prefix = directory.stripSuffix("/") + "/"
+    val names = store.below(directory).map(_.path.substring(prefix.length).takeWhile(_ != '/')).distinct
+    names.flatMap(name => info(prefix + name))
+  }
+
+  override def makeDirectory(path: String): Unit = ()
+
+  override def deleteDirectory(path: String): Unit = store.below(path).foreach(f => store.remove(f.path))
+
+  override def renameDirectory(from: String, to: String): Unit =
+    throw StorageFailed("rename", from, s"Not to $to: no simulated writer does it")
+}

@@ -1,0 +1,48 @@
+package iceberglite.sim
+
+import java.util.concurrent.TimeUnit
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+
+/**
+ * Writers that work on one table, on a storage and a catalog where every call can go wrong. `make soak` runs the same
+ * for long; the environment says how:
+ *
+ *  - `ICEBERG_LITE_SEED` is the seed that everything random comes from,
+ *  - `ICEBERG_LITE_SOAK` goes on for so many minutes,
+ *  - `ICEBERG_LITE_HISTORY` runs the one history of a seed, and shows its calls.
+ */
+class SimulationSuite extends AnyFunSuite {
+  private val Histories = 1000
+  private val minutes = SimulationSuite.number("ICEBERG_LITE_SOAK")
+  private val one = SimulationSuite.number("ICEBERG_LITE_HISTORY")
+
+  test("writers on a storage and a catalog that fail lose nothing and make nothing up") {
+    val end = System.nanoTime + TimeUnit.MINUTES.toNanos(minutes.getOrElse(0L))
+    def goesOn(round: Int): Boolean = minutes.fold(round < Histories)(_ => System.nanoTime < end)
+    val rounds = Iterator.from(0).takeWhile(goesOn).map(SimulationSuite.seed)
+    val checked = one.fold(rounds)(Iterator(_)).map(SimulationSuite.check).size
+    info(s"$checked histories")
+  }
+}
+
+object SimulationSuite {
+  private def number(variable: String): Option[Long] = sys.env.get(variable).filter(_.nonEmpty).map(_.toLong)
+
+  def seed(round: Int): Long = Fuzz.seed * 1000003L + round
+
+  /** Runs the history of a seed and fails where it breaks a rule. */
+  def check(seed: Long): Unit = {
+    val settings = Settings.of(seed)
+    val ended =
+      try new History(settings).run()
+      catch { case e: Throwable => throw new AssertionError(s"$settings: the simulation itself failed with $e", e) }
+    val violations = Checker.violations(ended)
+    if (violations.nonEmpty) throw new AssertionError(
+      s"$settings breaks a rule. Replay it with: make soak HISTORY=$seed\n${violations.take(5).mkString("\n")}\n" +
+        ended.simulation.trace.mkString("\n")
+    )
+  }
+}

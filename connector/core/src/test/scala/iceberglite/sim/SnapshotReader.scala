@@ -1,0 +1,71 @@
+package iceberglite.sim
+
+import scala.collection.mutable
+
+import iceberglite.io.FileIO
+import iceberglite.io.puffin.DeletionVectorFiles
+import iceberglite.spec._
+import iceberglite.tree.{ManifestCache, MetadataTree}
+
+/** A snapshot is not what any may be. */
+final class BrokenSnapshot(message: String) extends RuntimeException(message)
+
+/**
+ * Reads snapshots by the rules of the specification ("Scan Planning"), by itself and not as scans do, from files as
+ * they are. What it read it keeps: files that are referred to never change.
+ */
+final class SnapshotReader(io: FileIO, contents: PretendedContents) {
+  private val cache = new ManifestCache(64L << 20)
+  private val vectors = mutable.Map.empty[(String, Option[Long]), Set[Int]]
+
+  def manifests(metadata: TableMetadata, snapshot: Snapshot): Vector[ManifestFile] = tree(metadata).manifests(snapshot)
+
+  def entries(metadata: TableMetadata, manifest: ManifestFile): Vector[ManifestEntry] =
+    tree(metadata).entries(manifest).toVector
+
+  def live(metadata: TableMetadata, snapshot: Snapshot): Vector[ManifestEntry] =
+    manifests(metadata, snapshot).flatMap(entries(metadata, _).filter(_.isLive))
+
+  /** @throws BrokenSnapshot a file is listed twice, or has two deletion vectors */
+  def rows(metadata: TableMetadata, snapshot: Snapshot): Rows = {
+    val (data, deletes) = live(metadata, snapshot).partition(_.file.content == Content.Data)
+    val paths = data.map(_.file.path)
+    val twice = paths.diff(paths.distinct)
+    if (twice.nonEmpty) throw new BrokenSnapshot(s"Snapshot ${snapshot.snapshotId} lists ${twice.mkString(", ")} twice")
+    Rows(data.map(e => e.file.path -> liveIn(e, deletes)).toMap)
+  }
+
+  private def liveIn(data: ManifestEntry, deletes: Vector[ManifestEntry]): Set[Int] = {
+    val pretended = contents.file(data.file.path)
+    val own = deletes.filter(_.file.isDeletionVector).filter(notBefore(_, data))
+      .filter(_.file.referencedDataFile.contains(data.file.path))
+    if (own.size > 1) throw new BrokenSnapshot(s"${data.file.path} has ${own.size} deletion vectors")
+    val byPosition =
+      if (own.nonEmpty) own.flatMap(e => vector(e.file)).toSet
+      else positionDeletes(deletes).filter(d => notBefore(d, data) && isBeside(d, data))
+        .flatMap(e => contents.deletedBy(e.file.path).getOrElse(data.file.path, Set.empty[Int])).toSet
+    val gone = deletes.filter(d => d.file.content == Content.EqualityDeletes && isBeside(d, data))
+      .filter(number(_) > number(data)).flatMap(e => contents.keysOf(e.file.path)).toSet
+    pretended.ids.indices.filterNot(i => byPosition(i) || gone(pretended.ids(i))).toSet
+  }
+
+  private def positionDeletes(deletes: Vector[ManifestEntry]): Vector[ManifestEntry] =
+    deletes.filter(e => e.file.content == Content.PositionDeletes && !e.file.isDeletionVector)
+
+  private def isBeside(delete: ManifestEntry, data: ManifestEntry): Boolean =
+    delete.file.specId == data.file.specId && delete.file.partition == data.file.partition
+
+  private def notBefore(delete: ManifestEntry, data: ManifestEntry): Boolean = number(delete) >= number(data)
+
+  private def number(entry: ManifestEntry): Long = entry.sequenceNumber.getOrElse(0L)
+
+  def vector(file: ContentFile): Set[Int] = vectors.getOrElseUpdate(
+    (file.path, file.contentOffset), {
+      val positions = Set.newBuilder[Int]
+      DeletionVectorFiles.read(io, file).foreach(p => positions += p.toInt)
+      positions.result()
+    }
+  )
+
+  private def tree(metadata: TableMetadata): MetadataTree = MetadataTree.of(io, metadata, cache)
+}

@@ -1,0 +1,121 @@
+package iceberglite.table
+
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import iceberglite.io.FileIO
+import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.spec._
+import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.{Equal, LessThan}
+import iceberglite.spec.expr.Term.Named
+import iceberglite.table.TestTables._
+import iceberglite.table.action._
+import iceberglite.tree.{ManifestCache, MetadataTree}
+
+/** A table in memory for tests of actions, the files that go into it, and what is in it afterwards. */
+final class Actions(creation: TableCreation) {
+  val store = new MemoryFileIO
+  val committer = new ScriptedCommitter(store)
+
+  val empty: Table = {
+    val target = CommitTarget(TableIdentifier(Vector("db"), "t"), "db.t", store, committer)
+    val start = new TableStart.Creation(creation, StageMode.Create, "mem://t", new UUID(7, 7))
+    StagedTable.begin(target, start, None, environment).commit()
+  }
+
+  /** The newest version. */
+  def table: Table = empty.refresh()
+
+  /** From the newest version, so that nothing is concurrent. */
+  def commit(actions: Action*): Table = commitOn(table, actions: _*)
+
+  /** From an older version: what was committed since is concurrent. */
+  def commitOn(read: Table, actions: Action*): Table = {
+    val transaction = read.transaction(Map.empty, environment)
+    actions.foreach(transaction.add)
+    transaction.commit()
+  }
+
+  def append(files: ContentFile*): Table = commit(new FastAppend(files.toVector))
+
+  /** Writes a Puffin file with the deleted rows of data files, and gives their delete files. */
+  def vectors(path: String, rows: (ContentFile, Seq[Long])*): Vector[ContentFile] = DeletionVectorFiles.write(
+    store,
+    path,
+    rows.map { case (file, positions) =>
+      DeletedRows(file.path, file.specId, file.partition, DeletionVector.of(positions: _*))
+    }
+  )
+
+  /** The deleted rows of a data file, and how many vectors it has. */
+  def deleted(table: Table, file: ContentFile): Vector[Long] = {
+    val vectors = Actions.live(store, table).filter(_.file.isDeletionVector)
+      .filter(_.file.referencedDataFile.contains(file.path))
+    assert(vectors.size <= 1, s"${file.path} has ${vectors.size} vectors")
+    vectors.flatMap { e =>
+      val positions = Vector.newBuilder[Long]
+      DeletionVectorFiles.read(store, e.file).foreach(positions += _)
+      positions.result()
+    }
+  }
+
+  /** Puffin files that no live entry of the newest version speaks of. */
+  def strayPuffins: Set[String] =
+    store.paths.filter(_.endsWith(".puffin")) -- Actions.live(store, table).map(_.file.path)
+
+  /** Metadata files that nothing refers to. */
+  def litter: Set[String] =
+    store.paths.filter(_.startsWith("mem://t/metadata/")) -- reachable(store, committer.current)
+}
+
+object Actions {
+  def unpartitionedTable(version: FormatVersion, properties: (String, String)*): Actions =
+    new Actions(unpartitioned(properties :+ ("format-version" -> version.toString): _*))
+
+  def tableByCategory(version: FormatVersion, properties: (String, String)*): Actions =
+    new Actions(byCategory(properties :+ ("format-version" -> version.toString): _*))
+
+  /** The live entries of the current snapshot, data and deletes. */
+  def live(io: FileIO, table: Table): Vector[ManifestEntry] = {
+    val tree = MetadataTree.of(io, table.metadata, ManifestCache.Off)
+    table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).toVector)
+  }
+
+  def summary(table: Table): Map[String, String] = table.currentSnapshot.get.summary
+
+  def operation(table: Table): String = summary(table)("operation")
+
+  def category(c: String): Expression = Equal(Named("category"), StringLiteral(c))
+
+  def idBelow(n: Long): Expression = LessThan(Named("id"), LongLiteral(n))
+
+  def since(table: Table, level: IsolationLevel): Option[Isolation] =
+    Some(Isolation(level, table.metadata.currentSnapshotId))
+
+  def serializable(table: Table): Option[Isolation] = since(table, IsolationLevel.Serializable)
+
+  def snapshot(table: Table): Option[Isolation] = since(table, IsolationLevel.Snapshot)
+
+  /** A position delete file that says, or whose bounds say, which data files it speaks of. */
+  def positionDeletes(path: String, of: ContentFile*): ContentFile = {
+    def bound(p: String): Map[Int, ByteBuffer] =
+      Map(MetadataColumns.DeleteFilePath.id -> SingleValue.encode(StringLiteral(p)))
+    of.head.copy(
+      content = Content.PositionDeletes,
+      path = path,
+      recordCount = of.size.toLong,
+      metrics = MetricMaps(
+        lowerBounds = Some(bound(of.map(_.path).min)),
+        upperBounds = Some(bound(of.map(_.path).max))
+      )
+    )
+  }
+
+  /** Deletes by the column `id`, with ids in a range. */
+  def equalityDeletes(path: String, beside: ContentFile, ids: (Long, Long)): ContentFile = {
+    val like = TestTables.file(path, records = 1, ids = ids)
+    like.copy(content = Content.EqualityDeletes, partition = beside.partition, specId = beside.specId, equalityIds = Vector(1))
+  }
+}

@@ -1,0 +1,211 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.CommitRules
+import iceberglite.spec.FormatVersion.{V2, V3}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.SnapshotRef
+import iceberglite.table.Actions._
+import iceberglite.table.Destination.{Branch, Staged}
+import iceberglite.table.TestTables._
+import iceberglite.table.action._
+
+/** Branches, staged snapshots, picking and going back. */
+class BranchActionsSuite extends AnyFunSuite {
+  private def filled: Actions = {
+    val t = tableByCategory(V3)
+    t.append(fileOf("a", "a1"))
+    t.append(fileOf("b", "b1"))
+    t
+  }
+
+  private def id(table: Table): Long = table.currentSnapshot.get.snapshotId
+
+  private def on(t: Actions, branch: String): Vector[String] =
+    liveFiles(t.store, t.table.metadata, t.table.metadata.snapshotOf(branch))
+
+  private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
+
+  /** A snapshot that nobody sees, and its id. */
+  private def stage(t: Actions, wapId: String, action: Action): Long = {
+    val before = t.table.metadata.snapshotsById.keySet
+    t.table.transaction(Map("wap.id" -> wapId), environment).add(action).commit()
+    (t.table.metadata.snapshotsById.keySet -- before).head
+  }
+
+  test("a staged snapshot is in the table, and on no branch", CommitRules.staged) {
+    val t = filled
+    val before = t.table
+    val staged = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
+    assert(t.table.metadata.refs == before.metadata.refs)
+    assert(t.table.metadata.snapshot(staged).parentSnapshotId.contains(id(before)))
+    assert(liveFiles(t.store, t.table.metadata, Some(t.table.metadata.snapshot(staged))) == Vector("a1", "b1", "c1"))
+  }
+
+  test("a staged snapshot that follows the head is published as it is", CommitRules.staged) {
+    val t = filled
+    val staged = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
+    assert(id(t.commit(new PublishChanges("w1"))) == staged)
+  }
+
+  test("behind other commits, a staged append is done again, and says where it is from", CommitRules.staged) {
+    val t = filled
+    val staged = stage(t, "w1", new MergeAppend(Vector(fileOf("c", "c1")), Staged))
+    t.append(fileOf("d", "d1"))
+    val table = t.commit(new PublishChanges("w1"))
+    assert(liveFiles(table) == Vector("a1", "b1", "c1", "d1"))
+    val s = summary(table)
+    assert((s("operation"), s("source-snapshot-id"), s("published-wap-id")) == (("append", staged.toString, "w1")))
+    assert(s("added-data-files") == "1")
+    assert(refused(t.commit(new CherryPick(staged))).contains("was made of it already"))
+    assert(refused(t.commit(new PublishChanges("w1"))).contains("already"))
+  }
+
+  test("a second snapshot of a published id is not published, and two of one id are not told apart") {
+    val t = filled
+    stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
+    t.commit(new PublishChanges("w1"))
+    val second = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c2")), Staged))
+    assert(refused(t.commit(new PublishChanges("w1"))).contains("Cherry-pick each"))
+    t.append(fileOf("d", "d1"))
+    assert(refused(t.commit(new CherryPick(second))).contains("published the WAP id w1 already"))
+    intercept[NotFound](t.commit(new PublishChanges("w2")))
+  }
+
+  test("an ancestor is not picked") {
+    val t = filled
+    val first = t.table.metadata.snapshots.head.snapshotId
+    assert(refused(t.commit(new CherryPick(first))).contains("ancestor already"))
+  }
+
+  test("the overwrite of partitions is done again where nobody has written to them since", CommitRules.staged) {
+    val t = filled
+    val staged = stage(t, "w", new ReplacePartitions(Vector(fileOf("a", "a2")), to = Staged))
+    val other = stage(t, "x", new ReplacePartitions(Vector(fileOf("b", "b2")), to = Staged))
+    t.append(fileOf("b", "b3"))
+    val table = t.commit(new CherryPick(staged))
+    assert(liveFiles(table) == Vector("a2", "b1", "b3") && operation(table) == "overwrite")
+    assert(refused(t.commit(new CherryPick(other))).contains("added b3"))
+  }
+
+  test("the overwrite of partitions is not done again where a file that it replaces is gone") {
+    val t = filled
+    val staged = stage(t, "w", new ReplacePartitions(Vector(fileOf("a", "a2")), to = Staged))
+    t.commit(new RemoveFiles(Set("a1")))
+    assert(refused(t.commit(new CherryPick(staged))).contains("a1 is not in the table"))
+  }
+
+  test("another overwrite or a delete is picked only where it follows the head") {
+    val t = filled
+    val staged = stage(t, "w", new DeleteFiles(category("a"), to = Staged))
+    assert(id(t.commit(new CherryPick(staged))) == staged)
+    val late = stage(t, "x", new DeleteFiles(category("b"), to = Staged))
+    t.append(fileOf("c", "c1"))
+    assert(refused(t.commit(new CherryPick(late))).contains("no append and no dynamic overwrite"))
+  }
+
+  test("a pick that meets another commit is tried again, and turns from a move into a new snapshot") {
+    val t = filled
+    val staged = stage(t, "w", new FastAppend(Vector(fileOf("c", "c1")), Staged))
+    val read = t.table
+    t.append(fileOf("d", "d1"))
+    val table = t.commitOn(read, new CherryPick(staged))
+    assert(liveFiles(table) == Vector("a1", "b1", "c1", "d1") && id(table) != staged)
+    assert(t.litter.isEmpty)
+  }
+
+  test("a branch is made by the first write to it, from the head of main", CommitRules.branches) {
+    val t = filled
+    intercept[NotFound](t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit"))))
+    t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
+    assert(on(t, "audit") == Vector("a1", "b1", "c1"))
+    assert(liveFiles(t.table) == Vector("a1", "b1"))
+    t.commit(new DeleteFiles(category("a"), to = Branch("audit", create = true)))
+    assert(on(t, "audit") == Vector("b1", "c1"))
+  }
+
+  test("two that make one branch at once write to it one after the other", CommitRules.branches) {
+    val t = filled
+    val read = t.table
+    t.commitOn(read, new FastAppend(Vector(fileOf("c", "c1")), Branch("b", create = true)))
+    t.commitOn(read, new FastAppend(Vector(fileOf("d", "d1")), Branch("b", create = true)))
+    assert(on(t, "b") == Vector("a1", "b1", "c1", "d1"))
+  }
+
+  test("a write keeps the retention of its branch", CommitRules.branches) {
+    val t = filled
+    t.commit(new SetRef("b", SnapshotRef.Branch(id(t.table), Some(3), Some(1000L), Some(2000L))))
+    t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("b")))
+    val branch = t.table.metadata.refs("b")
+    assert(branch == SnapshotRef.Branch(branch.snapshotId, Some(3), Some(1000L), Some(2000L)))
+    assert(branch.snapshotId != id(t.table))
+  }
+
+  test("writers to different branches do not conflict, whatever they write") {
+    val t = filled
+    t.commit(new SetRef("b", SnapshotRef.Branch(id(t.table))))
+    val read = t.table
+    t.commitOn(read, new DeleteFiles(category("a"), to = Branch("b")))
+    val overwrite = new OverwriteFiles(category("a"), Vector(fileOf("a", "mine")), serializable(read))
+    assert(liveFiles(t.commitOn(read, overwrite)) == Vector("b1", "mine"))
+  }
+
+  test("a branch is moved on to another, and only on", CommitRules.branches) {
+    val t = filled
+    t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
+    val table = t.commit(new FastForward("main", "audit"))
+    assert(liveFiles(table) == Vector("a1", "b1", "c1"))
+    t.commit(new FastForward("copy", "audit"))
+    assert(on(t, "copy") == Vector("a1", "b1", "c1"))
+    t.append(fileOf("d", "d1"))
+    t.commit(new FastAppend(Vector(fileOf("e", "e1")), Branch("audit")))
+    assert(refused(t.commit(new FastForward("main", "audit"))).contains("not an ancestor"))
+    intercept[NotFound](t.commit(new FastForward("main", "nope")))
+    t.commit(new SetRef("v1", SnapshotRef.Tag(id(t.table))))
+    intercept[InvalidArgument](t.commit(new FastForward("v1", "audit")))
+  }
+
+  test("a branch that somebody writes to meanwhile is not moved back by a fast-forward") {
+    val t = filled
+    t.commit(new FastAppend(Vector(fileOf("c", "c1")), Branch("audit", create = true)))
+    val read = t.table
+    t.append(fileOf("d", "d1"))
+    assert(refused(t.commitOn(read, new FastForward("main", "audit"))).contains("not an ancestor"))
+  }
+
+  test("main goes back to an ancestor, and the later snapshots stay", CommitRules.rollback) {
+    val t = filled
+    val first = t.table.metadata.snapshots.head.snapshotId
+    val staged = stage(t, "w", new FastAppend(Vector(fileOf("c", "c1")), Staged))
+    val second = id(t.table)
+    assert(liveFiles(t.commit(new RollbackToSnapshot(first))) == Vector("a1"))
+    assert(t.table.metadata.snapshots.size == 3)
+    assert(refused(t.commit(new RollbackToSnapshot(second))).contains("does not descend"))
+    assert(refused(t.commit(new RollbackToSnapshot(staged))).contains("does not descend"))
+    intercept[NotFound](t.commit(new RollbackToSnapshot(42)))
+    assert(liveFiles(t.commit(new SetCurrentSnapshot(second))) == Vector("a1", "b1"))
+  }
+
+  test("main goes back to the newest ancestor before a time", CommitRules.rollback) {
+    val t = tableByCategory(V2)
+    val start = t.table.metadata.lastUpdatedMs
+    Seq("a" -> 1000L, "b" -> 2000L, "c" -> 3000L).foreach { case (c, after) =>
+      val clock = environment.copy(nowMs = () => start + after)
+      t.table.transaction(Map.empty, clock).add(new FastAppend(Vector(fileOf(c, s"${c}1")))).commit()
+    }
+    assert(liveFiles(t.commit(new RollbackToTimestamp(start + 3000L))) == Vector("a1", "b1"), "older, not as old")
+    assert(liveFiles(t.commit(new RollbackToTimestamp(start + 1001L))) == Vector("a1"))
+    intercept[InvalidArgument](t.commit(new RollbackToTimestamp(start + 1000L)))
+  }
+
+  test("an append after a rollback goes on from there, and its sequence number from the newest") {
+    val t = filled
+    val first = t.table.metadata.snapshots.head.snapshotId
+    t.commit(new RollbackToSnapshot(first))
+    val table = t.append(fileOf("c", "c1"))
+    assert(liveFiles(table) == Vector("a1", "c1"))
+    assert(table.currentSnapshot.get.parentSnapshotId.contains(first))
+    assert(table.currentSnapshot.get.sequenceNumber == 3)
+  }
+}

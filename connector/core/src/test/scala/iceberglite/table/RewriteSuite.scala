@@ -1,0 +1,202 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.CommitRules
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec._
+import iceberglite.spec.transform.Identity
+import iceberglite.table.Actions._
+import iceberglite.table.TestTables._
+import iceberglite.table.action._
+import iceberglite.tree.{ManifestCache, MetadataTree}
+
+/** Files and manifests that are written anew with the same content, beside other writers. */
+class RewriteSuite extends AnyFunSuite {
+  private val low = file("low", ids = (0, 9))
+  private val high = file("high", ids = (10, 19))
+  private val both = file("both", records = 20, ids = (0, 19))
+
+  private def filled(version: FormatVersion): Actions = {
+    val t = unpartitionedTable(version)
+    t.append(low)
+    t.append(high)
+    t
+  }
+
+  private def compaction(read: Table): RewriteFiles =
+    new RewriteFiles(Vector(low, high), Vector(both), read.currentSnapshot.get.snapshotId)
+
+  private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
+
+  test("compacted files are as old as what was read, and equality deletes that came meanwhile apply", CommitRules.rewrittenNumber) {
+    val t = filled(V2)
+    val read = t.table
+    t.commitOn(read, new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 3)))))
+    val table = t.commitOn(read, compaction(read))
+    val entries = live(t.store, table)
+    val number = entries.find(_.file.path == "both").flatMap(_.sequenceNumber).get
+    assert(number == read.currentSnapshot.get.sequenceNumber)
+    assert(entries.find(_.file.path == "eq").flatMap(_.sequenceNumber).exists(_ > number))
+    assert(entries.find(_.file.path == "both").flatMap(_.fileSequenceNumber).contains(table.currentSnapshot.get.sequenceNumber))
+    assert(operation(table) == "replace")
+    val s = summary(table)
+    assert((s("added-data-files"), s("deleted-data-files"), s("added-records"), s("deleted-records")) == (("1", "2", "20", "20")))
+  }
+
+  test("appends and deletes of other files do not matter to a compaction, and a retry keeps its number") {
+    val t = filled(V2)
+    t.append(file("other"))
+    val read = t.table
+    t.commitOn(read, new RemoveFiles(Set("other")))
+    t.append(file("more"))
+    val table = t.commitOn(read, compaction(read))
+    assert(liveFiles(table) == Vector("both", "more"))
+    assert(t.litter.isEmpty)
+  }
+
+  test("a compaction works in version 1 too") {
+    val t = filled(V1)
+    assert(liveFiles(t.commit(compaction(t.table))) == Vector("both"))
+  }
+
+  test("new position deletes or a new deletion vector of a compacted file fail it", CommitRules.rewriteConflicts) {
+    val v2 = filled(V2)
+    val read2 = v2.table
+    v2.commitOn(read2, new RowDelta(Vector(positionDeletes("theirs", low))))
+    assert(refused(v2.commitOn(read2, compaction(read2))).contains("theirs"))
+    assert(v2.litter.isEmpty)
+    val v3 = filled(V3)
+    val read3 = v3.table
+    v3.commitOn(read3, new RowDelta(v3.vectors("theirs.puffin", high -> Seq(1L))))
+    assert(refused(v3.commitOn(read3, compaction(read3))).contains("theirs.puffin"))
+  }
+
+  test("two compactions of one file conflict", CommitRules.filesThere) {
+    val t = filled(V2)
+    val read = t.table
+    t.commitOn(read, new RewriteFiles(Vector(low), Vector(file("l2")), read.currentSnapshot.get.snapshotId))
+    assert(refused(t.commitOn(read, compaction(read))).contains("low is not in the table any more"))
+  }
+
+  test("deletes that were there go with the files whose rows they delete") {
+    val t = filled(V3)
+    t.commit(new RowDelta(t.vectors("d.puffin", low -> Seq(1L))))
+    val table = t.commit(compaction(t.table))
+    assert(liveFiles(table) == Vector("both") && summary(table)("removed-dvs") == "1")
+  }
+
+  test("deletion vectors may be rewritten, unless their data file got another one", CommitRules.rewriteConflicts) {
+    val t = filled(V3)
+    t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
+    t.commit(new RowDelta(t.vectors("2.puffin", high -> Seq(2L))))
+    val read = t.table
+    val old = live(t.store, read).map(_.file).filter(_.isDeletionVector)
+    def together(path: String): RewriteFiles =
+      new RewriteFiles(old, t.vectors(path, low -> Seq(1L), high -> Seq(2L)), read.currentSnapshot.get.snapshotId)
+    t.commitOn(read, new RowDelta(t.vectors("3.puffin", low -> Seq(3L)), isolation = serializable(read)))
+    assert(refused(t.commitOn(read, together("4.puffin"))).contains("is not in the table any more"))
+    val again = t.table
+    val now = live(t.store, again).map(_.file).filter(_.isDeletionVector)
+    val table = t.commit(new RewriteFiles(
+      now,
+      t.vectors("5.puffin", low -> Seq(1L, 3L), high -> Seq(2L)),
+      again.currentSnapshot.get.snapshotId
+    ))
+    assert(t.deleted(table, low) == Vector(1L, 3L) && t.deleted(table, high) == Vector(2L))
+    assert(operation(table) == "replace")
+  }
+
+  test("a compaction that adds a vector to a file with another one is refused") {
+    val t = filled(V3)
+    t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
+    val bad = new RewriteFiles(Vector(high), t.vectors("2.puffin", low -> Seq(1L)), t.table.currentSnapshot.get.snapshotId)
+    assert(refused(t.commit(bad)).contains("another deletion vector"))
+  }
+
+  test("equality deletes of several ages are not rewritten into one file") {
+    val t = filled(V2)
+    val (one, two) = (equalityDeletes("e1", low, (1, 1)), equalityDeletes("e2", low, (2, 2)))
+    t.commit(new RowDelta(Vector(one)))
+    t.commit(new RowDelta(Vector(two)))
+    val id = t.table.currentSnapshot.get.snapshotId
+    val number = live(t.store, t.table).find(_.file.path == "e1").flatMap(_.sequenceNumber)
+    assert(refused(t.commit(new RewriteFiles(Vector(one, two), Vector(one.copy(path = "e3")), id))).contains("equality"))
+    val table = t.commit(new RewriteFiles(Vector(one), Vector(one.copy(path = "e4")), id))
+    assert(live(t.store, table).find(_.file.path == "e4").flatMap(_.sequenceNumber) == number)
+  }
+
+  private def manifests(t: Actions, table: Table): Vector[ManifestFile] =
+    MetadataTree.of(t.store, table.metadata, ManifestCache.Off).manifests(table.currentSnapshot.get)
+
+  test("manifests are written anew by partition, and nothing of their files changes", CommitRules.manifestsRewritten) {
+    Seq(V1, V2, V3).foreach { version =>
+      val t = tableByCategory(version, "commit.manifest.target-size-bytes" -> "300")
+      Seq("c", "a", "b").foreach(c => t.append(fileOf(c, s"${c}1"), fileOf(c, s"${c}2")))
+      t.append(fileOf("a", "a3"))
+      val before = t.table
+      val table = t.commit(new RewriteManifests())
+      val rewritten = manifests(t, table)
+      def known(table: Table): Set[(ContentFile, Option[Long], Option[Long], Option[Long])] =
+        live(t.store, table).map(e => (e.file.copy(metrics = Metrics.Empty), e.sequenceNumber, e.fileSequenceNumber, e.snapshotId)).toSet
+      assert(known(table) == known(before))
+      assert(live(t.store, table).map(_.file.path.head) == "aaabbcc".toVector)
+      assert(rewritten.size > 1 && rewritten.forall(m => m.addedFilesCount.contains(0)))
+      val s = summary(table)
+      assert(operation(table) == "replace" && s("entries-processed") == "7")
+      assert((s("manifests-kept"), s("manifests-replaced")) == (("0", "4")))
+    }
+  }
+
+  test("manifests that came meanwhile stay, and what was rewritten is used again") {
+    val t = tableByCategory(V3)
+    Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
+    val read = t.table
+    t.append(fileOf("c", "theirs"))
+    val before = t.store.paths
+    val table = t.commitOn(read, new RewriteManifests())
+    assert(manifests(t, table).size == 2)
+    assert(liveFiles(table) == Vector("a1", "b1", "theirs"))
+    val added = (t.store.paths -- before).filterNot(_.endsWith(".json"))
+    assert(added.size == 2, s"one manifest and one list, not $added")
+    assert(t.litter.isEmpty)
+  }
+
+  test("manifests whose files went meanwhile are rewritten from those that are there") {
+    val t = tableByCategory(V2)
+    Seq("b", "a", "c").foreach(c => t.append(fileOf(c, s"${c}1")))
+    val read = t.table
+    t.commit(new DeleteFiles(category("a")))
+    val table = t.commitOn(read, new RewriteManifests())
+    assert(liveFiles(table) == Vector("b1", "c1") && manifests(t, table).size == 1)
+    assert(t.litter.isEmpty)
+  }
+
+  test("manifests of another spec stay, and one manifest is left as it is") {
+    val t = tableByCategory(V2)
+    Seq("b", "a").foreach(c => t.append(fileOf(c, s"${c}1")))
+    t.commit(new UpdateSpec(_.removeField("category")))
+    val other = t.table.metadata.defaultSpecId
+    t.append(file("x").copy(specId = other))
+    val before = t.table
+    assert(t.commit(new RewriteManifests()).version == before.version)
+    val table = t.commit(new RewriteManifests(Some(0), sortBy = Vector("category")))
+    assert(manifests(t, table).map(_.partitionSpecId).sorted == Vector(0, other))
+    intercept[NotFound](t.commit(new RewriteManifests(Some(9))))
+    intercept[NotFound](t.commit(new RewriteManifests(Some(0), sortBy = Vector("nope"))))
+  }
+
+  test("the order of manifests may begin with any partition field") {
+    val t = new Actions(TableCreation(
+      schema,
+      Vector(UnboundPartitionField(Vector("category"), Identity), UnboundPartitionField(Vector("id"), Identity))
+    ))
+    def of(c: String, id: Long): ContentFile = fileOf(c, s"$c$id").copy(
+      partition = PartitionTuple(Vector(Some(Literal.StringLiteral(c)), Some(Literal.LongLiteral(id))))
+    )
+    Seq(of("a", 2), of("b", 1), of("a", 1), of("b", 2)).foreach(t.append(_))
+    val byId = t.commit(new RewriteManifests(sortBy = Vector("id")))
+    assert(live(t.store, byId).map(_.file.path).map(_.last) == Vector('1', '1', '2', '2'))
+  }
+}

@@ -1,0 +1,263 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.CommitRules
+import iceberglite.spec.ContentFile
+import iceberglite.spec.FormatVersion.V3
+import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, ValidationFailed}
+import iceberglite.table.Actions._
+import iceberglite.table.TestTables._
+import iceberglite.table.action._
+
+/** Row deltas with deletion vectors; two and three writers at once. */
+class RowDeltaSuite extends AnyFunSuite {
+  private val low = file("low", ids = (0, 9))
+  private val high = file("high", ids = (10, 19))
+
+  private def filled: Actions = {
+    val t = unpartitionedTable(V3)
+    t.append(low, high)
+    t
+  }
+
+  private def delete(deletes: Vector[ContentFile], read: Table): RowDelta =
+    new RowDelta(deletes, isolation = serializable(read))
+
+  private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
+
+  test("two writers that delete different rows of one file are united in one vector", CommitRules.unitedVectors) {
+    val t = filled
+    val read = t.table
+    val (mine, theirs) = (t.vectors("mine.puffin", low -> Seq(1L, 2L)), t.vectors("theirs.puffin", low -> Seq(7L)))
+    t.commitOn(read, delete(theirs, read))
+    val table = t.commitOn(read, delete(mine, read))
+    assert(t.deleted(table, low) == Vector(1L, 2L, 7L))
+    assert(operation(table) == "delete")
+    val s = summary(table)
+    assert((s("added-dvs"), s("removed-dvs"), s("added-position-deletes"), s("total-position-deletes")) ==
+      (("1", "1", "3", "3")))
+    assert(t.strayPuffins == Set("theirs.puffin"), "theirs is of an older snapshot, mine is nobody's any more")
+    assert(t.litter.isEmpty)
+  }
+
+  test("two writers that delete the same rows are both content") {
+    val t = filled
+    val read = t.table
+    t.commitOn(read, delete(t.vectors("a.puffin", low -> Seq(3L, 4L)), read))
+    val table = t.commitOn(read, delete(t.vectors("b.puffin", low -> Seq(4L, 3L)), read))
+    assert(t.deleted(table, low) == Vector(3L, 4L))
+    assert(summary(table)("total-position-deletes") == "2")
+  }
+
+  test("a third writer meets what the first two have united, and its vain attempts leave no file") {
+    val t = filled
+    val read = t.table
+    val third = read.transaction(Map.empty, environment).add(delete(t.vectors("3.puffin", low -> Seq(3L)), read))
+    t.commitOn(read, delete(t.vectors("1.puffin", low -> Seq(1L)), read))
+    t.committer.loads = Vector(
+      () => (),
+      () => t.commitOn(t.empty.at(t.committer.current), delete(t.vectors("2.puffin", low -> Seq(2L)), read))
+    )
+    t.committer.script = Vector(ScriptedCommitter.conflict, ScriptedCommitter.conflict)
+    val table = third.commit()
+    assert(t.deleted(table, low) == Vector(1L, 2L, 3L))
+    val stray = t.strayPuffins
+    assert(stray.count(_.contains("merged")) == 1, "what 1 and 2 united is of the snapshot before")
+    assert(!stray.contains("3.puffin") && stray.contains("1.puffin"))
+    assert(t.litter.isEmpty)
+  }
+
+  test("a vector that takes in the one the writer read is united with the one that came instead") {
+    val t = filled
+    t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
+    val read = t.table
+    val old = live(t.store, read).map(_.file).filter(_.isDeletionVector)
+    def replaced(path: String, row: Long): RowDelta =
+      new RowDelta(t.vectors(path, low -> Seq(0L, row)), removed = old, isolation = serializable(read))
+    t.commitOn(read, replaced("theirs.puffin", 5L))
+    val table = t.commitOn(read, replaced("mine.puffin", 6L))
+    assert(t.deleted(table, low) == Vector(0L, 5L, 6L))
+  }
+
+  test("of a Puffin file with several vectors only those that met another are written anew") {
+    val t = filled
+    val read = t.table
+    t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(1L)), read))
+    val table = t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(2L), high -> Seq(5L)), read))
+    assert(t.deleted(table, low) == Vector(1L, 2L) && t.deleted(table, high) == Vector(5L))
+    val paths = live(t.store, table).map(_.file).filter(_.isDeletionVector).map(_.path)
+    assert(paths.contains("mine.puffin") && paths.exists(_.startsWith("mem://t/data/")))
+  }
+
+  test("a writer that does not know of a vector that was there is united with it too") {
+    val t = filled
+    t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
+    val table = t.commit(delete(t.vectors("second.puffin", low -> Seq(9L)), t.table))
+    assert(t.deleted(table, low) == Vector(0L, 9L))
+  }
+
+  test("a commit of unknown outcome removes no Puffin file, a failed one those that it united", CommitRules.unknownKept) {
+    val t = filled
+    val read = t.table
+    t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(1L)), read))
+    val before = t.store.paths
+    t.committer.script = Vector(ScriptedCommitter.conflict, ScriptedCommitter.unknown(happens = false, 99))
+    intercept[CommitStateUnknown](t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(2L)), read)))
+    assert((t.store.paths -- before).count(_.endsWith(".puffin")) == 2, "mine, and the united one")
+    val later = t.store.paths
+    t.committer.script = Vector.fill(5)(ScriptedCommitter.conflict)
+    intercept[Exception](t.commitOn(read, delete(t.vectors("again.puffin", low -> Seq(3L)), read)))
+    assert(t.store.paths -- later == Set("again.puffin"), "the writer's own file is the writer's to remove")
+  }
+
+  test("two writers that change different rows of one file are united, at either level if rows stand for themselves") {
+    Seq(snapshot _ -> false, serializable _ -> true).foreach { case (isolation, rowByRow) =>
+      val t = filled
+      val read = t.table
+      def update(name: String, row: Long): RowDelta = new RowDelta(
+        t.vectors(s"$name.puffin", low -> Seq(row)) :+ file(name, records = 1, ids = (row, row)),
+        isolation = isolation(read),
+        read = idBelow(2),
+        rowByRow = rowByRow
+      )
+      t.commitOn(read, update("theirs", 5L))
+      val table = t.commitOn(read, update("mine", 1L))
+      assert(t.deleted(table, low) == Vector(1L, 5L))
+      assert(operation(table) == "overwrite")
+    }
+  }
+
+  test("two writers that change the same row conflict", CommitRules.lostUpdate) {
+    IsolationLevel.all.foreach { level =>
+      val t = filled
+      val read = t.table
+      def update(name: String): RowDelta = new RowDelta(
+        t.vectors(s"$name.puffin", low -> Seq(4L)) :+ file(name, records = 1, ids = (50, 50)),
+        isolation = since(read, level),
+        read = idBelow(9),
+        rowByRow = true
+      )
+      t.commitOn(read, update("theirs"))
+      assert(refused(t.commitOn(read, update("mine"))).contains("deletes row 4 of low"))
+      assert(t.litter.isEmpty)
+    }
+  }
+
+  test("a row that another writer changed is not deleted in its old version alone", CommitRules.lostUpdate) {
+    val t = filled
+    val read = t.table
+    val update = new RowDelta(
+      t.vectors("theirs.puffin", low -> Seq(4L)) :+ file("new", records = 1, ids = (4, 4)),
+      isolation = snapshot(read)
+    )
+    t.commitOn(read, update)
+    def mine(row: Long, isolation: Option[Isolation]): RowDelta =
+      new RowDelta(t.vectors(s"$row$isolation.puffin", low -> Seq(row)), isolation = isolation, read = idBelow(5))
+    assert(refused(t.commitOn(read, mine(4L, snapshot(read)))).contains("deletes row 4 of low"))
+    assert(refused(t.commitOn(read, mine(4L, serializable(read)))).contains("added new"))
+    assert(t.deleted(t.commitOn(read, mine(5L, snapshot(read))), low) == Vector(4L, 5L))
+  }
+
+  test("a row that was deleted before both of them is no conflict of two that change others") {
+    val t = filled
+    t.commit(delete(t.vectors("first.puffin", low -> Seq(0L)), t.table))
+    val read = t.table
+    def update(name: String, row: Long): RowDelta = new RowDelta(
+      t.vectors(s"$name.puffin", low -> Seq(0L, row)) :+ file(name, records = 1, ids = (50, 50)),
+      isolation = snapshot(read)
+    )
+    t.commitOn(read, update("theirs", 1L))
+    assert(t.deleted(t.commitOn(read, update("mine", 2L)), low) == Vector(0L, 1L, 2L))
+  }
+
+  test("a statement that read rows which somebody deleted fails under serializable, and not under snapshot") {
+    IsolationLevel.all.foreach { level =>
+      val t = filled
+      val read = t.table
+      t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(5L)), read))
+      val merge = new RowDelta(
+        t.vectors("mine.puffin", low -> Seq(1L)) :+ file("new", ids = (50, 50)),
+        isolation = since(read, level),
+        read = idBelow(10)
+      )
+      if (level == IsolationLevel.Snapshot) assert(t.deleted(t.commitOn(read, merge), low) == Vector(1L, 5L))
+      else assert(refused(t.commitOn(read, merge)).contains("added the delete file theirs.puffin"))
+    }
+  }
+
+  test("deletes of a file without rows that the statement reads do not matter", CommitRules.disjoint) {
+    val t = filled
+    val read = t.table
+    t.commitOn(read, delete(t.vectors("theirs.puffin", high -> Seq(5L)), read))
+    val merge = new RowDelta(
+      t.vectors("mine.puffin", low -> Seq(1L)) :+ file("new", ids = (50, 50)),
+      isolation = serializable(read),
+      read = idBelow(10)
+    )
+    assert(t.deleted(t.commitOn(read, merge), low) == Vector(1L))
+  }
+
+  test("rows added meanwhile are in the way of a serializable delete, if they match", CommitRules.serializable) {
+    val t = filled
+    val read = t.table
+    t.append(file("new", ids = (5, 6)))
+    def mine(below: Long, isolation: Option[Isolation]): RowDelta =
+      new RowDelta(t.vectors(s"$below.puffin", low -> Seq(1L)), isolation = isolation, read = idBelow(below))
+    assert(refused(t.commitOn(read, mine(10, serializable(read)))).contains("added new"))
+    t.commitOn(read, mine(5, serializable(read)))
+    t.commitOn(read, mine(9, snapshot(read)))
+  }
+
+  test("a file that was compacted meanwhile is in the way, of deletes and of changes", CommitRules.filesThere) {
+    Seq(Vector.empty[ContentFile], Vector(file("changed"))).foreach { rows =>
+      IsolationLevel.all.foreach { level =>
+        val t = filled
+        val read = t.table
+        t.commitOn(read, new RewriteFiles(Vector(low), Vector(file("compacted", ids = (0, 9))), read.currentSnapshot.get.snapshotId))
+        val mine = new RowDelta(t.vectors("mine.puffin", low -> Seq(1L)) ++ rows, isolation = since(read, level))
+        assert(refused(t.commitOn(read, mine)).contains("low is not in the table any more"))
+      }
+    }
+  }
+
+  test("a file that was deleted with all its rows leaves a delete nothing to do, and is in the way of a change") {
+    val t = filled
+    val read = t.table
+    t.commitOn(read, new RemoveFiles(Set("low")))
+    val changed = new RowDelta(t.vectors("c.puffin", low -> Seq(1L)) :+ file("changed"), isolation = snapshot(read))
+    assert(refused(t.commitOn(read, changed)).contains("low is not in the table any more"))
+    val before = t.table
+    assert(t.commitOn(read, delete(t.vectors("d.puffin", low -> Seq(1L)), read)).version == before.version)
+    val table = t.commitOn(read, delete(t.vectors("e.puffin", low -> Seq(1L), high -> Seq(2L)), read))
+    assert(t.deleted(table, low).isEmpty && t.deleted(table, high) == Vector(2L))
+  }
+
+  test("a file that was overwritten is in the way of a delete, for its rows may be elsewhere") {
+    val t = filled
+    val read = t.table
+    t.commitOn(read, new OverwriteFiles(idBelow(10), Vector(file("over", ids = (0, 9)))))
+    assert(refused(t.commitOn(read, delete(t.vectors("mine.puffin", low -> Seq(1L)), read))).contains("low"))
+  }
+
+  test("without isolation, a data file must be there all the same") {
+    val t = filled
+    t.commit(new RemoveFiles(Set("low")))
+    assert(refused(t.commit(new RowDelta(t.vectors("mine.puffin", low -> Seq(1L))))).contains("low"))
+  }
+
+  test("a data file cannot be removed and get deletes in one commit") {
+    val t = filled
+    intercept[InvalidArgument](new RowDelta(t.vectors("mine.puffin", low -> Seq(1L)), removed = Vector(low)))
+  }
+
+  test("an operation says what was done: rows added, deleted, or both", CommitRules.operations) {
+    val t = filled
+    assert(operation(t.commit(new RowDelta(Vector(file("new"))))) == "append")
+    assert(operation(t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))) == "delete")
+    assert(operation(t.commit(new RowDelta(t.vectors("2.puffin", low -> Seq(2L)) :+ file("n2")))) == "overwrite")
+    assert(operation(t.commit(new RowDelta(Vector.empty, removed = Vector(high)))) == "delete")
+    val before = t.table
+    assert(t.commit(new RowDelta(Vector.empty)).version == before.version, "nothing to do is no commit")
+  }
+}

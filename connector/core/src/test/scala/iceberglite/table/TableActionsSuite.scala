@@ -1,0 +1,151 @@
+package iceberglite.table
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.CommitRules
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.IcebergError.{CommitConflict, ValidationFailed}
+import iceberglite.spec.Type.{IntType, StringType}
+import iceberglite.spec.{ContentFile, ManifestFile, SnapshotRef}
+import iceberglite.spec.transform.{Bucket, Identity}
+import iceberglite.table.Actions._
+import iceberglite.table.TestTables._
+import iceberglite.table.action._
+import iceberglite.tree.{ManifestCache, MetadataTree}
+
+/** Appends, upgrades, and several changes in one transaction. */
+class TableActionsSuite extends AnyFunSuite {
+  private def manifests(t: Actions): Vector[ManifestFile] =
+    MetadataTree.of(t.store, t.table.metadata, ManifestCache.Off).manifests(t.table.currentSnapshot.get)
+
+  test("a fast append leaves manifests as they are, a merge append makes one of many", CommitRules.appendsReapply) {
+    val t = unpartitionedTable(V2, "commit.manifest.min-count-to-merge" -> "3")
+    (1 to 6).foreach(i => t.append(file(s"f$i")))
+    assert(manifests(t).size == 6)
+    t.commit(new MergeAppend(Vector(file("merged"))))
+    assert(manifests(t).map(_.addedFilesCount.get) == Vector(1, 0))
+    assert(liveFiles(t.table).size == 7)
+  }
+
+  test("a table with a file that does not count its rows is not upgraded to version 3", CommitRules.uncountedUpgrade) {
+    Seq(V1, V2).foreach { version =>
+      val t = tableByCategory(version)
+      t.append(fileOf("a", "a1"), fileOf("b", "b1").copy(recordCount = ContentFile.UnknownRecords))
+      val error = intercept[ValidationFailed](t.commit(new UpgradeVersion(V3)))
+      assert(error.getMessage.contains("b1"))
+      if (version == V1) t.commit(new UpgradeVersion(V2))
+      t.commit(new DeleteFiles(category("b")))
+      t.commit(new UpgradeVersion(V3))
+      assert(t.append(fileOf("c", "c1")).metadata.nextRowId == 20)
+    }
+  }
+
+  test("a file that a branch still has is in the way of the upgrade too", CommitRules.uncountedUpgrade) {
+    val t = tableByCategory(V2)
+    t.append(fileOf("b", "b1").copy(recordCount = ContentFile.UnknownRecords))
+    t.commit(new SetRef("old", SnapshotRef.Branch(t.table.currentSnapshot.get.snapshotId)))
+    t.commit(new DeleteFiles(category("b")))
+    assert(intercept[ValidationFailed](t.commit(new UpgradeVersion(V3))).getMessage.contains("b1"))
+  }
+
+  test("snapshots of one transaction follow each other, and each says what it did", CommitRules.operations) {
+    val t = unpartitionedTable(V3)
+    val (low, high) = (file("low", ids = (0, 9)), file("high", ids = (10, 19)))
+    t.append(low, high)
+    val read = t.table
+    t.append(file("theirs", ids = (20, 29)))
+    val table = t.commitOn(
+      read,
+      new DeleteFiles(idBelow(10)),
+      new MergeAppend(Vector(file("new", ids = (30, 39)))),
+      new RowDelta(t.vectors("d.puffin", high -> Seq(3L)), isolation = snapshot(read))
+    )
+    val line = table.metadata.ancestors(table.currentSnapshot.get).toVector.take(3)
+    assert(line.flatMap(_.operation) == Vector("delete", "append", "delete"))
+    assert(line.map(_.sequenceNumber) == Vector(5L, 4L, 3L))
+    assert(line.map(s => s.firstRowId.get -> s.addedRows.get).reverse == Vector(30L -> 10L, 40L -> 10L, 50L -> 0L))
+    assert(liveFiles(table) == Vector("d.puffin", "high", "new", "theirs"))
+    assert(t.litter.isEmpty)
+  }
+
+  test("a transaction does not conflict with its own snapshots") {
+    val t = unpartitionedTable(V3)
+    val low = file("low", ids = (0, 9))
+    t.append(low)
+    val read = t.table
+    t.append(file("far", ids = (90, 99)))
+    val table = t.commitOn(
+      read,
+      new MergeAppend(Vector(file("mine", ids = (0, 9)))),
+      new RowDelta(t.vectors("d.puffin", low -> Seq(3L)), isolation = serializable(read), read = idBelow(10))
+    )
+    assert(t.deleted(table, low) == Vector(3L) && liveFiles(table).contains("mine"))
+  }
+
+  test("schema, spec, order, properties, references and data change in one commit or not at all") {
+    val t = tableByCategory(V2)
+    t.append(fileOf("a", "a1"))
+    val read = t.table
+    val before = t.committer.commits
+    def changes: Seq[Action] = Seq(
+      new UpdateSchema(_.addColumn(Vector.empty, "more", StringType, None)),
+      new UpdateSpec(_.addField(Vector("id"), Bucket(4))),
+      new UpdateProperties(Map("k" -> "v")),
+      new SetRef("v1", SnapshotRef.Tag(read.currentSnapshot.get.snapshotId, Some(1000L))),
+      new UpdateLocation("mem://elsewhere"),
+      new DeleteFiles(category("a"))
+    )
+    val table = t.commitOn(read, changes: _*)
+    assert(t.committer.commits == before + 1)
+    assert(table.schema.find("more").isDefined && table.spec.fields.size == 2 && table.properties("k") == "v")
+    assert(table.metadata.refs("v1").maxRefAgeMs.contains(1000L) && table.location == "mem://elsewhere")
+    val other = tableByCategory(V2)
+    other.append(fileOf("a", "a1"))
+    val old = other.table
+    other.commit(new UpdateSchema(_.addColumn(Vector.empty, "theirs", IntType, None)))
+    val late = new UpdateSchema(_.addColumn(Vector.empty, "more", StringType, None))
+    intercept[CommitConflict](other.commitOn(old, new DeleteFiles(category("a")), late))
+    assert(liveFiles(other.table) == Vector("a1") && other.litter.isEmpty)
+  }
+
+  test("a spec is not changed beside another change of the spec or the schema", CommitRules.schemaNotReapplied) {
+    val theirs: Seq[Action] = Seq(
+      new UpdateSpec(_.addField(Vector("id"), Bucket(4))),
+      new UpdateSchema(_.addColumn(Vector.empty, "theirs", IntType, None))
+    )
+    theirs.foreach { other =>
+      val t = tableByCategory(V2)
+      val read = t.table
+      t.commit(other)
+      val mine = new UpdateSpec(_.addField(Vector("id"), Identity))
+      intercept[CommitConflict](t.commitOn(read, mine))
+      assert(t.table.spec.fields.size == (if (other.isInstanceOf[UpdateSpec]) 2 else 1))
+    }
+  }
+
+  test("a table is made, or replaced, with rows, deletes and references in one commit") {
+    val t = unpartitionedTable(V3)
+    val low = file("low")
+    t.append(low)
+    val target = CommitTarget(t.empty.id, t.empty.name, t.store, t.committer)
+    val start = new TableStart.Creation(
+      unpartitioned("format-version" -> "3"),
+      StageMode.CreateOrReplace,
+      "mem://t",
+      UUID.randomUUID
+    )
+    val staged = StagedTable.begin(target, start, Some(t.table.version), environment)
+    val fresh = file("fresh")
+    staged.table.transaction(Map.empty, environment).add(new MergeAppend(Vector(fresh))).commit()
+    val before = t.committer.commits
+    assert(liveFiles(t.table) == Vector("low"))
+    val deletes = new RowDelta(t.vectors("d.puffin", fresh -> Seq(1L)))
+    staged.table.transaction(Map.empty, environment).add(deletes).commit()
+    val table = staged.commit()
+    assert(t.committer.commits == before + 1)
+    assert(liveFiles(table) == Vector("d.puffin", "fresh") && t.deleted(table, fresh) == Vector(1L))
+    assert(table.metadata.snapshots.size == 3, "the history of the replaced table stays")
+  }
+}
