@@ -10,6 +10,7 @@ Three lines are enough::
 
 from pyspark_iceberg.errors import IcebergLiteError, JarNotFoundError, SessionConflictError
 from pyspark_iceberg.jars import connector_jars
+from pyspark_iceberg.procedures import register_table
 from pyspark_iceberg.session import configure, iceberg_session
 from pyspark_iceberg.table import PartitionField, Table
 
@@ -22,4 +23,5 @@ __all__ = [
     "configure",
     "connector_jars",
     "iceberg_session",
+    "register_table",
 ]

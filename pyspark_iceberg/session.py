@@ -15,6 +15,14 @@ from pyspark_iceberg.jars import connector_jars
 CATALOG_CLASS = "iceberglite.spark.SparkCatalog"
 EXTENSIONS_CLASS = "iceberglite.spark.SparkSessionExtensions"
 
+# What a URI begins with says which kind of catalog is there.
+KINDS = {"jdbc": "jdbc", "http": "rest", "https": "rest", "thrift": "hive"}
+SERVERS = ("rest", "hive")
+
+# What Spark's own pattern misses of what a catalog's settings may hold: Spark hides values by key or by look.
+SECRETS = r"(?i)secret|password|passwd|token|credential|access[.-]?key|api[.-]?key|://[^/@\s:]+:[^/@\s]+@"
+REDACTION = ("spark.redaction.regex", "spark.sql.redaction.options.regex")
+
 PathLike = Union[str, "os.PathLike[str]"]
 
 
@@ -30,9 +38,11 @@ def iceberg_session(
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running one.
 
     Args:
-        warehouse: where the catalog keeps its tables: a directory, or a URI of a Hadoop file system.
+        warehouse: where the catalog keeps its tables: a directory, or a URI of a Hadoop file system. A server that
+            is the catalog knows it by itself.
         catalog: the catalog's name in SQL.
-        uri: a `jdbc:` URI makes it a JDBC catalog; without, it is a file-system catalog.
+        uri: a `jdbc:` URI makes it a JDBC catalog, `https:` a REST catalog, `thrift:` a Hive Metastore; without, it
+            is a file-system catalog.
         properties: more properties of the catalog, such as `type` or `cache-enabled`.
         default: whether names without a catalog mean this one.
         builder: a builder with settings of your own (master, memory, other extensions); they are kept.
@@ -59,12 +69,13 @@ def catalog_settings(
 ) -> dict[str, str]:
     """Return the Spark settings of a catalog: what `iceberg_session` sets, for `spark-submit --conf` and the like."""
     given = dict(properties or {})
-    if warehouse is not None:
-        given["warehouse"] = _location(warehouse)
     if uri is not None:
         given["uri"] = uri
-    given.setdefault("type", "jdbc" if given.get("uri", "").startswith("jdbc:") else "hadoop")
-    if "warehouse" not in given:
+    given.setdefault("type", KINDS.get(given.get("uri", "").partition(":")[0].lower(), "hadoop"))
+    if warehouse is not None:
+        # A REST server's warehouse may be a name that only the server knows.
+        given["warehouse"] = os.fspath(warehouse) if given["type"] == "rest" else _location(warehouse)
+    if "warehouse" not in given and given["type"] not in SERVERS:
         raise IcebergLiteError('Say where the tables are: iceberg_session(warehouse="path/or/uri")')
     prefix = f"spark.sql.catalog.{catalog}"
     settings = {prefix: CATALOG_CLASS, **{f"{prefix}.{key}": value for key, value in sorted(given.items())}}
@@ -78,6 +89,8 @@ def configure(builder: SparkSession.Builder, settings: Mapping[str, str]) -> Spa
     have: dict[str, str] = getattr(builder, "_options", {})
     builder = builder.config("spark.jars", _joined(have.get("spark.jars"), *map(str, connector_jars())))
     builder = builder.config("spark.sql.extensions", _joined(have.get("spark.sql.extensions"), EXTENSIONS_CLASS))
+    for key in REDACTION:
+        builder = builder.config(key, have.get(key, SECRETS))
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Union
 from xml.etree import ElementTree
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
-Timestamp = Union[str, datetime.datetime]
+from pyspark_iceberg.call import Timestamp, call, identifier, literal
+from pyspark_iceberg.procedures import TableProcedures
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class PartitionField:
         return self.transform
 
 
-class Table:
+class Table(TableProcedures):
     """A table of a catalog, by its name in SQL. It asks Spark anew at every call and keeps nothing.
 
     Everything goes through SQL and DataFrames, so it works with Spark Connect too.
@@ -115,10 +116,20 @@ class Table:
         if (version is None) == (timestamp is None):
             raise ValueError("Give either version or timestamp")
         if version is not None:
-            literal = str(version) if isinstance(version, int) else _quoted(version)
-            return self._spark.sql(f"SELECT * FROM {self.name} VERSION AS OF {literal}")  # noqa: S608
+            return self._spark.sql(f"SELECT * FROM {self.name} VERSION AS OF {literal(version)}")  # noqa: S608
         text = timestamp.isoformat(sep=" ") if isinstance(timestamp, datetime.datetime) else str(timestamp)
-        return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {_quoted(text)}")  # noqa: S608
+        return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {literal(text)}")  # noqa: S608
+
+    def branch(self, name: str) -> DataFrame:
+        """Return the rows of a branch as of now; `df.writeTo(f"{table.name}.branch_{name}")` writes to it.
+
+        Raises:
+            pyspark.errors.AnalysisException: the table has no such branch.
+        """
+        return self._spark.table(f"{self.name}.{identifier('branch_' + name)}")
+
+    def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:
+        return call(self._spark, procedure, self.name, arguments)
 
     def _describe(self, statement: str) -> list[tuple[str, str]]:
         return [(row["col_name"], row["data_type"]) for row in self._spark.sql(f"{statement} {self.name}").collect()]
@@ -153,8 +164,3 @@ def _html_table(parent: ElementTree.Element, rows: list[tuple[str, str]]) -> Non
         tr = ElementTree.SubElement(table, "tr")
         ElementTree.SubElement(tr, "th").text = key
         ElementTree.SubElement(tr, "td").text = value
-
-
-def _quoted(text: str) -> str:
-    """Return a SQL string literal."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -62,5 +62,5 @@ SELECT * FROM t VERSION AS OF 'nothing';
 -- error history starts at
 SELECT * FROM t TIMESTAMP AS OF '2001-01-01 00:00:00';
 
--- error Only the table itself can be changed
+-- error Only the table itself and its branches can be changed
 INSERT INTO ${catalog}.db.t.snapshot_id_${first} VALUES (3, 'c');

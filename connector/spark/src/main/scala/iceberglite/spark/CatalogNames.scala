@@ -7,13 +7,19 @@ import org.apache.spark.sql.connector.catalog.{CatalogNotFoundException, Catalog
 object CatalogNames {
 
   /** The catalog and the name in it; the session's current catalog and namespace stand in where they are left out. */
-  def resolve(session: SparkSession, name: Seq[String]): (CatalogPlugin, Identifier) = {
+  def resolve(session: SparkSession, name: Seq[String]): (CatalogPlugin, Identifier) =
+    resolveIn(session, session.sessionState.catalogManager.currentCatalog, name)
+
+  /** The same, where another catalog, and its default namespace, stand in for those that are left out. */
+  def resolveIn(session: SparkSession, default: CatalogPlugin, name: Seq[String]): (CatalogPlugin, Identifier) = {
     val manager = session.sessionState.catalogManager
     name match {
-      case Seq(table) => (manager.currentCatalog, Identifier.of(manager.currentNamespace, table))
+      case Seq(table) =>
+        val isCurrent = default.name == manager.currentCatalog.name
+        (default, Identifier.of(if (isCurrent) manager.currentNamespace else default.defaultNamespace, table))
       case parts => registered(session, parts.head) match {
           case Some(catalog) => (catalog, identifier(parts.tail))
-          case None => (manager.currentCatalog, identifier(parts))
+          case None => (default, identifier(parts))
         }
     }
   }

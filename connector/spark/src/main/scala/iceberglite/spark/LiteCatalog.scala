@@ -2,6 +2,8 @@ package iceberglite.spark
 
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, StagingTableCatalog, SupportsNamespaces}
 
+import iceberglite.table.Table
+
 /** A catalog of Spark that serves tables of ours, maybe beside others. */
 trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with SupportsNamespaces {
 
@@ -11,6 +13,13 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
    * @throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException there is none
    */
   def liveTable(ident: Identifier): LiveTable
+
+  /**
+   * Takes a table in that stands in a metadata file.
+   *
+   * @throws org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException the name is taken
+   */
+  def registerTable(ident: Identifier, metadataFile: String): Table
 
   /** The name of a table that the user may have meant by one that is not there. */
   def nearName(ident: Identifier): Option[String]

@@ -17,15 +17,22 @@ final class LiveTable(loaded: Table) extends Committer {
   /** Sees what others have committed. */
   def refresh(): Unit = load(loaded.id)
 
-  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
-    advance(loaded.committer.commit(id, base, change))
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    val committed = advance(loaded.committer.commit(id, base, change))
+    OwnCommits.announce(newest, Some(this))
+    committed
+  }
 
   /** @throws iceberglite.spec.IcebergError.ValidationFailed another table has taken the name (spec: `table-uuid`) */
   override def load(id: TableIdentifier): TableVersion = {
-    val version = loaded.committer.load(id)
+    val known = newest.version
+    val version = if (known.isWhole) loaded.committer.reload(id, known) else loaded.committer.load(id)
     loaded.metadata.uuid.foreach(AssertTableUuid(_).check(Some(version.metadata), loaded.name))
     advance(version)
   }
+
+  /** What has the name by now, perhaps another table; it is not taken over. */
+  def atName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
 
   /**
    * Takes a version that was seen, unless a newer one was before: threads come with their versions in any order, and a
@@ -34,7 +41,9 @@ final class LiveTable(loaded: Table) extends Committer {
   def advance(version: TableVersion): TableVersion = synchronized {
     val known = newest.version
     val older = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
-    if (!older && known.metadataLocation != version.metadataLocation) newest = newest.at(version)
+    // The same version may come with more snapshots, or with a newer access to the table's files.
+    val same = known.metadataLocation == version.metadataLocation && (known.isWhole || !version.isWhole)
+    if (!older && (!same || version.io.isDefined)) newest = newest.at(version)
     version
   }
 }

@@ -22,7 +22,7 @@ import iceberglite.catalog.Catalog
 import iceberglite.spark.catalog._
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.table.StageMode
+import iceberglite.table.{StageMode, Table}
 
 /**
  * A catalog of tables of ours: `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`, and
@@ -77,8 +77,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
         s"The name already stands for a state of the table, ${found.travel.selector}; leave one of them out"
       )
     }
+    val partial = found.view.isDefined && !found.live.current.version.isWhole
     // Others may have made the state since the table was loaded.
-    if (Try(travel.snapshot(found.live.current.metadata)).isFailure) found.live.refresh()
+    if (partial || Try(travel.snapshot(found.live.current.metadata)).isFailure) found.live.refresh()
     found.view match {
       case Some(view) => new MetadataSparkTable(() => found.live.current, view, travel)
       case None => new SparkTable(() => found.live.current, travel)
@@ -89,6 +90,17 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     tables.find(ident) match {
       case Found(live, TimeTravel.Latest, None) => live
       case _ => throw Unsupported(s"changing ${shown(ident)}", "Only a table itself can be changed")
+    }
+  }
+
+  override def registerTable(ident: Identifier, metadataFile: String): Table = in(ident) {
+    tables.home(ident) match {
+      case NamedHome(_, id) =>
+        val registered = catalog.register(id, metadataFile)
+        tables.forget(ident)
+        registered
+      case _ =>
+        throw Unsupported(s"registering ${shown(ident)}", "A table by path needs no catalog; load it by its path")
     }
   }
 
@@ -148,7 +160,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   }
 
   override def alterTable(ident: Identifier, changes: TableChange*): SparkTableInterface = in(ident) {
-    val transaction = liveTable(ident).current.transaction()
+    val live = liveTable(ident)
+    if (TableChanges.namesSnapshot(changes)) live.refresh()
+    val transaction = live.current.transaction()
     TableChanges.actions(changes, isCaseSensitive).foreach(transaction.add)
     transaction.commit()
     loadTable(ident)

@@ -19,11 +19,14 @@ import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import iceberglite.catalog.{CatalogProperty, HiveCatalog}
+import iceberglite.spec.IcebergError.Unsupported
+
 /**
  * Spark's own catalog with tables of ours in it: `spark.sql.catalog.spark_catalog =
- * iceberglite.spark.SparkSessionCatalog`, and `type` and the other properties of the catalog that keeps ours. What is
- * made with `USING iceberg` is ours, all else goes to Spark, as do the namespaces. A name belongs to one table,
- * whosever it is.
+ * iceberglite.spark.SparkSessionCatalog`, and `type` and the other properties of the catalog that keeps ours; without
+ * `type` the session's Hive Metastore does. What is made with `USING iceberg` is ours, all else goes to Spark, as do
+ * the namespaces. A name belongs to one table, whosever it is.
  */
 @nowarn("cat=deprecation") // Spark calls the newer forms, which pass on to these; every catalog has these
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
@@ -38,11 +41,29 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     case other => throw new IllegalArgumentException(s"${other.getClass.getName} is no catalog of a session")
   }
 
-  override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = ours.initialize(name, options)
+  override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {
+    val given = options.asCaseSensitiveMap.asScala
+    // Where nothing else is said, ours stand where Spark's own do.
+    val isSaid = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(given.toMap).isDefined)
+    val all = if (isSaid) given else given + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
+    ours.initialize(name, new CaseInsensitiveStringMap(all.asJava))
+  }
 
   override def name: String = ours.name
 
-  override def liveTable(ident: Identifier): LiveTable = ours.liveTable(ident)
+  override def liveTable(ident: Identifier): LiveTable =
+    try ours.liveTable(ident)
+    catch {
+      case _: NoSuchTableException if isSparks(ident) =>
+        val table = (name +: ident.namespace :+ ident.name).mkString(".")
+        throw Unsupported(s"this statement for $table", "It is not an Iceberg table: those are made USING iceberg")
+    }
+
+  override def registerTable(ident: Identifier, metadataFile: String): iceberglite.table.Table = {
+    if (!namespaceExists(ident.namespace)) throw new NoSuchNamespaceException(ident.namespace)
+    if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
+    ours.registerTable(ident, metadataFile)
+  }
 
   override def nearName(ident: Identifier): Option[String] = ours.nearName(ident)
 

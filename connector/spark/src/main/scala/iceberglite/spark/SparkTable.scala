@@ -48,6 +48,15 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   /** The table at the version it was resolved at. */
   val table: Table = source()
 
+  /**
+   * The state that a query without more ado shows: a session may have a branch in the place of the table. A query keeps
+   * it, or a result that Spark keeps could be made anew from another state than it was made from.
+   */
+  private val shown: TimeTravel = SparkErrors.in(table.name) {
+    if (travel != TimeTravel.Latest) travel
+    else AuditFirst.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
+  }
+
   private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
 
   private lazy val sparkSchema: StructType = SparkErrors.in(table.name)(SparkTypes.withDefaults(columnsSeen))
@@ -81,7 +90,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
 
   /** The state to read: options may choose one where the name did not. */
   private def chosen(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
-    case TimeTravel.Latest => travel
+    case TimeTravel.Latest => shown
     case asked if travel == TimeTravel.Latest || travel == asked => asked
     case asked => throw InvalidArgument(
         "read options",
@@ -91,21 +100,13 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = SparkErrors.in(name) {
-    travel match {
-      case TimeTravel.OnBranch(branch) => writeBuilder(new BranchWriteInfo(info, branch))
-      case _ =>
-        requireLatest("write to")
-        writeBuilder(info)
-    }
+    val onBranch = branchToChange("write to").map(new BranchWriteInfo(info, _))
+    new IcebergWriteBuilder(source(), onBranch.getOrElse(info), SparkSession.active)
   }
-
-  private def writeBuilder(info: LogicalWriteInfo): WriteBuilder =
-    new IcebergWriteBuilder(source(), info, SparkSession.active)
 
   /** @throws StatementError where it cannot be, for Spark's own message could not say why */
   override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
-    requireLatest("delete from")
-    if (!MetadataDelete.canDelete(source(), predicates, SparkSession.active)) {
+    if (!MetadataDelete.canDelete(source(), branchToChange("delete from"), predicates, SparkSession.active)) {
       throw Unsupported(
         s"DELETE FROM $name WHERE ${predicates.mkString(" AND ")}",
         "This release deletes whole files only, and some files hold also rows that stay. Filter by partitions, or " +
@@ -116,12 +117,17 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   }
 
   override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
-    requireLatest("delete from")
-    MetadataDelete.delete(source(), predicates, SparkSession.active)
+    MetadataDelete.delete(source(), branchToChange("delete from"), predicates, SparkSession.active)
   }
 
-  private def requireLatest(verb: String): Unit = if (travel != TimeTravel.Latest) {
-    throw Unsupported(s"$verb $name at ${travel.selector}", s"Only the table itself can be changed: $verb $name")
+  /** The branch that the table's name says. @throws Unsupported for a state that stands still */
+  private def branchToChange(verb: String): Option[String] = travel match {
+    case TimeTravel.Latest => None
+    case TimeTravel.OnBranch(branch) => Some(branch)
+    case state => throw Unsupported(
+        s"$verb $name at ${state.selector}",
+        s"Only the table itself and its branches can be changed: $verb $name"
+      )
   }
 
   override def toString: String = name
@@ -129,11 +135,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   /** Equal where a cached query on one answers a query on the other. */
   override def equals(that: Any): Boolean = that match {
     case other: SparkTable =>
-      other.name == name && other.travel == travel && other.table.metadata.uuid == table.metadata.uuid
+      other.name == name && other.shown == shown && other.table.metadata.uuid == table.metadata.uuid
     case _ => false
   }
 
-  override def hashCode: Int = (name, travel).hashCode
+  override def hashCode: Int = (name, shown).hashCode
 }
 
 /** What is written to the name of a branch, `t.branch_b`, as if the write option `branch` had said so. */

@@ -17,7 +17,7 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     with SparkStagedTable {
 
   override def commitStagedChanges(): Unit = SparkErrors.in(name) {
-    staged.commit(EngineSummary.of(SparkSession.active))
+    OwnCommits.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)
     onCommit()
   }
 

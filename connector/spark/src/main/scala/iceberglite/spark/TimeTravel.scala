@@ -142,8 +142,16 @@ object TimeTravel {
     if (name == SnapshotRef.Main || table.refs.contains(name)) table.snapshotOf(name)
     else throw noSuchRef(kind, name, table)
 
-  private def noSuchRef(kind: String, name: String, table: TableMetadata): NotFound = {
-    val known = table.refs.toSeq.sortBy(_._1).map { case (n, ref) => s"${ref.kind} $n" }
-    NotFound(kind, name, if (known.isEmpty) "The table has none" else s"There are ${known.mkString(", ")}")
+  /** A branch or tag by its name. */
+  def ref(table: TableMetadata, name: String): SnapshotRef =
+    table.refs.getOrElse(name, throw noSuchRef("branch or tag", name, table))
+
+  private def noSuchRef(kind: String, name: String, table: TableMetadata): NotFound =
+    NotFound(kind, name, knownRefs(table))
+
+  /** For messages: the branches and tags there are. */
+  def knownRefs(table: TableMetadata): String = {
+    val known = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
+    if (known.isEmpty) "The table has none" else s"There are ${known.mkString(", ")}"
   }
 }

@@ -149,7 +149,7 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
     val t = newTable()
     save(ids(1), t, SaveMode.ErrorIfExists)
     val e = intercept[AnalysisException](save(ids(2), s"$t.snapshot_id_${snapshots(t).head}", SaveMode.Append))
-    assert(e.getMessage.contains("Only the table itself can be changed"))
+    assert(e.getMessage.contains("Only the table itself and its branches can be changed"))
   }
 
   test("what is written to a branch shows there, and not in the table") {

@@ -3,6 +3,7 @@ package iceberglite.spark
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.analysis.{
   NoSuchNamespaceException,
   NoSuchTableException,
@@ -13,6 +14,11 @@ import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.types.{IntegerType, LongType}
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.PathTables
+import iceberglite.io.HadoopFileIO
+import iceberglite.spec.Type.IntType
+import iceberglite.table.action.UpdateSchema
 
 class SparkCatalogSuite extends AnyFunSuite with SharedSession {
 
@@ -99,26 +105,59 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("own commits show at once, those of another session after REFRESH TABLE") {
+  /** As another program does, past the catalogs of this one. */
+  private def addColumnElsewhere(table: String): Unit = {
+    val paths = new PathTables(new HadoopFileIO(new Configuration))
+    paths.table(metadataOf(table).location).transaction()
+      .add(new UpdateSchema(_.addColumn(Vector.empty, "x", IntType))).commit()
+    ()
+  }
+
+  test("commits show at once in every session of the program that made them") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     val other = spark.newSession()
     assert(other.table(t).columns.toSeq == Seq("id"))
     sql(s"ALTER TABLE $t ADD COLUMN x INT")
+    assert(spark.table(t).columns.toSeq == Seq("id", "x") && other.table(t).columns.toSeq == Seq("id", "x"))
+    other.sql(s"INSERT INTO $t VALUES (1, 2)")
+    assert(spark.table(t).count() == 1)
+    sql(s"CREATE OR REPLACE TABLE $t (name STRING) USING iceberg")
+    assert(other.table(t).columns.toSeq == Seq("name"))
+    sql(s"DROP TABLE $t")
+    intercept[AnalysisException](other.table(t))
+  }
+
+  test("a commit to a table by its path shows under its name, and the other way round") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    val path = s"lite.`${metadataOf(t).location}`"
+    assert(sql(s"SELECT * FROM $path").count() == 0)
+    sql(s"INSERT INTO $t VALUES (1)")
+    assert(sql(s"SELECT * FROM $path").count() == 1)
+    sql(s"INSERT INTO $path VALUES (2)")
+    assert(spark.table(t).count() == 2)
+  }
+
+  test("commits of another program show after REFRESH TABLE") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    addColumnElsewhere(t)
+    assert(spark.table(t).columns.toSeq == Seq("id"))
+    sql(s"REFRESH TABLE $t")
     assert(spark.table(t).columns.toSeq == Seq("id", "x"))
-    assert(other.table(t).columns.toSeq == Seq("id"))
-    other.sql(s"REFRESH TABLE $t")
-    assert(other.table(t).columns.toSeq == Seq("id", "x"))
   }
 
   test("without a cache every load sees the newest version") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
-    val other = spark.newSession()
-    other.conf.set("spark.sql.catalog.lite.cache-enabled", "false")
-    assert(other.table(t).columns.toSeq == Seq("id"))
-    sql(s"ALTER TABLE $t ADD COLUMN x INT")
-    assert(other.table(t).columns.toSeq == Seq("id", "x"))
+    val (cacheless, instant) = (spark.newSession(), spark.newSession())
+    cacheless.conf.set("spark.sql.catalog.lite.cache-enabled", "false")
+    instant.conf.set("spark.sql.catalog.lite.cache.expiration-interval-ms", "0")
+    val both = Seq(cacheless, instant)
+    both.foreach(session => assert(session.table(t).columns.toSeq == Seq("id")))
+    addColumnElsewhere(t)
+    both.foreach(session => assert(session.table(t).columns.toSeq == Seq("id", "x")))
   }
 
   test("a data frame shows the rows that its session adds after it was made, and keeps its columns") {

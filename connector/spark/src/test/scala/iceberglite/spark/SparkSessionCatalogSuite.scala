@@ -114,4 +114,35 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
     assert(inSession(s)(_.read.format("iceberg-lite").load("default.new_name").columns.toSeq) == Seq("id"))
     s.sql("DROP TABLE default.new_name")
   }
+
+  test("branches, tags and procedures of our tables, and only of ours") {
+    forBoth { s =>
+      val db = s.catalog.currentDatabase
+      s.sql("CREATE TABLE mine (id INT) USING iceberg")
+      s.sql("CREATE TABLE theirs (id INT) USING parquet")
+      s.sql("INSERT INTO mine VALUES (1)")
+      s.sql("ALTER TABLE mine CREATE BRANCH work")
+      s.sql(s"INSERT INTO spark_catalog.$db.mine.branch_work VALUES (2)")
+      assert(numbers(s.sql("SELECT * FROM mine VERSION AS OF 'work'")) == Seq(1, 2))
+      assert(numbers(s.table("mine")) == Seq(1))
+      val moved = s.sql("CALL system.fast_forward('mine', 'main', 'work')").collect().head
+      assert(moved.getString(0) == "main" && numbers(s.table("mine")) == Seq(1, 2))
+      assert(s.sql(s"CALL spark_catalog.system.ancestors_of(table => '$db.mine')").count() == 2)
+      intercept[AnalysisException](s.sql("CALL system.ancestors_of('theirs')"))
+      intercept[AnalysisException](s.sql("ALTER TABLE theirs CREATE BRANCH work"))
+    }
+  }
+
+  test("a registered table has a name of its own, in a database that is there") {
+    val s = database
+    s.sql("CREATE TABLE default.first (id INT) USING iceberg")
+    s.sql("CREATE TABLE default.plain (id INT) USING parquet")
+    try {
+      val file = s.sql("SELECT file FROM spark_catalog.default.first.metadata_log_entries").head().getString(0)
+      s.sql(s"CALL spark_catalog.system.register_table('default.second', '$file')")
+      assert(numbers(s.sql("SHOW TABLES IN default").select("tableName")) == Seq("first", "plain", "second"))
+      intercept[TableAlreadyExistsException](s.sql(s"CALL system.register_table('default.plain', '$file')"))
+      intercept[AnalysisException](s.sql(s"CALL system.register_table('nothing.third', '$file')"))
+    } finally Seq("second", "first", "plain").foreach(t => s.sql(s"DROP TABLE IF EXISTS default.$t"))
+  }
 }

@@ -42,6 +42,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
     val directory = newDirectory("scenario")
     val session = spark.newSession()
     catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
+    if (catalog.isShared) ServerSettings.clear(session, CatalogName)
     session.sql(s"CREATE NAMESPACE $CatalogName.db")
     session.sql(s"USE $CatalogName.db")
     val user = System.getProperty("user.name")
@@ -107,9 +108,16 @@ object SqlScenarioSuite {
    * @param skips scenarios that cannot run on it, with the reason
    */
   private case class ScenarioCatalog(name: String, raw: Map[String, String], skips: Map[String, String]) {
-    def settings(directory: Path): Map[String, String] = raw.map { case (key, value) =>
-      key.replace(placeholder("catalog"), CatalogName) -> value.replace(placeholder("directory"), directory.toString)
+    def settings(directory: Path): Map[String, String] = {
+      val servers = new ServerSettings
+      raw.map { case (key, value) =>
+        key.replace(placeholder("catalog"), CatalogName) ->
+          servers.in(value.replace(placeholder("directory"), directory.toString))
+      }
     }
+
+    /** Whether other scenarios have left something in it. */
+    def isShared: Boolean = ServerSettings.isShared(raw.values)
   }
 
   private object ScenarioCatalog {

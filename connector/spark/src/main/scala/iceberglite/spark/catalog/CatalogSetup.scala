@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables}
-import iceberglite.io.{FileIO, HadoopFileIO, SerializableConfiguration}
+import iceberglite.io.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /** A catalog as its properties set it up. */
@@ -36,23 +36,30 @@ object CatalogSetup {
   }
 
   private def fileIO(name: String, properties: Map[String, String], session: SparkSession): FileIO = {
-    val conf = session.sessionState.newHadoopConf()
-    CatalogProperty.Hadoop.in(properties).foreach { case (key, value) => conf.set(key, value) }
+    val conf = StorageSettings.configuration(session.sessionState.newHadoopConf(), properties)
     new HadoopFileIO(
       new SerializableConfiguration(conf),
-      mayCache = flag(name, properties, CatalogProperty.ManifestCacheEnabled.key, default = true)
+      mayCache = flag(name, properties, CatalogProperty.ManifestCacheEnabled.key, default = true),
+      cacheBounds = CacheBounds(
+        number(name, properties, CatalogProperty.ManifestCacheBytes),
+        number(name, properties, CatalogProperty.ManifestCacheFileBytes),
+        number(name, properties, CatalogProperty.ManifestCacheIdleMs).filter(_ > 0)
+      ),
+      syncs = flag(name, properties, CatalogProperty.SyncEnabled.key, default = false)
     )
   }
 
   /** 0 where tables are not to be kept. */
-  private def expirationMs(name: String, properties: Map[String, String]): Long = {
-    val property = CatalogProperty.CacheExpirationMs
-    val text = property.in(properties).orElse(property.default).getOrElse("0")
-    val millis = Try(text.toLong).getOrElse(
-      throw InvalidArgument(s"${property.key} of catalog $name", text, "It must be a number of milliseconds")
+  private def expirationMs(name: String, properties: Map[String, String]): Long =
+    if (!flag(name, properties, CatalogProperty.CacheEnabled.key, default = true)) 0
+    else number(name, properties, CatalogProperty.CacheExpirationMs).getOrElse(0)
+
+  private def number(name: String, properties: Map[String, String], property: CatalogProperty): Option[Long] =
+    property.in(properties).orElse(property.default).map(text =>
+      Try(text.toLong).getOrElse(
+        throw InvalidArgument(s"${property.key} of catalog $name", text, "It must be a whole number")
+      )
     )
-    if (flag(name, properties, CatalogProperty.CacheEnabled.key, default = true)) millis else 0
-  }
 
   private def flag(name: String, properties: Map[String, String], key: String, default: Boolean): Boolean =
     properties.get(key).fold(default)(text =>

@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.catalog.{Catalog, PathTables, Spelling}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
-import iceberglite.spark.{LiveTable, TimeTravel}
+import iceberglite.spark.{LiveTable, OwnCommits, TimeTravel}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
@@ -59,7 +59,11 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
     catch { case _: NotFound => None }
 
   /** The table is gone, or has a new name. */
-  def forget(ident: Identifier): Unit = cache.remove(home(ident).key)
+  def forget(ident: Identifier): Unit = {
+    val key = home(ident).key
+    cache.known(key).foreach(OwnCommits.announce(_, None))
+    cache.remove(key)
+  }
 
   private def find(id: TableIdentifier): Found =
     try Found(live(NamedHome(catalog, id)))

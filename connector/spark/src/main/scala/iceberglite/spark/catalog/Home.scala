@@ -28,8 +28,9 @@ final case class NamedHome(catalog: Catalog, id: TableIdentifier) extends Home {
 
   /** Spark writes a location in its own way, `file:/wh` for `file:///wh`; that of the catalog goes without saying. */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
-    val default = new Path(catalog.defaultLocation(id))
-    catalog.stage(id, creation.copy(location = creation.location.filterNot(new Path(_) == default)), mode)
+    // Only a given location is worth asking a server for the default.
+    def isDefault(location: String): Boolean = new Path(location) == new Path(catalog.defaultLocation(id))
+    catalog.stage(id, creation.copy(location = creation.location.filterNot(isDefault)), mode)
   }
 }
 
@@ -44,5 +45,5 @@ final case class PathHome(paths: PathTables, path: String) extends Home {
     paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == here)), mode)
   }
 
-  override def drop(purge: Boolean): Boolean = paths.drop(path)
+  override def drop(purge: Boolean): Boolean = paths.drop(path, purge)
 }

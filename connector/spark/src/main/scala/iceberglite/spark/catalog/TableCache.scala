@@ -1,64 +1,96 @@
 package iceberglite.spark.catalog
 
+import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.JavaConverters._
 
-import iceberglite.spark.LiveTable
+import iceberglite.spark.{LiveTable, OwnCommits}
 import iceberglite.table.Table
 
 /**
- * The tables of one catalog that were loaded lately. An entry is loaded anew when it is `expirationMs` old, however
- * often it is asked for, so that a busy table is never staler than that.
+ * The tables of one catalog that were loaded lately. Once an entry is `expirationMs` old its catalog is asked whether
+ * there is a newer version, however often the table is used: a busy table is never staler than that. A catalog that
+ * keeps a pointer answers by the pointer alone, as long as that has not moved.
  *
- * @param expirationMs 0 keeps nothing; a negative value keeps for ever
+ * @param expirationMs 0 keeps nothing; with a negative value, only commits of this JVM and REFRESH TABLE show
  */
 final class TableCache(
     expirationMs: Long,
     nowMs: () => Long = () => System.currentTimeMillis,
     capacity: Int = TableCache.Capacity
 ) {
-  private case class Entry(live: LiveTable, loadedMs: Long, expired: Boolean = false)
 
-  private val entries = new ConcurrentHashMap[String, Entry]
+  /** What is known under one name; a lock for those who want the table, and wait for one load together. */
+  final private class Slot {
+    @volatile var entry: Option[Entry] = None
+
+    /** Grows with every reason to ask the catalog again, also while it is being asked. */
+    val doubts = new AtomicLong
+  }
+  private case class Entry(live: LiveTable, loadedMs: Long, doubts: Long)
+
+  private val slots = new ConcurrentHashMap[String, Slot]
+
+  OwnCommits.join(this)
 
   /** The table of that name, loaded if need be. Failures of `load` are not remembered. */
   def table(name: String)(load: => Table): LiveTable =
     if (expirationMs == 0) new LiveTable(load)
     else {
-      val entry = entries.compute(
-        name,
-        (_, known) => if (known != null && isFresh(known)) known else renew(Option(known), load)
-      )
-      if (entries.size > capacity) evict()
-      entry.live
+      val slot = slots.computeIfAbsent(name, _ => new Slot)
+      try {
+        val live = fresh(slot, load)
+        if (slots.size > capacity) evict()
+        live
+      } finally if (slot.entry.isEmpty) slots.remove(name, slot)
     }
 
   /** The table as it was last seen. */
-  def known(name: String): Option[Table] = Option(entries.get(name)).map(_.live.current)
+  def known(name: String): Option[Table] = entryOf(name).map(_.live.current)
 
   /** What others committed shows when the table is next asked for. */
-  def invalidate(name: String): Unit = entries.computeIfPresent(name, (_, e) => e.copy(expired = true))
+  def invalidate(name: String): Unit = Option(slots.get(name)).foreach(_.doubts.incrementAndGet())
 
-  /** The table is gone, or another took its name. */
-  def remove(name: String): Unit = entries.remove(name)
-
-  def clear(): Unit = entries.clear()
-
-  private def isFresh(entry: Entry): Boolean =
-    !entry.expired && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
-
-  /** The same table keeps its object, which relations hold; one that was dropped and made again is another. */
-  private def renew(known: Option[Entry], load: => Table): Entry = {
-    val fresh = load
-    val same = known.map(_.live).filter(_.current.metadata.uuid == fresh.metadata.uuid)
-    same.foreach(_.advance(fresh.version))
-    Entry(same.getOrElse(new LiveTable(fresh)), nowMs())
+  /** Somebody in this JVM has committed to the table, under another name perhaps. */
+  private[spark] def suspect(table: UUID, through: Option[LiveTable]): Unit = slots.values.forEach { slot =>
+    val concerned = slot.entry.forall(e => !through.exists(_ eq e.live) && e.live.current.metadata.uuid.contains(table))
+    if (concerned) slot.doubts.incrementAndGet()
   }
 
+  /** The table is gone, or another took its name. */
+  def remove(name: String): Unit = slots.remove(name)
+
+  def clear(): Unit = slots.clear()
+
+  private def entryOf(name: String): Option[Entry] = Option(slots.get(name)).flatMap(_.entry)
+
+  private def fresh(slot: Slot, load: => Table): LiveTable = slot.synchronized {
+    val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
+      // First the clock and the doubts: what is committed while the answer is on its way may not be in it.
+      val (askedMs, doubts) = (nowMs(), slot.doubts.get)
+      Entry(renewed(slot.entry.map(_.live), load), askedMs, doubts)
+    }
+    slot.entry = Some(entry)
+    entry.live
+  }
+
+  private def isFresh(entry: Entry, slot: Slot): Boolean =
+    entry.doubts == slot.doubts.get && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
+
+  /** The same table keeps its object, which relations hold; one that was dropped and made again is another. */
+  private def renewed(known: Option[LiveTable], load: => Table): LiveTable = known.filter { live =>
+    val version = live.atName()
+    val same = version.metadata.uuid == live.current.metadata.uuid
+    if (same) live.advance(version)
+    same
+  }.getOrElse(new LiveTable(load))
+
   private def evict(): Unit = {
-    val oldest = entries.asScala.toVector.sortBy(_._2.loadedMs).take(entries.size - capacity)
-    oldest.foreach { case (name, _) => entries.remove(name) }
+    val oldest = slots.asScala.toVector
+      .map { case (name, slot) => (slot.entry.fold(Long.MaxValue)(_.loadedMs), name) }.sorted
+    oldest.take(slots.size - capacity).foreach { case (_, name) => slots.remove(name) }
   }
 }
 

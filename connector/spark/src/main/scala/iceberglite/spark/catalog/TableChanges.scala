@@ -62,17 +62,27 @@ object TableChanges {
 
   private def name(path: Vector[String]): String = path.mkString(".")
 
-  /** Of two changes of one property, the later counts. */
-  private def propertyActions(changes: Seq[TableChange]): Seq[Action] = {
-    val wanted = changes.foldLeft(Map.empty[String, Option[String]]) {
-      case (sofar, set: SetProperty) => sofar + (set.property -> Some(set.value))
-      case (sofar, remove: RemoveProperty) => sofar + (remove.property -> None)
+  private val CherryPickSnapshotId = "cherry-pick-snapshot-id"
+  private val snapshotKeys = Seq(TableDescription.CurrentSnapshotId, CherryPickSnapshotId)
+
+  /** Keys with a meaning count in any case. Of two changes of one property, the later counts. */
+  private def wanted(changes: Seq[TableChange]): Map[String, Option[String]] = {
+    def known(key: String): String = meanings.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
+    changes.foldLeft(Map.empty[String, Option[String]]) {
+      case (sofar, set: SetProperty) => sofar + (known(set.property) -> Some(set.value))
+      case (sofar, remove: RemoveProperty) => sofar + (known(remove.property) -> None)
       case (sofar, _) => sofar
     }
-    val (meaningful, plain) = wanted.partition { case (key, _) => meanings.contains(key) }
+  }
+
+  private def propertyActions(changes: Seq[TableChange]): Seq[Action] = {
+    val (meaningful, plain) = wanted(changes).partition { case (key, _) => meanings.contains(key) }
     val actions = meaningful.toSeq.map {
       case (key, Some(value)) => meanings(key)(value)
       case (key, None) => throw InvalidArgument("table property", key, "It stands for metadata and cannot be removed")
+    }
+    if (snapshotKeys.forall(meaningful.contains)) {
+      throw InvalidArgument("table properties", snapshotKeys.mkString(" and "), "Set one of them, for the order counts")
     }
     if (plain.isEmpty) actions
     else {
@@ -85,10 +95,9 @@ object TableChanges {
   private val meanings: Map[String, String => Action] = Map(
     TableDescription.Location -> (value => new UpdateLocation(value)),
     TableDescription.FormatVersion -> (value => new UpgradeVersion(TableProperty.Version.read(value))),
-    TableDescription.CurrentSnapshotId -> (value => new SetCurrentSnapshot(snapshotId(value))),
-    "cherry-pick-snapshot-id" -> (value =>
-      throw Unsupported(s"cherry-pick-snapshot-id=$value", "Cherry-picking comes in a later release")
-    ),
+    TableDescription.CurrentSnapshotId ->
+      (value => new SetCurrentSnapshot(snapshotId(TableDescription.CurrentSnapshotId, value))),
+    CherryPickSnapshotId -> (value => new CherryPick(snapshotId(CherryPickSnapshotId, value))),
     TableDescription.SortOrder -> (value =>
       throw InvalidArgument(
         "table property sort-order",
@@ -108,7 +117,13 @@ object TableChanges {
     )
   )
 
-  private def snapshotId(value: String): Long = scala.util.Try(value.trim.toLong).getOrElse(
-    throw InvalidArgument("table property current-snapshot-id", value, "It must be the id of a snapshot")
+  private def snapshotId(key: String, value: String): Long = scala.util.Try(value.trim.toLong).getOrElse(
+    throw InvalidArgument(s"table property $key", value, "It must be the id of a snapshot")
   )
+
+  /** Whether a change is about a snapshot, which others may have made since the table was loaded. */
+  def namesSnapshot(changes: Seq[TableChange]): Boolean = changes.exists {
+    case set: SetProperty => snapshotKeys.exists(_.equalsIgnoreCase(set.property))
+    case _ => false
+  }
 }

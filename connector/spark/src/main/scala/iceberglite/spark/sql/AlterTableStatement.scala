@@ -19,7 +19,13 @@ trait AlterTableStatement {
 }
 
 object AlterTableStatement {
-  val all: Seq[AlterTableStatement] = Seq(AddPartitionField, DropPartitionField, ReplacePartitionField)
+  val all: Seq[AlterTableStatement] = Seq(
+    AddPartitionField,
+    DropPartitionField,
+    ReplacePartitionField,
+    SetIdentifierFields,
+    DropIdentifierFields
+  ) ++ RefKind.all.flatMap(kind => MakeRef.statements(kind) :+ new DropRef.Statement(kind))
 
   /** The table and the statement, if this is one of them; the reader then stands after its words. */
   def begin(reader: SqlReader): Option[(Seq[String], AlterTableStatement)] =
@@ -45,6 +51,14 @@ object AlterTableStatement {
   private def argument(reader: SqlReader): PartitionTerm.Argument =
     reader.numberIfAny().map(PartitionTerm.Number)
       .getOrElse(PartitionTerm.Column(reader.multipart("a column or a number")))
+
+  /** One column or more. */
+  private[sql] def columns(reader: SqlReader): Vector[Vector[String]] = {
+    val names = Vector.newBuilder[Vector[String]]
+    names += reader.multipart("a column")
+    while (reader.skipSymbol(",")) names += reader.multipart("a column")
+    names.result()
+  }
 
   /** `AS name`, if it comes next. */
   private[sql] def alias(reader: SqlReader): Option[String] =

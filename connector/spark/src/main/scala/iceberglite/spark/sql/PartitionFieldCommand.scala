@@ -1,35 +1,17 @@
 package iceberglite.spark.sql
 
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
-import org.apache.spark.sql.{Row, SparkSession}
-
-import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
-import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.transform.Identity
 import iceberglite.spec.{SpecUpdate, TableMetadata}
-import iceberglite.table.action.UpdateSpec
+import iceberglite.table.action.{Action, UpdateSpec}
 
-/** A statement that changes how new data of a table is partitioned, by one commit. */
-trait PartitionFieldCommand extends LeafRunnableCommand {
-
-  /** The table's name as written. */
-  def table: Seq[String]
-
+/** A statement that changes how new data of a table is partitioned. */
+trait PartitionFieldCommand extends TableCommand {
   protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate
 
-  override def run(session: SparkSession): Seq[Row] = {
-    val (catalog, ident) = CatalogNames.resolve(session, table)
-    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    SparkErrors.in(table.mkString(".")) {
-      val live = catalog match {
-        case ours: LiteCatalog => ours.liveTable(ident)
-        case _ => throw NotFound("table", table.mkString("."), "It is in no catalog of iceberg-lite")
-      }
-      val current = live.current
-      current.transaction().add(new UpdateSpec(change(_, current.metadata), caseSensitive)).commit()
-    }
-    Seq.empty
-  }
+  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+    Seq(new UpdateSpec(change(_, base), caseSensitive))
+
+  override protected def refreshes: Boolean = false
 
   /** A word alone is the name of a partition field, unless a column is partitioned by under this name. */
   protected def remove(update: SpecUpdate, metadata: TableMetadata, written: WrittenTerm): SpecUpdate = {

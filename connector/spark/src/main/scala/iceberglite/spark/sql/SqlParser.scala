@@ -12,20 +12,24 @@ import iceberglite.spark.{CatalogNames, LiteCatalog}
 
 /**
  * Adds our statements to a session's SQL. A statement is ours if it is one of [[AlterTableStatement.all]] on a table of
- * one of our catalogs; every other goes to the parser that was there before, be it Spark's or another extension's.
+ * one of our catalogs, or a CALL of a procedure of one; every other goes to the parser that was there before, be it
+ * Spark's or another extension's.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 
   override def parsePlan(sqlText: String): LogicalPlan = ourPlan(sqlText).getOrElse(delegate.parsePlan(sqlText))
 
+  private val calls = new CallStatement(session, delegate)
+
   private def ourPlan(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
-    AlterTableStatement.begin(reader).collect {
-      case (table, statement) if isOurs(table) =>
-        val plan = statement.parse(table, reader)
-        reader.end()
-        plan
-    }
+    val plan = if (reader.skip("CALL")) calls.parse(reader) else alteration(reader)
+    plan.foreach(_ => reader.end())
+    plan
+  }
+
+  private def alteration(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {
+    case (table, statement) if isOurs(table) => statement.parse(table, reader)
   }
 
   private def isOurs(table: Seq[String]): Boolean =

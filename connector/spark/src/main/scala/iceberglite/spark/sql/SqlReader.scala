@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.trees.Origin
  *
  * @param sql the whole statement, which errors show
  */
-final class SqlReader(sql: String) {
+final class SqlReader(val sql: String) {
   // Cut one by one: most statements are not ours, which their first word tells, and may be megabytes of VALUES.
   private val tokens = ArrayBuffer.empty[SqlToken]
   private var at = 0
@@ -61,11 +61,47 @@ final class SqlReader(sql: String) {
   }
 
   /** A whole number, if one comes next. */
-  def numberIfAny(): Option[Int] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
-    val value = Try(token.text.toInt).getOrElse(fail(s"the number is too large, at most ${Int.MaxValue}"))
+  def numberIfAny(): Option[Int] = wholeIfAny(Int.MaxValue).map(_.toInt)
+
+  /** A whole number. @param what for messages: "a number of snapshots" */
+  def number(what: String): Int = numberIfAny().getOrElse(fail(s"expected $what"))
+
+  /** @param what for messages: "the id of a snapshot" */
+  def long(what: String): Long = wholeIfAny(Long.MaxValue).getOrElse(fail(s"expected $what"))
+
+  private def wholeIfAny(most: Long): Option[Long] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
+    val value = Try(token.text.toLong).filter(_ <= most).getOrElse(fail(s"the number is too large, at most $most"))
     take()
     value
   }
+
+  /** The name of `name =>`, which is taken, if it comes next. */
+  def namedIfAny(): Option[SqlToken] = {
+    val (name, equals, greater) = (peek, token(at + 1), token(at + 2))
+    val named = isIdentifier(name) && equals.isSymbol("=") && greater.isSymbol(">") && equals.end == greater.start
+    if (named) at += 3
+    Some(name).filter(_ => named)
+  }
+
+  /**
+   * The text up to the next comma or closing parenthesis that is not inside of parentheses or brackets. What stands
+   * before it in the statement is blank, so that who reads it finds everything at its place.
+   */
+  def expression(what: String): String = {
+    val first = at
+    var depth = 0
+    while (peek.kind != SqlToken.End && (depth > 0 || !ends(peek))) {
+      depth += (if (opens(peek)) 1 else if (closes(peek)) -1 else 0)
+      at += 1
+    }
+    if (at == first) fail(s"expected $what")
+    val start = token(first).start
+    sql.take(start).map(c => if (c == '\n') c else ' ') + sql.substring(start, token(at - 1).end)
+  }
+
+  private def opens(token: SqlToken): Boolean = Seq("(", "[").exists(token.isSymbol)
+  private def closes(token: SqlToken): Boolean = Seq(")", "]").exists(token.isSymbol)
+  private def ends(token: SqlToken): Boolean = closes(token) || Seq(",", ";").exists(token.isSymbol)
 
   /** The statement is over, but for semicolons. */
   def end(): Unit = {
@@ -74,8 +110,10 @@ final class SqlReader(sql: String) {
   }
 
   /** Refuses the statement at the next token. */
-  def fail(problem: String): Nothing = {
-    val token = peek
+  def fail(problem: String): Nothing = failAt(peek, problem)
+
+  /** Refuses the statement at a token that was read before. */
+  def failAt(token: SqlToken, problem: String): Nothing = {
     val near = if (token.kind == SqlToken.End) token.text else s"'${sql.substring(token.start, token.end)}'"
     val message = s"Syntax error at or near $near: $problem."
     throw new ParseException(Some(sql), message, origin(token.start), origin(token.end))

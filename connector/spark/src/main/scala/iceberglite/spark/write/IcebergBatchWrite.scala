@@ -51,7 +51,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(plan.table.name) {
     val files = filesOf(messages).map(contentFile)
-    val transaction = plan.table.transaction(plan.summary).add(mode.action(files, plan.isolation, plan.branch))
+    val transaction = plan.table.transaction(plan.summary).add(mode.action(files, plan.isolation, plan.to))
     maybeCommitted = true
     try transaction.commit()
     catch {

@@ -4,9 +4,9 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsDynamicOverwrite, SupportsOverwriteV2, Write}
 
-import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.{Settings, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
+import iceberglite.spark.{AuditFirst, SparkErrors}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.table.Table
@@ -18,22 +18,11 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
   private val settings = Settings.of(info.options, session, table.properties)
   private var mode: WriteMode = WriteMode.Append
 
-  SparkErrors.in(table.name) {
+  private val target: AuditFirst.Target = SparkErrors.in(table.name) {
     WriteOptions.check(info.options)
     WriteOptions.all.foreach(_.given(settings))
-    refuseStaging()
+    AuditFirst.target(table, WriteOptions.Branch.given(settings), session)
   }
-
-  /** Write-audit-publish is not there yet, and rows that are to be audited first must not show at once. */
-  private def refuseStaging(): Unit =
-    if (table.properties.get("write.wap.enabled").exists(_.equalsIgnoreCase("true"))) {
-      Seq("spark.wap.id", "spark.wap.branch").find(session.conf.getOption(_).isDefined).foreach { key =>
-        throw Unsupported(
-          s"$key, while ${table.name} has the property write.wap.enabled",
-          s"Unset $key to write to the table at once, or name a branch by the write option branch"
-        )
-      }
-    }
 
   override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
     mode = WriteMode.OverwritePartitions
@@ -48,7 +37,7 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
   }
 
   override def build(): Write = SparkErrors.in(table.name) {
-    new IcebergWrite(WritePlan.of(table, info, settings, session), mode)
+    new IcebergWrite(WritePlan.of(table, info, settings, target, session), mode)
   }
 
   private def condition(predicates: Array[Predicate]): Expression = {

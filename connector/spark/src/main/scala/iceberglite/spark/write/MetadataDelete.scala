@@ -3,10 +3,11 @@ package iceberglite.spark.write
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 
+import iceberglite.spark.AuditFirst
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
-import iceberglite.spec.{Content, Schema}
+import iceberglite.spec.{Content, Schema, Snapshot}
 import iceberglite.table.Table
 import iceberglite.table.action.{DeleteFiles, Match, RowFilter}
 import iceberglite.tree.MetadataTree
@@ -15,20 +16,25 @@ import iceberglite.tree.MetadataTree
 object MetadataDelete {
 
   /** Whether no file has both rows that satisfy the conditions and rows that do not. */
-  def canDelete(table: Table, predicates: Array[Predicate], session: SparkSession): Boolean =
+  def canDelete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Boolean =
     condition(table.schema, predicates, session).exists {
       case AlwaysTrue | AlwaysFalse => true
-      case filter => wholeFiles(table, filter)
+      case filter => wholeFiles(table, AuditFirst.target(table, branch, session).to.head(table.metadata), filter)
     }
 
-  /** To be called where [[canDelete]]; a file that came in between and matches in part fails it. */
-  def delete(table: Table, predicates: Array[Predicate], session: SparkSession): Unit = {
+  /**
+   * To be called where [[canDelete]]. What others commit first is deleted too where it matches, as if the statement had
+   * come after it: that is serializable, and no commit of others need be looked for. A file that came in between and
+   * matches in part fails it.
+   */
+  def delete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Unit = {
     val filter = condition(table.schema, predicates, session).getOrElse(
       throw new IllegalArgumentException(
         s"Spark deletes by conditions that were refused: ${predicates.mkString(" AND ")}"
       )
     )
-    table.transaction(EngineSummary.of(session)).add(new DeleteFiles(filter)).commit()
+    val target = AuditFirst.target(table, branch, session)
+    table.transaction(EngineSummary.of(session) ++ target.summary).add(new DeleteFiles(filter, to = target.to)).commit()
     ()
   }
 
@@ -40,11 +46,11 @@ object MetadataDelete {
     }
   }
 
-  private def wholeFiles(table: Table, filter: Expression): Boolean = {
+  private def wholeFiles(table: Table, head: Option[Snapshot], filter: Expression): Boolean = {
     val metadata = table.metadata
     val rows = new RowFilter(filter, caseSensitive = true, metadata)
     val tree = MetadataTree.of(table.io, metadata)
-    metadata.currentSnapshot.forall { snapshot =>
+    head.forall { snapshot =>
       tree.manifests(snapshot).filter(rows.mightMatch).forall { manifest =>
         tree.entries(manifest).forall { entry =>
           !entry.isLive || entry.file.content != Content.Data || rows.matches(entry) != Match.Some

@@ -6,13 +6,14 @@ import org.apache.spark.sql.types.StructType
 
 import iceberglite.data.parquet.ParquetSettings
 import iceberglite.io.{DataLocations, MetricsModes}
+import iceberglite.spark.AuditFirst
 import iceberglite.spark.conf.{Settings, WriteOptions}
 import iceberglite.spark.write.parquet.ParquetFormat
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.json.SchemaJson
-import iceberglite.spec.{FileFormat, PartitionSpec, Schema, SnapshotRef, SortOrder, TableProperty}
-import iceberglite.table.{Isolation, Table}
+import iceberglite.spec.{FileFormat, PartitionSpec, Schema, SortOrder, TableProperty}
+import iceberglite.table.{Destination, Isolation, Table}
 
 /**
  * How a write goes about it, as far as that is known before there are rows.
@@ -34,14 +35,20 @@ final private[write] case class WritePlan(
     targetSize: Long,
     rowGroupSize: Long,
     isolation: Option[Isolation],
-    branch: String,
+    to: Destination,
     summary: Map[String, String]
 )
 
 private[write] object WritePlan {
 
   /** @throws iceberglite.spec.IcebergError for a setting or a column that does not fit the table */
-  def of(table: Table, info: LogicalWriteInfo, settings: Settings, session: SparkSession): WritePlan = {
+  def of(
+      table: Table,
+      info: LogicalWriteInfo,
+      settings: Settings,
+      target: AuditFirst.Target,
+      session: SparkSession
+  ): WritePlan = {
     val input = inputOf(table, info, settings, session)
     val spec = specOf(table, settings)
     // What a task could not partition by is refused before there are tasks.
@@ -61,8 +68,8 @@ private[write] object WritePlan {
       targetSize = parquet.targetSize,
       rowGroupSize = parquet.rowGroupSize,
       isolation = isolationOf(settings),
-      branch = WriteOptions.Branch.given(settings).getOrElse(SnapshotRef.Main),
-      summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options)
+      to = target.to,
+      summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options) ++ target.summary
     )
   }
 

@@ -1,12 +1,15 @@
 package iceberglite.spark.catalog
 
 import java.nio.file.Files
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.catalog.{Catalog, Catalogs}
+import iceberglite.catalog.{Catalog, Catalogs, FileIOWrapper}
 import iceberglite.io.HadoopFileIO
+import iceberglite.spark.LiveTable
+import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.Type.IntType
 import iceberglite.spec.{NestedField, Schema}
 import iceberglite.table.action.UpdateProperties
@@ -20,7 +23,7 @@ class TableCacheSuite extends AnyFunSuite {
     new HadoopFileIO(new Configuration)
   )
 
-  private class Fixture(name: String, expirationMs: Long = 30000) {
+  private class Fixture(name: String, expirationMs: Long = 30000, catalog: Catalog = catalog) {
     val id: TableIdentifier = TableIdentifier(Vector("db"), name)
     var nowMs = 0L
     var loads = 0
@@ -38,16 +41,81 @@ class TableCacheSuite extends AnyFunSuite {
     def keys: Set[String] = table.properties.keySet
   }
 
-  test("a table is loaded again when it was loaded long ago, however often it is asked for") {
+  test("a table that is used all the time shows what others commit within the interval") {
     new Fixture("expires") {
       (0 to 29).foreach { second =>
         nowMs = second * 1000L
         table
       }
       commit(catalog.table(id), "others")
-      assert(loads == 1 && !keys("others"))
+      assert(!keys("others"))
       nowMs = 30000
-      assert(keys("others") && loads == 2)
+      assert(keys("others") && loads == 1)
+    }
+  }
+
+  test("a busy table is never staler than the interval, whoever commits and whenever it is asked for") {
+    new Fixture("bound") {
+      var committedMs = Vector.empty[(Long, String)]
+      (1 to 400).foreach { step =>
+        nowMs = step * 1000L
+        if (step % 7 == 0) {
+          commit(catalog.table(id), s"k$step")
+          committedMs :+= nowMs -> s"k$step"
+        }
+        val seen = keys
+        committedMs.foreach { case (at, key) => assert(nowMs - at < 30000 || seen(key)) }
+      }
+    }
+  }
+
+  test("an old table of a catalog with pointers is not read again as long as its pointer stands") {
+    val reads = new AtomicInteger
+    val io = new HadoopFileIO(new Configuration)
+    val counting = new FileIOWrapper(io) {
+      override def read(path: String): Array[Byte] = {
+        reads.incrementAndGet()
+        super.read(path)
+      }
+    }
+    val database = Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/tables.db")
+    val jdbc = Catalogs.open("c", database + ("warehouse" -> directory.toUri.toString), counting)
+    new Fixture("pointer", catalog = jdbc) {
+      table
+      val before = reads.get
+      (1 to 10).foreach { i =>
+        nowMs = i * 60000L
+        table
+      }
+      assert(reads.get == before)
+      commit(jdbc.table(id), "others")
+      nowMs += 60000
+      assert(keys("others") && reads.get > before)
+    }
+    jdbc.close()
+  }
+
+  test("a commit under one name shows under every other, in other catalogs too") {
+    new Fixture("names") {
+      val (byPath, elsewhere) = (new TableCache(-1), new TableCache(-1))
+      def others = Seq(byPath, elsewhere).map(_.table("another name")(catalog.table(id)).current.properties.keySet)
+      others
+      commit(table, "mine")
+      assert(others.forall(_("mine")))
+      commit(byPath.table("another name")(fail("It is known")).current, "theirs")
+      assert(keys("theirs") && others.forall(_("theirs")))
+    }
+  }
+
+  test("what is committed while a table is being loaded is not lost to the cache") {
+    new Fixture("meanwhile", expirationMs = -1) {
+      val own = new LiveTable(catalog.table(id))
+      cache.table("late") {
+        val loaded = catalog.table(id)
+        commit(own.current, "meanwhile")
+        loaded
+      }
+      assert(cache.table("late")(fail("It is known")).current.properties.contains("meanwhile"))
     }
   }
 
@@ -76,6 +144,19 @@ class TableCacheSuite extends AnyFunSuite {
       create()
       cache.remove(id.toString)
       assert(table.metadata.uuid != uuid && held.current.metadata.uuid == uuid)
+    }
+  }
+
+  test("a table that others dropped and made again is the new one within the interval") {
+    new Fixture("replaced") {
+      val uuid = table.metadata.uuid
+      catalog.drop(id, purge = false)
+      create()
+      nowMs = 30000
+      assert(table.metadata.uuid != uuid && loads == 2)
+      catalog.drop(id, purge = false)
+      nowMs = 60000
+      intercept[NotFound](table)
     }
   }
 

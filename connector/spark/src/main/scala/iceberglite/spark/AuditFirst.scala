@@ -1,0 +1,65 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.table.{Destination, SnapshotSummary, Table}
+
+/**
+ * Write-audit-publish: with the table property `write.wap.enabled`, what a session writes can be looked at before
+ * everybody sees it. With `spark.wap.id` it becomes snapshots that nothing refers to; with `spark.wap.branch` it goes
+ * to a branch, which the session then reads too.
+ */
+object AuditFirst {
+  val IdKey = "spark.wap.id"
+  val BranchKey = "spark.wap.branch"
+
+  /** Where a write goes, and what its snapshot's summary says of it. */
+  final case class Target(to: Destination, summary: Map[String, String] = Map.empty)
+
+  /**
+   * @param branch that the statement names
+   * @throws InvalidArgument the session asks for several things at once
+   * @throws iceberglite.spec.IcebergError.NotFound there is no such branch
+   */
+  def target(table: Table, branch: Option[String], session: SparkSession): Target = {
+    val plain = Target(branch.fold[Destination](Destination.Main)(Destination.Branch(_)))
+    val target = settings(table.metadata, session) match {
+      case Settings(None, None) => plain
+      case Settings(Some(id), Some(audit)) =>
+        throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Unset one of them")
+      case Settings(Some(id), None) =>
+        branch.foreach(refuse(table, IdKey, id, _))
+        Target(Destination.Staged, Map(SnapshotSummary.WapId -> id))
+      case Settings(None, Some(audit)) =>
+        branch.filter(_ != audit).foreach(refuse(table, BranchKey, audit, _))
+        Target(Destination.Branch(audit, create = true))
+    }
+    target.to.head(table.metadata)
+    target
+  }
+
+  /** The branch that the session sees in the place of the table, once there is one. */
+  def branchToRead(table: TableMetadata, session: SparkSession): Option[String] =
+    settings(table, session).branch.filter(table.refs.contains)
+
+  private case class Settings(id: Option[String], branch: Option[String])
+
+  private def settings(table: TableMetadata, session: SparkSession): Settings =
+    if (!TableProperty.of(TableProperty.AuditFirst, table.properties)) Settings(None, None)
+    else Settings(setting(session, IdKey), setting(session, BranchKey))
+
+  /** An empty one is more likely a slip than the wish to show everything at once. */
+  private def setting(session: SparkSession, key: String): Option[String] = {
+    val value = session.conf.getOption(key)
+    value.filter(_.trim.isEmpty).foreach(v => throw InvalidArgument(key, v, s"It is empty: RESET $key to do without"))
+    value
+  }
+
+  private def refuse(table: Table, key: String, value: String, branch: String): Nothing = throw InvalidArgument(
+    s"branch to write to in ${table.name}",
+    branch,
+    s"The session has $key=$value, and the table write.wap.enabled. RESET $key to write to the branch"
+  )
+}

@@ -1,0 +1,31 @@
+package iceberglite.spark
+
+import java.util.{Collections, WeakHashMap}
+
+import scala.collection.JavaConverters._
+
+import iceberglite.spark.catalog.TableCache
+import iceberglite.table.Table
+
+/**
+ * Tells the caches of this JVM of its own commits: a table may have several names, in several catalogs or as a path, and
+ * under each of them the next statement sees the commit.
+ */
+private[spark] object OwnCommits {
+  private val caches = Collections.newSetFromMap(new WeakHashMap[TableCache, java.lang.Boolean])
+
+  def join(cache: TableCache): Unit = synchronized {
+    caches.add(cache)
+    ()
+  }
+
+  /**
+   * The table was changed, replaced or dropped.
+   *
+   * @param through what has seen it already
+   */
+  def announce(table: Table, through: Option[LiveTable]): Unit = table.metadata.uuid.foreach { uuid =>
+    val all = synchronized(caches.asScala.toVector)
+    all.foreach(_.suspect(uuid, through))
+  }
+}

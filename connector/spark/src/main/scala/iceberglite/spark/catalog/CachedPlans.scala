@@ -1,0 +1,42 @@
+package iceberglite.spark.catalog
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{Identifier, Table}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+
+import iceberglite.spark.{LiteCatalog, TimeTravel}
+import iceberglite.spec.{SnapshotRef, TableMetadata}
+
+/** The results that Spark keeps of queries (`CACHE TABLE`, `DataFrame.cache`). */
+object CachedPlans {
+
+  /**
+   * Has those made anew that read what a statement of ours has changed: the table itself, and its branches and tags by
+   * their names. Spark does so for the statements that it knows.
+   */
+  def renew(
+      session: SparkSession,
+      catalog: LiteCatalog,
+      ident: Identifier,
+      before: TableMetadata,
+      after: TableMetadata
+  ): Unit = {
+    val cache = session.sharedState.cacheManager
+    if (!cache.isEmpty) {
+      val moved = after.refs.filterNot { case (name, ref) => before.refs.get(name).contains(ref) }
+      ((ident, catalog.loadTable(ident)) +: moved.toSeq.flatMap(byName(catalog, ident))).foreach { case (name, table) =>
+        cache.recacheByPlan(session, DataSourceV2Relation.create(table, Some(catalog), Some(name)))
+      }
+    }
+  }
+
+  /** As `t.branch_b` and as `t VERSION AS OF 'b'`. */
+  private def byName(catalog: LiteCatalog, ident: Identifier)(ref: (String, SnapshotRef)): Seq[(Identifier, Table)] = {
+    val state = ref match {
+      case (name, _: SnapshotRef.Branch) => TimeTravel.OnBranch(name)
+      case (name, _: SnapshotRef.Tag) => TimeTravel.OnTag(name)
+    }
+    val selected = Identifier.of(ident.namespace :+ ident.name, state.selector)
+    Seq(selected -> catalog.loadTable(selected), ident -> catalog.loadTable(ident, ref._1))
+  }
+}

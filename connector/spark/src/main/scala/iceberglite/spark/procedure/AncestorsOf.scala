@@ -1,0 +1,26 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{LongType, StructType}
+
+/** `CALL catalog.system.ancestors_of(table)`, and `snapshot_id` of another snapshot than the current one. */
+object AncestorsOf extends Procedure {
+  private val snapshot =
+    Parameter.optional("snapshot_id", ParameterType.Id, "The snapshot to begin with; the current one by default")
+
+  override val name = "ancestors_of"
+  override val description = "Lists a snapshot and those that it came from, the newest first"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
+  override val manyRows: Boolean = true
+
+  override val output: StructType = StructType(Seq(
+    Procedure.column("snapshot_id", LongType, "The snapshot"),
+    Procedure.column("timestamp", LongType, "When it was made, in milliseconds since 1970")
+  ))
+
+  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+    val table = place.table(arguments(Parameter.table)).current.metadata
+    val newest = arguments.get(snapshot).map(table.snapshot).orElse(table.currentSnapshot)
+    newest.toSeq.flatMap(table.ancestors(_).map(s => Row(s.snapshotId, s.timestampMs)))
+  }
+}

@@ -1,0 +1,37 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{LongType, StructType}
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.table.Table
+
+/** The columns of procedures that make another snapshot the current one. */
+private[procedure] object CurrentSnapshot {
+  private val current = Procedure.column("current_snapshot_id", LongType, "The snapshot that is current now")
+
+  /** @param fromNothing whether the table may have had no snapshot */
+  private def moved(fromNothing: Boolean): StructType = StructType(Seq(
+    Procedure.column("previous_snapshot_id", LongType, "The snapshot that was current before", fromNothing),
+    current
+  ))
+
+  val movedColumns: StructType = moved(fromNothing = false)
+  val setColumns: StructType = moved(fromNothing = true)
+
+  val pickedColumns: StructType = StructType(Seq(
+    Procedure.column("source_snapshot_id", LongType, "The snapshot whose changes were applied"),
+    current
+  ))
+
+  def moved(change: (Table, Table)): Seq[Row] = {
+    val (before, after) = change
+    Seq(Row(before.metadata.currentSnapshotId.orNull, idOf(after)))
+  }
+
+  def picked(source: Long, change: (Table, Table)): Seq[Row] = Seq(Row(source, idOf(change._2)))
+
+  private def idOf(table: Table): Long = table.currentSnapshot.fold(
+    throw ValidationFailed(s"${table.name} has no current snapshot after the change")
+  )(_.snapshotId)
+}

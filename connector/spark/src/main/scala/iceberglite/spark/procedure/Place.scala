@@ -1,0 +1,55 @@
+package iceberglite.spark.procedure
+
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.Identifier
+
+import iceberglite.spark.catalog.CachedPlans
+import iceberglite.spark.write.EngineSummary
+import iceberglite.spark.{CatalogNames, LiteCatalog, LiveTable}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.TableMetadata
+import iceberglite.table.Table
+import iceberglite.table.action.Action
+
+/** Where a procedure was called: the session, and the catalog that stands in the statement. */
+final class Place(val session: SparkSession, val catalog: LiteCatalog) {
+
+  /**
+   * The table of a name as SQL writes it; where it names no catalog, it is this one.
+   *
+   * @throws InvalidArgument the text is no name, or that of a table of another catalog
+   */
+  def identifier(table: String): Identifier = {
+    def refuse(hint: String): Nothing = throw InvalidArgument("argument table", table, hint)
+    val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
+      refuse("It must be a name as SQL writes it, such as db.t")
+    )
+    val (home, ident) = CatalogNames.resolveIn(session, catalog, parts)
+    if (home.name != catalog.name) {
+      refuse(s"The table is in the catalog ${home.name}: its tables are changed by CALL ${home.name}.system. ...")
+    }
+    ident
+  }
+
+  /** The table as it is now. */
+  def table(name: String): LiveTable = {
+    val live = catalog.liveTable(identifier(name))
+    live.refresh()
+    live
+  }
+
+  /**
+   * Changes a table by one action, and has cached plans of it made anew.
+   *
+   * @return the table before and after
+   */
+  def change(name: String)(action: TableMetadata => Action): (Table, Table) = {
+    val live = table(name)
+    val before = live.current
+    val after = before.transaction(EngineSummary.of(session)).add(action(before.metadata)).commit()
+    CachedPlans.renew(session, catalog, identifier(name), before.metadata, after.metadata)
+    (before, after)
+  }
+}

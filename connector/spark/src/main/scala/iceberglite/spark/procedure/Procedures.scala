@@ -1,0 +1,17 @@
+package iceberglite.spark.procedure
+
+/** The procedures there are. */
+object Procedures {
+
+  /** In the order of the documentation. */
+  val all: Seq[Procedure] = Seq(
+    RollbackToSnapshot,
+    RollbackToTimestamp,
+    SetCurrentSnapshot,
+    CherrypickSnapshot,
+    PublishChanges,
+    FastForward,
+    AncestorsOf,
+    RegisterTable
+  )
+}

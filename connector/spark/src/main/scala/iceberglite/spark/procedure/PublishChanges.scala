@@ -1,0 +1,23 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.table.{SnapshotSummary, action}
+
+/** `CALL catalog.system.publish_changes(table, wap_id)` */
+object PublishChanges extends Procedure {
+  private val wapId =
+    Parameter.required("wap_id", ParameterType.Text, "What `spark.wap.id` was when the rows were written")
+
+  override val name = "publish_changes"
+  override val description = "Applies the changes to the table that a session with `spark.wap.id` has staged"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, wapId)
+  override val output: StructType = CurrentSnapshot.pickedColumns
+
+  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+    val change = place.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId)))
+    val staged = change._1.metadata.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(arguments(wapId)))
+    CurrentSnapshot.picked(staged.head.snapshotId, change)
+  }
+}

@@ -1,0 +1,37 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.spark.TimeTravel
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.TableMetadata
+import iceberglite.table.action
+
+/** `CALL catalog.system.set_current_snapshot(table, snapshot_id)`, or `ref => name` in the place of the id. */
+object SetCurrentSnapshot extends Procedure {
+  private val snapshot =
+    Parameter.optional("snapshot_id", ParameterType.Id, "Any snapshot of the table; this or `ref` must be given")
+  private val ref = Parameter.optional("ref", ParameterType.Text, "A branch or tag, whose snapshot is meant")
+
+  override val name = "set_current_snapshot"
+  override val description = "Makes any snapshot of the table the current one, whatever its history"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot, ref)
+  override val output: StructType = CurrentSnapshot.setColumns
+
+  override def call(arguments: Arguments, place: Place): Seq[Row] = CurrentSnapshot.moved(
+    place.change(arguments(Parameter.table)) { table =>
+      new action.SetCurrentSnapshot(meant(table, arguments.get(snapshot), arguments.get(ref)))
+    }
+  )
+
+  private def meant(table: TableMetadata, id: Option[Long], ref: Option[String]): Long = (id, ref) match {
+    case (Some(snapshotId), None) => snapshotId
+    case (None, Some(name)) => TimeTravel.ref(table, name).snapshotId
+    case _ => throw InvalidArgument(
+        s"arguments of $name",
+        Seq(id.map(i => s"snapshot_id $i"), ref.map(r => s"ref $r")).flatten.mkString(" and "),
+        "Give either snapshot_id or ref"
+      )
+  }
+}

@@ -1,0 +1,59 @@
+package iceberglite.spark.sql
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Cast, EvalMode, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.trees.UnaryLike
+import org.apache.spark.sql.execution.command.RunnableCommand
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.{Row, SparkSession}
+
+import iceberglite.spark.procedure.{Arguments, Parameter, Place, Procedure}
+import iceberglite.spark.{LiteCatalog, SparkErrors}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * Runs a procedure, once, when the statement is given.
+ *
+ * @param child one row with the arguments, each in a column of its parameter's name
+ */
+final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: LogicalPlan)
+    extends RunnableCommand
+    with UnaryLike[LogicalPlan] {
+
+  override val output: Seq[Attribute] =
+    procedure.output.map(f => AttributeReference(f.name, f.dataType, f.nullable, f.metadata)())
+
+  override def run(session: SparkSession): Seq[Row] =
+    SparkErrors.in(s"CALL ${catalog.name}.${Procedure.Namespace}.${procedure.name}") {
+      procedure.call(new Arguments(arguments(session)), new Place(session, catalog))
+    }
+
+  private def arguments(session: SparkSession): Map[String, Any] = {
+    val row = session.sessionState.executePlan(child).executedPlan.executeCollect().head
+    val zone = session.sessionState.conf.sessionLocalTimeZone
+    child.output.zipWithIndex.flatMap { case (given, i) =>
+      val parameter = procedure.parameters.find(_.isNamed(given.name)).get
+      val value = Option(row.get(i, given.dataType)).map(coerced(parameter, _, given.dataType, zone))
+      if (value.isEmpty && parameter.required) throw InvalidArgument(subject(parameter), "NULL", "It must be given")
+      value.map(parameter.name -> _)
+    }.toMap
+  }
+
+  /** As Spark widens types without loss; and from text, as in a cast that does not pass over what it cannot read. */
+  private def coerced(parameter: Parameter[_], value: Any, from: DataType, zone: String): Any = {
+    val to = parameter.kind.sql
+    def refuse(): Nothing =
+      throw InvalidArgument(subject(parameter), Literal(value, from).toString, s"It must be ${to.sql}, not ${from.sql}")
+    if (from == to) value
+    else if (!Cast.canUpCast(from, to) && !(from == StringType && Cast.canAnsiCast(from, to))) refuse()
+    else
+      try Cast(Literal(value, from), to, Some(zone), EvalMode.ANSI).eval()
+      catch { case NonFatal(_) => refuse() }
+  }
+
+  private def subject(parameter: Parameter[_]): String = s"argument ${parameter.name} of ${procedure.name}"
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): CallCommand = copy(child = newChild)
+}

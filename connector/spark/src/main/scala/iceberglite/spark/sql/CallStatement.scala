@@ -1,0 +1,116 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
+import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation, Project}
+
+import iceberglite.catalog.Spelling
+import iceberglite.spark.procedure.{Parameter, Procedure, Procedures}
+import iceberglite.spark.{CatalogNames, LiteCatalog}
+
+/**
+ * `CALL catalog.system.procedure(argument, ...)`, with arguments either by position or by name, `name => value`. A
+ * value is any expression that needs no table's row: a constant, `map(...)`, `current_timestamp() - INTERVAL 1 DAY`.
+ *
+ * @param expressions reads the values
+ */
+final class CallStatement(
+    session: SparkSession,
+    expressions: ParserInterface,
+    procedures: Seq[Procedure] = Procedures.all
+) {
+
+  /**
+   * What follows the word CALL, if it is a procedure of one of our catalogs; a name without a catalog may be of others'
+   * procedures.
+   */
+  def parse(reader: SqlReader): Option[LogicalPlan] = {
+    val first = reader.peek
+    reader.multipartIfAny().filter(_.size > 1).map(CatalogNames.resolve(session, _)).collect {
+      case (ours: LiteCatalog, ident) =>
+        val procedure = named(ident.namespace.toSeq, ident.name, ours.name, reader, first)
+        CallCommand(ours, procedure, arguments(procedure, reader))
+    }
+  }
+
+  private def named(
+      namespace: Seq[String],
+      name: String,
+      catalog: String,
+      reader: SqlReader,
+      at: SqlToken
+  ): Procedure = {
+    val known = procedures.map(_.name)
+    val full = s"$catalog.${(namespace :+ name).mkString(".")}"
+    if (!namespace.map(_.toLowerCase).equals(Seq(Procedure.Namespace))) {
+      reader.failAt(at, s"there is no procedure $full; they are called as $catalog.${Procedure.Namespace}.<procedure>")
+    }
+    procedures.find(_.name.equalsIgnoreCase(name)).getOrElse {
+      val near = Spelling.closest(name, known).fold("")(n => s"; did you mean $n?")
+      reader.failAt(at, s"there is no procedure $full$near. There are ${known.mkString(", ")}")
+    }
+  }
+
+  /** What is given, each under its parameter's name, as a query of one row. */
+  private def arguments(procedure: Procedure, reader: SqlReader): LogicalPlan = {
+    reader.expectSymbol("(")
+    var given = Vector.empty[Argument]
+    if (!reader.skipSymbol(")")) {
+      given :+= argument(procedure, given, reader)
+      while (reader.skipSymbol(",")) given :+= argument(procedure, given, reader)
+      if (!reader.skipSymbol(")")) reader.fail("expected ',' or ')'")
+    }
+    procedure.parameters.find(p => p.required && !given.exists(_.parameter == p)).foreach { missing =>
+      reader.fail(s"the argument ${missing.name} of ${procedure.name} is missing. ${signature(procedure)}")
+    }
+    Project(given.map(a => Alias(a.value, a.parameter.name)()), OneRowRelation())
+  }
+
+  private case class Argument(parameter: Parameter[_], isNamed: Boolean, value: Expression)
+
+  private def argument(procedure: Procedure, before: Vector[Argument], reader: SqlReader): Argument = {
+    val at = reader.peek
+    val name = reader.namedIfAny()
+    if (before.exists(_.isNamed != name.isDefined)) {
+      reader.failAt(at, "arguments are given either all by position or all by name")
+    }
+    val parameter: Parameter[_] = name match {
+      case Some(written) => byName(procedure, written, reader)
+      case None => atPosition(procedure, before.size, reader, at)
+    }
+    if (before.exists(_.parameter == parameter)) reader.failAt(at, s"the argument ${parameter.name} is given twice")
+    Argument(parameter, name.isDefined, value(parameter, reader))
+  }
+
+  private def atPosition(procedure: Procedure, position: Int, reader: SqlReader, at: SqlToken): Parameter[_] =
+    procedure.parameters.lift(position).getOrElse {
+      reader.failAt(at, s"${procedure.name} has no more than $position arguments. ${signature(procedure)}")
+    }
+
+  private def byName(procedure: Procedure, name: SqlToken, reader: SqlReader): Parameter[_] =
+    procedure.parameters.find(_.isNamed(name.text)).getOrElse {
+      val near = Spelling.closest(name.text, procedure.parameters.map(_.name)).fold("")(n => s"; did you mean $n?")
+      reader.failAt(name, s"${procedure.name} has no argument ${name.text}$near. ${signature(procedure)}")
+    }
+
+  private def value(parameter: Parameter[_], reader: SqlReader): Expression = {
+    val at = reader.peek
+    val text = reader.expression(s"a value for ${parameter.name}")
+    val parsed =
+      try expressions.parseExpression(text)
+      catch { case error: ParseException => throw error.withCommand(reader.sql) }
+    parsed match {
+      case _: UnresolvedAttribute =>
+        reader.failAt(at, s"the value of ${parameter.name} must be in quotes: '${text.trim}'")
+      case other => other
+    }
+  }
+
+  private def signature(procedure: Procedure): String = {
+    val (required, optional) = procedure.parameters.partition(_.required)
+    val all = required.map(_.toString) ++ optional.map(p => s"[$p]")
+    s"It is called as ${procedure.name}(${all.mkString(", ")})"
+  }
+}

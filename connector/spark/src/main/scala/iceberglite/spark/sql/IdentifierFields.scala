@@ -1,0 +1,56 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.{ColumnPath, SchemaUpdate, TableMetadata}
+import iceberglite.table.action.{Action, UpdateSchema}
+
+/** A statement that changes which columns tell rows apart (spec: "Identifier Field IDs"). */
+trait IdentifierFieldsCommand extends TableCommand {
+  protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate
+
+  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+    Seq(new UpdateSchema(change(_, caseSensitive), caseSensitive))
+
+  override protected def refreshes: Boolean = false
+}
+
+/** `ALTER TABLE t SET IDENTIFIER FIELDS column, ...` */
+final case class SetIdentifierFields(table: Seq[String], columns: Vector[Vector[String]])
+    extends IdentifierFieldsCommand {
+
+  override protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate =
+    update.setIdentifierFields(columns)
+}
+
+object SetIdentifierFields extends AlterTableStatement {
+  override val words: Seq[String] = Seq("SET", "IDENTIFIER", "FIELDS")
+
+  override def parse(table: Seq[String], reader: SqlReader): LogicalPlan =
+    SetIdentifierFields(table, AlterTableStatement.columns(reader))
+}
+
+/** `ALTER TABLE t DROP IDENTIFIER FIELDS column, ...` */
+final case class DropIdentifierFields(table: Seq[String], columns: Vector[Vector[String]])
+    extends IdentifierFieldsCommand {
+
+  override protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate = {
+    val schema = update.schema
+    val left = columns.foldLeft(schema.identifierFieldIds) { (ids, column) =>
+      val id = ColumnPath.require(schema, column, caseSensitive).last.id
+      if (!ids(id)) {
+        throw InvalidArgument("identifier field", column.mkString("."), "It is none, so it cannot be dropped")
+      }
+      ids - id
+    }
+    update.setIdentifierFields(left.toSeq.map(schema.paths))
+  }
+}
+
+object DropIdentifierFields extends AlterTableStatement {
+  override val words: Seq[String] = Seq("DROP", "IDENTIFIER", "FIELDS")
+
+  override def parse(table: Seq[String], reader: SqlReader): LogicalPlan =
+    DropIdentifierFields(table, AlterTableStatement.columns(reader))
+}

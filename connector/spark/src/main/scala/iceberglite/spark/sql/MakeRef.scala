@@ -1,0 +1,93 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spark.TimeTravel
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
+import iceberglite.spec.MetadataUpdate.SetSnapshotRef
+import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.{SnapshotRef, TableMetadata}
+import iceberglite.table.action.{Action, FastAppend, MetadataAction, SetRef}
+import iceberglite.table.{Change, CommitContext, Destination}
+
+/**
+ * `ALTER TABLE t CREATE BRANCH [IF NOT EXISTS] name`, `CREATE OR REPLACE BRANCH`, `REPLACE BRANCH`, with their options,
+ * and the same of a TAG. Without `AS OF VERSION` it stands for the table's current snapshot.
+ */
+final case class MakeRef(
+    table: Seq[String],
+    kind: RefKind,
+    mode: MakeRef.Mode,
+    name: String,
+    ifNotExists: Boolean,
+    options: RefOptions
+) extends TableCommand {
+
+  override protected def refreshes: Boolean = true
+
+  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+    base.refs.get(name) match {
+      case Some(_) if ifNotExists => Nil
+      case Some(existing) =>
+        if (mode == MakeRef.Create) {
+          throw AlreadyExists(existing.kind, name, "CREATE OR REPLACE moves it, IF NOT EXISTS leaves it as it is")
+        }
+        kind.check(name, existing)
+        Seq(new SetRef(name, options.on(movedTo(existing, snapshotOf(base)))))
+      case None if mode == MakeRef.Replace =>
+        throw NotFound(kind.name, name, s"CREATE OR REPLACE makes it. ${TimeTravel.knownRefs(base)}")
+      case None if kind == RefKind.Branch && options.snapshotId.isEmpty && base.currentSnapshot.isEmpty => begun
+      case None => Seq(new SetRef(name, options.on(kind.of(snapshotOf(base)))))
+    }
+
+  private def snapshotOf(base: TableMetadata): Long =
+    options.snapshotId.orElse(base.currentSnapshotId).getOrElse(
+      throw ValidationFailed(
+        s"Cannot make the ${kind.name} $name of ${table.mkString(".")}: the table has no snapshot yet. " +
+          "Write to it first"
+      )
+    )
+
+  private def movedTo(ref: SnapshotRef, id: Long): SnapshotRef = ref match {
+    case branch: SnapshotRef.Branch => branch.copy(snapshotId = id)
+    case tag: SnapshotRef.Tag => tag.copy(snapshotId = id)
+  }
+
+  /** A branch of a table without a snapshot begins with an empty one of its own. */
+  private def begun: Seq[Action] =
+    new FastAppend(Vector.empty, Destination.Branch(name, create = true)) +:
+      (if (options.keeps) Seq(new Retained(name, options)) else Nil)
+}
+
+object MakeRef {
+
+  /** What is done where the name is there, and where it is not. */
+  sealed abstract class Mode(val words: String*)
+  case object Create extends Mode("CREATE")
+  case object CreateOrReplace extends Mode("CREATE", "OR", "REPLACE")
+  case object Replace extends Mode("REPLACE")
+
+  def statements(kind: RefKind): Seq[AlterTableStatement] =
+    Seq(Create, CreateOrReplace, Replace).map(new Statement(kind, _))
+
+  final private class Statement(kind: RefKind, mode: Mode) extends AlterTableStatement {
+    override val words: Seq[String] = mode.words :+ kind.word
+
+    override def parse(table: Seq[String], reader: SqlReader): LogicalPlan = {
+      val ifNotExists = mode == Create && reader.skip("IF", "NOT", "EXISTS")
+      val name = reader.identifier(s"the name of a ${kind.name}")
+      MakeRef(table, kind, mode, name, ifNotExists, RefOptions.parse(kind, reader))
+    }
+  }
+}
+
+/** Gives a branch that an action before it has made its retentions. */
+final private class Retained(name: String, options: RefOptions) extends MetadataAction {
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val ref = base.refs(name)
+    Change(
+      Vector(SetSnapshotRef(name, SnapshotRef.checked(name, options.on(ref)))),
+      Vector(AssertRefSnapshotId(name, Some(ref.snapshotId)))
+    )
+  }
+}

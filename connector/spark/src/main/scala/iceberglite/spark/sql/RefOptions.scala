@@ -1,0 +1,63 @@
+package iceberglite.spark.sql
+
+import scala.util.Try
+
+import iceberglite.spec.SnapshotRef
+
+/**
+ * What CREATE and REPLACE say of a branch or tag; what is absent is as it was, or as the table has it.
+ *
+ * @param snapshotId `AS OF VERSION`
+ * @param maxRefAgeMs `RETAIN`
+ * @param minSnapshotsToKeep of `WITH SNAPSHOT RETENTION`, as the next one
+ */
+final case class RefOptions(
+    snapshotId: Option[Long] = None,
+    maxRefAgeMs: Option[Long] = None,
+    minSnapshotsToKeep: Option[Int] = None,
+    maxSnapshotAgeMs: Option[Long] = None
+) {
+  def keeps: Boolean = maxRefAgeMs.isDefined || minSnapshotsToKeep.isDefined || maxSnapshotAgeMs.isDefined
+
+  /** The branch or tag with these retentions in the place of its own. */
+  def on(ref: SnapshotRef): SnapshotRef = ref match {
+    case branch: SnapshotRef.Branch => branch.copy(
+        minSnapshotsToKeep = minSnapshotsToKeep.orElse(branch.minSnapshotsToKeep),
+        maxSnapshotAgeMs = maxSnapshotAgeMs.orElse(branch.maxSnapshotAgeMs),
+        maxRefAgeMs = maxRefAgeMs.orElse(branch.maxRefAgeMs)
+      )
+    case tag: SnapshotRef.Tag => tag.copy(maxRefAgeMs = maxRefAgeMs.orElse(tag.maxRefAgeMs))
+  }
+}
+
+object RefOptions {
+  private val Minute = 60 * 1000L
+  private val units: Seq[(String, Long)] = Seq("DAYS" -> 24 * 60 * Minute, "HOURS" -> 60 * Minute, "MINUTES" -> Minute)
+
+  /** @param kind a tag keeps one snapshot, so that there is no retention of snapshots to it */
+  def parse(kind: RefKind, reader: SqlReader): RefOptions = {
+    val snapshot = if (reader.skip("AS", "OF", "VERSION")) Some(reader.long("the id of a snapshot")) else None
+    val retain = if (reader.skip("RETAIN")) Some(duration(reader.number("a number"), reader)) else None
+    val options = RefOptions(snapshot, retain)
+    if (kind == RefKind.Branch && reader.skip("WITH", "SNAPSHOT", "RETENTION")) retention(options, reader) else options
+  }
+
+  private def retention(options: RefOptions, reader: SqlReader): RefOptions = {
+    val first = reader.number("a number of snapshots or of days, hours or minutes")
+    if (reader.skip("SNAPSHOTS")) {
+      options.copy(
+        minSnapshotsToKeep = Some(first),
+        maxSnapshotAgeMs = reader.numberIfAny().map(duration(_, reader))
+      )
+    } else options.copy(maxSnapshotAgeMs = Some(duration(first, reader, "SNAPSHOTS, ")))
+  }
+
+  private def duration(number: Int, reader: SqlReader, orElse: String = ""): Long = {
+    val unit = units.find(u => reader.peek.isWord(u._1)).getOrElse(
+      reader.fail(s"expected ${orElse}DAYS, HOURS or MINUTES")
+    )
+    val millis = Try(Math.multiplyExact(number.toLong, unit._2)).getOrElse(reader.fail("the time is too long"))
+    reader.expectWord(unit._1)
+    millis
+  }
+}

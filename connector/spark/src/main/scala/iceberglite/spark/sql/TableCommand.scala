@@ -1,0 +1,50 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.{Row, SparkSession}
+
+import iceberglite.spark.catalog.CachedPlans
+import iceberglite.spark.write.EngineSummary
+import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.TableMetadata
+import iceberglite.table.action.Action
+
+/** A statement that changes a table by one commit. */
+trait TableCommand extends LeafRunnableCommand {
+
+  /** The table's name as written. */
+  def table: Seq[String]
+
+  /** What is to be done to the table; nothing, if there is nothing to do. */
+  protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action]
+
+  /**
+   * Whether to see what others have committed before. A statement that must not be applied to what its user has not
+   * seen begins with the table as the session knows it.
+   */
+  protected def refreshes: Boolean
+
+  override def run(session: SparkSession): Seq[Row] = {
+    SparkErrors.in(table.mkString(".")) {
+      CatalogNames.resolve(session, table) match {
+        case (ours: LiteCatalog, ident) => change(session, ours, ident)
+        case _ => throw NotFound("table", table.mkString("."), "It is in no catalog of iceberg-lite")
+      }
+    }
+    Seq.empty
+  }
+
+  private def change(session: SparkSession, catalog: LiteCatalog, ident: Identifier): Unit = {
+    val live = catalog.liveTable(ident)
+    if (refreshes) live.refresh()
+    val before = live.current
+    val wanted = actions(before.metadata, session.sessionState.conf.caseSensitiveAnalysis)
+    if (wanted.nonEmpty) {
+      val transaction = before.transaction(EngineSummary.of(session))
+      wanted.foreach(transaction.add)
+      CachedPlans.renew(session, catalog, ident, before.metadata, transaction.commit().metadata)
+    }
+  }
+}

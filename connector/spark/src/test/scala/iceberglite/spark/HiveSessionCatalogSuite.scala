@@ -1,0 +1,121 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException
+import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.servers.Servers
+
+/** Tables of ours and of Hive's in one real Metastore, under Spark's own catalog. */
+class HiveSessionCatalogSuite extends AnyFunSuite with SharedSession {
+
+  /** A session on the Metastore needs state of its own; the context is that of the other suites. */
+  private lazy val hive: SparkSession = {
+    val shared = spark
+    SparkSession.clearDefaultSession()
+    SparkSession.clearActiveSession()
+    val settings = SharedSession.catalogConf("spark_catalog", classOf[SparkSessionCatalog].getName) ++
+      SharedSession.catalogConf("ice", SharedSession.PeerCatalog, "type" -> "hive", "cache-enabled" -> "false") ++
+      SharedSession.catalogConf("other", classOf[SparkCatalog].getName, "type" -> "hive") ++
+      Map(
+        "spark.sql.catalogImplementation" -> "hive",
+        "hive.metastore.uris" -> Servers.hive.uri,
+        "spark.sql.warehouse.dir" -> newDirectory("hive").toUri.toString
+      )
+    val builder = SparkSession.builder().master("local[2]").withExtensions(new SparkSessionExtensions)
+    try settings.foldLeft(builder) { case (b, (key, value)) => b.config(key, value) }.getOrCreate()
+    finally {
+      SparkSession.setDefaultSession(shared)
+      SparkSession.setActiveSession(shared)
+    }
+  }
+
+  private def inDatabase(name: String)(body: SparkSession => Unit): Unit = test(name) {
+    val db = s"hive_db${SharedSession.counter.incrementAndGet()}"
+    inSession(hive) { s =>
+      s.sql(s"CREATE DATABASE $db LOCATION '${newDirectory(db).toUri}'")
+      s.sql(s"USE $db")
+      try body(s)
+      finally {
+        s.sql("SHOW TABLES").collect().foreach { r =>
+          val drop = if (s.catalog.getTable(r.getString(1)).tableType == "VIEW") "VIEW" else "TABLE"
+          s.sql(s"DROP $drop `${r.getString(1)}`")
+        }
+        s.sql("USE default")
+        s.sql(s"DROP DATABASE $db")
+      }
+    }
+  }
+
+  private def values(frame: DataFrame): Seq[Any] = frame.collect().map(_.get(0)).toSeq.sortBy(_.toString)
+
+  private def provider(s: SparkSession, table: String): String =
+    s.sql(s"DESCRIBE TABLE EXTENDED $table").collect().find(_.getString(0) == "Provider").get.getString(1)
+
+  inDatabase("tables of ours, of Spark's and of Hive's, and views, live side by side") { s =>
+    s.sql("CREATE TABLE mine (id INT, day DATE) USING iceberg PARTITIONED BY (months(day))")
+    s.sql("CREATE TABLE parquet_table (id INT) USING parquet")
+    s.sql("CREATE TABLE orc_table (id INT) USING orc")
+    s.sql("CREATE TABLE hive_table (id INT) STORED AS PARQUET")
+    s.sql("INSERT INTO mine VALUES (1, DATE'2024-01-01')")
+    Seq("parquet_table", "orc_table", "hive_table").foreach(t => s.sql(s"INSERT INTO $t VALUES (2)"))
+    s.sql("CREATE VIEW both_kinds AS SELECT id FROM mine UNION ALL SELECT id FROM parquet_table")
+    assert(values(s.table("both_kinds")) == Seq(1, 2))
+    assert(values(s.sql("SHOW TABLES").select("tableName")) ==
+      Seq("both_kinds", "hive_table", "mine", "orc_table", "parquet_table"))
+    assert(provider(s, "mine") == "iceberg" && provider(s, "orc_table") == "orc" && provider(s, "hive_table") == "hive")
+    assert(values(s.sql("SELECT m.id + h.id FROM mine m JOIN hive_table h ON m.id < h.id")) == Seq(3))
+  }
+
+  inDatabase("each kind is changed, renamed and dropped by whom it belongs to") { s =>
+    s.sql("CREATE TABLE mine USING iceberg AS SELECT 1 AS id")
+    s.sql("CREATE TABLE theirs USING parquet AS SELECT 2 AS id")
+    s.sql("ALTER TABLE mine ADD COLUMN x STRING FIRST")
+    s.sql("ALTER TABLE theirs ADD COLUMN x STRING")
+    assert(s.table("mine").columns.toSeq == Seq("x", "id") && s.table("theirs").columns.toSeq == Seq("id", "x"))
+    s.sql("ALTER TABLE mine ADD PARTITION FIELD bucket(2, id)")
+    s.sql("ALTER TABLE mine SET TBLPROPERTIES ('a' = 'b')")
+    s.sql("ALTER TABLE theirs SET TBLPROPERTIES ('a' = 'b')")
+    s.sql("ALTER TABLE mine RENAME TO mine_too")
+    s.sql("ALTER TABLE theirs RENAME TO theirs_too")
+    assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine_too", "theirs_too"))
+    intercept[TableAlreadyExistsException](s.sql("ALTER TABLE mine_too RENAME TO theirs_too"))
+    intercept[TableAlreadyExistsException](s.sql("CREATE TABLE theirs_too (id INT) USING iceberg"))
+    intercept[AnalysisException](s.sql("CREATE TABLE mine_too (id INT) USING parquet"))
+    s.sql("CREATE OR REPLACE TABLE mine_too USING iceberg AS SELECT id + 1 AS id FROM mine_too")
+    assert(values(s.table("mine_too")) == Seq(2))
+    s.sql("DELETE FROM mine_too WHERE id = 2")
+    assert(s.table("mine_too").count() == 0)
+    s.sql("DROP TABLE mine_too PURGE")
+    s.sql("DROP TABLE theirs_too")
+    assert(s.sql("SHOW TABLES").count() == 0)
+  }
+
+  inDatabase("a statement of ours for another's table says what is wrong") { s =>
+    s.sql("CREATE TABLE theirs (id INT, x INT) USING parquet")
+    Seq("ADD PARTITION FIELD x", "DROP PARTITION FIELD x").foreach { change =>
+      val error = intercept[Exception](s.sql(s"ALTER TABLE theirs $change"))
+      assert(error.getMessage.contains("not an Iceberg table"))
+    }
+  }
+
+  inDatabase("a database with a table of ours is not dropped with it") { s =>
+    s.sql("CREATE TABLE mine (id INT) USING iceberg")
+    val db = s.catalog.currentDatabase
+    Seq("", "CASCADE").foreach(how => intercept[Exception](s.sql(s"DROP DATABASE $db $how")))
+    assert(values(s.sql("SHOW TABLES").select("tableName")) == Seq("mine"))
+  }
+
+  inDatabase("the same table is seen through other catalogs, and by Apache Iceberg") { s =>
+    val db = s.catalog.currentDatabase
+    s.sql("CREATE TABLE mine (id INT) USING iceberg")
+    s.sql("INSERT INTO mine VALUES (1)")
+    s.sql(s"INSERT INTO ice.$db.mine VALUES (2)")
+    s.sql("REFRESH TABLE mine")
+    assert(values(s.table("mine")) == Seq(1, 2) && values(s.table(s"other.$db.mine")) == Seq(1, 2))
+    s.sql(s"CREATE TABLE ice.$db.theirs (id INT) USING iceberg")
+    s.sql("INSERT INTO theirs VALUES (3)")
+    assert(values(s.table(s"ice.$db.theirs")) == Seq(3) && provider(s, "theirs") == "iceberg")
+    assert(values(s.sql(s"SHOW TABLES IN other.$db").select("tableName")) == Seq("mine", "theirs"))
+  }
+}

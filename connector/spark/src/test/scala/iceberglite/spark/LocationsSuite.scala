@@ -1,0 +1,94 @@
+package iceberglite.spark
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Tables in places with unusual names, by Spark, and how Apache Iceberg sees them. */
+class LocationsSuite extends AnyFunSuite with SharedSession {
+
+  private def files(directory: Path, ending: String): Vector[String] = {
+    val walk = Files.walk(directory)
+    try walk.iterator.asScala.map(directory.relativize(_).toString).filter(_.endsWith(ending)).toVector.sorted
+    finally walk.close()
+  }
+
+  private def fill(table: String): Unit = {
+    sql(s"INSERT INTO $table VALUES (1, 'a b'), (2, 'c/d')")
+    sql(s"INSERT INTO $table VALUES (3, 'e=f:g')")
+    sql(s"DELETE FROM $table WHERE id = 2")
+    ()
+  }
+
+  private val expected = Seq("[1,a b]", "[3,e=f:g]")
+
+  private val names =
+    Seq("a b", "a%20b", "ü ö", "p+q", "x=1&y", "a#b", "what?", "colon:ed", "back\\slash", "end/", "a%2Fb", "~")
+
+  for ((name, i) <- names.zipWithIndex) {
+    val prefix = Seq("file://", "", "file:")(i % 3)
+    test(s"a table at '$prefix…/$name' is written, read and purged") {
+      val parent = newDirectory()
+      val table = newTable(catalog = "litejdbc")
+      val location = s"$prefix$parent/${name.replace("\\", "\\\\")}"
+      sql(s"CREATE TABLE $table (id BIGINT, c STRING) PARTITIONED BY (c) LOCATION '$location'")
+      fill(table)
+      assert(sorted(s"SELECT * FROM $table") == expected)
+      val made = parent.resolve(name)
+      assert(files(made.resolve("data"), ".parquet").size >= 2 && files(made.resolve("metadata"), ".avro").nonEmpty)
+      sql(s"DROP TABLE $table PURGE")
+      assert(!files(made, "").exists(f => Files.isRegularFile(made.resolve(f))))
+    }
+  }
+
+  for (layout <- Seq(Map.empty[String, String], Map("write.object-storage.partitioned-paths" -> "false"), Map("path" -> "")))
+    test(s"data files spread over directories by a hash, and Apache Iceberg reads and goes on so: $layout") {
+      val elsewhere = newDirectory("data")
+      val directory = layout.get("path").map(_ => "write.data.path" -> elsewhere.toString)
+      val properties = (layout - "path" + ("write.object-storage.enabled" -> "true") ++ directory)
+        .map { case (key, value) => s"'$key' = '$value'" }.mkString(", ")
+      val table = newTable(catalog = "litejdbc")
+      val location = newDirectory("table").resolve("db/t")
+      sql(
+        s"CREATE TABLE $table (id BIGINT, c STRING) USING iceberg PARTITIONED BY (c) LOCATION '$location' " +
+          s"TBLPROPERTIES ($properties)"
+      )
+      sql(s"INSERT INTO $table VALUES (1, 'a')")
+      sql(s"INSERT INTO ${peer(table)} VALUES (2, 'b')")
+      spark.catalog.refreshTable(table)
+      assert(sorted(s"SELECT * FROM $table") == Seq("[1,a]", "[2,b]"))
+      assert(sorted(s"SELECT * FROM ${peer(table)}") == Seq("[1,a]", "[2,b]"))
+      val hash = "[01]{4}/[01]{4}/[01]{4}/[01]{8}"
+      val shape =
+        if (layout.contains("path")) s"$hash/db/t/c=[ab]/[^/]+\\.parquet"
+        else if (layout.isEmpty) s"$hash/c=[ab]/[^/]+\\.parquet"
+        else s"$hash-[^/]+\\.parquet"
+      val made = files(if (layout.contains("path")) elsewhere else location.resolve("data"), ".parquet")
+      assert(made.size == 2 && made.forall(_.matches(shape)), made)
+      sql(s"DROP TABLE $table PURGE")
+      assert(files(if (layout.contains("path")) elsewhere else location, ".parquet").isEmpty)
+    }
+
+  test("metadata may be elsewhere, and Apache Iceberg goes on there") {
+    val elsewhere = newDirectory("meta data")
+    val table = newTable(catalog = "litejdbc")
+    sql(s"CREATE TABLE $table (id BIGINT, c STRING) TBLPROPERTIES ('write.metadata.path' = 'file://$elsewhere/m')")
+    fill(table)
+    sql(s"INSERT INTO ${peer(table)} VALUES (4, 'z')")
+    spark.catalog.refreshTable(table)
+    assert(sorted(s"SELECT * FROM $table") == expected :+ "[4,z]")
+    assert(files(elsewhere.resolve("m"), ".metadata.json").size >= 5 && files(elsewhere.resolve("m"), ".avro").nonEmpty)
+  }
+
+  test("a CREATE TABLE AS SELECT that fails leaves no file, no directory and no namespace") {
+    val before = rows(s"SHOW NAMESPACES IN lite.$ns")
+    intercept[Exception](sql(s"CREATE TABLE lite.$ns.never PARTITIONED BY (id) AS SELECT id, raise_error('no') FROM range(9)"))
+    intercept[Exception] {
+      sql(s"CREATE TABLE lite.$ns.never AS SELECT id, if(id = 7, raise_error('no'), 'x') AS c FROM range(0, 9, 1, 3)")
+    }
+    assert(!Files.exists(SharedSession.warehouse.resolve(s"$ns/never")))
+    assert(rows(s"SHOW NAMESPACES IN lite.$ns") == before)
+  }
+}

@@ -1,0 +1,231 @@
+package iceberglite.spark
+
+import java.io.{PrintWriter, StringWriter}
+import java.nio.file.{Files, Paths}
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import org.apache.logging.log4j.core.appender.AbstractAppender
+import org.apache.logging.log4j.core.config.Property
+import org.apache.logging.log4j.core.layout.PatternLayout
+import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
+import org.apache.logging.log4j.{Level, LogManager}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.{CodegenMode, CostMode, ExtendedMode, FormattedMode, SimpleMode}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.servers.Servers
+
+/** Every secret of a configuration holds a mark, and the mark must be in nothing that anybody gets to see. */
+class SecretsSuite extends AnyFunSuite with SharedSession {
+  private val Mark = "mark0f5ecret"
+
+  /** Whatever is seen by somebody, with where. */
+  private val seen = new ConcurrentLinkedQueue[(String, String)]
+
+  private def see(where: String, text: String): Unit = {
+    seen.add(where -> text)
+    ()
+  }
+
+  private val s3 = Map(
+    "type" -> "hadoop",
+    "s3.path-style-access" -> "true",
+    "s3.access-key-id" -> "user",
+    "s3.secret-access-key" -> s"$Mark-s3",
+    "client.region" -> "us-east-1",
+    "hadoop.fs.s3a.attempts.maximum" -> "1",
+    "hadoop.fs.s3a.retry.limit" -> "1",
+    "hadoop.fs.s3a.connection.establish.timeout" -> "1000"
+  )
+
+  /** By name; the closed ones cannot be reached, and those after them are set up wrongly. */
+  private lazy val catalogs: Map[String, Map[String, String]] = Map(
+    "files" -> (s3 ++ Map("s3.endpoint" -> Servers.s3.endpoint, "warehouse" -> s"s3://${Servers.s3.newBucket()}/wh")),
+    "rows" -> Map(
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:sqlite:${newDirectory()}/c.db?password=$Mark-url",
+      "jdbc.user" -> "user",
+      "jdbc.password" -> s"$Mark-jdbc",
+      "warehouse" -> newDirectory().toString,
+      "hadoop.fs.s3a.secret.key" -> s"$Mark-hadoop"
+    ),
+    "closed_s3" -> (s3 ++ Map("s3.endpoint" -> "http://127.0.0.1:1", "warehouse" -> "s3://bucket/wh")),
+    "closed_pg" -> Map(
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:postgresql://127.0.0.1:1/db?user=u&password=$Mark-pg",
+      "warehouse" -> "/wh"
+    ),
+    "closed_rest" -> Map(
+      "type" -> "rest",
+      "uri" -> s"http://user:$Mark-rest@127.0.0.1:1/",
+      "credential" -> s"id:$Mark-credential",
+      "token" -> s"$Mark-token",
+      "header.X-Api-Key" -> s"$Mark-header"
+    ),
+    "closed_hive" -> Map(
+      "type" -> "hive",
+      "uri" -> "thrift://127.0.0.1:1",
+      "hadoop.javax.jdo.option.ConnectionPassword" -> s"$Mark-hive",
+      "warehouse" -> "/wh"
+    ),
+    "wrong_url" -> Map(
+      "type" -> "jdbc",
+      "uri" -> s"postgresql://user:$Mark-wrong@host/db?password=$Mark-wrong",
+      "warehouse" -> "/wh"
+    ),
+    "wrong_driver" -> Map("type" -> "jdbc", "uri" -> s"jdbc:nosuch://u:$Mark-d@h/db;password=$Mark-d", "warehouse" -> "/wh"),
+    "half_pair" -> Map("type" -> "hadoop", "warehouse" -> "s3://b/w", "s3.secret-access-key" -> s"$Mark-half"),
+    "wrong_key" -> Map("type" -> "hadoop", "warehouse" -> "/wh", "warehous" -> s"s3://u:$Mark-key@b/"),
+    "wrong_type" -> Map("type" -> "glue", "token" -> s"$Mark-type", "credential" -> s"$Mark-type"),
+    "wrong_io" -> Map("type" -> "hadoop", "warehouse" -> "/wh", "io-impl" -> "com.example.IO", "s3.session-token" -> Mark)
+  )
+
+  /** What the documentation tells users to set. */
+  private lazy val patterns: Map[String, String] = {
+    val lines = Files.readAllLines(Paths.get("docs/security.md")).asScala.filter(_.matches("spark\\.\\S*redaction\\.\\S+ .*"))
+    lines.map(_.split(" +", 2)).map { case Array(key, pattern) => key -> pattern }.toMap
+  }
+
+  private def attached(): SparkSession = {
+    val session = spark.newSession()
+    session.conf.set("spark.sql.redaction.options.regex", patterns("spark.sql.redaction.options.regex"))
+    for ((catalog, settings) <- catalogs) {
+      session.conf.set(s"spark.sql.catalog.$catalog", classOf[SparkCatalog].getName)
+      settings.foreach { case (key, value) => session.conf.set(s"spark.sql.catalog.$catalog.$key", value) }
+    }
+    session
+  }
+
+  private def traceOf(e: Throwable): String = {
+    val text = new StringWriter
+    e.printStackTrace(new PrintWriter(text))
+    s"$text\n$e"
+  }
+
+  /** Runs a statement and sees its rows, its plans and its failure. */
+  private def run(session: SparkSession, statement: String): Unit =
+    try {
+      val frame = session.sql(statement)
+      see(statement, frame.collect().mkString("\n"))
+      Seq(SimpleMode, ExtendedMode, FormattedMode, CostMode, CodegenMode).foreach { mode =>
+        see(s"plan of $statement", frame.queryExecution.explainString(mode))
+      }
+    } catch { case NonFatal(e) => see(s"error of $statement", traceOf(e)) }
+
+  private def working(catalog: String): Seq[String] = Seq(
+    s"CREATE NAMESPACE IF NOT EXISTS $catalog.db",
+    s"CREATE TABLE $catalog.db.t (id BIGINT, c STRING) PARTITIONED BY (c)",
+    s"INSERT INTO $catalog.db.t VALUES (1, 'a'), (2, 'b')",
+    s"SELECT * FROM $catalog.db.t WHERE id > 1",
+    s"DELETE FROM $catalog.db.t WHERE c = 'a'",
+    s"CREATE TABLE $catalog.db.u AS SELECT * FROM $catalog.db.t",
+    s"CREATE TABLE $catalog.db.v AS SELECT raise_error('no') AS x FROM $catalog.db.t",
+    s"SHOW TBLPROPERTIES $catalog.db.t",
+    s"DESCRIBE EXTENDED $catalog.db.t",
+    s"SHOW CREATE TABLE $catalog.db.t",
+    s"DESCRIBE NAMESPACE EXTENDED $catalog.db",
+    s"SELECT * FROM $catalog.db.t.snapshots",
+    s"SELECT * FROM $catalog.db.none",
+    s"CREATE TABLE $catalog.db.t (id BIGINT)",
+    s"ALTER TABLE $catalog.db.t SET TBLPROPERTIES ('write.target-file-size-bytes' = 'x')",
+    s"EXPLAIN EXTENDED SELECT * FROM $catalog.db.t",
+    s"DROP TABLE $catalog.db.u PURGE"
+  )
+
+  private def failing(catalog: String): Seq[String] =
+    Seq(s"SHOW NAMESPACES IN $catalog", s"SELECT * FROM $catalog.db.t", s"CREATE TABLE $catalog.db.t (id BIGINT)")
+
+  test("no secret is in rows, plans, errors with their causes, logs or the data of the Spark UI") {
+    val log = new Recorder
+    log.attach()
+    try {
+      val session = attached()
+      val before = executions.map(_.executionId).foldLeft(-1L)(_ max _)
+      inSession(session) { _ =>
+        catalogs.keys.toVector.sorted.foreach { catalog =>
+          val statements = if (Set("files", "rows")(catalog)) working(catalog) else failing(catalog)
+          statements.foreach(run(session, _))
+        }
+      }
+      seeUI(before)
+    } finally log.detach()
+    val statements = seen.asScala.map(_._1).toSet
+    assert(Seq("error of SELECT * FROM closed_pg.db.t", "plan of SELECT * FROM files.db.t.snapshots", "ui", "log")
+      .forall(where => statements.exists(_.contains(where))))
+    val told = seen.asScala.filter(_._2.contains(Mark))
+    assert(told.isEmpty, told.map { case (where, text) => s"$where:\n${around(text)}" }.mkString("\n\n"))
+  }
+
+  test("a location with a password is refused before anybody logs it") {
+    val log = new Recorder
+    log.attach()
+    val error =
+      try inSession(attached()) { session =>
+          intercept[Exception](session.sql(s"CREATE TABLE rows.w (id BIGINT) LOCATION 's3://user:$Mark@nowhere/w'"))
+        }
+      finally log.detach()
+    assert(traceOf(error).contains("s3://user:***@nowhere/w") && traceOf(error).contains("It must hold no password"))
+    assert(!traceOf(error).contains(Mark) && !seen.asScala.exists(s => s._1.startsWith("log") && s._2.contains(Mark)))
+  }
+
+  test("Spark's page of the environment hides the configuration, with the pattern that the documentation names") {
+    val pattern = patterns("spark.redaction.regex").r
+    // As Spark does it: by the key, or by what the value looks like.
+    val shown = catalogs.values.flatten.filter { case (key, value) =>
+      pattern.findFirstIn(key).orElse(pattern.findFirstIn(value)).isEmpty
+    }
+    assert(!shown.exists(_._2.contains(Mark)), shown.filter(_._2.contains(Mark)))
+    assert(shown.exists(_._1 == "warehouse") && shown.exists(_._1 == "s3.access-key-id") == false)
+  }
+
+  private def around(text: String): String = {
+    val at = text.indexOf(Mark)
+    text.substring(math.max(0, at - 300), math.min(text.length, at + 100))
+  }
+
+  private def executions = spark.sharedState.statusStore.executionsList()
+
+  /** By number, for the store forgets the oldest. @param before the last that does not count */
+  private def seeUI(before: Long): Unit = {
+    val store = spark.sharedState.statusStore
+    executions.filter(_.executionId > before).foreach { execution =>
+      see("ui", Seq(execution.description, execution.details, execution.physicalPlanDescription).mkString("\n"))
+      see("ui", execution.modifiedConfigs.mkString("\n"))
+      see("ui", execution.errorMessage.toString)
+      store.planGraph(execution.executionId).allNodes.foreach(node => see("ui", node.toString))
+    }
+  }
+
+  /** Takes what all loggers say, ours in full. */
+  final private class Recorder
+      extends AbstractAppender("secrets", null, PatternLayout.createDefaultLayout(), true, Property.EMPTY_ARRAY) {
+    private val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
+    private val root = context.getConfiguration.getRootLogger
+    private val before = (root.getLevel, root.getAppenders.values.asScala.toVector)
+
+    override def append(event: LogEvent): Unit = {
+      see(s"log of ${event.getLoggerName}", event.getMessage.getFormattedMessage)
+      Option(event.getThrown).foreach(e => see(s"log of ${event.getLoggerName}", traceOf(e)))
+    }
+
+    /** In the place of those there are: nobody wants to read all this. */
+    def attach(): Unit = {
+      start()
+      before._2.foreach(appender => root.removeAppender(appender.getName))
+      root.setLevel(Level.INFO)
+      root.addAppender(this, Level.INFO, null)
+      context.updateLoggers()
+    }
+
+    def detach(): Unit = {
+      root.removeAppender(getName)
+      root.setLevel(before._1)
+      before._2.foreach(root.addAppender(_, null, null))
+      context.updateLoggers()
+      stop()
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package iceberglite.spark.procedure
+
+import java.util.Locale
+
+import org.apache.spark.sql.types.{LongType, StringType, StructField}
+
+/** What is rendered from the registry of procedures: their part of `docs/procedures.md`, and their Python functions. */
+private[procedure] object ProcedurePages {
+
+  private val quote = "\""
+  private val quotes = quote * 3
+
+  /** A section for each procedure. */
+  def markdown: Seq[String] = Procedures.all.flatMap { p =>
+    val signature = p.parameters.map(q => if (q.required) q.name else s"[${q.name}]").mkString(", ")
+    Seq(s"### ${p.name}", "", s"`CALL catalog.system.${p.name}($signature)`", "", s"${p.description}.", "") ++
+      table("argument", "type", "what it is")(p.parameters.map { q =>
+        Seq(s"`${q.name}`", q.kind.sql.sql.toLowerCase(Locale.ROOT), q.doc + (if (q.required) "" else " (optional)"))
+      }) ++ Seq("") ++
+      table("column of the result", "type", "what it is")(p.output.map { field =>
+        val mayBeNull = if (field.nullable) "; may be null" else ""
+        Seq(s"`${field.name}`", field.dataType.sql.toLowerCase(Locale.ROOT), field.getComment.getOrElse("") + mayBeNull)
+      }) ++ Seq("")
+  }.dropRight(1)
+
+  private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
+    (header +: header.map(_ => "---") +: rows).map(_.mkString("| ", " | ", " |"))
+
+  /** The module `pyspark_iceberg.procedures`. */
+  def python: Seq[String] = {
+    val (makers, methods) = Procedures.all.partition(_.makesTable)
+    head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
+      makers.flatMap("" +: function(_, "spark: SparkSession, table: str", "call(spark, ", ""))
+  }
+
+  private def head: Seq[String] = Seq(
+    s"${quotes}The procedures as Python functions. Rendered from the connector's own list; not to be edited.$quotes",
+    "",
+    "from __future__ import annotations",
+    "",
+    "from collections.abc import Mapping",
+    "from typing import NamedTuple",
+    "",
+    "from pyspark.sql import Row, SparkSession",
+    "",
+    "from pyspark_iceberg.call import Timestamp, call"
+  )
+
+  private def mixin: Seq[String] = Seq(
+    "",
+    "",
+    "class TableProcedures:",
+    s"    ${quotes}The procedures of a table that is there, as methods.$quotes",
+    "",
+    "    def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:",
+    "        raise NotImplementedError"
+  )
+
+  private def className(p: Procedure): String = p.name.split('_').map(_.capitalize).mkString
+
+  private def result(p: Procedure): Seq[String] = Seq(
+    "",
+    "",
+    s"class ${className(p)}(NamedTuple):",
+    s"    ${quotes}A row of what `${p.name}` gives.$quotes",
+    ""
+  ) ++ p.output.flatMap(f => Seq(s"    ${f.name}: ${annotation(f)}", s"    $quotes${f.getComment.get}.$quotes"))
+
+  private def annotation(field: StructField): String = {
+    val plain = field.dataType match {
+      case LongType => "int"
+      case StringType => "str"
+      case other => throw new IllegalArgumentException(s"no annotation for $other")
+    }
+    if (field.nullable) s"$plain | None" else plain
+  }
+
+  private def function(p: Procedure, first: String, call: String, indent: String): Seq[String] = {
+    val rest = p.parameters.tail
+    val given = rest.map(q => s"${q.name}: ${q.kind.python}" + (if (q.required) "" else " | None = None"))
+    val (kind, value) =
+      if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
+      else (className(p), s"${className(p)}(*rows[0])")
+    val table = if (p.makesTable) "table, " else ""
+    val arguments = rest.map(q => s"$quote${q.name}$quote: ${q.name}").mkString("{", ", ", "}")
+    val documented = if (p.makesTable) p.parameters else rest
+    val lines = Seq(
+      "",
+      s"def ${p.name}(${(first +: given).mkString(", ")}) -> $kind:",
+      s"    $quotes${p.description}.",
+      "",
+      "    Args:"
+    ) ++ (if (p.makesTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
+      documented.map(q => s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.") ++
+      Seq(s"    $quotes", s"    rows = $call$quote${p.name}$quote, $table$arguments)", s"    return $value")
+    lines.map(line => if (line.isEmpty) line else indent + line)
+  }
+}
