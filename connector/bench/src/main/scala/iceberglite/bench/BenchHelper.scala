@@ -1,0 +1,112 @@
+package iceberglite.bench
+
+import java.nio.ByteBuffer
+import java.util.Locale
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.Identifier
+
+import iceberglite.scan.TableScan
+import iceberglite.spark.{LiteCatalog, LiveTable}
+import iceberglite.spec._
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal}
+import iceberglite.spec.expr.Term.Named
+import iceberglite.table.Table
+import iceberglite.table.action.MergeAppend
+
+/**
+ * Our metadata layer without Spark, for a side-by-side harness that calls static methods: commits and plans of fake
+ * files. What the harness does with Apache Iceberg is the same, file by file and metric by metric.
+ */
+object BenchHelper {
+  private val RowsPerFile = 100000L
+  private val FileBytes = 64L << 20
+  private val PartitionColumn = "p"
+
+  /** @param name with the catalog's in front */
+  def load(session: SparkSession, name: String): LiveTable = {
+    val catalog +: rest = session.sessionState.sqlParser.parseMultipartIdentifier(name)
+    session.sessionState.catalogManager.catalog(catalog) match {
+      case ours: LiteCatalog => ours.liveTable(Identifier.of(rest.init.toArray, rest.last))
+      case other => throw new IllegalArgumentException(s"${other.name} is no catalog of iceberg-lite")
+    }
+  }
+
+  /** Appends one fake file `commits` times. @return milliseconds of each commit */
+  def commitLoop(live: LiveTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
+    val table = live.current
+    val file = fake(table, i.toLong)
+    millis(table.transaction().add(new MergeAppend(Vector(file))).commit())._1
+  }
+
+  /**
+   * Plans a new scan `times` times.
+   *
+   * @param kind what is asked for: `full`, `part` (one partition) or `stats` (one file, by its bounds)
+   * @return milliseconds of each plan, and at the end how many files it has
+   */
+  def plan(live: LiveTable, kind: String, times: Int): Array[Double] = {
+    val table = live.current
+    val runs = Array.fill(times)(millis {
+      TableScan(table, table.currentSnapshot, table.schema, filter(kind), caseSensitive = true).plan().tasks.size
+    })
+    runs.map(_._1) :+ runs.last._2.toDouble
+  }
+
+  private def millis[A](body: => A): (Double, A) = {
+    val start = System.nanoTime()
+    val result = body
+    ((System.nanoTime() - start) / 1e6, result)
+  }
+
+  private def filter(kind: String): Expression = kind match {
+    case "full" => AlwaysTrue
+    case "part" => Equal(Named(PartitionColumn), IntLiteral(7))
+    case "stats" => Equal(Named("k"), IntLiteral(7919 * 3))
+    case other => throw new IllegalArgumentException(s"$other is not full, part or stats")
+  }
+
+  private def fake(table: Table, number: Long): ContentFile = ContentFile(
+    Content.Data,
+    s"${table.location}/data/" + "%08d-fake-9f1c2b7e-0001.parquet".formatLocal(Locale.ROOT, number),
+    FileFormat.Parquet,
+    table.spec.specId,
+    PartitionTuple.Empty,
+    RowsPerFile,
+    FileBytes,
+    metrics(table.schema, number),
+    splitOffsets = Vector(4L)
+  )
+
+  private def metrics(schema: Schema, number: Long): Metrics = {
+    val fields = schema.fields.filterNot(_.name == PartitionColumn)
+    def each[A](value: Int => A): Map[Int, A] = fields.map(f => f.id -> value(f.id)).toMap
+    val bounds = for (f <- fields; (low, high) <- boundsOf(f.fieldType, number)) yield (f.id, low, high)
+    MetricMaps(
+      columnSizes = Some(each(100000L + _)),
+      valueCounts = Some(each(_ => RowsPerFile)),
+      nullValueCounts = Some(each(_ => 0L)),
+      nanValueCounts = None,
+      lowerBounds = Some(bounds.map { case (id, low, _) => id -> encoded(low) }.toMap),
+      upperBounds = Some(bounds.map { case (id, _, high) => id -> encoded(high) }.toMap)
+    )
+  }
+
+  private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
+
+  /** Of the types that the harness makes columns of. */
+  private def boundsOf(t: Type, number: Long): Option[(Literal, Literal)] = t match {
+    case LongType => Some((LongLiteral(number * RowsPerFile), LongLiteral((number + 1) * RowsPerFile - 1)))
+    case IntType =>
+      val low = (number * 7919 % 1000000).toInt
+      Some((IntLiteral(low), IntLiteral(low + 10)))
+    case DoubleType => Some((DoubleLiteral(number * 0.5), DoubleLiteral(number * 0.5 + 1000)))
+    case StringType =>
+      val low = s"prefix-${number % 977}"
+      Some((StringLiteral(low), StringLiteral(low + "zzzz")))
+    case _ => None
+  }
+}
