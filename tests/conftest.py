@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from pyspark.sql import SparkSession
 from servers.kinds import KINDS
+from servers.process import jars
 
 from pyspark_iceberg import iceberg_session
 
@@ -38,6 +39,7 @@ def spark(warehouse: Path, sqlite_uri: str) -> Iterator[SparkSession]:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.jars", next(jar for jar in jars("client") if "/postgresql-" in jar))
     )
     session = iceberg_session(warehouse, builder=builder)
     session.sparkContext.setLogLevel("OFF")

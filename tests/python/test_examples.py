@@ -36,6 +36,23 @@ def test_the_quickstart_runs_the_main_job(tmp_path: Path) -> None:
     assert again.returncode == 0, "a second run on the same warehouse works: " + again.stderr[-3000:]
 
 
+def test_the_branches_example_shows_each_state_to_whom_it_is_for(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "03_branches.py"), "--warehouse", str(tmp_path / "wh")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    for line in (
+        "on the branch: {'apple': 2, 'pear': 3, 'plum': 1}, in the table: {'apple': 3, 'pear': 4}",
+        "now: {'apple': 2, 'pear': 3, 'plum': 1}, before: {'apple': 3, 'pear': 4}",
+        "wrong: ['fig'], so it is not published; others see {'apple': 2, 'pear': 3, 'plum': 1}",
+        "staged: {'apple': 2, 'kiwi': 2, 'pear': 3, 'plum': 1}",
+        "published: {'apple': 2, 'fig': 5, 'kiwi': 2, 'pear': 3, 'plum': 1}",
+        "ancestors: 1 now, 5 before",
+    ):
+        assert line in done.stdout, done.stdout
+    assert re.search(r"main moved from \d+ to \d+", done.stdout)
+    assert re.search(r"back at the tag \(\d+\): {'apple': 3, 'pear': 4}", done.stdout)
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a standalone master and two workers on the loopback address; return the master's URL."""

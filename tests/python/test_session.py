@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from pyspark.sql import SparkSession
 
 from pyspark_iceberg import IcebergLiteError, configure, connector_jars, iceberg_session
 from pyspark_iceberg.session import catalog_settings
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_a_warehouse_is_enough(tmp_path: Path) -> None:
@@ -77,3 +80,11 @@ def test_a_running_session_without_the_connector_is_refused_with_the_way_out(tmp
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "refused: A Spark session without iceberg-lite is already running" in done.stdout
     assert "spark.stop()" in done.stdout
+
+
+def test_sparks_pages_hide_the_secrets_of_catalogs(spark: SparkSession) -> None:
+    documented = (ROOT / "docs" / "security.md").read_text()
+    for key in ("spark.redaction.regex", "spark.sql.redaction.options.regex"):
+        pattern = spark.sparkContext.getConf().get(key) or "none"
+        assert re.search(rf"^{re.escape(key)} +{re.escape(pattern)}$", documented, re.MULTILINE)
+    assert all(re.search(pattern, text) for text in ("credential", "jdbc:postgresql://me:word@host/db", "token"))

@@ -67,6 +67,10 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
         "hive.metastore.warehouse.dir": warehouse,
         # A lock of a writer that died goes after so long.
         "hive.txn.timeout": "10s",
+        # Tests keep files in memory; where the server wants a directory for a table, it gets one.
+        "fs.mem.impl": "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme",
+        "fs.viewfs.overload.scheme.target.mem.impl": "org.apache.hadoop.fs.LocalFileSystem",
+        "fs.viewfs.mounttable.wh.linkFallback": f"file://{directory}/memory",
     }
     rows = "".join(f"<property><name>{k}</name><value>{v}</value></property>" for k, v in properties.items())
     (directory / "hive-site.xml").write_text(f"<configuration>{rows}</configuration>")
@@ -75,7 +79,7 @@ def hive(directory: Path, port: int | None) -> Iterator[Facts]:
     spark = Path(pyspark.__file__).parent / "jars" / "*"
     opened = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.net")]
     command = ["java", "-Xmx512m", *opened, "-cp", ":".join([str(directory), *jars("hive"), str(spark)])]
-    command += ["org.apache.hadoop.hive.metastore.HiveMetaStore", "-p", str(port)]
+    command += [f"-Dhive.log.dir={directory}", str(Path(__file__).parent / "HiveMetastore.java"), "-p", str(port)]
     with running(command, directory / "hive.log", functools.partial(answers, port)):
         yield {"uri": f"thrift://{HOST}:{port}", "warehouse": warehouse}
 

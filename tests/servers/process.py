@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOST = "127.0.0.1"
-START_SECONDS = 90
+START_SECONDS = 240
 
 
 def free_port() -> int:

@@ -1,0 +1,93 @@
+"""Checks the models of the commit protocol with spin: the protocol holds, and every wrong variant of it is found out.
+
+Usage: check.py SPIN, where SPIN is the program `spin`. `make model` installs it and runs this.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+
+#: Where `make` puts spin on a machine that has none on its PATH.
+INSTALLED = ROOT / ".tools" / "spin" / "usr" / "bin" / "spin"
+
+#: Each model, with the variants of it that are wrong.
+MODELS: dict[str, tuple[str, ...]] = {
+    "pointer": ("BLIND_SWAP", "CLEANS_UP_UNKNOWN", "RETRIES_UNSEEN", "POINTS_FIRST"),
+    "files": ("REPLACES", "CLEANS_UP_UNKNOWN", "RETRIES_UNSEEN", "TRUSTS_HINT"),
+}
+
+
+class MissingToolError(RuntimeError):
+    """A program that the check needs is not there."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What spin says of a model."""
+
+    holds: bool
+    states: int
+    report: str
+
+
+def find_spin() -> Path:
+    """Return the program spin, from the PATH or from where `make` puts it."""
+    on_path = shutil.which("spin")
+    if on_path:
+        return Path(on_path)
+    if INSTALLED.is_file():
+        return INSTALLED
+    raise MissingToolError("The model checker spin is not there. Run `make model`, which installs it below .tools")
+
+
+def check(spin: Path, model: str, variant: str | None = None) -> Verdict:
+    """Let spin visit every state of a model, or of a wrong variant of it until it finds a rule broken."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        raise MissingToolError("A C compiler is not there, which spin needs. Install one (Debian: gcc)")
+    with tempfile.TemporaryDirectory() as folder:
+        flags = [f"-D{variant}"] if variant else []
+        run([str(spin), *flags, "-a", str(FOLDER / f"{model}.pml")], folder)
+        run([compiler, "-O2", "-w", "-DSAFETY", "-DCOLLAPSE", "-o", "pan", "pan.c"], folder)
+        report = run(["./pan", "-m200000", "-w22"], folder)
+    errors = re.search(r"errors: (\d+)", report)
+    states = re.search(r"(\d+) states, stored", report)
+    if errors is None or states is None or "max search depth too small" in report:
+        raise RuntimeError(f"spin has not visited all of {model}:\n{report}")
+    return Verdict(errors.group(1) == "0", int(states.group(1)), report)
+
+
+def run(command: list[str], folder: str) -> str:
+    """Run a program to its end; what it says counts, and its exit code only where it is a failure of its own."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0 and "errors:" not in done.stdout:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def main() -> int:
+    """Check everything; the exit code says whether all is as it should be."""
+    spin = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else find_spin()
+    good = True
+    for model, variants in MODELS.items():
+        for variant in (None, *variants):
+            verdict = check(spin, model, variant)
+            as_expected = verdict.holds == (variant is None)
+            good = good and as_expected
+            what = f"{model}.pml" + (f" with {variant}" if variant else "")
+            result = "holds" if verdict.holds else "is refuted"
+            print(f"{'ok    ' if as_expected else 'WRONG '} {what} {result} ({verdict.states} states)")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""The models of the commit protocol hold, and each wrong variant of it is found out: see tests/model."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def load() -> ModuleType:
+    """Load tests/model/check.py, which is a script and in no package."""
+    spec = importlib.util.spec_from_file_location("model_check", ROOT / "tests" / "model" / "check.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["model_check"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+model_check = load()
+
+
+@pytest.mark.parametrize("model", sorted(model_check.MODELS))
+def test_no_update_is_lost_and_nothing_dirty_is_read(model: str) -> None:
+    verdict = model_check.check(model_check.find_spin(), model)
+    assert verdict.holds, verdict.report
+    assert verdict.states > 100_000, "the model has become too small to say anything"
+
+
+@pytest.mark.parametrize(
+    ("model", "variant"), [(m, v) for m, variants in sorted(model_check.MODELS.items()) for v in variants]
+)
+def test_a_wrong_protocol_is_found_out(model: str, variant: str) -> None:
+    assert f"def {variant}\n" in (model_check.FOLDER / f"{model}.pml").read_text()
+    assert not model_check.check(model_check.find_spin(), model, variant).holds
+
+
+def test_a_missing_tool_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(model_check, "INSTALLED", tmp_path / "spin")
+    with pytest.raises(model_check.MissingToolError, match="make model"):
+        model_check.find_spin()
+    with pytest.raises(model_check.MissingToolError, match="C compiler"):
+        model_check.check(tmp_path / "spin", "pointer")

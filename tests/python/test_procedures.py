@@ -1,0 +1,115 @@
+"""Branches and procedures from Python: SQL text only, as Spark Connect needs it."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import SparkSession
+
+from pyspark_iceberg import Table, register_table
+from pyspark_iceberg.call import call, catalog_of, literal
+
+
+@pytest.fixture
+def three(spark: SparkSession, table: str) -> Table:
+    """Return a table with three snapshots of one row each."""
+    spark.sql(f"CREATE TABLE {table} (id INT) USING iceberg")
+    for i in range(3):
+        spark.sql(f"INSERT INTO {table} VALUES ({i})")
+    return Table(spark, table)
+
+
+def ids(table: Table) -> list[int]:
+    return sorted(r["id"] for r in table.to_df().collect())
+
+
+def test_a_table_goes_back_and_forth_in_its_history(three: Table) -> None:
+    first, second, third = (r["snapshot_id"] for r in three.snapshots().collect())
+    back = three.rollback_to_snapshot(first)
+    assert (back.previous_snapshot_id, back.current_snapshot_id) == (third, first)
+    assert ids(three) == [0]
+    assert three.set_current_snapshot(third) == (first, third)
+    assert [a.snapshot_id for a in three.ancestors_of()] == [third, second, first]
+    assert [a.snapshot_id for a in three.ancestors_of(second)] == [second, first]
+
+
+def test_a_time_is_given_as_datetime_or_as_text(three: Table) -> None:
+    first, second, third = three.snapshots().collect()
+    aware = datetime.datetime.fromtimestamp(second["committed_at"].timestamp(), datetime.timezone.utc)
+    assert three.rollback_to_timestamp(aware).current_snapshot_id == first["snapshot_id"]
+    three.set_current_snapshot(third["snapshot_id"])
+    text = aware.strftime("%Y-%m-%d %H:%M:%S.%fZ")
+    assert three.rollback_to_timestamp(text).current_snapshot_id == first["snapshot_id"]
+    with pytest.raises(AnalysisException, match="It must be TIMESTAMP"):
+        three.rollback_to_timestamp("last week")
+
+
+def test_branches_are_read_moved_and_published(spark: SparkSession, three: Table) -> None:
+    spark.sql(f"ALTER TABLE {three.name} CREATE BRANCH `it's``mine`")
+    spark.range(7, 8).selectExpr("CAST(id AS INT) id").writeTo(f"{three.name}.`branch_it's``mine`").append()
+    assert sorted(r["id"] for r in three.branch("it's`mine").collect()) == [0, 1, 2, 7]
+    assert ids(three) == [0, 1, 2]
+    moved = three.fast_forward("main", "it's`mine")
+    assert moved.branch_updated == "main"
+    assert ids(three) == [0, 1, 2, 7]
+    with pytest.raises(AnalysisException, match="nothing"):
+        three.set_current_snapshot(ref="nothing")
+    with pytest.raises(AnalysisException, match="Give either snapshot_id or ref"):
+        three.set_current_snapshot()
+
+
+def test_what_is_staged_is_picked_by_its_id_or_its_snapshot(spark: SparkSession, three: Table) -> None:
+    spark.sql(f"ALTER TABLE {three.name} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+    for wap_id, row in (("a\\b 'c'", 10), ("two", 11)):
+        spark.conf.set("spark.wap.id", wap_id)
+        spark.sql(f"INSERT INTO {three.name} VALUES ({row})")
+    spark.conf.unset("spark.wap.id")
+    assert ids(three) == [0, 1, 2]
+    published = three.publish_changes("a\\b 'c'")
+    assert published.current_snapshot_id == three.current_snapshot_id
+    staged = three.snapshots().where("summary['wap.id'] = 'two'").collect()[0]["snapshot_id"]
+    assert three.cherrypick_snapshot(staged).source_snapshot_id == staged
+    assert ids(three) == [0, 1, 2, 10, 11]
+
+
+def test_the_catalog_of_a_table_is_its_first_part_or_the_current_one(spark: SparkSession) -> None:
+    assert catalog_of(spark, "shared.db.t") == "shared"
+    assert catalog_of(spark, "`shared`.`a.b`.t") == "shared"
+    assert catalog_of(spark, "`shared.db`.t") == "lite"
+    assert catalog_of(spark, "db.t") == "lite"
+    assert catalog_of(spark, "shared") == "lite"
+    assert catalog_of(spark, "spark_catalog.default.t") == "spark_catalog"
+    assert catalog_of(spark, "lite.`/data/t`") == "lite"
+
+
+def test_a_table_of_another_catalog_is_registered_and_rolled_back_there(spark: SparkSession) -> None:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.calls")
+    spark.sql("CREATE TABLE shared.calls.t (id INT) USING iceberg")
+    try:
+        spark.sql("INSERT INTO shared.calls.t VALUES (1)")
+        log = spark.table("shared.calls.t.metadata_log_entries").orderBy("timestamp").collect()
+        registered = register_table(spark, "shared.calls.again", log[-1]["file"])
+        assert (registered.total_records_count, registered.total_data_files_count) == (1, 1)
+        again = Table(spark, "shared.calls.again")
+        assert again.rollback_to_snapshot(registered.current_snapshot_id or 0).previous_snapshot_id is not None
+    finally:
+        spark.sql("DROP TABLE IF EXISTS shared.calls.again")
+        spark.sql("DROP TABLE shared.calls.t")
+
+
+def test_values_are_written_as_constants_that_cannot_break_out() -> None:
+    assert literal("it's \\ `b`") == "'it\\'s \\\\ `b`'"
+    assert literal(-7) == "-7"
+    assert literal(datetime.datetime(2024, 1, 2, 3, 4, 5, 6)) == "TIMESTAMP '2024-01-02 03:04:05.000006'"
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    assert literal(datetime.datetime(2024, 1, 2, tzinfo=zone)) == "TIMESTAMP '2024-01-02 00:00:00+02:00'"
+    for value in (True, 1.5, b"x", [1]):
+        with pytest.raises(TypeError, match="constant of SQL"):
+            literal(value)
+
+
+def test_an_unknown_procedure_is_an_error_with_its_place(spark: SparkSession, three: Table) -> None:
+    with pytest.raises(ParseException, match="did you mean ancestors_of"):
+        call(spark, "ancestors_off", three.name, {})
