@@ -8,6 +8,8 @@ VERSION := $(shell cat VERSION)
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 WAREHOUSE ?= warehouse
 FUZZ ?= 200
+SOAK ?= 10
+HISTORY ?=
 SEED := $(or $(SEED),$(shell date +%s))
 
 VENV := .venv
@@ -29,7 +31,14 @@ SBT := java $(SBT_OPTIONS) -jar $(LAUNCHER)
 SBT_READY := $(LAUNCHER)
 endif
 
-.PHONY: help quickstart test test-all bench shell stack jar wheel style format clean check
+# The model checker from the PATH, else from Debian's package.
+ifneq ($(shell command -v spin),)
+SPIN := $(shell command -v spin)
+else
+SPIN := .tools/spin/usr/bin/spin
+endif
+
+.PHONY: help quickstart test test-all bench soak model shell stack jar wheel style format clean check
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -51,6 +60,13 @@ fuzz: $(SBT_READY) | check ## damage every kind of file FUZZ (200) times as ofte
 	@echo "SEED=$(SEED) FUZZ=$(FUZZ)"
 	@ICEBERG_LITE_FUZZ=$(FUZZ) ICEBERG_LITE_SEED=$(SEED) $(SBT) 'spec/testOnly *Fuzz*' 'core/testOnly *Fuzz* *Damaged*' \
 	  'spark/testOnly *Fuzz*'
+
+soak: $(SBT_READY) | check ## run simulated writers for SOAK (10) minutes, from SEED; HISTORY=n replays one
+	@echo "SEED=$(SEED) SOAK=$(SOAK)$(if $(HISTORY), HISTORY=$(HISTORY))"
+	@ICEBERG_LITE_SOAK=$(SOAK) ICEBERG_LITE_SEED=$(SEED) ICEBERG_LITE_HISTORY=$(HISTORY) $(SBT) 'core/testOnly iceberglite.sim.SimulationSuite'
+
+model: $(READY) $(SPIN) ## check the models of the commit protocol in tests/model with spin
+	@$(PY) tests/model/check.py $(SPIN)
 
 shell: $(READY) $(BUNDLED) ## a PySpark shell with the catalog `lite` on ./warehouse
 	@$(PY) -m pyspark_iceberg.shell $(WAREHOUSE)
@@ -83,6 +99,9 @@ $(LAUNCHER): | check
 	@mkdir -p .tools && echo "Fetching sbt $(SBT_VERSION)" && mvn -q -B -Dstyle.color=never \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
 	  -Dartifact=org.scala-sbt:sbt-launch:$(SBT_VERSION) -DoutputDirectory=.tools
+
+.tools/spin/usr/bin/spin:
+	@bash tests/model/install.sh .tools/spin
 
 $(JAR): $(SOURCES) $(SBT_READY) | check
 	@$(SBT) spark/assembly

@@ -81,16 +81,17 @@ lazy val spark = (project in file("connector/spark"))
 
 /** Measurements beside Apache Iceberg, by JMH; no part of the build that users run. */
 lazy val bench = (project in file("connector/bench"))
-  .dependsOn(core)
+  .dependsOn(core, spark)
   .enablePlugins(JmhPlugin)
   .settings(
     common,
     name := "iceberg-lite-bench",
     publish / skip := true,
-    libraryDependencies ++= Dependencies.atRunTime(Dependencies.formats) :+ Dependencies.peer
+    libraryDependencies ++= Dependencies.atRunTime(Dependencies.formats) ++ Dependencies.sparkSql :+ Dependencies.peer
   )
 
-val fetch = taskKey[Seq[File]]("Writes the class path of each server of the tests, and of its clients, below .tools/servers")
+val fetch =
+  taskKey[Seq[File]]("Writes the class path of each server of the tests, and of its clients, below .tools/servers")
 
 /** The servers that the tests and `make stack` start: nothing of them is compiled against, or in what users run. */
 lazy val servers = (project in file("tests/servers"))

@@ -35,6 +35,7 @@ object Dependencies {
     "org.apache.thrift" % "libfb303" % "0.9.3",
     "com.google.guava" % "guava" % "14.0.1",
     "commons-lang" % "commons-lang" % "2.6",
+    "jakarta.servlet" % "jakarta.servlet-api" % "4.0.3",
     "org.apache.logging.log4j" % "log4j-api" % "2.20.0",
     "org.apache.logging.log4j" % "log4j-core" % "2.20.0",
     "org.apache.logging.log4j" % "log4j-slf4j2-impl" % "2.20.0"
