@@ -29,10 +29,16 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     case (number, hinted) => forward(number, None, VersionFiles.MaxSteps).fold(Option(hinted))(readIfThere)
   }
 
-  /** Where versions are deleted, a gap may end the way forward before the newest. */
+  /**
+   * Where versions are deleted, a gap may end the way forward before the newest. There is none if the next one has come
+   * since.
+   */
   private def isNewest(version: TableVersion): Boolean =
-    !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) ||
-      newestListed().forall(numberIn(_) == numberIn(version.metadataLocation))
+    !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) || {
+      val found = numberIn(version.metadataLocation)
+      val there = names().flatMap(numberIn)
+      there.forall(n => found.exists(n <= _)) || found.exists(n => there.contains(n + 1))
+    }
 
   /** The newest version, whatever the hint says. */
   def listed(): Option[TableVersion] = listed(VersionFiles.Listings)
