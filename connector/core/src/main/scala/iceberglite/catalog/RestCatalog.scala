@@ -80,7 +80,8 @@ final class RestCatalog private (
       StagedTable.begin(target(base.flatMap(_.io)), start, base, environment)
     } else {
       val uuid = environment.uuid()
-      val draft = new TableStart.Creation(wanted, mode, RestCatalog.Unplaced, uuid).begin(fullName(id), None, environment.nowMs())
+      val draft =
+        new TableStart.Creation(wanted, mode, RestCatalog.Unplaced, uuid).begin(fullName(id), None, environment.nowMs())
       val staged = tables.staged(id, draft.metadata, wanted.location)
       val complete = wanted.copy(location = Some(staged.location), properties = staged.properties ++ wanted.properties)
       val start = new TableStart.Creation(complete, mode, staged.location, uuid)

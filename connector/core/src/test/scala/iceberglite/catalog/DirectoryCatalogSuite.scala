@@ -38,7 +38,8 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     val catalog = open(s"$directory/wh")
     catalog.createNamespace(Vector("db"), Map.empty)
     val before = tree(directory)
-    val climbing = Seq("..", ".", "", "/", "../outside", "a/../../outside", "a/b", "/etc", "..\u0000", ".hidden", "a\nb")
+    val climbing =
+      Seq("..", ".", "", "/", "../outside", "a/../../outside", "a/b", "/etc", "..\u0000", ".hidden", "a\nb")
     for (name <- climbing) {
       Seq[() => Any](
         () => catalog.create(TableIdentifier(Vector("db"), name), unpartitioned()),
@@ -55,7 +56,8 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   test("a name is a directory's name as it is, whatever it would mean elsewhere") {
-    val names = Seq("%2e%2e", "%2F", "a b", "a%20b", "x=1", "ü", "a:b", "#1", "?", "a+b", "..x", "~", "$HOME", "C:\\x", "*")
+    val names =
+      Seq("%2e%2e", "%2F", "a b", "a%20b", "x=1", "ü", "a:b", "#1", "?", "a+b", "..x", "~", "$HOME", "C:\\x", "*")
     val catalog = open(s"$directory/wh")
     names.filterNot(_.startsWith(".")).foreach { name =>
       val id = TableIdentifier(Vector("db " + name), name)
@@ -64,7 +66,9 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
       assert(liveFiles(catalog.table(id)) == Vector("x", "y") && catalog.listTables(id.namespace) == Vector(id))
       assert(new PathTables(io).table(table.location).metadata == table.metadata)
     }
-    assert(catalog.listNamespaces(Vector.empty).map(_.last).toSet == names.filterNot(_.startsWith(".")).map("db " + _).toSet)
+    assert(
+      catalog.listNamespaces(Vector.empty).map(_.last).toSet == names.filterNot(_.startsWith(".")).map("db " + _).toSet
+    )
   }
 
   test("a warehouse with special characters, without scheme or with a slash at its end is the directory it names") {

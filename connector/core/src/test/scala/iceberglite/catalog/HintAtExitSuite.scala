@@ -17,7 +17,9 @@ object CommitAndEnd {
     val properties = Map("type" -> "hadoop", "warehouse" -> arguments.head)
     val catalog = Catalogs.open("lite", properties, new HadoopFileIO(new Configuration(false)), environment)
     val table = catalog.create(Id, unpartitioned())
-    (1 to 3).foldLeft(table)((t, i) => t.transaction(Map.empty, environment).add(new FastAppend(Vector(file(s"f$i")))).commit())
+    (1 to 3).foldLeft(table)((t, i) =>
+      t.transaction(Map.empty, environment).add(new FastAppend(Vector(file(s"f$i")))).commit()
+    )
     ()
   }
 }

@@ -38,23 +38,27 @@ class S3CatalogSuite extends AnyFunSuite {
     } finally pool.shutdownNow()
   }
 
-  for (suffix <- Seq("/wh", "", "/a b/ü%20#+")) test(s"namespaces and tables are made, listed and dropped: bucket$suffix") {
-    withWarehouse(suffix) { (warehouse, io) =>
-      val catalog = open(warehouse, io)
-      assert(catalog.listNamespaces(Vector.empty).isEmpty)
-      catalog.createNamespace(Vector("db"), Map.empty)
-      assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("db")) && catalog.listTables(Vector("db")).isEmpty)
-      val table = append(append(catalog.create(Id, unpartitioned()), "x"), "y")
-      assert(table.location == s"$warehouse/db/t")
-      intercept[AlreadyExists](catalog.create(Id, unpartitioned()))
-      assert(catalog.listTables(Vector("db")) == Vector(Id) && liveFiles(open(warehouse, io).table(Id)) == Vector("x", "y"))
-      assert(new PathTables(io).table(table.location).metadata == table.metadata)
-      intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
-      assert(catalog.drop(Id, purge = true) && !catalog.drop(Id, purge = false))
-      intercept[NotFound](catalog.table(Id))
-      assert(catalog.dropNamespace(Vector("db")) && catalog.listNamespaces(Vector.empty).isEmpty)
+  for (suffix <- Seq("/wh", "", "/a b/ü%20#+"))
+    test(s"namespaces and tables are made, listed and dropped: bucket$suffix") {
+      withWarehouse(suffix) { (warehouse, io) =>
+        val catalog = open(warehouse, io)
+        assert(catalog.listNamespaces(Vector.empty).isEmpty)
+        catalog.createNamespace(Vector("db"), Map.empty)
+        assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("db")) && catalog.listTables(Vector("db")).isEmpty)
+        val table = append(append(catalog.create(Id, unpartitioned()), "x"), "y")
+        assert(table.location == s"$warehouse/db/t")
+        intercept[AlreadyExists](catalog.create(Id, unpartitioned()))
+        assert(catalog.listTables(Vector("db")) == Vector(Id) && liveFiles(open(warehouse, io).table(Id)) == Vector(
+          "x",
+          "y"
+        ))
+        assert(new PathTables(io).table(table.location).metadata == table.metadata)
+        intercept[ValidationFailed](catalog.dropNamespace(Vector("db")))
+        assert(catalog.drop(Id, purge = true) && !catalog.drop(Id, purge = false))
+        intercept[NotFound](catalog.table(Id))
+        assert(catalog.dropNamespace(Vector("db")) && catalog.listNamespaces(Vector.empty).isEmpty)
+      }
     }
-  }
 
   test(s"nothing of $Writers writers is lost on S3, and nothing is left over") {
     withWarehouse() { (warehouse, io) =>
@@ -90,7 +94,8 @@ class S3CatalogSuite extends AnyFunSuite {
         "write.metadata.previous-versions-max" -> "2",
         "write.metadata.compression-codec" -> codec
       )
-      val last = (1 to 5).foldLeft(open(warehouse, io).create(Id, unpartitioned(properties: _*)))((t, i) => append(t, s"f$i"))
+      val last =
+        (1 to 5).foldLeft(open(warehouse, io).create(Id, unpartitioned(properties: _*)))((t, i) => append(t, s"f$i"))
       val names = io.list(s"${last.location}/metadata").map(_.path.split('/').last).filter(_.contains(".metadata.json"))
       val infix = if (codec == "gzip") ".gz" else ""
       assert(names.sorted == Vector("v4", "v5", "v6").map(v => s"$v$infix.metadata.json"))

@@ -22,7 +22,9 @@ class ConditionalPutSuite extends AnyFunSuite {
       (1 to 2).foreach { _ =>
         val error = intercept[Unsupported](io.createExclusively(path, content("x")))
         assert(error.getMessage.contains("does not honour If-None-Match") && error.getMessage.contains(path))
-        assert(error.getMessage.contains(store.endpoint) && error.getMessage.contains("Use a JDBC, REST or Hive catalog"))
+        assert(
+          error.getMessage.contains(store.endpoint) && error.getMessage.contains("Use a JDBC, REST or Hive catalog")
+        )
       }
       assert(store.keys.isEmpty)
     }
@@ -72,7 +74,8 @@ class ConditionalPutSuite extends AnyFunSuite {
     StubS3.run { store =>
       val lite = catalog(store)
       val table = lite.create(id, TableCreation(Schema(0, Vector(NestedField.optional(1, "id", LongType)))))
-      val faults = Seq(FailsAfter, SilentAfter, Refuses(500, "InternalError"), Refuses(409, "ConditionalRequestConflict"))
+      val faults =
+        Seq(FailsAfter, SilentAfter, Refuses(500, "InternalError"), Refuses(409, "ConditionalRequestConflict"))
       faults.zipWithIndex.foreach { case (fault, i) =>
         store.faults.add(fault)
         set(table, s"p$i")

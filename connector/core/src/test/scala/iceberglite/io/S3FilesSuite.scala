@@ -45,10 +45,11 @@ class S3FilesSuite extends AnyFunSuite {
   test("of eight writers of one name on S3 one gets it, every time") {
     val pool = Executors.newFixedThreadPool(8)
     try for (round <- 1 to 10) {
-      val path = s"s3a://$bucket/race/v$round.metadata.json"
-      def writer(i: Int): Callable[(Int, Boolean)] = () => (i, io.createExclusively(path, content(s"writer $i")))
-      val winners = pool.invokeAll((1 to 8).map(writer).asJava).asScala.map(_.get).filter(_._2).map(_._1)
-      assert(winners.size == 1 && text(path) == s"writer ${winners.head}")
-    } finally pool.shutdown()
+        val path = s"s3a://$bucket/race/v$round.metadata.json"
+        def writer(i: Int): Callable[(Int, Boolean)] = () => (i, io.createExclusively(path, content(s"writer $i")))
+        val winners = pool.invokeAll((1 to 8).map(writer).asJava).asScala.map(_.get).filter(_._2).map(_._1)
+        assert(winners.size == 1 && text(path) == s"writer ${winners.head}")
+      }
+    finally pool.shutdown()
   }
 }

@@ -25,7 +25,8 @@ class SerializableConfigurationSuite extends AnyFunSuite {
   }
 
   test("a configuration arrives with every value, defaults and variables too") {
-    val configuration = made("my.key" -> "värld", "my.home" -> "/home/x", "my.path" -> ("$" + "{my.home}/y"), "empty" -> "")
+    val configuration =
+      made("my.key" -> "värld", "my.home" -> "/home/x", "my.path" -> ("$" + "{my.home}/y"), "empty" -> "")
     val arrived = sent(configuration).value
     val keys = configuration.asScala.map(_.getKey).toSet
     assert(keys.size > 100 && arrived.asScala.map(_.getKey).toSet == keys)

@@ -17,7 +17,11 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
   private def settings(properties: (String, String)*): Map[String, String] = S3Settings.hadoop(properties.toMap)
 
   test("settings of S3 by the names of Apache Iceberg are those of Hadoop") {
-    assert(settings("s3.endpoint" -> " http://x:9000 ", "s3.path-style-access" -> "true", "client.region" -> "r") == Map(
+    assert(settings(
+      "s3.endpoint" -> " http://x:9000 ",
+      "s3.path-style-access" -> "true",
+      "client.region" -> "r"
+    ) == Map(
       "fs.s3a.endpoint" -> "http://x:9000",
       "fs.s3a.path.style.access" -> "true",
       "fs.s3a.endpoint.region" -> "r"
@@ -55,7 +59,10 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("settings of one catalog are not those of another, nor of the session") {
     def conf(properties: (String, String)*): Configuration =
-      StorageSettings.configuration(base, Map("hadoop.fs.rename.impl" -> classOf[RenamingFileSystem].getName) ++ properties)
+      StorageSettings.configuration(
+        base,
+        Map("hadoop.fs.rename.impl" -> classOf[RenamingFileSystem].getName) ++ properties
+      )
     def system(conf: Configuration): FileSystem =
       CatalogFileSystem.unwrapped(new Path("rename://host/x").getFileSystem(conf))
     val first = conf("hadoop.fs.rename.user" -> "a")
@@ -110,7 +117,8 @@ class StorageSettingsSuite extends AnyFunSuite with TemporaryDirectory {
       val conf = new Configuration(false)
       conf.set(s"fs.$scheme.impl", classOf[RenamingFileSystem].getName)
       conf.setBoolean(s"fs.$scheme.impl.disable.cache", true)
-      val error = intercept[Unsupported](new HadoopFileIO(conf).createExclusively(s"$scheme://b$directory/f", "x".getBytes))
+      val error =
+        intercept[Unsupported](new HadoopFileIO(conf).createExclusively(s"$scheme://b$directory/f", "x".getBytes))
       assert(error.getMessage.contains(scheme) && error.getMessage.contains("Use a JDBC, REST or Hive catalog"))
     }
   }

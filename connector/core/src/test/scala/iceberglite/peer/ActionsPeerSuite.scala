@@ -182,7 +182,10 @@ class ActionsPeerSuite extends AnyFunSuite {
   }
 
   Seq(V2, V3).foreach { version =>
-    test(s"random operations on a table of version $version give what they give with the peer", CommitRules.operations) {
+    test(
+      s"random operations on a table of version $version give what they give with the peer",
+      CommitRules.operations
+    ) {
       (1 to 3).foreach(seed => new History(version, seed).run(14))
     }
   }
@@ -192,7 +195,9 @@ class ActionsPeerSuite extends AnyFunSuite {
     val a: ContentFile = fileOf("a", "a1", ids = (0, 9))
     val b: ContentFile = fileOf("b", "b1", ids = (10, 19))
     val pair = new PeerActions(tableByCategory(version))
-    pair.both("fill")(new FastAppend(Vector(a, b)))(t => t.newFastAppend().appendFile(pair.data(a)).appendFile(pair.data(b)).commit())
+    pair.both("fill")(new FastAppend(Vector(a, b)))(t =>
+      t.newFastAppend().appendFile(pair.data(a)).appendFile(pair.data(b)).commit()
+    )
     val read: Table = pair.ours.table
     val theirRead: Long = pair.theirs.currentSnapshot.snapshotId
 
@@ -218,7 +223,11 @@ class ActionsPeerSuite extends AnyFunSuite {
 
   private val levels = IsolationLevel.all
 
-  test("both refuse the same row deltas after the same commits of others", CommitRules.filesThere, CommitRules.serializable) {
+  test(
+    "both refuse the same row deltas after the same commits of others",
+    CommitRules.filesThere,
+    CommitRules.serializable
+  ) {
     val others: Vector[(String, Scene => Unit)] = Vector(
       "nothing" -> (_ => ()),
       "append to a" -> (_.append(fileOf("a", "new", ids = (5, 6)))),
@@ -260,10 +269,17 @@ class ActionsPeerSuite extends AnyFunSuite {
       val mine = fileOf("a", "mine")
       val action =
         if (byFilter) new OverwriteFiles(category("a"), Vector(mine), since(s.read, level))
-        else new OverwriteFiles(AlwaysFalse, Vector(mine), since(s.read, level), removed = Vector(s.a), read = Some(category("a")))
+        else new OverwriteFiles(
+          AlwaysFalse,
+          Vector(mine),
+          since(s.read, level),
+          removed = Vector(s.a),
+          read = Some(category("a"))
+        )
       s.pair.both(s"overwrite after $name, ${level.name}, by filter: $byFilter")(action) { t =>
         val inA = Theirs.equal("category", "a")
-        val o = t.newOverwrite().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead).conflictDetectionFilter(inA)
+        val o =
+          t.newOverwrite().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead).conflictDetectionFilter(inA)
         if (byFilter) o.overwriteByRowFilter(inA) else o.deleteFile(s.pair.data(s.a))
         o.validateNoConflictingDeletes()
         if (level == IsolationLevel.Serializable) o.validateNoConflictingData()
@@ -307,11 +323,12 @@ class ActionsPeerSuite extends AnyFunSuite {
       val s = new Scene(V2)
       other(s)
       val mine = fileOf("a", "mine")
-      s.pair.both(s"replace after $name, ${level.name}")(new ReplacePartitions(Vector(mine), since(s.read, level))) { t =>
-        val r = t.newReplacePartitions().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead)
-          .validateNoConflictingDeletes()
-        if (level == IsolationLevel.Serializable) r.validateNoConflictingData()
-        r.commit()
+      s.pair.both(s"replace after $name, ${level.name}")(new ReplacePartitions(Vector(mine), since(s.read, level))) {
+        t =>
+          val r = t.newReplacePartitions().addFile(s.pair.data(mine)).validateFromSnapshot(s.theirRead)
+            .validateNoConflictingDeletes()
+          if (level == IsolationLevel.Serializable) r.validateNoConflictingData()
+          r.commit()
       }
     }
   }
@@ -336,12 +353,20 @@ class ActionsPeerSuite extends AnyFunSuite {
       _.newReplacePartitions().addFile(s.pair.data(fileOf("b", "b2"))).stageOnly().commit()
     }
     s.append(files(1))
-    val picked = s.pair.both("pick")(new CherryPick(s.pair.ourId(1)))(_.manageSnapshots().cherrypick(s.pair.theirId(1)).commit())
+    val picked =
+      s.pair.both("pick")(new CherryPick(s.pair.ourId(1)))(_.manageSnapshots().cherrypick(s.pair.theirId(1)).commit())
     assert(picked)
-    s.pair.both("pick a replace")(new CherryPick(s.pair.ourId(2)))(_.manageSnapshots().cherrypick(s.pair.theirId(2)).commit())
-    val again = s.pair.both("pick again")(new CherryPick(s.pair.ourId(1)))(_.manageSnapshots().cherrypick(s.pair.theirId(1)).commit())
+    s.pair.both("pick a replace")(new CherryPick(s.pair.ourId(2)))(
+      _.manageSnapshots().cherrypick(s.pair.theirId(2)).commit()
+    )
+    val again = s.pair.both("pick again")(new CherryPick(s.pair.ourId(1)))(
+      _.manageSnapshots().cherrypick(s.pair.theirId(1)).commit()
+    )
     assert(!again)
-    s.pair.both("branch")(new SetRef("x", SnapshotRef.Branch(s.pair.ourId(0))))(_.manageSnapshots().createBranch("x", s.pair.theirId(0)).commit())
+    s.pair.both("branch")(new SetRef("x", SnapshotRef.Branch(s.pair.ourId(0))))(_.manageSnapshots().createBranch(
+      "x",
+      s.pair.theirId(0)
+    ).commit())
     s.pair.both("append to it")(new FastAppend(Vector(files(2)), Branch("x"))) {
       _.newFastAppend().appendFile(s.pair.data(files(2))).toBranch("x").commit()
     }
@@ -350,14 +375,33 @@ class ActionsPeerSuite extends AnyFunSuite {
       t.manageSnapshots().createBranch("y").commit()
       t.newFastAppend().appendFile(s.pair.data(files(3))).toBranch("y").commit()
     }
-    s.pair.both("fast-forward main")(new FastForward(MAIN_BRANCH, "y"))(_.manageSnapshots().fastForwardBranch(MAIN_BRANCH, "y").commit())
-    val diverged = s.pair.both("fast-forward x")(new FastForward("x", MAIN_BRANCH))(_.manageSnapshots().fastForwardBranch("x", MAIN_BRANCH).commit())
+    s.pair.both("fast-forward main")(new FastForward(MAIN_BRANCH, "y"))(_.manageSnapshots().fastForwardBranch(
+      MAIN_BRANCH,
+      "y"
+    ).commit())
+    val diverged =
+      s.pair.both("fast-forward x")(new FastForward("x", MAIN_BRANCH))(_.manageSnapshots().fastForwardBranch(
+        "x",
+        MAIN_BRANCH
+      ).commit())
     assert(!diverged)
-    s.pair.both("a new branch by fast-forward")(new FastForward("z", "x"))(_.manageSnapshots().fastForwardBranch("z", "x").commit())
-    s.pair.both("back")(new RollbackToSnapshot(s.pair.ourId(0)))(_.manageSnapshots().rollbackTo(s.pair.theirId(0)).commit())
-    s.pair.both("no ancestor")(new RollbackToSnapshot(s.pair.ourId(2)))(_.manageSnapshots().rollbackTo(s.pair.theirId(2)).commit())
-    s.pair.both("set")(new SetCurrentSnapshot(s.pair.ourId(2)))(_.manageSnapshots().setCurrentSnapshot(s.pair.theirId(2)).commit())
-    s.pair.both("tag")(new SetRef("v", SnapshotRef.Tag(s.pair.ourId(3))))(_.manageSnapshots().createTag("v", s.pair.theirId(3)).commit())
+    s.pair.both("a new branch by fast-forward")(new FastForward("z", "x"))(_.manageSnapshots().fastForwardBranch(
+      "z",
+      "x"
+    ).commit())
+    s.pair.both("back")(new RollbackToSnapshot(s.pair.ourId(0)))(
+      _.manageSnapshots().rollbackTo(s.pair.theirId(0)).commit()
+    )
+    s.pair.both("no ancestor")(new RollbackToSnapshot(s.pair.ourId(2)))(
+      _.manageSnapshots().rollbackTo(s.pair.theirId(2)).commit()
+    )
+    s.pair.both("set")(new SetCurrentSnapshot(s.pair.ourId(2)))(
+      _.manageSnapshots().setCurrentSnapshot(s.pair.theirId(2)).commit()
+    )
+    s.pair.both("tag")(new SetRef("v", SnapshotRef.Tag(s.pair.ourId(3))))(_.manageSnapshots().createTag(
+      "v",
+      s.pair.theirId(3)
+    ).commit())
     s.pair.both("drop")(new RemoveRef("x"))(_.manageSnapshots().removeBranch("x").commit())
   }
 }

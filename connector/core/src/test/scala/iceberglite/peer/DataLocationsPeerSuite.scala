@@ -25,15 +25,16 @@ class DataLocationsPeerSuite extends AnyFunSuite {
     }
   }
 
-  private val settings: Seq[Map[String, String]] = for {
-    enabled <- Seq(None, Some("true"), Some("false"))
-    partitioned <- Seq(None, Some("true"), Some("false"))
-    named <- None +: (for {
-      key <- Seq("write.data.path", "write.object-storage.path", "write.folder-storage.path")
-      directory <- directories
-    } yield Some(key -> directory))
-  } yield Map.empty[String, String] ++ enabled.map("write.object-storage.enabled" -> _) ++
-    partitioned.map("write.object-storage.partitioned-paths" -> _) ++ named
+  private val settings: Seq[Map[String, String]] =
+    for {
+      enabled <- Seq(None, Some("true"), Some("false"))
+      partitioned <- Seq(None, Some("true"), Some("false"))
+      named <- None +: (for {
+        key <- Seq("write.data.path", "write.object-storage.path", "write.folder-storage.path")
+        directory <- directories
+      } yield Some(key -> directory))
+    } yield Map.empty[String, String] ++ enabled.map("write.object-storage.enabled" -> _) ++
+      partitioned.map("write.object-storage.partitioned-paths" -> _) ++ named
 
   test("a file of a table without partitions goes where Apache Iceberg puts it, whatever the properties say") {
     val random = new Random(7L)

@@ -51,7 +51,10 @@ final class PeerActions(val ours: Actions) {
       case _: IcebergError | _: RuntimeException => ()
       case other => throw other
     })
-    assert(done.map(_.isSuccess).distinct.size == 1, s"$what: ${done.map(_.map(_ => "done").fold(_.toString, identity))}")
+    assert(
+      done.map(_.isSuccess).distinct.size == 1,
+      s"$what: ${done.map(_.map(_ => "done").fold(_.toString, identity))}"
+    )
     alike(what)
     done.head.isSuccess
   }
@@ -93,7 +96,15 @@ final class PeerActions(val ours: Actions) {
     val tree = MetadataTree.of(io, m, ManifestCache.Off)
     tree.manifests(s).flatMap(tree.entries(_).filter(_.isLive)).map { e =>
       val f = e.file
-      (f.content, f.path, f.contentOffset, e.sequenceNumber, e.fileSequenceNumber, e.snapshotId.map(place), f.recordCount)
+      (
+        f.content,
+        f.path,
+        f.contentOffset,
+        e.sequenceNumber,
+        e.fileSequenceNumber,
+        e.snapshotId.map(place),
+        f.recordCount
+      )
     }.toSet
   }
 

@@ -80,7 +80,14 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
 
     def ours: Set[(Long, String)] = {
       val now = table
-      val scan = TableScan(now, now.currentSnapshot, now.schema, expr.Expression.AlwaysTrue, caseSensitive = true, ManifestCache.Off)
+      val scan = TableScan(
+        now,
+        now.currentSnapshot,
+        now.schema,
+        expr.Expression.AlwaysTrue,
+        caseSensitive = true,
+        ManifestCache.Off
+      )
       val columns = now.schema.fields.take(2)
       val rows = new TableRows(io, now.metadata.specsById, None, now.schema, columns, filtered = true)
       scan.plan().tasks.flatMap(task => rows.of(task).toVector)
@@ -126,7 +133,10 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       t.commit(new RewriteManifests())
       val wap = t.table.transaction(Map("wap.id" -> "w"), environment)
       wap.add(new FastAppend(Vector(t.data("e", "e1", 40)), Staged)).commit()
-      t.commit(new UpdateSchema(_.addColumn(Vector.empty, "more", IntType, None)), new MergeAppend(Vector(t.data("f", "f1", 50))))
+      t.commit(
+        new UpdateSchema(_.addColumn(Vector.empty, "more", IntType, None)),
+        new MergeAppend(Vector(t.data("f", "f1", 50)))
+      )
       t.commit(new PublishChanges("w"))
       t.commit(new MergeAppend(Vector(t.data("g", "g1", 60)), Branch("audit", create = true)))
       t.commit(new FastForward("main", "audit"))
@@ -135,7 +145,8 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
       t.commit(new RollbackToSnapshot(before))
       t.commit(new RemoveFiles(Set(t.table.location + "/data/g1.parquet")))
       val ofA = if (version == V2) Set(3L, 4L, 6L, 7L, 8L, 90L) else Set(3L, 4L, 6L, 7L, 8L, 9L, 90L)
-      val expected = ofA.map(_ -> "a") ++ Set(13L -> "b", 20L -> "c", 22L -> "c", 31L -> "d", 32L -> "d", 40L -> "e", 50L -> "f")
+      val expected =
+        ofA.map(_ -> "a") ++ Set(13L -> "b", 20L -> "c", 22L -> "c", 31L -> "d", 32L -> "d", 40L -> "e", 50L -> "f")
       assert(t.ours == expected)
       assert(t.peers == expected)
       assert(t.pythons == expected)

@@ -116,6 +116,11 @@ object Actions {
   /** Deletes by the column `id`, with ids in a range. */
   def equalityDeletes(path: String, beside: ContentFile, ids: (Long, Long)): ContentFile = {
     val like = TestTables.file(path, records = 1, ids = ids)
-    like.copy(content = Content.EqualityDeletes, partition = beside.partition, specId = beside.specId, equalityIds = Vector(1))
+    like.copy(
+      content = Content.EqualityDeletes,
+      partition = beside.partition,
+      specId = beside.specId,
+      equalityIds = Vector(1)
+    )
   }
 }

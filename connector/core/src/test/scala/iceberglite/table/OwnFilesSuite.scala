@@ -16,7 +16,15 @@ class OwnFilesSuite extends AnyFunSuite {
   test("a table's own files are below its location and the directories that its properties name") {
     val files = own("s3://b/wh/t", "write.data.path" -> "s3://data/x/", "write.metadata.path" -> "hdfs://nn/meta")
     Seq("s3://b/wh/t/data/f", "s3://data/x/f", "hdfs://nn/meta/v1.json").foreach(path => assert(files.has(path), path))
-    Seq("s3://b/wh/t2/f", "s3://b/wh/f", "s3://b/wh/t", "s3://data/y/f", "s3://c/wh/t/f", "hdfs://other/meta/f", "/wh/t/f")
+    Seq(
+      "s3://b/wh/t2/f",
+      "s3://b/wh/f",
+      "s3://b/wh/t",
+      "s3://data/y/f",
+      "s3://c/wh/t/f",
+      "hdfs://other/meta/f",
+      "/wh/t/f"
+    )
       .foreach(path => assert(!files.has(path), path))
   }
 

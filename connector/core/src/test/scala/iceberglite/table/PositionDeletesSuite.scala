@@ -69,7 +69,10 @@ class PositionDeletesSuite extends AnyFunSuite {
     t.commitOn(read, mine(b1))
   }
 
-  test("deletes that do not say whose they are fail where a file of their partition was compacted", CommitRules.filesThere) {
+  test(
+    "deletes that do not say whose they are fail where a file of their partition was compacted",
+    CommitRules.filesThere
+  ) {
     val t = filled
     val read = t.table
     val id = read.currentSnapshot.get.snapshotId

@@ -30,7 +30,10 @@ class RewriteSuite extends AnyFunSuite {
 
   private def refused(body: => Any): String = intercept[ValidationFailed](body).getMessage
 
-  test("compacted files are as old as what was read, and equality deletes that came meanwhile apply", CommitRules.rewrittenNumber) {
+  test(
+    "compacted files are as old as what was read, and equality deletes that came meanwhile apply",
+    CommitRules.rewrittenNumber
+  ) {
     val t = filled(V2)
     val read = t.table
     t.commitOn(read, new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 3)))))
@@ -39,10 +42,17 @@ class RewriteSuite extends AnyFunSuite {
     val number = entries.find(_.file.path == "both").flatMap(_.sequenceNumber).get
     assert(number == read.currentSnapshot.get.sequenceNumber)
     assert(entries.find(_.file.path == "eq").flatMap(_.sequenceNumber).exists(_ > number))
-    assert(entries.find(_.file.path == "both").flatMap(_.fileSequenceNumber).contains(table.currentSnapshot.get.sequenceNumber))
+    assert(entries.find(_.file.path == "both").flatMap(_.fileSequenceNumber).contains(
+      table.currentSnapshot.get.sequenceNumber
+    ))
     assert(operation(table) == "replace")
     val s = summary(table)
-    assert((s("added-data-files"), s("deleted-data-files"), s("added-records"), s("deleted-records")) == (("1", "2", "20", "20")))
+    assert((s("added-data-files"), s("deleted-data-files"), s("added-records"), s("deleted-records")) == ((
+      "1",
+      "2",
+      "20",
+      "20"
+    )))
   }
 
   test("appends and deletes of other files do not matter to a compaction, and a retry keeps its number") {
@@ -111,7 +121,8 @@ class RewriteSuite extends AnyFunSuite {
   test("a compaction that adds a vector to a file with another one is refused") {
     val t = filled(V3)
     t.commit(new RowDelta(t.vectors("1.puffin", low -> Seq(1L))))
-    val bad = new RewriteFiles(Vector(high), t.vectors("2.puffin", low -> Seq(1L)), t.table.currentSnapshot.get.snapshotId)
+    val bad =
+      new RewriteFiles(Vector(high), t.vectors("2.puffin", low -> Seq(1L)), t.table.currentSnapshot.get.snapshotId)
     assert(refused(t.commit(bad)).contains("another deletion vector"))
   }
 
@@ -122,7 +133,9 @@ class RewriteSuite extends AnyFunSuite {
     t.commit(new RowDelta(Vector(two)))
     val id = t.table.currentSnapshot.get.snapshotId
     val number = live(t.store, t.table).find(_.file.path == "e1").flatMap(_.sequenceNumber)
-    assert(refused(t.commit(new RewriteFiles(Vector(one, two), Vector(one.copy(path = "e3")), id))).contains("equality"))
+    assert(
+      refused(t.commit(new RewriteFiles(Vector(one, two), Vector(one.copy(path = "e3")), id))).contains("equality")
+    )
     val table = t.commit(new RewriteFiles(Vector(one), Vector(one.copy(path = "e4")), id))
     assert(live(t.store, table).find(_.file.path == "e4").flatMap(_.sequenceNumber) == number)
   }
@@ -139,7 +152,9 @@ class RewriteSuite extends AnyFunSuite {
       val table = t.commit(new RewriteManifests())
       val rewritten = manifests(t, table)
       def known(table: Table): Set[(ContentFile, Option[Long], Option[Long], Option[Long])] =
-        live(t.store, table).map(e => (e.file.copy(metrics = Metrics.Empty), e.sequenceNumber, e.fileSequenceNumber, e.snapshotId)).toSet
+        live(t.store, table).map(e =>
+          (e.file.copy(metrics = Metrics.Empty), e.sequenceNumber, e.fileSequenceNumber, e.snapshotId)
+        ).toSet
       assert(known(table) == known(before))
       assert(live(t.store, table).map(_.file.path.head) == "aaabbcc".toVector)
       assert(rewritten.size > 1 && rewritten.forall(m => m.addedFilesCount.contains(0)))

@@ -97,7 +97,10 @@ class RowDeltaSuite extends AnyFunSuite {
     assert(t.deleted(table, low) == Vector(0L, 9L))
   }
 
-  test("a commit of unknown outcome removes no Puffin file, a failed one those that it united", CommitRules.unknownKept) {
+  test(
+    "a commit of unknown outcome removes no Puffin file, a failed one those that it united",
+    CommitRules.unknownKept
+  ) {
     val t = filled
     val read = t.table
     t.commitOn(read, delete(t.vectors("theirs.puffin", low -> Seq(1L)), read))
@@ -214,7 +217,10 @@ class RowDeltaSuite extends AnyFunSuite {
       IsolationLevel.all.foreach { level =>
         val t = filled
         val read = t.table
-        t.commitOn(read, new RewriteFiles(Vector(low), Vector(file("compacted", ids = (0, 9))), read.currentSnapshot.get.snapshotId))
+        t.commitOn(
+          read,
+          new RewriteFiles(Vector(low), Vector(file("compacted", ids = (0, 9))), read.currentSnapshot.get.snapshotId)
+        )
         val mine = new RowDelta(t.vectors("mine.puffin", low -> Seq(1L)) ++ rows, isolation = since(read, level))
         assert(refused(t.commitOn(read, mine)).contains("low is not in the table any more"))
       }

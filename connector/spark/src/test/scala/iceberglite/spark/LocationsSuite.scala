@@ -43,7 +43,10 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  for (layout <- Seq(Map.empty[String, String], Map("write.object-storage.partitioned-paths" -> "false"), Map("path" -> "")))
+  for (
+    layout <-
+      Seq(Map.empty[String, String], Map("write.object-storage.partitioned-paths" -> "false"), Map("path" -> ""))
+  )
     test(s"data files spread over directories by a hash, and Apache Iceberg reads and goes on so: $layout") {
       val elsewhere = newDirectory("data")
       val directory = layout.get("path").map(_ => "write.data.path" -> elsewhere.toString)
@@ -84,7 +87,9 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
 
   test("a CREATE TABLE AS SELECT that fails leaves no file, no directory and no namespace") {
     val before = rows(s"SHOW NAMESPACES IN lite.$ns")
-    intercept[Exception](sql(s"CREATE TABLE lite.$ns.never PARTITIONED BY (id) AS SELECT id, raise_error('no') FROM range(9)"))
+    intercept[Exception](
+      sql(s"CREATE TABLE lite.$ns.never PARTITIONED BY (id) AS SELECT id, raise_error('no') FROM range(9)")
+    )
     intercept[Exception] {
       sql(s"CREATE TABLE lite.$ns.never AS SELECT id, if(id = 7, raise_error('no'), 'x') AS c FROM range(0, 9, 1, 3)")
     }

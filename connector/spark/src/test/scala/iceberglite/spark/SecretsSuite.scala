@@ -76,16 +76,26 @@ class SecretsSuite extends AnyFunSuite with SharedSession {
       "uri" -> s"postgresql://user:$Mark-wrong@host/db?password=$Mark-wrong",
       "warehouse" -> "/wh"
     ),
-    "wrong_driver" -> Map("type" -> "jdbc", "uri" -> s"jdbc:nosuch://u:$Mark-d@h/db;password=$Mark-d", "warehouse" -> "/wh"),
+    "wrong_driver" -> Map(
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:nosuch://u:$Mark-d@h/db;password=$Mark-d",
+      "warehouse" -> "/wh"
+    ),
     "half_pair" -> Map("type" -> "hadoop", "warehouse" -> "s3://b/w", "s3.secret-access-key" -> s"$Mark-half"),
     "wrong_key" -> Map("type" -> "hadoop", "warehouse" -> "/wh", "warehous" -> s"s3://u:$Mark-key@b/"),
     "wrong_type" -> Map("type" -> "glue", "token" -> s"$Mark-type", "credential" -> s"$Mark-type"),
-    "wrong_io" -> Map("type" -> "hadoop", "warehouse" -> "/wh", "io-impl" -> "com.example.IO", "s3.session-token" -> Mark)
+    "wrong_io" -> Map(
+      "type" -> "hadoop",
+      "warehouse" -> "/wh",
+      "io-impl" -> "com.example.IO",
+      "s3.session-token" -> Mark
+    )
   )
 
   /** What the documentation tells users to set. */
   private lazy val patterns: Map[String, String] = {
-    val lines = Files.readAllLines(Paths.get("docs/security.md")).asScala.filter(_.matches("spark\\.\\S*redaction\\.\\S+ .*"))
+    val lines =
+      Files.readAllLines(Paths.get("docs/security.md")).asScala.filter(_.matches("spark\\.\\S*redaction\\.\\S+ .*"))
     lines.map(_.split(" +", 2)).map { case Array(key, pattern) => key -> pattern }.toMap
   }
 

@@ -70,7 +70,11 @@ private[catalog] object Auth {
       new Basic(required(settings, RestProperty.BasicUser), required(settings, RestProperty.BasicPassword))
     case "oauth2" => new OAuth2(settings, client, environment)
     case other =>
-      throw InvalidArgument(s"$key of catalog ${settings.catalog}", other, "It must be one of none, basic, oauth2, sigv4")
+      throw InvalidArgument(
+        s"$key of catalog ${settings.catalog}",
+        other,
+        "It must be one of none, basic, oauth2, sigv4"
+      )
   }
 
   private def required(settings: RestSettings, property: iceberglite.catalog.CatalogProperty): String =

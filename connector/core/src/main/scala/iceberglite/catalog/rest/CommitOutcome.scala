@@ -35,7 +35,8 @@ private[catalog] object CommitOutcome {
 
   /** After an earlier try that may have been done, only a conflict says something, and is looked into. */
   private def certain(table: String, server: RestServer, ask: Ask, refusal: Refusal): IcebergError =
-    if (refusal.inDoubt) unknown(table, s"the server answered ${server.client.said(refusal)} to the last of several tries")
+    if (refusal.inDoubt)
+      unknown(table, s"the server answered ${server.client.said(refusal)} to the last of several tries")
     else server.client.error(ask.what, refusal)
 
   /** Errors of servers, and of what stands before them; of 501 the description says that it is none of these. */

@@ -44,7 +44,8 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
 
   override def send(call: Call): Delivery = {
     val body = new BoundedBody(maxBytes)
-    val answer = client.sendAsync(request(call.default("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
+    val answer =
+      client.sendAsync(request(call.default("Accept-Encoding", "gzip")), (_: HttpResponse.ResponseInfo) => body)
     try Answered(unpacked(answer.get(timeoutMs, TimeUnit.MILLISECONDS)))
     catch {
       case e: ExecutionException => failed(Option(e.getCause).getOrElse(e))
@@ -81,8 +82,9 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
   }
 
   private def unpacked(response: HttpResponse[Array[Byte]]): Answer = {
-    val headers = response.headers.map.asScala.collect { case (name, values) if !values.isEmpty =>
-      name.toLowerCase -> values.get(0)
+    val headers = response.headers.map.asScala.collect {
+      case (name, values) if !values.isEmpty =>
+        name.toLowerCase -> values.get(0)
     }.toMap
     val zipped = headers.get("content-encoding").exists(_.equalsIgnoreCase("gzip")) && response.body.nonEmpty
     Answer(response.statusCode, headers, if (zipped) unzipped(response.body) else response.body)

@@ -87,14 +87,21 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
       "audience" -> RestProperty.Audience,
       "resource" -> RestProperty.Resource
     ).flatMap { case (name, property) => settings.text(property).map(name -> _) }
-    val call = Call("POST", server, proof.map(Auth.Authorization -> _).toVector, Some(RestPaths.form(form ++ options).getBytes(UTF_8)))
+    val call = Call(
+      "POST",
+      server,
+      proof.map(Auth.Authorization -> _).toVector,
+      Some(RestPaths.form(form ++ options).getBytes(UTF_8))
+    )
       .set("Content-Type", "application/x-www-form-urlencoded")
     val secrets = form.collect { case ("client_secret" | "subject_token", value) => value }
     val answer = client.tokens(call, secrets)
     val where = s"the answer of ${RestSettings.shown(server)}"
     val token =
       try RestAnswerJson.token(where, answer.body)
-      catch { case _: InvalidMetadata => throw StorageFailed("get a token", s"from ${RestSettings.shown(server)}", NoToken) }
+      catch {
+        case _: InvalidMetadata => throw StorageFailed("get a token", s"from ${RestSettings.shown(server)}", NoToken)
+      }
     val expiry = token.expiresInSeconds.map(s => expiryIn(s * 1000)).orElse(expiryOf(token.value))
     Held(token.value, expiry, refused = false)
   }
@@ -111,7 +118,11 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
     val uri = Try(settings.server.resolve(text)).toOption
       .map(u => if (text.contains("://")) u else URI.create(s"${settings.server}/${text.dropWhile(_ == '/')}"))
     uri.filter(u => Set("http", "https")(String.valueOf(u.getScheme)) && Option(u.getHost).isDefined).getOrElse(
-      throw InvalidArgument(s"${RestProperty.TokenServer.key} of catalog ${settings.catalog}", text, "It is no URI of HTTP")
+      throw InvalidArgument(
+        s"${RestProperty.TokenServer.key} of catalog ${settings.catalog}",
+        text,
+        "It is no URI of HTTP"
+      )
     )
   }
 

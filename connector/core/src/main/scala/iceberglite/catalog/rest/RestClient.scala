@@ -86,8 +86,10 @@ final private[catalog] class RestClient private (
     sender.send(call.default("User-Agent", RestClient.Agent), Repeat.Always, Auth.Nobody) match {
       case Done(answer) => answer
       case Refused(answer, _) =>
-        val said = Try(RestAnswerJson.oauthRefusal(where, answer.body)).map(r => s": ${r.kind} ${r.message}").getOrElse("")
-        val reason = s"It answered ${answer.status}${hidden(said, secrets)}. Check credential, token, scope and oauth2-server-uri"
+        val said =
+          Try(RestAnswerJson.oauthRefusal(where, answer.body)).map(r => s": ${r.kind} ${r.message}").getOrElse("")
+        val reason =
+          s"It answered ${answer.status}${hidden(said, secrets)}. Check credential, token, scope and oauth2-server-uri"
         throw StorageFailed(what, where, reason)
       case Unsent(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
       case Unknown(reason) => throw StorageFailed(what, where, hidden(reason, secrets))

@@ -35,14 +35,18 @@ final private[catalog] class RestNamespaces(catalog: String, server: () => RestS
       .map(n => TableIdentifier(n.namespace, n.name)).distinct.sortBy(_.name)
 
   /** All pages of a listing. A server that hands out one token for ever is stopped. */
-  private def pages[A](ask: Ask, in: Vector[String])(read: (String, Array[Byte]) => RestAnswerJson.Page[A]): Vector[A] = {
+  private def pages[A](
+      ask: Ask,
+      in: Vector[String]
+  )(read: (String, Array[Byte]) => RestAnswerJson.Page[A]): Vector[A] = {
     val at = server()
     val size = at.settings.optionalNumber(RestProperty.PageSize, 1)
     @tailrec
     def from(token: String, seen: Set[String], sofar: Vector[A]): Vector[A] = {
       val paging = size.toVector.flatMap(n => Vector("pageToken" -> token, "pageSize" -> n.toString))
       val paged = if (token.isEmpty) paging else ("pageToken" -> token) +: paging.filterNot(_._1 == "pageToken")
-      val answer = at.ask(ask.copy(query = ask.query ++ paged)) { case r if r.status == 404 && r.isOfCatalog => missing(in) }
+      val answer =
+        at.ask(ask.copy(query = ask.query ++ paged)) { case r if r.status == 404 && r.isOfCatalog => missing(in) }
       val page = read(at.client.named(ask), answer.body)
       page.next match {
         case None => sofar ++ page.items

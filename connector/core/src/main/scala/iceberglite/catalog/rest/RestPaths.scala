@@ -22,7 +22,8 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
     .filter(decoded => decoded.nonEmpty && separator.matches(EncodedText))
     .getOrElse(throw InvalidArgument(RestProperty.NamespaceSeparator.key, separator, "It must be percent-encoded text"))
 
-  private val root = "/v1" + prefix.map(_.split('/').filter(_.nonEmpty).map(p => s"/${segment(p)}").mkString).getOrElse("")
+  private val root =
+    "/v1" + prefix.map(_.split('/').filter(_.nonEmpty).map(p => s"/${segment(p)}").mkString).getOrElse("")
 
   def namespaces: String = s"$root/namespaces"
   def namespace(levels: Vector[String]): String = s"$namespaces/${encoded(levels)}"

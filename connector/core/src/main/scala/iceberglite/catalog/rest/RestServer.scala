@@ -78,13 +78,18 @@ private[catalog] object RestServer {
     val answer = first.ask(ask) {
       case r if r.status == 404 && r.isOfCatalog =>
         val warehouse = settings.text(CatalogProperty.Warehouse).getOrElse("")
-        NotFound("warehouse", warehouse, s"The REST catalog at ${first.shown} says: ${first.said(r)}. Set warehouse to one that it has")
+        NotFound(
+          "warehouse",
+          warehouse,
+          s"The REST catalog at ${first.shown} says: ${first.said(r)}. Set warehouse to one that it has"
+        )
     }
     val config = RestAnswerJson.config(first.named(ask), answer.body)
     val merged = config.defaults ++ settings.properties ++ config.overrides
     refuseOtherServer(settings, merged)
     val client =
-      if (proof(merged) == proof(settings.properties) && headers(merged) == headers(settings.properties)) first.within(merged)
+      if (proof(merged) == proof(settings.properties) && headers(merged) == headers(settings.properties))
+        first.within(merged)
       else {
         val changed = new RestSettings(settings.catalog, merged)
         new RestClient(changed, wire(changed), environment)

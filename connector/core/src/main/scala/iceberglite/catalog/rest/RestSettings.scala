@@ -55,7 +55,8 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
       RestProperty.SessionToken
     )
     val credential = RestProperty.Credential.in(properties).map(c => c.substring(c.indexOf(':') + 1).trim)
-    val headers = RestProperty.Header.in(properties).collect { case (name, value) if RestSettings.isSecret(name) => value }
+    val headers =
+      RestProperty.Header.in(properties).collect { case (name, value) if RestSettings.isSecret(name) => value }
     (keys.flatMap(_.in(properties)) ++ credential ++ headers).toVector
   }
 

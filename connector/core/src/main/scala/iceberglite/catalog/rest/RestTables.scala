@@ -42,7 +42,10 @@ final private[catalog] class RestTables(
         forget(id)
         None
       case Some(Answer(304, _, _)) =>
-        Some(known.map(_.version).getOrElse(throw at.client.failed(ask.what, "it answered 304 to a question without ETag")))
+        Some(known.map(_.version).getOrElse(throw at.client.failed(
+          ask.what,
+          "it answered 304 to a question without ETag"
+        )))
       case Some(answer) => Some(loaded(at, id, ask, answer, refsOnly))
     }
   }
@@ -121,7 +124,8 @@ final private[catalog] class RestTables(
 
   private def noNamespace(id: TableIdentifier, refusal: Refusal): NotFound = {
     val namespace = (catalog +: id.namespace).mkString(".")
-    if (refusal.kind == "NoSuchNamespaceException") NotFound("namespace", namespace, "Create it first, or check the name")
+    if (refusal.kind == "NoSuchNamespaceException")
+      NotFound("namespace", namespace, "Create it first, or check the name")
     else NotFound("what is needed", name(id), s"The server says: ${refusal.message}")
   }
 

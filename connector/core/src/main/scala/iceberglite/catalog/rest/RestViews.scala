@@ -39,7 +39,9 @@ final private[catalog] class RestViews(catalog: String, server: () => RestServer
   /** The server makes the view from its parts, and gives it a UUID. */
   private def creation(at: RestServer, id: TableIdentifier, change: ViewChange): Ask = {
     def part[A](what: String)(pick: PartialFunction[Any, A]): A =
-      change.updates.collectFirst(pick).getOrElse(throw ValidationFailed(s"Cannot create view ${name(id)} without $what"))
+      change.updates.collectFirst(pick).getOrElse(
+        throw ValidationFailed(s"Cannot create view ${name(id)} without $what")
+      )
     val view = RestRequestJson.NewView(
       id.name,
       change.updates.collectFirst { case SetLocation(location) => location },

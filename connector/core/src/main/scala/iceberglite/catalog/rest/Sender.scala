@@ -110,7 +110,9 @@ final private[catalog] class Sender(settings: RestSettings, wire: Wire, environm
 
   /** In milliseconds; the header has seconds or a time. */
   private def retryAfter(answer: Answer): Option[Long] = answer.headers.get("retry-after").map(_.trim).flatMap { text =>
-    Try(text.toLong).toOption.filter(_ >= 0).map(seconds => if (seconds > MostAskedMs) Long.MaxValue else seconds * 1000)
+    Try(text.toLong).toOption.filter(_ >= 0).map(seconds =>
+      if (seconds > MostAskedMs) Long.MaxValue else seconds * 1000
+    )
       .orElse(Try(ZonedDateTime.parse(text, RFC_1123_DATE_TIME).toInstant.toEpochMilli - environment.nowMs()).toOption)
       .map(math.max(0L, _))
   }

@@ -41,7 +41,8 @@ private[catalog] object SentUpdates {
       case _: AddSortOrder => added(OfOrder, before.sortOrders != after.sortOrders)
       case SetCurrentSchema(MetadataUpdate.LastAdded) if known(OfSchema) =>
         (Some(SetCurrentSchema(after.currentSchemaId)), known)
-      case SetDefaultSpec(MetadataUpdate.LastAdded) if known(OfSpec) => (Some(SetDefaultSpec(after.defaultSpecId)), known)
+      case SetDefaultSpec(MetadataUpdate.LastAdded) if known(OfSpec) =>
+        (Some(SetDefaultSpec(after.defaultSpecId)), known)
       case SetDefaultSortOrder(MetadataUpdate.LastAdded) if known(OfOrder) =>
         (Some(SetDefaultSortOrder(after.defaultSortOrderId)), known)
       case other => (Some(other), known)

@@ -26,7 +26,8 @@ private[catalog] object TableAccess {
       best(table.credentials, table.metadata.location).fold(Map.empty[String, String])(_.config)
     val settings = given.filter { case (key, value) => taken(key) && value.nonEmpty }
     if (settings.isEmpty) TableAccess(None, None)
-    else TableAccess(Some(io.configured(settings)), given.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption))
+    else
+      TableAccess(Some(io.configured(settings)), given.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption))
   }
 
   /** The most specific prefix counts (REST OpenAPI description: `StorageCredential`). */

@@ -64,7 +64,12 @@ final class PublishChanges(wapId: String, to: Destination.Branch = Destination.M
 private[action] object CherryPick {
 
   /** @throws ValidationFailed the branch has the snapshot, or what it did, already */
-  private def refusePicked(base: TableMetadata, source: Snapshot, head: Option[Snapshot], context: CommitContext): Unit = {
+  private def refusePicked(
+      base: TableMetadata,
+      source: Snapshot,
+      head: Option[Snapshot],
+      context: CommitContext
+  ): Unit = {
     def refuse(why: String): Nothing =
       throw ValidationFailed(s"Cannot cherry-pick snapshot ${source.snapshotId} of ${context.table}: $why")
     val wapId = source.summary.get(SnapshotSummary.WapId)
@@ -94,7 +99,11 @@ private[action] object CherryPick {
   final private class Again(snapshotId: Long, to: Destination) extends SnapshotAction(to) {
     private var source: Option[Snapshot] = None
 
-    override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    override protected def changes(
+        base: TableMetadata,
+        parent: Option[Snapshot],
+        context: CommitContext
+    ): FileChanges = {
       val picked = base.snapshot(snapshotId)
       source = Some(picked)
       val replaces = picked.summary.get(SnapshotSummary.ReplacePartitions).exists(_.equalsIgnoreCase("true"))

@@ -76,8 +76,12 @@ final class RowDelta(
     changedByBoth(isolation, pairs, history).foreach(sameRows(_, isolation, base, history, context))
     if (rows.nonEmpty) {
       targets.otherDeletes(isolation).foreach { case (change, file) =>
-        refuse(isolation, s"snapshot ${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, " +
-          s"which may delete rows of ${file.path} that this one changes", context)
+        refuse(
+          isolation,
+          s"snapshot ${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, " +
+            s"which may delete rows of ${file.path} that this one changes",
+          context
+        )
       }
     }
   }
@@ -119,7 +123,11 @@ final class RowDelta(
     val mine = merge.read(pair.mine, context)
     merge.read(pair.theirs, context).foreach { position =>
       if (mine.isDeleted(position) && !before.exists(_.isDeleted(position))) {
-        refuse(isolation, s"${pair.theirs.path} deletes row $position of ${path.mkString}, which this one changes", context)
+        refuse(
+          isolation,
+          s"${pair.theirs.path} deletes row $position of ${path.mkString}, which this one changes",
+          context
+        )
       }
     }
   }

@@ -42,7 +42,8 @@ class RestAuthSuite extends AnyFunSuite {
   test("basic sends user and password") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none)
-      val basic = Seq("rest.auth.type" -> "basic", "rest.auth.basic.username" -> "me", "rest.auth.basic.password" -> "ö:x")
+      val basic =
+        Seq("rest.auth.type" -> "basic", "rest.auth.basic.username" -> "me", "rest.auth.basic.password" -> "ö:x")
       stub.catalog(basic: _*).listNamespaces(Vector.empty)
       val expected = "Basic " + Base64.getEncoder.encodeToString("me:ö:x".getBytes(UTF_8))
       assert(proofs(stub).flatten.distinct == Vector(expected))
@@ -52,7 +53,8 @@ class RestAuthSuite extends AnyFunSuite {
   test("a credential is turned into a token once, with what the user wants to have asked for") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none).on(tokens)(token("t1", 3600))
-      val catalog = stub.catalog("credential" -> "me: s3:cret", "scope" -> "a b", "audience" -> "x&y", "resource" -> "r")
+      val catalog =
+        stub.catalog("credential" -> "me: s3:cret", "scope" -> "a b", "audience" -> "x&y", "resource" -> "r")
       catalog.listNamespaces(Vector.empty)
       catalog.listNamespaces(Vector.empty)
       val asked = stub.requests.filter(_.target.contains("oauth"))
@@ -74,7 +76,9 @@ class RestAuthSuite extends AnyFunSuite {
       withStub { other =>
         stub.on("GET /v1/namespaces")(none)
         other.on("POST /realm/token")(token("t1", 3600))
-        stub.catalog("credential" -> "s3cret", "oauth2-server-uri" -> s"${other.uri}/realm/token").listNamespaces(Vector.empty)
+        stub.catalog("credential" -> "s3cret", "oauth2-server-uri" -> s"${other.uri}/realm/token").listNamespaces(
+          Vector.empty
+        )
         assert(form(other.requests.last) ==
           Map("grant_type" -> "client_credentials", "client_secret" -> "s3cret", "scope" -> "catalog"))
         assert(proofs(stub).flatten.distinct == Vector("Bearer t1"))
@@ -106,13 +110,22 @@ class RestAuthSuite extends AnyFunSuite {
   test("where tokens are not exchanged, by the server or by the user's wish, the credential gets another") {
     withStub { stub =>
       stub.on("GET /v1/namespaces")(none)
-      stub.on(tokens)(token("t1", 1000), answer(400, """{"error":"unsupported_grant_type"}"""), token("t2", 1000), token("t3", 1000))
+      stub.on(tokens)(
+        token("t1", 1000),
+        answer(400, """{"error":"unsupported_grant_type"}"""),
+        token("t2", 1000),
+        token("t3", 1000)
+      )
       val catalog = stub.catalog("credential" -> "me:s3cret")
       catalog.listNamespaces(Vector.empty)
       stub.nowMs += 950000
       catalog.listNamespaces(Vector.empty)
       assert(proofs(stub).flatten.last == "Bearer t2")
-      val without = stub.catalog("credential" -> "me:s3cret", "token" -> jwt(stub.nowMs / 1000 + 5), "token-exchange-enabled" -> "false")
+      val without = stub.catalog(
+        "credential" -> "me:s3cret",
+        "token" -> jwt(stub.nowMs / 1000 + 5),
+        "token-exchange-enabled" -> "false"
+      )
       stub.nowMs += 5000
       without.listNamespaces(Vector.empty)
       assert(proofs(stub).flatten.last == "Bearer t3")
@@ -169,18 +182,22 @@ class RestAuthSuite extends AnyFunSuite {
   test("sigv4 signs path, query, headers and body, and moves the delegate's proof aside") {
     withStub { stub =>
       stub.on("POST /v1/namespaces/n%201/properties")(json("{}")).on("GET /v1/namespaces")(none)
-      val keys = Seq("rest.access-key-id" -> "AKIA", "rest.secret-access-key" -> "aws-s3cret", "rest.session-token" -> "st")
+      val keys =
+        Seq("rest.access-key-id" -> "AKIA", "rest.secret-access-key" -> "aws-s3cret", "rest.session-token" -> "st")
       val settings = Seq("rest.auth.type" -> "sigv4", "rest.signing-region" -> "eu-west-1", "token" -> "t1") ++ keys
       val catalog = stub.catalog(settings :+ ("rest-page-size" -> "7"): _*)
       catalog.alterNamespace(Vector("n 1"), Map("a" -> "ö"), Set.empty)
       catalog.listNamespaces(Vector.empty)
       assert(stub.requests.size == 3)
       stub.requests.foreach { request =>
-        assert(request.headers("original-authorization") == "Bearer t1" && request.headers("x-amz-security-token") == "st")
+        assert(
+          request.headers("original-authorization") == "Bearer t1" && request.headers("x-amz-security-token") == "st"
+        )
         assert(request.headers("x-amz-content-sha256") == hex(sha256(request.body.getBytes(UTF_8))))
         assert(request.headers("authorization") == expected(request, "AKIA", "aws-s3cret", "eu-west-1", "execute-api"))
       }
-      val plain = stub.catalog(settings ++ Seq("rest.auth.sigv4.delegate-auth-type" -> "none", "rest.signing-name" -> "glue"): _*)
+      val plain =
+        stub.catalog(settings ++ Seq("rest.auth.sigv4.delegate-auth-type" -> "none", "rest.signing-name" -> "glue"): _*)
       plain.listNamespaces(Vector.empty)
       assert(!stub.requests.last.headers.contains("original-authorization"))
       assert(stub.requests.last.headers("authorization").contains("/eu-west-1/glue/aws4_request"))
@@ -195,7 +212,8 @@ class RestAuthSuite extends AnyFunSuite {
     val canonicalPath = path.split("/", -1).map(s => java.net.URLEncoder.encode(s, "UTF-8")).mkString("/")
     val canonicalQuery = query.drop(1).split('&').sorted.mkString("&")
     val headers = signed.split(';').map(h => s"$h:${request.headers(h).trim}\n").mkString
-    val canonical = Seq(request.method, canonicalPath, canonicalQuery, headers, signed, request.headers("x-amz-content-sha256"))
+    val canonical =
+      Seq(request.method, canonicalPath, canonicalQuery, headers, signed, request.headers("x-amz-content-sha256"))
     val date = request.headers("x-amz-date")
     val scope = s"${date.take(8)}/$region/$service/aws4_request"
     val text = s"AWS4-HMAC-SHA256\n$date\n$scope\n${hex(sha256(canonical.mkString("\n").getBytes(UTF_8)))}"

@@ -86,7 +86,11 @@ class RestCommitSuite extends AnyFunSuite {
 
   test("a commit that was turned away is sent again; where an earlier try may count, a conflict does not tell") {
     withStub { stub =>
-      stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(429, "x", "busy"), table(after(empty, properties), second))
+      stub.on(s"POST $path")(
+        refuse(503, "x", "busy"),
+        refuse(429, "x", "busy"),
+        table(after(empty, properties), second)
+      )
       assert(commit(stub.catalog(quick)).metadataLocation == second)
       stub.on(s"POST $path")(refuse(503, "x", "busy"), refuse(409, "CommitFailedException", "moved"))
       intercept[CommitStateUnknown](commit(stub.catalog(quick)))
@@ -162,7 +166,10 @@ class RestCommitSuite extends AnyFunSuite {
   test("an append that the server did before it said that it is too busy is not done twice") {
     withStub { stub =>
       val keeper = new Keeper(stub)
-      keeper.commits(true -> Some(refuse(503, "x", "busy")), false -> Some(refuse(409, "CommitFailedException", "moved")))
+      keeper.commits(
+        true -> Some(refuse(503, "x", "busy")),
+        false -> Some(refuse(409, "CommitFailedException", "moved"))
+      )
       val files = new MemoryFileIO
       val done = append(stub.on(files).table(id), "f")
       assert(liveFiles(done) == Vector("f") && done.metadata.snapshots.size == 1)

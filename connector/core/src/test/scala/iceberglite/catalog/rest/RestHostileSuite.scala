@@ -17,7 +17,8 @@ class RestHostileSuite extends AnyFunSuite {
 
   private def failure(body: => Any): IcebergError = {
     val error = intercept[IcebergError](body)
-    val all = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).flatMap(e => Option(e.getMessage)).toVector
+    val all =
+      Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).flatMap(e => Option(e.getMessage)).toVector
     secrets.foreach(secret => assert(!all.exists(_.contains(secret)), "no message shows a secret"))
     assert(error.getMessage.length < 3000 && !error.getMessage.exists(c => c.isControl))
     error
@@ -27,7 +28,9 @@ class RestHostileSuite extends AnyFunSuite {
     withStub { elsewhere =>
       Seq(301, 302, 303, 307, 308).foreach { status =>
         withStub { stub =>
-          stub.on("GET /v1/config")(answer(status).having("Location" -> s"${elsewhere.uri}/v1/config?token=t0ken-of-mine"))
+          stub.on("GET /v1/config")(
+            answer(status).having("Location" -> s"${elsewhere.uri}/v1/config?token=t0ken-of-mine")
+          )
           val error = failure(stub.catalog("token" -> "t0ken-of-mine").listNamespaces(Vector.empty))
           assert(error.getMessage.contains(elsewhere.uri) && error.getMessage.contains("Set uri"))
         }
@@ -165,7 +168,8 @@ class RestHostileSuite extends AnyFunSuite {
       finally socket.close()
     }
     withStub { stub =>
-      def error(uri: String) = failure(stub.catalog("uri" -> uri, "rest.client.max-retries" -> "1").listNamespaces(Vector.empty))
+      def error(uri: String) =
+        failure(stub.catalog("uri" -> uri, "rest.client.max-retries" -> "1").listNamespaces(Vector.empty))
       assert(error(s"http://127.0.0.1:$port").getMessage.contains("no connection"))
       assert(error("http://no-such-host.invalid").getMessage.contains("host name is not known"))
     }
@@ -185,13 +189,17 @@ class RestHostileSuite extends AnyFunSuite {
     withStub { stub =>
       stub.on(path)(refuse(400, "Bad", "the header was Bearer t0ken-of-mine"))
       assert(failure(stub.catalog("token" -> "t0ken-of-mine").load(id)).getMessage.contains("***"))
-      stub.on("POST /v1/oauth/tokens")(answer(401, """{"error":"invalid_client","error_description":"no s3cret-of-mine"}"""))
+      stub.on("POST /v1/oauth/tokens")(answer(
+        401,
+        """{"error":"invalid_client","error_description":"no s3cret-of-mine"}"""
+      ))
       failure(stub.catalog("credential" -> "me:s3cret-of-mine").load(id))
       stub.on("POST /v1/oauth/tokens")(answer(200, "s3cret-of-mine t0ken-of-mine"))
       failure(stub.catalog("credential" -> "me:s3cret-of-mine").load(id))
       stub.on("POST /v1/oauth/tokens")(json("""{"access_token":["t0ken-of-mine"]}"""))
       failure(stub.catalog("credential" -> "me:s3cret-of-mine").load(id))
-      val basic = Seq("rest.auth.type" -> "basic", "rest.auth.basic.username" -> "me", "rest.auth.basic.password" -> "pa55word")
+      val basic =
+        Seq("rest.auth.type" -> "basic", "rest.auth.basic.username" -> "me", "rest.auth.basic.password" -> "pa55word")
       val encoded = java.util.Base64.getEncoder.encodeToString("me:pa55word".getBytes("UTF-8"))
       stub.on(path)(refuse(400, "Bad", s"pa55word $encoded"))
       assert(!failure(stub.catalog(basic: _*).load(id)).getMessage.contains(encoded))

@@ -21,7 +21,8 @@ class RestProtocolSuite extends AnyFunSuite {
 
   test("nothing is asked before something is wanted, and the configuration once") {
     withStub { stub =>
-      val catalog = stub.on("GET /v1/namespaces")(json("""{"namespaces":[["b"],["a"]]}""")).catalog("warehouse" -> "wh 1")
+      val catalog =
+        stub.on("GET /v1/namespaces")(json("""{"namespaces":[["b"],["a"]]}""")).catalog("warehouse" -> "wh 1")
       assert(stub.requests.isEmpty)
       assert(catalog.listNamespaces(Vector.empty) == Vector(Vector("a"), Vector("b")))
       catalog.listNamespaces(Vector.empty)
@@ -96,7 +97,9 @@ class RestProtocolSuite extends AnyFunSuite {
 
   test("what a server does not list among its endpoints is not asked of it") {
     withStub { stub =>
-      stub.on("GET /v1/config")(json("""{"endpoints":["GET  /v1/{prefix}/namespaces","GET /v1/{prefix}/namespaces/{namespace}"]}"""))
+      stub.on("GET /v1/config")(
+        json("""{"endpoints":["GET  /v1/{prefix}/namespaces","GET /v1/{prefix}/namespaces/{namespace}"]}""")
+      )
       stub.on("GET /v1/namespaces/db")(json("""{"namespace":["db"]}"""))
       val catalog = stub.catalog()
       assert(catalog.namespaceExists(Vector("db")), "by loading it, where HEAD is not there")
@@ -117,7 +120,12 @@ class RestProtocolSuite extends AnyFunSuite {
 
   test("a table that the server says is unchanged is not sent again, as long as it is kept") {
     withStub { stub =>
-      stub.on(s"GET $path")(table(metadata, first).having("ETag" -> "\"e1\""), answer(304), answer(304), table(metadata, first))
+      stub.on(s"GET $path")(
+        table(metadata, first).having("ETag" -> "\"e1\""),
+        answer(304),
+        answer(304),
+        table(metadata, first)
+      )
       val catalog = stub.catalog("rest-table-cache.expire-after-write-ms" -> "1000")
       val loaded = catalog.table(id)
       assert(catalog.table(id).metadata eq loaded.metadata)
@@ -176,11 +184,14 @@ class RestProtocolSuite extends AnyFunSuite {
       assert(refusal(404, "NotFoundException").isInstanceOf[UnreadableFile], "the table is there, its metadata is not")
       assert(refusal(400, "BadRequestException").isInstanceOf[ValidationFailed])
       assert(refusal(406, "UnsupportedOperationException").isInstanceOf[Unsupported])
-      val others = Seq(401 -> "rest.auth", 403 -> "does not allow", 418 -> "418", 429 -> "later", 500 -> "500", 503 -> "503")
+      val others =
+        Seq(401 -> "rest.auth", 403 -> "does not allow", 418 -> "418", 429 -> "later", 500 -> "500", 503 -> "503")
       others.foreach { case (status, advice) =>
         val error = refusal(status, "SomeException")
         assert(error.isInstanceOf[StorageFailed])
-        Seq("load table lite.db.t", stub.uri, "because", advice).foreach(part => assert(error.getMessage.contains(part)))
+        Seq("load table lite.db.t", stub.uri, "because", advice).foreach(part =>
+          assert(error.getMessage.contains(part))
+        )
       }
     }
   }

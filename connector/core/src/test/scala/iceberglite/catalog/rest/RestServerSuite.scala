@@ -198,7 +198,11 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val ours = catalog()
       val tables = Vector("a", "b").map(name => ours.create(TableIdentifier(namespace, name), unpartitioned()))
       def change(table: Table, value: String, uuid: java.util.UUID) =
-        TableChange(table.id, table.version, Change(Vector(SetProperties(Map("k" -> value))), Vector(AssertTableUuid(uuid))))
+        TableChange(
+          table.id,
+          table.version,
+          Change(Vector(SetProperties(Map("k" -> value))), Vector(AssertTableUuid(uuid)))
+        )
       ours.commitAll(tables.map(t => change(t, "1", t.metadata.uuid.get)))
       assert(tables.map(t => ours.table(t.id).properties.get("k")) == Vector(Some("1"), Some("1")))
       val wrong = Vector(tables.head.metadata.uuid.get, new java.util.UUID(1, 2))
@@ -238,7 +242,8 @@ class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {
       assert(replaced.metadata.currentVersion.sql("spark").contains("SELECT 2"))
       val next = replaced.metadata.versions.map(_.versionId).max + 1
       val schemaId = replaced.metadata.currentVersion.schemaId
-      val third = Vector(AddViewVersion(version(next, "SELECT 3").copy(schemaId = schemaId)), SetCurrentViewVersion(next))
+      val third =
+        Vector(AddViewVersion(version(next, "SELECT 3").copy(schemaId = schemaId)), SetCurrentViewVersion(next))
       ours.commitView(id, Some(replaced), ViewChange(third, Vector(AssertViewUuid(replaced.metadata.uuid.get))))
       assert(peer.loadView(peerName(id)).sqlFor("spark").sql == "SELECT 3")
       val moved = id.copy(name = "w")

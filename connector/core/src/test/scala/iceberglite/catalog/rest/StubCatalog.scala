@@ -36,7 +36,8 @@ final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
         case "POST" =>
           val body = JsonValue.parse("request", request.body)
           val base = if (behind.tableExists(id)) Some(behind.load(id)) else None
-          val change = Change(body("updates").map(MetadataUpdateJson.read), body("requirements").map(RequirementJson.read))
+          val change =
+            Change(body("updates").map(MetadataUpdateJson.read), body("requirements").map(RequirementJson.read))
           given(behind.commit(id, base, change))
         case _ => given(behind.load(id))
       }
@@ -52,5 +53,6 @@ final class StubCatalog(stub: StubServer, behind: Catalog, vended: String) {
     json(s"""{"metadata":$metadata,"config":$vended}""")
   }
 
-  private def given(version: TableVersion): Reply = table(version.metadata, version.metadataLocation, s""","config":$vended""")
+  private def given(version: TableVersion): Reply =
+    table(version.metadata, version.metadataLocation, s""","config":$vended""")
 }

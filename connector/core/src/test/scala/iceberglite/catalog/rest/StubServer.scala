@@ -66,7 +66,8 @@ final class StubServer extends AutoCloseable {
   private def serve(exchange: HttpExchange): Unit = {
     val body = new String(exchange.getRequestBody.readAllBytes(), UTF_8)
     val target = exchange.getRequestURI.toString
-    val headers = exchange.getRequestHeaders.asScala.map { case (k, v) => k.toLowerCase -> v.asScala.mkString(",") }.toMap
+    val headers =
+      exchange.getRequestHeaders.asScala.map { case (k, v) => k.toLowerCase -> v.asScala.mkString(",") }.toMap
     val request = Request(exchange.getRequestMethod, target, headers, body)
     asked.add(request)
     val keys = Seq(request.line, s"${request.method} ${target.takeWhile(_ != '?')}", request.method)

@@ -18,7 +18,8 @@ class TableAccessSuite extends AnyFunSuite {
   private val id = TableIdentifier(Vector("db"), "t")
   private val path = "GET /v1/namespaces/db/tables/t"
   private val location = "s3://bucket/db/t"
-  private val metadata = NewTable(schema, Vector.empty, Vector.empty, location, Map.empty).metadata(new UUID(0, 7), 1000L)
+  private val metadata =
+    NewTable(schema, Vector.empty, Vector.empty, location, Map.empty).metadata(new UUID(0, 7), 1000L)
   private val file = s"$location/metadata/00000-a.metadata.json"
 
   private def config(key: String, more: String = ""): String =
@@ -48,7 +49,8 @@ class TableAccessSuite extends AnyFunSuite {
     assert(TableAccess.best(credentials, location).map(_.prefix).contains("s3://bucket/db/"))
     assert(TableAccess.best(credentials.drop(2), location).isEmpty)
     withStub { stub =>
-      val more = s""","config":${config("AK1")},"storage-credentials":[{"prefix":"s3://bucket","config":${config("AK2")}}]"""
+      val more =
+        s""","config":${config("AK1")},"storage-credentials":[{"prefix":"s3://bucket","config":${config("AK2")}}]"""
       stub.on(path)(table(metadata, file, more))
       assert(settings(stub.on(new HadoopFileIO(new Configuration(false))).table(id)).get("fs.s3a.access.key") == "AK2")
     }
@@ -56,12 +58,17 @@ class TableAccessSuite extends AnyFunSuite {
 
   test("a refreshed table has the keys of its newest load, and keeps them over a commit") {
     withStub { stub =>
-      stub.on(path)(table(metadata, file, s""","config":${config("AK1")}"""), table(metadata, file, s""","config":${config("AK2")}"""))
+      stub.on(path)(
+        table(metadata, file, s""","config":${config("AK1")}"""),
+        table(metadata, file, s""","config":${config("AK2")}""")
+      )
       stub.on("POST /v1/namespaces/db/tables/t")(table(metadata, file.replace("00000", "00001")))
       val catalog = stub.on(new HadoopFileIO(new Configuration(false)))
       val loaded = catalog.table(id)
       val refreshed = loaded.refresh()
-      assert(settings(loaded).get("fs.s3a.access.key") == "AK1" && settings(refreshed).get("fs.s3a.access.key") == "AK2")
+      assert(
+        settings(loaded).get("fs.s3a.access.key") == "AK1" && settings(refreshed).get("fs.s3a.access.key") == "AK2"
+      )
       val committed = catalog.commit(id, Some(refreshed.version), Change(Vector.empty, Vector.empty))
       assert(settings(refreshed.at(committed)).get("fs.s3a.access.key") == "AK2")
     }
@@ -83,7 +90,8 @@ class TableAccessSuite extends AnyFunSuite {
 
   test("a server sets nothing but what belongs to S3: no class of its choice is loaded") {
     withStub { stub =>
-      val more = """,\"config\":{\"fs.s3a.impl\":\"evil.Class\",\"hadoop.fs.file.impl\":\"evil.Class\",\"io-impl\":\"x\"}"""
+      val more =
+        """,\"config\":{\"fs.s3a.impl\":\"evil.Class\",\"hadoop.fs.file.impl\":\"evil.Class\",\"io-impl\":\"x\"}"""
       stub.on(path)(table(metadata, file, more.replace("\\", "")))
       val io = new HadoopFileIO(new Configuration(false))
       assert(stub.on(io).table(id).io eq io)

@@ -82,13 +82,14 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     val (ours, theirs) = (new Side("lite", table + "_ours"), new Side("ice", table + "_theirs"))
     val all = s"CREATE TABLE {t} ($columns) USING iceberg PARTITIONED BY (p)" +: statements
     try all.foreach { statement =>
-      (ours.run(statement), theirs.run(statement)) match {
-        case (Right(mine), Right(peers)) => assert(mine == peers, statement)
-        case (Left(_), Left(_)) => ()
-        case (mine, peers) => fail(s"$statement\nours: $mine\ntheirs: $peers")
+        (ours.run(statement), theirs.run(statement)) match {
+          case (Right(mine), Right(peers)) => assert(mine == peers, statement)
+          case (Left(_), Left(_)) => ()
+          case (mine, peers) => fail(s"$statement\nours: $mine\ntheirs: $peers")
+        }
+        assert(ours.state(keys) == theirs.state(keys), statement)
       }
-      assert(ours.state(keys) == theirs.state(keys), statement)
-    } finally Seq("spark.wap.id", "spark.wap.branch").foreach(spark.conf.unset)
+    finally Seq("spark.wap.id", "spark.wap.branch").foreach(spark.conf.unset)
     assert(ours.data() == theirs.data())
     assert(ours.data("ice") == ours.data(), "the peer on our table")
   }

@@ -93,7 +93,8 @@ class PlainSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a summary that holds brackets and braces ends where it ends") {
-    val odd = tables(1).snapshots.head.copy(snapshotId = 77, summary = Map("operation" -> "]}[{", "b" -> "},{", "c" -> ","))
+    val odd =
+      tables(1).snapshots.head.copy(snapshotId = 77, summary = Map("operation" -> "]}[{", "b" -> "},{", "c" -> ","))
     val m = tables(1).copy(snapshots = tables(1).snapshots :+ odd)
     assert(isPlain(text(m)) && fast(text(m).getBytes(UTF_8)) == Right(m))
   }
