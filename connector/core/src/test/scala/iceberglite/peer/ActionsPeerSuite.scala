@@ -8,6 +8,7 @@ import org.apache.iceberg.expressions.{Expressions => Theirs}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
+import iceberglite.peer.PeerActions.vector
 import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec._
 import iceberglite.spec.expr.Expression
@@ -20,20 +21,6 @@ import iceberglite.table.action._
 
 /** The same operations by Apache Iceberg and by us give the same tables, and the same conflicts. */
 class ActionsPeerSuite extends AnyFunSuite {
-
-  private def vector(path: String, of: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
-    Content.PositionDeletes,
-    path,
-    FileFormat.Puffin,
-    of.specId,
-    of.partition,
-    records,
-    100,
-    Metrics.Empty,
-    referencedDataFile = Some(of.path),
-    contentOffset = Some(offset),
-    contentSizeInBytes = Some(40)
-  )
 
   /** Random operations, one after the other, on one pair of tables. */
   final private class History(version: FormatVersion, seed: Int) {

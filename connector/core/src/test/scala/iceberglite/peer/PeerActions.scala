@@ -117,6 +117,21 @@ final class PeerActions(val ours: Actions) {
 
 object PeerActions {
 
+  /** The entry of a deletion vector. */
+  def vector(path: String, of: ContentFile, records: Long = 1, offset: Long = 4): ContentFile = ContentFile(
+    Content.PositionDeletes,
+    path,
+    FileFormat.Puffin,
+    of.specId,
+    of.partition,
+    records,
+    100,
+    Metrics.Empty,
+    referencedDataFile = Some(of.path),
+    contentOffset = Some(offset),
+    contentSizeInBytes = Some(40)
+  )
+
   /** What only one of the two says; the peer's fast append also keeps manifests without live files. */
   private val OwnKeys = Set("iceberg-version", "iceberg-lite.commit-id", "manifests-kept")
 }
