@@ -89,15 +89,18 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
   }
 
+  /** The hint follows its commit, so that the directory may be the first to tell. */
+  private def isBegun: Boolean = io.exists(hintFile) || io.exists(directory)
+
   /**
    * What was listed may be gone when it is read, where others commit and delete, and a listing may miss what comes
-   * while it runs: another look helps. Without a hint there is nothing to look for.
+   * while it runs: another look helps.
    */
   @tailrec
   private def listed(looks: Int): Option[TableVersion] = {
     val found = newestListed()
     val version = found.flatMap(readIfThere)
-    if (version.isDefined || looks == 0 || found.isEmpty && !io.exists(hintFile)) version else listed(looks - 1)
+    if (version.isDefined || looks == 0 || found.isEmpty && !isBegun) version else listed(looks - 1)
   }
 }
 
@@ -107,5 +110,5 @@ private[catalog] object VersionFiles {
   private val MaxSteps = 16
 
   /** How often a directory is listed again whose files come and go. */
-  private val Listings = 10
+  private val Listings = 50
 }
