@@ -46,10 +46,10 @@ help: ## list the targets
 quickstart: $(READY) $(BUNDLED) ## run the main job on a year of real flights, into ./warehouse
 	@$(PY) examples/01_quickstart.py --warehouse $(WAREHOUSE)
 
-test: $(READY) $(BUNDLED) $(SERVERS) ## run all tests, Scala and Python
+test: $(READY) $(BUNDLED) $(SERVERS) $(SPIN) ## run all tests, Scala and Python
 	@$(PY) tests/run.py --sbt '$(SBT)'
 
-test-all: $(READY) $(BUNDLED) $(SERVERS) ## the same, every SQL scenario on every catalog and version
+test-all: $(READY) $(BUNDLED) $(SERVERS) $(SPIN) ## the same, every SQL scenario on every catalog and version
 	@ICEBERG_LITE_ALL=1 $(PY) tests/run.py --sbt '$(SBT)'
 
 bench: $(READY) $(SBT_READY) | check ## measure manifests, predicates and metadata by JMH beside Apache Iceberg (20 minutes)

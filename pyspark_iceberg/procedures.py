@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -86,11 +87,12 @@ class RegisterTable(NamedTuple):
     """The data files in it."""
 
 
-class TableProcedures:
+class TableProcedures(ABC):
     """The procedures of a table that is there, as methods."""
 
+    @abstractmethod
     def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:
-        raise NotImplementedError
+        """Call a procedure on the table."""
 
     def rollback_to_snapshot(self, snapshot_id: int) -> RollbackToSnapshot:
         """Makes an earlier snapshot of the table's own history the current one.

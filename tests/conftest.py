@@ -13,6 +13,8 @@ from servers.process import jars
 
 from pyspark_iceberg import iceberg_session
 
+pytest.register_assert_rewrite("shared_catalog")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

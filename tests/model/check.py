@@ -46,7 +46,7 @@ def find_spin() -> Path:
         return Path(on_path)
     if INSTALLED.is_file():
         return INSTALLED
-    raise MissingToolError("The model checker spin is not there. Run `make model`, which installs it below .tools")
+    raise MissingToolError("The model checker spin is not there. Run `make model`, which fetches it, or install it")
 
 
 def check(spin: Path, model: str, variant: str | None = None) -> Verdict:

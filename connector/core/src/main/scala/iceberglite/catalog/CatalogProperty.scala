@@ -1,5 +1,7 @@
 package iceberglite.catalog
 
+import scala.util.Try
+
 import iceberglite.catalog.hive.HiveProperty
 import iceberglite.catalog.jdbc.JdbcProperty
 import iceberglite.catalog.rest.RestProperty
@@ -15,10 +17,33 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
 
   def in(properties: Map[String, String]): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
 
+  /** What is set, or else the default. */
+  def value(properties: Map[String, String]): Option[String] = in(properties).orElse(default)
+
   /** @param catalog the catalog's name, for the message */
   def require(catalog: String, properties: Map[String, String], example: String): String = in(properties).getOrElse(
     throw InvalidArgument(s"$key of catalog $catalog", "none", s"$doc. Set it, for example to $example")
   )
+
+  /**
+   * @param catalog the catalog's name, for the message
+   * @param expected what a value must be, as a sentence
+   * @param parse none for a value that it cannot be
+   */
+  def parsed[A](catalog: String, properties: Map[String, String], expected: String)(
+      parse: String => Option[A]
+  ): Option[A] = value(properties).map { text =>
+    parse(text).getOrElse(throw InvalidArgument(s"$key of catalog $catalog", text, expected))
+  }
+
+  def flag(catalog: String, properties: Map[String, String]): Boolean =
+    parsed(catalog, properties, "It must be true or false")(text => Try(text.toBoolean).toOption).contains(true)
+
+  /** A whole number. */
+  def number(catalog: String, properties: Map[String, String], least: Long = Long.MinValue): Option[Long] = {
+    val expected = "It must be a whole number" + (if (least == Long.MinValue) "" else s" from $least on")
+    parsed(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= least))
+  }
 }
 
 /** Keys that begin alike and go to somebody else without the beginning. */
@@ -82,8 +107,16 @@ object CatalogProperty {
     None,
     "What a JDBC catalog is called in its database, where that is not what the session calls it"
   )
+  val Clients: CatalogProperty = CatalogProperty(
+    "clients",
+    Some("2"),
+    "How many connections a JDBC or Hive catalog opens at most; to SQLite it is always one"
+  )
   val DefaultNamespace: CatalogProperty =
     CatalogProperty("default-namespace", None, "The namespace of a session that has switched to this catalog")
+
+  private[catalog] def clients(catalog: String, properties: Map[String, String]): Int =
+    Clients.number(catalog, properties, least = 1).fold(1)(n => math.min(n, Int.MaxValue.toLong).toInt)
 
   val TableDefault: PropertyPrefix =
     PropertyPrefix("table-default.", "A property that new tables get unless they are made with another value")
@@ -114,7 +147,8 @@ object CatalogProperty {
     SyncEnabled,
     UseNullableQuerySchema,
     StoredName,
-    DefaultNamespace
+    DefaultNamespace,
+    Clients
   ) ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
 
   val prefixes: Seq[PropertyPrefix] = Seq(TableDefault, TableOverride, Jdbc, RestProperty.Header, Hadoop, S3)

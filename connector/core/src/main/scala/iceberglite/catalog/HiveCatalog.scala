@@ -5,7 +5,6 @@ import scala.util.Try
 import org.apache.hadoop.conf.Configuration
 
 import iceberglite.catalog.hive._
-import iceberglite.catalog.jdbc.JdbcProperty
 import iceberglite.io.{FileIO, HadoopFileIO, MetadataFiles}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
@@ -30,7 +29,7 @@ final class HiveCatalog private (
   private val shownWarehouse = warehouse.getOrElse(s"of the Hive Metastore ${metastore.uri}")
   private val tables = new PointerTables(io, environment, shownWarehouse)
   private val views = new PointerViews(io, environment, shownWarehouse)
-  private val listAll = HiveProperty.listAll(name, properties)
+  private val listAll = HiveProperty.ListAll.flag(name, properties)
 
   override def toString: String = s"catalog $name in the Hive Metastore ${metastore.uri}"
 
@@ -186,8 +185,8 @@ object HiveCatalog extends CatalogFamily {
       name,
       conf,
       warehouse,
-      JdbcProperty.clients(name, properties),
-      HiveProperty.idleMs(name, properties),
+      CatalogProperty.clients(name, properties),
+      HiveProperty.IdleMs.number(name, properties, least = 0).getOrElse(0),
       environment
     )
     new HiveCatalog(name, properties, warehouse, io, environment, metastore)
@@ -199,7 +198,6 @@ object HiveCatalog extends CatalogFamily {
       case hadoop: HadoopFileIO => new Configuration(hadoop.configuration)
       case _ => new Configuration
     }
-    CatalogProperty.Hadoop.in(properties).foreach { case (key, value) => conf.set(key, value) }
     CatalogProperty.Uri.in(properties).foreach(conf.set(UrisKey, _))
     CatalogProperty.Warehouse.in(properties).foreach(w => conf.set(WarehouseKey, Warehouse.of(w)))
     conf

@@ -27,14 +27,14 @@ final class JdbcCatalog private (
   private val databaseTables = new JdbcTables(
     session,
     name,
-    JdbcProperty.flag(name, JdbcProperty.InitTables, properties),
+    JdbcProperty.InitTables.flag(name, properties),
     JdbcProperty.layout(name, properties)
   )
   private val rows = new JdbcRows(session, databaseTables, name)
   private val namespaces = new JdbcNamespaces(session, databaseTables, name)
   private val tables = new PointerTables(io, environment, warehouse)
   private val views = new PointerViews(io, environment, warehouse)
-  private val strict = JdbcProperty.flag(name, JdbcProperty.StrictMode, properties)
+  private val strict = JdbcProperty.StrictMode.flag(name, properties)
 
   override def toString: String = s"catalog $name in $session"
 
@@ -275,7 +275,7 @@ object JdbcCatalog extends CatalogFamily {
     val warehouse = CatalogProperty.Warehouse.require(name, properties, "file:///data/warehouse")
     val session = new JdbcSession(
       url,
-      JdbcProperty.clients(name, properties),
+      CatalogProperty.clients(name, properties),
       JdbcProperty.retryable(properties),
       environment
     )

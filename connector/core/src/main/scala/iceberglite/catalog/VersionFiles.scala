@@ -100,7 +100,9 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   private def listed(looks: Int): Option[TableVersion] = {
     val found = newestListed()
     val version = found.flatMap(readIfThere)
-    if (version.isDefined || looks == 0 || found.isEmpty && !isBegun) version else listed(looks - 1)
+    // Fewer looks for what may never have been there than for what has just gone.
+    val cost = if (found.isEmpty) VersionFiles.EmptyListing else 1
+    if (version.isDefined || looks < cost || found.isEmpty && !isBegun) version else listed(looks - cost)
   }
 }
 
@@ -111,4 +113,7 @@ private[catalog] object VersionFiles {
 
   /** How often a directory is listed again whose files come and go. */
   private val Listings = 50
+
+  /** For how many of them a listing counts that shows no version. */
+  private val EmptyListing = 5
 }

@@ -1,9 +1,6 @@
 package iceberglite.catalog.hive
 
-import scala.util.Try
-
 import iceberglite.catalog.CatalogProperty
-import iceberglite.spec.IcebergError.InvalidArgument
 
 /** The properties of a Hive catalog, besides those that other catalogs have too. */
 object HiveProperty {
@@ -19,17 +16,4 @@ object HiveProperty {
   )
 
   val all: Seq[CatalogProperty] = Seq(ListAll, IdleMs)
-
-  private[catalog] def listAll(catalog: String, properties: Map[String, String]): Boolean =
-    parsed(catalog, ListAll, properties, "It must be true or false")(text => Try(text.toBoolean).toOption)
-
-  private[catalog] def idleMs(catalog: String, properties: Map[String, String]): Long =
-    parsed(catalog, IdleMs, properties, "It must be a number of milliseconds")(text => Try(text.toLong).toOption)
-
-  private def parsed[A](catalog: String, property: CatalogProperty, properties: Map[String, String], expected: String)(
-      parse: String => Option[A]
-  ): A = {
-    val text = property.in(properties).orElse(property.default).getOrElse("")
-    parse(text).getOrElse(throw InvalidArgument(s"${property.key} of catalog $catalog", text, expected))
-  }
 }

@@ -17,16 +17,11 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
   /** Where the server is, without a slash at the end. */
   val server: URI = RestSettings.server(catalog, CatalogProperty.Uri.require(catalog, properties, "https://host:8181"))
 
-  def text(property: CatalogProperty): Option[String] = property.in(properties).orElse(property.default)
+  def text(property: CatalogProperty): Option[String] = property.value(properties)
 
-  def flag(property: CatalogProperty): Boolean = text(property).exists { value =>
-    Try(value.toBoolean).getOrElse(throw wrong(property, value, "It must be true or false"))
-  }
+  def flag(property: CatalogProperty): Boolean = property.flag(catalog, properties)
 
-  def optionalNumber(property: CatalogProperty, least: Long): Option[Long] = text(property).map { value =>
-    Try(value.toLong).toOption.filter(_ >= least)
-      .getOrElse(throw wrong(property, value, s"It must be a whole number from $least on"))
-  }
+  def optionalNumber(property: CatalogProperty, least: Long): Option[Long] = property.number(catalog, properties, least)
 
   /** Of a property with a default. */
   def number(property: CatalogProperty, least: Long): Long = optionalNumber(property, least).getOrElse(least)

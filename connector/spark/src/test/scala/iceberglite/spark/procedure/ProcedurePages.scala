@@ -38,6 +38,7 @@ private[procedure] object ProcedurePages {
     "",
     "from __future__ import annotations",
     "",
+    "from abc import ABC, abstractmethod",
     "from collections.abc import Mapping",
     "from typing import NamedTuple",
     "",
@@ -49,11 +50,12 @@ private[procedure] object ProcedurePages {
   private def mixin: Seq[String] = Seq(
     "",
     "",
-    "class TableProcedures:",
+    "class TableProcedures(ABC):",
     s"    ${quotes}The procedures of a table that is there, as methods.$quotes",
     "",
+    "    @abstractmethod",
     "    def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:",
-    "        raise NotImplementedError"
+    s"        ${quotes}Call a procedure on the table.$quotes"
   )
 
   private def className(p: Procedure): String = p.name.split('_').map(_.capitalize).mkString
