@@ -57,12 +57,14 @@ object Effect {
     override def after(parent: Rows, contents: PretendedContents): Rows =
       parent -- inside(parent, contents).live.keys ++ files
 
-    /** Rows that a compaction took to a partition of another spec stay, as all files of other specs do. */
+    /** Rows that a compaction took to a partition of another spec would stay beside those that replace them. */
     override def objection(read: Rows, parent: Rows, contents: PretendedContents): Option[String] = isolation.flatMap {
       level =>
         val now = contents.ids(inside(parent, contents))
-        val moved = contents.ids(parent) -- now
-        Effect.disturbed(level, contents.ids(inside(read, contents)) -- moved, now)
+        val before = contents.ids(inside(read, contents))
+        val moved = (before & contents.ids(parent)) -- now
+        if (moved.nonEmpty) Some(s"the rows ${moved.mkString(", ")} are in another spec by now")
+        else Effect.disturbed(level, before, now)
     }
   }
 

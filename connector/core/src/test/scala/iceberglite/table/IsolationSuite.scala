@@ -110,6 +110,20 @@ class IsolationSuite extends AnyFunSuite {
     assert(liveFiles(t.commitOn(read, mine)) == Vector("mine"))
   }
 
+  test("compaction into another spec takes rows out of the reach of replacing their partition", CommitRules.disjoint) {
+    val t = Actions.tableByCategory(V2)
+    t.append(fileOf("a", "a1"), fileOf("b", "b1"))
+    val evolved = t.commit(new UpdateSpec(_.removeField("category")))
+    val read = t.table
+    val id = read.currentSnapshot.get.snapshotId
+    val moved = file("compacted").copy(specId = evolved.metadata.defaultSpecId)
+    t.commitOn(read, new RewriteFiles(Vector(fileOf("a", "a1")), Vector(moved), id))
+    val mine = new ReplacePartitions(Vector(fileOf("a", "mine")), Actions.snapshot(read))
+    assert(intercept[ValidationFailed](t.commitOn(read, mine)).getMessage.contains("compacted a1"))
+    val other = new ReplacePartitions(Vector(fileOf("b", "other")), Actions.serializable(read))
+    assert(liveFiles(t.commitOn(read, other)) == Vector("compacted", "other"))
+  }
+
   test("equality deletes of all partitions are in the way of replacing one", CommitRules.globalDeletes) {
     val t = Actions.tableByCategory(V2)
     t.append(fileOf("a", "a1"), fileOf("b", "b1"))

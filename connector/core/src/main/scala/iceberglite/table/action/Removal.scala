@@ -57,13 +57,15 @@ private[action] object Removal {
 /** The partitions that new files take the place of; a spec without partitions stands for the whole table. */
 final private[action] class ReplacedPartitions(files: Vector[ContentFile], base: TableMetadata) extends Concern {
   private val partitions = new Partitions(files, base)
-  private val all = files.exists(f => !base.specsById(f.specId).isPartitioned)
+
+  /** Whether they are all there are. */
+  val areAll: Boolean = files.exists(f => !base.specsById(f.specId).isPartitioned)
 
   /** Whether the file goes. */
-  def holds(entry: ManifestEntry): Boolean = all || partitions.holds(entry.file)
+  def holds(entry: ManifestEntry): Boolean = areAll || partitions.holds(entry.file)
 
   override def mightMatch(manifest: ManifestFile): Boolean =
-    all || partitions.mightHold(manifest) || DeleteScope.mayBeGlobal(manifest, base)
+    areAll || partitions.mightHold(manifest) || DeleteScope.mayBeGlobal(manifest, base)
 
   /** Equality deletes of a spec without partitions may delete rows of any partition, and stay when one is replaced. */
   override def mightMatch(entry: ManifestEntry): Boolean = holds(entry) || DeleteScope.isGlobal(entry.file, base)

@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec._
-import iceberglite.table.{CommitContext, Destination, Isolation, SnapshotSummary}
+import iceberglite.table.{CommitContext, Destination, History, Isolation, SnapshotSummary}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -18,8 +19,32 @@ final class ReplacePartitions(
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val partitions = new ReplacedPartitions(added, base)
-    isolation.foreach(_.check(base, parent, context, partitions))
+    isolation.foreach { i =>
+      i.check(base, parent, context, partitions)
+      if (!partitions.areAll) refuseMoved(new History(base, parent, context), i.since, context, partitions)
+    }
     FileChanges(added, Removal.of(partitions))
+  }
+
+  /** Compaction takes no row away, but may take rows where this write does not reach: into files of another spec. */
+  private def refuseMoved(
+      history: History,
+      since: Option[Long],
+      context: CommitContext,
+      partitions: ReplacedPartitions
+  ): Unit = {
+    val specs = added.map(_.specId).toSet
+    val rewrites = history.concurrent(since).filter(_.operation.contains(Operation.Replace.name))
+    val moves = history.changes(rewrites, m => !specs(m.partitionSpecId) || partitions.mightMatch(m)).filter(_.isData)
+    for {
+      (snapshot, changes) <- moves.groupBy(_.snapshot)
+      from <- changes.find(c => c.removed && partitions.holds(c.entry))
+      to <- changes.find(c => c.added && !specs(c.entry.file.specId))
+    } throw ValidationFailed(
+      s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted ${from.entry.file.path}, which has " +
+        s"rows ${partitions.description}, into files of another partition spec such as ${to.entry.file.path}. " +
+        "Run the statement again"
+    )
   }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Overwrite
