@@ -198,6 +198,7 @@ object HiveCatalog extends CatalogFamily {
       case hadoop: HadoopFileIO => new Configuration(hadoop.configuration)
       case _ => new Configuration
     }
+    CatalogProperty.Hadoop.in(properties).foreach { case (key, value) => conf.set(key, value) }
     CatalogProperty.Uri.in(properties).foreach(conf.set(UrisKey, _))
     CatalogProperty.Warehouse.in(properties).foreach(w => conf.set(WarehouseKey, Warehouse.of(w)))
     conf

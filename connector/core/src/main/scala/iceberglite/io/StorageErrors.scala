@@ -2,11 +2,17 @@ package iceberglite.io
 
 import java.io.{FileNotFoundException, InterruptedIOException}
 import java.nio.channels.ClosedByInterruptException
-import java.nio.file.{AccessDeniedException, FileAlreadyExistsException, FileSystemException, NoSuchFileException}
+import java.nio.file.{
+  AccessDeniedException,
+  FileAlreadyExistsException,
+  FileSystemException,
+  NoSuchFileException,
+  NotDirectoryException
+}
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.UnsupportedFileSystemException
+import org.apache.hadoop.fs.{ParentNotDirectoryException, UnsupportedFileSystemException}
 import org.apache.hadoop.security.AccessControlException
 
 import iceberglite.spec.IcebergError
@@ -39,6 +45,7 @@ private[iceberglite] object StorageErrors {
     case _: NoSuchFileException => true
     case f: FileNotFoundException => !deniedByText(f)
     // ENOTDIR: a part of the path is a file, so nothing is below it.
+    case _: NotDirectoryException | _: ParentNotDirectoryException => true
     case f: FileSystemException => Option(f.getReason).contains("Not a directory")
     case _ => false
   }

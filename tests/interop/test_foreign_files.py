@@ -1,0 +1,148 @@
+"""Parquet files of other writers, added to a table as they are, read the same as in Spark's own reader."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+from pyspark.sql import DataFrame, SparkSession
+
+ROWS = 3000
+WRITTEN_BY_DUCKDB = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 2048"
+
+
+@pytest.fixture(scope="module")
+def theirs(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
+    """Return PyIceberg's catalog on the database of our catalog `shared`: it adds files without writing them anew."""
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS shared.foreign")
+    return SqlCatalog("shared", uri=f"sqlite:///{sqlite_uri}", warehouse=str(Path(sqlite_uri).parent / "tables"))
+
+
+def values(make: Callable[[random.Random, int], Any]) -> list[Any]:
+    """Return a value or null for each row; each column has its own sequence."""
+    rng = random.Random(7)
+    return [None if rng.random() < 0.2 else make(rng, i) for i in range(ROWS)]
+
+
+def rows(*, nested: bool = True) -> pa.Table:
+    """Return columns of all types that Parquet files share, with nulls at each level."""
+    epoch = datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)
+    micros = [datetime.timedelta(microseconds=n) for n in (0, 1, 10**15, 123456789)]
+    columns = {
+        "i": pa.array(values(lambda r, i: r.randrange(-(2**31), 2**31)), pa.int32()),
+        "l": pa.array(values(lambda r, i: i * 2**40 - 2**51), pa.int64()),
+        "f": pa.array(values(lambda r, i: r.choice([0.5, -0.0, float("nan"), float("inf"), i])), pa.float32()),
+        "d": pa.array(values(lambda r, i: r.random() * 10**i if i < 300 else -r.random()), pa.float64()),
+        "b": pa.array(values(lambda r, i: r.random() < 0.5), pa.bool_()),
+        "few": pa.array(values(lambda r, i: f"value {i % 7}"), pa.string()),
+        "many": pa.array(values(lambda r, i: f"grüße 🧊 {r.random()}" * 3), pa.string()),
+        "raw": pa.array(values(lambda r, i: r.randbytes(i % 40)), pa.binary()),
+        "day": pa.array(values(lambda r, i: datetime.date(1960, 1, 1) + datetime.timedelta(days=i)), pa.date32()),
+        "at": pa.array(values(lambda r, i: epoch + r.choice(micros) + micros[1] * i), pa.timestamp("us", tz="UTC")),
+        "here": pa.array(values(lambda r, i: epoch + r.choice(micros)), pa.timestamp("us")),
+        "small": pa.array(values(lambda r, i: Decimal(r.randrange(-(10**8), 10**8)).scaleb(-2)), pa.decimal128(9, 2)),
+        "big": pa.array(values(lambda r, i: Decimal(r.randrange(10**15)).scaleb(-5)), pa.decimal128(30, 5)),
+    }
+    if nested:
+        point = pa.struct([("x", pa.int32()), ("tags", pa.list_(pa.string()))])
+        columns["point"] = pa.array(
+            values(lambda r, i: {"x": None if i % 3 else i, "tags": None if i % 5 else ["a", None, f"t{i}"][: i % 4]}),
+            point,
+        )
+        columns["points"] = pa.array(
+            values(lambda r, i: [None if j % 2 else {"x": j, "tags": ["t"] * j} for j in range(i % 5)]),
+            pa.list_(point),
+        )
+        columns["by_name"] = pa.array(
+            values(lambda r, i: [(f"k{j}", None if j % 2 else [j, None]) for j in range(i % 4)]),
+            pa.map_(pa.string(), pa.list_(pa.int64())),
+        )
+    return pa.table(columns)
+
+
+def as_text(df: DataFrame) -> list[str]:
+    """Return the rows as sorted texts, in which NaN, -0.0, null and empty differ."""
+    shown = [f"hex(`{name}`) AS `{name}`" if kind == "binary" else f"`{name}`" for name, kind in df.dtypes]
+    return sorted(
+        row[0]
+        for row in df.selectExpr(*shown).selectExpr("to_json(struct(*), map('ignoreNullFields', 'false'))").collect()
+    )
+
+
+def check(spark: SparkSession, theirs: SqlCatalog, name: str, path: Path, column: str = "l") -> None:
+    """Compare a file in a table with the same file in Spark's own reader: all columns, some, and by a filter."""
+    plain = spark.read.parquet(str(path))
+    plain.limit(0).writeTo(f"shared.foreign.{name}").create()
+    files = [str(f) for f in sorted(path.glob("*.parquet"))] if path.is_dir() else [str(path)]
+    theirs.load_table(f"foreign.{name}").add_files(files)
+    spark.sql(f"REFRESH TABLE shared.foreign.{name}")
+    ours = spark.table(f"shared.foreign.{name}")
+    expected = as_text(plain)
+    assert len(expected) == ROWS
+    assert as_text(ours) == expected
+    half = f"`{column}` > (SELECT percentile(`{column}`, 0.5) FROM parquet.`{path}`)"
+    for condition in (half, f"NOT ({half})"):
+        assert as_text(ours.where(condition)) == as_text(plain.where(condition))
+    spark.sql(f"DROP TABLE shared.foreign.{name}")
+
+
+@pytest.mark.parametrize("pages", ["1.0", "2.0"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("plain", {"use_dictionary": False, "compression": "none"}),
+        ("dictionary", {"compression": "snappy", "write_page_index": True, "data_page_size": 2000}),
+        ("dictionary_overflow", {"compression": "gzip", "dictionary_pagesize_limit": 3000, "data_page_size": 1000}),
+        ("many_row_groups", {"compression": "zstd", "row_group_size": 400}),
+        ("lz4", {"compression": "lz4"}),
+        ("no_statistics", {"compression": "zstd", "write_statistics": False}),
+    ],
+)
+def test_files_of_pyarrow(
+    spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, name: str, options: dict[str, Any], pages: str
+) -> None:
+    path = tmp_path / "foreign.parquet"
+    pq.write_table(rows(), path, data_page_version=pages, **options)
+    check(spark, theirs, f"{name}_{pages[0]}", path)
+
+
+@pytest.mark.parametrize("pages", ["1.0", "2.0"])
+def test_encodings_of_deltas(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, pages: str) -> None:
+    path = tmp_path / "foreign.parquet"
+    binary_packed = dict.fromkeys(["i", "l", "day", "at", "here"], "DELTA_BINARY_PACKED")
+    bytes_of = {"few": "DELTA_BYTE_ARRAY", "many": "DELTA_LENGTH_BYTE_ARRAY", "raw": "DELTA_BYTE_ARRAY"}
+    encodings = binary_packed | bytes_of
+    pq.write_table(rows(nested=False), path, data_page_version=pages, use_dictionary=False, column_encoding=encodings)
+    check(spark, theirs, f"deltas_{pages[0]}", path)
+
+
+@pytest.mark.parametrize("version", ["V1", "V2"])
+def test_files_of_duckdb(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, version: str) -> None:
+    path = tmp_path / "foreign.parquet"
+    arrow = rows()  # noqa: F841 - DuckDB finds it by its name
+    # Its version 2 splits the bytes of floating-point numbers, which Spark's own reader cannot put together again.
+    columns = "*" if version == "V1" else "* EXCLUDE (f, d)"
+    duckdb.sql(f"COPY (SELECT {columns} FROM arrow) TO '{path}' ({WRITTEN_BY_DUCKDB}, PARQUET_VERSION {version})")
+    check(spark, theirs, f"duckdb_{version}", path)
+
+
+@pytest.mark.parametrize("settings", [{}, {"parquet.writer.version": "PARQUET_2_0", "parquet.page.size": "2000"}])
+def test_files_of_spark(spark: SparkSession, theirs: SqlCatalog, tmp_path: Path, settings: dict[str, str]) -> None:
+    pq.write_table(rows(), tmp_path / "source.parquet")
+    source = spark.read.parquet(str(tmp_path / "source.parquet"))
+    # PyIceberg adds no file with INT96, which is what Spark writes of itself.
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
+    try:
+        source.coalesce(1).write.options(**settings).parquet(str(tmp_path / "foreign"))
+    finally:
+        spark.conf.unset("spark.sql.parquet.outputTimestampType")
+    check(spark, theirs, f"spark_{len(settings)}", tmp_path / "foreign")
