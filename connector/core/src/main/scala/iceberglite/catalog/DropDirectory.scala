@@ -6,13 +6,15 @@ import iceberglite.io.FileIO
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.TableProperty
-import iceberglite.table.{TableLocations, TableVersion}
+import iceberglite.table.{EmptyDirectories, TableLocations, TableVersion}
 
 /**
  * Drops a file-system table: its directory goes in any case, as that alone tells that there is a table. PURGE also
  * deletes files that the table keeps elsewhere.
+ *
+ * @param shared whether others may have put files into the directory, which are spared: a table made at a path
  */
-final private[catalog] class DropDirectory(io: FileIO, location: String, table: String) {
+final private[catalog] class DropDirectory(io: FileIO, location: String, table: String, shared: Boolean) {
   private val versions = new VersionedTable(io, location, table)
 
   /**
@@ -26,10 +28,10 @@ final private[catalog] class DropDirectory(io: FileIO, location: String, table: 
     if (there) {
       val version = if (purge) versions.newest() else Try(versions.newest()).toOption.flatten
       version.foreach(refuseWithoutGc)
-      if (purge) version.foreach(PurgeTable(io, table, _))
+      if (purge || shared) version.foreach(PurgeTable(io, table, _))
       // First what makes it a table: nobody shall find one without its data.
       io.deleteDirectory(TableLocations.inside(location, "metadata"))
-      io.deleteDirectory(location)
+      if (shared) version.foreach(v => EmptyDirectories.removeFor(io, v.metadata)) else io.deleteDirectory(location)
     }
     there
   }

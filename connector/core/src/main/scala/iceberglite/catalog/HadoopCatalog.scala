@@ -84,7 +84,7 @@ final class HadoopCatalog(
 
   /** Deletes the table's directory in any case: it is all that tells that there is a table. */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
-    new DropDirectory(io, defaultLocation(id), fullName(id))(purge)
+    new DropDirectory(io, defaultLocation(id), fullName(id), shared = false)(purge)
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
     s"renaming ${fullName(from)} to $to",

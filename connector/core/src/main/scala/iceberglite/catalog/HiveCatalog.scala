@@ -98,7 +98,7 @@ final class HiveCatalog private (
   }
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
-    if (base.isEmpty) requireNamespace(Vector(database(id.namespace)))
+    if (base.isEmpty) requireNew(id)
     tables.commit(fullName(id), tablePointer(id), base, change)
   }
 
@@ -114,7 +114,7 @@ final class HiveCatalog private (
     views.load(viewPointer(id)).getOrElse(throw nothing(HiveKind.OfView, id))
 
   override def commitView(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
-    if (base.isEmpty) requireNamespace(Vector(database(id.namespace)))
+    if (base.isEmpty) requireNew(id)
     views.commit(fullName(id), viewPointer(id), base, change)
   }
 
@@ -129,7 +129,7 @@ final class HiveCatalog private (
   override def close(): Unit = metastore.close()
 
   private def renamed(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier): Unit = {
-    requireNamespace(Vector(database(to.namespace)))
+    requireNew(to)
     if (!metastore.rename(kind, from, to, fullName(from), fullName(to))) throw nothing(kind, from)
   }
 
@@ -154,6 +154,16 @@ final class HiveCatalog private (
       "The namespaces of a Hive Metastore are its databases: a name of one level, and none within another"
     )
 
+  /** What the Metastore would refuse only once it has locked it, and not in clear words. */
+  private def requireNew(id: TableIdentifier): Unit = {
+    requireNamespace(Vector(database(id.namespace)))
+    if (id.name.length > HiveCatalog.LongestName || id.name.exists(c => c == '\'' || c == ';')) throw InvalidArgument(
+      "table name",
+      s"'${id.name}'",
+      s"A name in a Hive Metastore has at most ${HiveCatalog.LongestName} characters, and no quotes or semicolons"
+    )
+  }
+
   private def requireNamespace(namespace: Vector[String]): Unit =
     if (!namespaceExists(namespace)) throw missing(namespace)
 
@@ -169,6 +179,7 @@ final class HiveCatalog private (
 object HiveCatalog extends CatalogFamily {
   override val catalogType: String = "hive"
   private val ClientClass = "org.apache.hadoop.hive.metastore.HiveMetaStoreClient"
+  private val LongestName = 128
   private val WarehouseKey = "hive.metastore.warehouse.dir"
   private val UrisKey = "hive.metastore.uris"
 

@@ -37,11 +37,11 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
     )
   }
 
-  /** Removes the table's directory. @return false where there is no table */
+  /** Removes the table's files, and the directory unless it holds others. @return false where there is no table */
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     refuseFile(id)
-    new DropDirectory(io, id.name, id.name)(purge)
+    new DropDirectory(io, id.name, id.name, shared = true)(purge)
   }
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id.name).getOrElse(

@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import scala.util.control.NonFatal
 
-import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.io.{FileIO, FileInfo, MetadataCodec, MetadataFiles}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.{IcebergError, TableMetadata, TableProperty}
 import iceberglite.table.{Cleanup, NextVersion, TableLocations, TableVersion}
@@ -34,7 +34,10 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     base.fold(refuseTaken())(refuseReplaced(_, next.metadata))
     if (!claim(path, MetadataFiles.bytes(next.metadata, codec))) throw taken(number, path)
     val committed = TableVersion(next.metadata, path)
-    base.fold(withdrawIfTaken(number, path))(withdrawIfOvertaken(_, committed, number))
+    base.fold(withdrawIfTaken(number, path)) { b =>
+      withdrawIfOvertaken(b, committed, number)
+      withdrawIfReplaced(b, committed, number)
+    }
     Cleanup.quietly(s"write the version hint of $table")(files.writeHint(number))
     Cleanup.delete(io, next.expired)
     committed
@@ -155,6 +158,27 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     }
   }
 
+  /**
+   * The table may have been dropped, and made again, since the base was read: then a commit would bring back what is
+   * gone, or be one of another table. The base's file tells, and its time whether it is worth reading.
+   */
+  private def withdrawIfReplaced(base: TableVersion, ours: TableVersion, number: Int): Unit = {
+    val replaced = orUnknown(ours.metadataLocation) {
+      !io.info(base.metadataLocation).exists(isWrittenWith(base, _)) &&
+      !isSame(base, files.readIfThere(base.metadataLocation)) &&
+      !files.listed().exists(newest =>
+        newest.metadataLocation != ours.metadataLocation && follows(newest, base, ours).contains(true)
+      )
+    }
+    if (replaced) {
+      Cleanup.delete(io, Vector(ours.metadataLocation))
+      throw CommitConflict(table, s"version ${number - 1} is gone, or of another table that was made in its place")
+    }
+  }
+
+  private def isWrittenWith(base: TableVersion, file: FileInfo): Boolean =
+    file.modifiedMs - base.metadata.lastUpdatedMs < VersionedTable.WriteMs
+
   private def forgotten(newest: TableVersion, ours: TableVersion): CommitStateUnknown = unknown(
     ours.metadataLocation,
     s"the log of ${newest.metadataLocation} does not go back that far (${TableProperty.PreviousVersionsMax.key})",
@@ -181,4 +205,7 @@ private[catalog] object VersionedTable {
 
   /** A version younger than this can hardly have been overtaken or replaced unnoticed; most commits follow at once. */
   private val FreshMs = 5000L
+
+  /** How long after its own time a version's file is usually there; one from later is read, to see whose it is. */
+  private val WriteMs = 200L
 }

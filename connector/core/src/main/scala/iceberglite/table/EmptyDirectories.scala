@@ -8,7 +8,7 @@ import iceberglite.spec.TableMetadata
  * like a namespace. Only what is empty goes, so that a table that somebody else makes there meanwhile keeps its files;
  * object stores have no directories, and there is nothing to do.
  */
-private[table] object EmptyDirectories {
+private[iceberglite] object EmptyDirectories {
 
   def removeFor(io: FileIO, table: TableMetadata): Unit =
     Cleanup.quietly(s"remove the empty directories of ${table.location}") {

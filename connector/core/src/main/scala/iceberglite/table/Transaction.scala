@@ -4,7 +4,7 @@ import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import iceberglite.io.{FileIO, MetadataFiles}
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
 import iceberglite.spec.{IcebergError, MetadataUpdate, TableMetadata}
 import iceberglite.table.action.Action
 
@@ -186,7 +186,7 @@ final class Transaction private[table] (
     private def afterConflict(conflict: CommitConflict): Option[TableVersion] =
       try reload()
       catch {
-        case gone: NotFound => definitely(throw gone)
+        case gone @ (_: NotFound | _: ValidationFailed) => definitely(throw gone)
         case failure: Throwable =>
           val reason = s"${conflict.getMessage}, and the table cannot be looked at (${failure.getMessage})"
           throw CommitStateUnknown(target.name, "a file that it wrote", reason, Some(failure))

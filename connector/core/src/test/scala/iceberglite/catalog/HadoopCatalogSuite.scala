@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.io.FileIO
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 import iceberglite.table.TestTables._
 import iceberglite.table._
@@ -200,6 +201,28 @@ class HadoopCatalogSuite extends AnyFunSuite {
     assert(files.paths == before && liveFiles(remade.refresh()) == Vector("other"))
   }
 
+  for {
+    versions <- Seq(0, 1, 2)
+    what = Seq("dropped", "dropped, and made again with fewer versions", "dropped, and made again")(versions)
+  } test(s"a commit on a version of a moment ago notices that the table was $what") {
+    var now = 1700000000000L
+    val files = new MemoryFileIO(() => now)
+    val clock = environment.copy(nowMs = () => now)
+    val catalog = opened(files, clock)
+    val old = append(catalog.create(Id, unpartitioned()), "f1", clock)
+    now += 300
+    catalog.drop(Id, purge = false)
+    if (versions > 0) catalog.create(Id, unpartitioned())
+    if (versions > 1) append(catalog.table(Id), "other", clock)
+    val before = files.paths
+    intercept[IcebergError](append(old, "mine", clock)) match {
+      case gone: NotFound => assert(versions == 0, gone)
+      case other => assert(other.isInstanceOf[ValidationFailed] && other.getMessage.contains("UUID"), other)
+    }
+    assert(files.paths == before)
+    if (versions > 0) assert(liveFiles(catalog.table(Id)) == Vector("other").take(versions - 1))
+  }
+
   test("those who change the codec and those who do not compete for one name") {
     withCatalog { (catalog, files) =>
       val table = grown(catalog, 1)
@@ -228,7 +251,7 @@ class HadoopCatalogSuite extends AnyFunSuite {
       val counting = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       val counted = opened(counting)
       append(new Table(table.id, table.name, table.version, counting, counted), "more")
-      assert(counting.calls <= 5, "manifest, list, metadata, hint, and perhaps the parent's list")
+      assert(counting.calls <= 6, "the parent's list, manifest, list, metadata, a look at the version before, hint")
       val loading = new FaultyFileIO(files, Int.MaxValue, Fault.Refused)
       opened(loading).table(Id)
       assert(loading.calls <= 4, "hint, metadata, and a look for a newer version by two names")

@@ -28,6 +28,15 @@ class PathTablesSuite extends AnyFunSuite {
     )
   }
 
+  test("files of others in the directory of a table survive its end") {
+    val files = new MemoryFileIO
+    val tables = new PathTables(files, environment)
+    files.write(s"$path/photo.jpg", Array[Byte](1))
+    append(tables.create(path, unpartitioned()), "x")
+    assert(tables.drop(path, purge = true) && files.paths == Set(s"$path/photo.jpg"))
+    assert(!tables.exists(path))
+  }
+
   test("a table of a file-system catalog is the same by its path") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog = CatalogFixture.Hadoop.open(store, store.files)

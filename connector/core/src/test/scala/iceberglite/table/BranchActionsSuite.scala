@@ -67,7 +67,7 @@ class BranchActionsSuite extends AnyFunSuite {
     stage(t, "w1", new FastAppend(Vector(fileOf("c", "c1")), Staged))
     t.commit(new PublishChanges("w1"))
     val second = stage(t, "w1", new FastAppend(Vector(fileOf("c", "c2")), Staged))
-    assert(refused(t.commit(new PublishChanges("w1"))).contains("Cherry-pick each"))
+    assert(refused(t.commit(new PublishChanges("w1"))).contains("Cherry-pick that one"))
     t.append(fileOf("d", "d1"))
     assert(refused(t.commit(new CherryPick(second))).contains("published the WAP id w1 already"))
     intercept[NotFound](t.commit(new PublishChanges("w2")))

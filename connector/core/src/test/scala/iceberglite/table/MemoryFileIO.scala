@@ -15,9 +15,14 @@ trait KeptFiles extends FileIO {
   def paths: Set[String]
 }
 
-/** Files in memory, with a map's exclusive insert as the exclusive create. */
-final class MemoryFileIO extends KeptFiles {
+/**
+ * Files in memory, with a map's exclusive insert as the exclusive create.
+ *
+ * @param nowMs the storage's clock
+ */
+final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
+  private val timesMs = new ConcurrentHashMap[String, Long]
 
   override def paths: Set[String] = files.keySet.asScala.toSet
 
@@ -29,18 +34,23 @@ final class MemoryFileIO extends KeptFiles {
   override def exists(path: String): Boolean = info(path).isDefined
 
   override def info(path: String): Option[FileInfo] =
-    if (files.containsKey(path)) Some(FileInfo(path, files.get(path).length.toLong, 0L, isDirectory = false))
-    else if (paths.exists(_.startsWith(path + "/"))) Some(FileInfo(path, 0L, 0L, isDirectory = true))
+    if (files.containsKey(path)) {
+      Some(FileInfo(path, files.get(path).length.toLong, timesMs.getOrDefault(path, 0L), isDirectory = false))
+    } else if (paths.exists(_.startsWith(path + "/"))) Some(FileInfo(path, 0L, 0L, isDirectory = true))
     else None
 
   override def write(path: String, contents: Array[Byte]): Unit =
     if (!createExclusively(path, contents)) throw StorageFailed("write", path, "It exists already")
 
-  override def createExclusively(path: String, contents: Array[Byte]): Boolean =
-    Option(files.putIfAbsent(path, contents)).isEmpty
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+    val created = Option(files.putIfAbsent(path, contents)).isEmpty
+    if (created) timesMs.put(path, nowMs())
+    created
+  }
 
   override def replace(path: String, contents: Array[Byte]): Unit = {
     files.put(path, contents)
+    timesMs.put(path, nowMs())
     ()
   }
 

@@ -97,7 +97,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
       upperBounds = Some(bounds)
     )
     val t = new TestTable(schema)
-    t.append(equalityDeletes("e").copy(metrics = metrics))
+    t.append(equalityDeletes("e").copy(metrics = metrics, recordCount = 1))
     def matched(filter: Expression): Match =
       new RowFilter(filter, caseSensitive = true, t.metadata).matches(t.live.head)
     assert(matched(LessThan(Named("id"), LongLiteral(9))) == Match.All)

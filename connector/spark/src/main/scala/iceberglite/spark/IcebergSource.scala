@@ -19,6 +19,7 @@ import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import iceberglite.catalog.PathTables
 import iceberglite.spark.catalog.PathName
 import iceberglite.spec.IcebergError.InvalidArgument
 
@@ -68,12 +69,15 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
   private def resolve(options: CaseInsensitiveStringMap): (TableCatalog, Identifier) = {
     val (session, name) = (SparkSession.active, named(options))
-    if (PathName.isPath(name)) (IcebergSource.catalogOfPaths(session), Identifier.of(Array.empty, name))
+    if (PathName.isPath(name)) (IcebergSource.catalogOfPaths(session), identifierOf(name))
     else CatalogNames.resolve(session, session.sessionState.sqlParser.parseMultipartIdentifier(name)) match {
       case (ours: LiteCatalog, ident) => (ours, ident)
       case (other, _) => throw IcebergSource.notOurs(name, other)
     }
   }
+
+  /** From here on the path is whole, wherever the program runs. */
+  private def identifierOf(path: String): Identifier = Identifier.of(Array.empty, PathTables.identifier(path).name)
 
   private def named(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
     throw SparkErrors.of(

@@ -25,7 +25,14 @@ private[spark] object OwnCommits {
    * @param through what has seen it already
    */
   def announce(table: Table, through: Option[LiveTable]): Unit = table.metadata.uuid.foreach { uuid =>
-    val all = synchronized(caches.asScala.toVector)
-    all.foreach(_.suspect(uuid, through))
+    everywhere(_.suspect(uuid, through))
   }
+
+  /**
+   * A table was dropped, made or renamed under a name. The same name in another catalog of the JVM may be the same
+   * table; if not, it is looked at once more than it need be.
+   */
+  def announce(name: String): Unit = everywhere(_.invalidate(name))
+
+  private def everywhere(tell: TableCache => Unit): Unit = synchronized(caches.asScala.toVector).foreach(tell)
 }

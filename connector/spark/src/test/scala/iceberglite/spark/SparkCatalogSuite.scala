@@ -128,6 +128,27 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     intercept[AnalysisException](other.table(t))
   }
 
+  test("a table that a session drops that never read it is gone in every session of the program") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    sql(s"INSERT INTO $t VALUES (1)")
+    assert(spark.table(t).count() == 1)
+    val other = spark.newSession()
+    other.sql(s"DROP TABLE $t")
+    intercept[AnalysisException](spark.table(t))
+    other.sql(s"CREATE TABLE $t USING iceberg AS SELECT 'x' AS name")
+    assert(spark.table(t).collect().map(_.getString(0)).toSeq == Seq("x"))
+    val location = sql(s"DESCRIBE EXTENDED $t").where("col_name = 'Location'").head().getString(1)
+    other.sql(s"DROP TABLE lite.`$location`")
+    intercept[AnalysisException](spark.table(t))
+  }
+
+  test("a name with a slash is no path unless it is a whole one") {
+    val error = intercept[AnalysisException](sql("CREATE TABLE lite.db.`a/b` (id INT) USING iceberg"))
+    assert(error.getMessage.contains("no slash"))
+    assert(!Files.exists(java.nio.file.Paths.get("a")))
+  }
+
   test("a commit to a table by its path shows under its name, and the other way round") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")

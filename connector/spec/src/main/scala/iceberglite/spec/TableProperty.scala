@@ -3,6 +3,7 @@ package iceberglite.spec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.json.NameMappingJson
 
 /**
  * A property of a table that this release acts on. What a table has besides is kept and left alone.
@@ -38,6 +39,12 @@ object TableProperty {
   def check(properties: Map[String, String]): Unit = {
     all.foreach(p => properties.get(p.key).foreach(p.read))
     properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
+    for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
+      // Elsewhere, or for another user, a path without its beginning would be another one.
+      if (!text.startsWith("/") && !text.contains(":/")) {
+        throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI, or a path from the root on")
+      }
+    }
   }
 
   /** Keys that stand for other parts of the metadata: never kept among the properties. */
@@ -266,7 +273,7 @@ object TableProperty {
     "schema.name-mapping.default",
     "JSON by the spec, Name Mapping Serialization",
     "Field ids for data files that hold none",
-    Some(_)
+    text => Try(NameMappingJson.parse("schema.name-mapping.default", text)).toOption.map(_ => text)
   )
 
   val Gc: TableProperty[Boolean] =

@@ -51,7 +51,8 @@ final class PublishChanges(wapId: String, to: Destination.Branch = Destination.M
         throw NotFound("WAP id", wapId, s"No snapshot of ${context.table} was written with spark.wap.id=$wapId")
       case several => throw ValidationFailed(
           s"Cannot publish the WAP id $wapId: the snapshots ${several.map(_.snapshotId).mkString(", ")} of " +
-            s"${context.table} were written with it. Cherry-pick each"
+            s"${context.table} were written with it, and only one may be published. Cherry-pick that one, and give " +
+            "every write an id of its own"
         )
     }
 

@@ -16,6 +16,12 @@ object PathName {
   /** Whether a name given to the data source is a path rather than the name of a table. */
   def isPath(name: String): Boolean = name.contains("/")
 
+  /**
+   * Whether a part of a name is a path, wherever the program runs. Other names with a slash are left to the catalog,
+   * which may have tables of such names.
+   */
+  private def isFullPath(part: String): Boolean = part.startsWith("/") || part.matches("[a-zA-Z][a-zA-Z0-9+.-]*:/.*")
+
   def of(name: String): PathName = {
     val (path, selectors) = name.splitAt(if (name.contains("#")) name.lastIndexOf('#') else name.length)
     PathName(path.stripSuffix("/"), selectors.drop(1).split(',').toVector.map(_.trim).filter(_.nonEmpty))
@@ -26,6 +32,6 @@ object PathName {
    * written alone. The last part after that of a path may be a selector, as with other tables.
    */
   def of(ident: Identifier): Option[PathName] =
-    if (isPath(ident.name)) Some(of(ident.name))
-    else ident.namespace.lastOption.filter(isPath).map(of).map(p => p.copy(selectors = p.selectors :+ ident.name))
+    if (isFullPath(ident.name)) Some(of(ident.name))
+    else ident.namespace.lastOption.filter(isFullPath).map(of).map(p => p.copy(selectors = p.selectors :+ ident.name))
 }

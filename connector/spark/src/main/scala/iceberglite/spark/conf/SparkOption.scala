@@ -49,7 +49,7 @@ final class SparkOption[A] private (
 
   /** @throws InvalidArgument that names where the value stands */
   private def read(where: String, text: String): A =
-    parse(text.trim).getOrElse(throw InvalidArgument(where, text, expected))
+    parse(text).getOrElse(throw InvalidArgument(where, text, expected))
 
   /** The same setting, found in the session's configuration too. */
   def inSession(confKey: String): SparkOption[A] =
@@ -83,12 +83,16 @@ object Settings {
 object SparkOption {
 
   def apply[A](key: String, expected: String, doc: String, default: A)(parse: String => Option[A]): SparkOption[A] =
-    new SparkOption(key, None, None, Some(default), default.toString, expected, doc, parse)
+    new SparkOption(key, None, None, Some(default), default.toString, expected, doc, text => parse(text.trim))
 
   /** A setting whose default depends on the table or the session. */
   def derived[A](key: String, expected: String, doc: String, defaultDoc: String)(
       parse: String => Option[A]
-  ): SparkOption[A] = new SparkOption(key, None, None, None, defaultDoc, expected, doc, parse)
+  ): SparkOption[A] = new SparkOption(key, None, None, None, defaultDoc, expected, doc, text => parse(text.trim))
+
+  /** A name, in which spaces count. */
+  def name(key: String, expected: String, doc: String, defaultDoc: String): SparkOption[String] =
+    new SparkOption(key, None, None, None, defaultDoc, expected, doc, Some(_))
 
   def flag(key: String, doc: String, default: Boolean): SparkOption[Boolean] =
     apply(key, "It must be true or false", doc, default)(text => Try(text.toBoolean).toOption)

@@ -118,7 +118,7 @@ object WriteOptions {
     )(SparkOption.long)
 
   val Branch: SparkOption[String] =
-    SparkOption.derived[String]("branch", "It must be the name of a branch", "The branch to write to", "main")(Some(_))
+    SparkOption.name("branch", "It must be the name of a branch", "The branch to write to", "main")
 
   /** Followed by a key for the summary of the snapshot. */
   val SnapshotPropertyPrefix = "snapshot-property."
