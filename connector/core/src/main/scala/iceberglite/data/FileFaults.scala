@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 
 /** What the libraries of the formats throw, as errors that name the file. */
-private[data] object FileFaults {
+private[iceberglite] object FileFaults {
   val Role = "file"
 
   /** Of a field, for messages: its path from the top. */

@@ -3,7 +3,6 @@ package iceberglite.io
 import java.io.OutputStream
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.Arrays
 import java.util.concurrent.ThreadLocalRandom
 
 import scala.annotation.tailrec
@@ -47,9 +46,13 @@ final private[iceberglite] class AvroContainerReader private (
    *
    * The blocks are unpacked as the iterator comes to them.
    */
-  def records[A](decode: AvroInput => A, limits: AvroLimits = AvroLimits.OfMetadata): Iterator[A] = {
+  def records[A](
+      decode: AvroInput => A,
+      limits: AvroLimits = AvroLimits.OfMetadata,
+      part: AvroPart = AvroPart.Whole
+  ): AvroRecords[A] = {
     val codec = AvroCodec.decompressor(metadata.getOrElse(AvroContainer.CodecKey, AvroCodec.Plain.name))
-    new AvroRecords(source, sync, codec, decode, limits)
+    new AvroRecords(source, new AvroBlocks(source, sync, codec, part, limits), codec, decode, limits)
   }
 
   /** For who stops before the end; the end closes too. */
@@ -73,20 +76,26 @@ private[iceberglite] object AvroLimits {
   def ofRows(emptyRecords: Boolean): AvroLimits = AvroLimits(None, emptyRecords)
 }
 
-final private[io] class AvroRecords[A](
+/** Records one after the other; whoever stops before the end closes the reader. */
+final private[iceberglite] class AvroRecords[A](
     source: AvroSource,
-    sync: Array[Byte],
+    blocks: AvroBlocks,
     codec: AvroCodec.Decompressor,
     decode: AvroInput => A,
     limits: AvroLimits
 ) extends Iterator[A] {
-  private val start = source.taken
   private var left = 0L
   private var block = new AvroInput(Array.emptyByteArray, 0, 0)
-  private var unpackedBytes = 0L
+  private var next0 = 0L
+
+  /** The place in the file of the next record, where the part asks for places or begins with the file. */
+  def position: Long = next0
+
+  /** Bytes of the block at hand that are not taken yet. */
+  def bytesLeft: Int = block.remaining
 
   override def hasNext: Boolean = {
-    while (left == 0 && !source.isEmpty) nextBlock()
+    while (left == 0 && blocks.next()) nextBlock()
     if (left == 0) {
       codec.close()
       source.close()
@@ -97,6 +106,7 @@ final private[io] class AvroRecords[A](
   override def next(): A = {
     if (left == 0 && !hasNext) throw new NoSuchElementException("No more records")
     left -= 1
+    next0 += 1
     val record = decode(block)
     if (left == 0 && block.remaining > 0) {
       throw AvroFault(s"A block has ${block.remaining} bytes after its last record")
@@ -105,42 +115,11 @@ final private[io] class AvroRecords[A](
   }
 
   private def nextBlock(): Unit = {
-    source.fill(AvroContainer.MaxNumberBytes * 2)
-    left = source.input.readLong()
-    val length = lengthOfBlock()
-    val in = source.input
-    val unpacked = codec.block(in.bytes, in.position, length)
-    in.skip(length)
-    if (left < 0 || (left > unpacked.end - unpacked.start && !limits.emptyRecords)) {
-      throw AvroFault(s"A block of ${unpacked.end - unpacked.start} bytes claims $left records")
-    }
-    block = new AvroInput(unpacked.bytes, unpacked.start, unpacked.end)
-    val at = in.position
-    in.skip(AvroContainer.SyncSize)
-    if (!Arrays.equals(in.bytes, at, in.position, sync, 0, sync.length)) {
-      throw AvroFault("The end of a block is not marked as such")
-    }
-    checkExpansion()
-  }
-
-  /** With the block itself and its mark at hand. */
-  private def lengthOfBlock(): Int = {
-    val length = source.input.readLong()
-    if (length < 0 || length > AvroContainer.MaxBlockBytes) throw AvroFault(s"A block claims $length bytes")
-    source.fill(length.toInt + AvroContainer.SyncSize)
-    if (source.input.remaining < length) {
-      throw AvroFault(s"A block claims $length bytes where ${source.input.remaining} are left")
-    }
-    length.toInt
-  }
-
-  /** Small blocks may be a bomb together. */
-  private def checkExpansion(): Unit = {
-    unpackedBytes += block.remaining
-    val packedBytes = source.taken - start
-    if (unpackedBytes > AvroContainer.MaxBlockBytes && limits.maxExpansion.exists(unpackedBytes / _ > packedBytes)) {
-      val reason = s"Its first $packedBytes bytes unpack to $unpackedBytes: it is damaged, or made to fill the memory"
-      throw AvroFault(reason)
+    block = blocks.unpacked
+    left = blocks.records
+    next0 = blocks.firstRecord
+    if (left > block.remaining && !limits.emptyRecords) {
+      throw AvroFault(s"A block of ${block.remaining} bytes claims $left records")
     }
   }
 }

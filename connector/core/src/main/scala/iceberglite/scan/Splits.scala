@@ -2,7 +2,6 @@ package iceberglite.scan
 
 import scala.collection.mutable.ArrayBuffer
 
-import iceberglite.spec.FileFormat
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /** Cuts files into pieces and packs pieces into tasks of about one size, as Apache Iceberg does. */
@@ -28,11 +27,11 @@ object Splits {
   }
 
   /**
-   * A task in pieces of at most the target size, but never less than a row group. The readers of the other formats take
-   * whole files.
+   * A task in pieces of at most the target size, but never less than a row group or stripe. Blocks of Avro files, of
+   * which metadata does not tell, are less than any piece.
    */
   private[scan] def pieces(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
-    if (task.length <= targetSize || task.file.format != FileFormat.Parquet) Iterator.single(task)
+    if (task.length <= targetSize) Iterator.single(task)
     else {
       val cuts = rowGroups(task).getOrElse(evenly(task, targetSize))
       val ends = joined(task.start, cuts :+ task.end, targetSize)
@@ -41,7 +40,10 @@ object Splits {
       }
     }
 
-  /** Where row groups begin within the task; offsets that are not in order, or not in the file, are worth nothing. */
+  /**
+   * Where row groups or stripes begin within the task; offsets that are not in order, or not in the file, are worth
+   * nothing.
+   */
   private def rowGroups(task: FileScanTask): Option[Vector[Long]] = {
     val offsets = task.file.splitOffsets
     val ascending = offsets.size < 2 || offsets.iterator.sliding(2).forall(pair => pair.head < pair.last)
@@ -50,7 +52,7 @@ object Splits {
     if (ascending && inFile) Some(offsets.tail.filter(o => o > task.start && o < task.end)) else None
   }
 
-  /** Readers find the row groups of any range by their middle. */
+  /** Readers find the row groups and stripes of any range by their middle, and blocks by their start. */
   private def evenly(task: FileScanTask, targetSize: Long): Vector[Long] =
     Iterator.iterate(task.start + targetSize)(_ + targetSize).takeWhile(_ < task.end).toVector
 
@@ -98,16 +100,31 @@ object Splits {
     val open = ArrayBuffer.empty[Bin]
     pieces.foreach { piece =>
       val weight = math.max(piece.length, openCost)
-      val bin = open.find(_.weight + weight <= targetSize).getOrElse {
-        val added = new Bin
-        open += added
-        added
-      }
+      val fitting = firstWith(open, targetSize - weight)
+      val bin = if (fitting < open.size) open(fitting) else new Bin
+      if (fitting == open.size) open += bin
       bin.tasks += piece
       bin.weight += weight
-      if (open.size > lookback) groups += open.remove(open.indexOf(open.maxBy(_.weight))).result()
+      if (open.size > lookback) groups += open.remove(fullest(open)).result()
     }
     open.foreach(groups += _.result())
     groups.result()
+  }
+
+  /** The first that weighs no more; as many as there are, where none does. */
+  private def firstWith(open: ArrayBuffer[Bin], weight: Long): Int = {
+    var i = 0
+    while (i < open.size && open(i).weight > weight) i += 1
+    i
+  }
+
+  private def fullest(open: ArrayBuffer[Bin]): Int = {
+    var best = 0
+    var i = 1
+    while (i < open.size) {
+      if (open(i).weight > open(best).weight) best = i
+      i += 1
+    }
+    best
   }
 }

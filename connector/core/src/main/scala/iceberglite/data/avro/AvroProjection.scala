@@ -6,56 +6,56 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
 import iceberglite.data.{FieldPlace, FileFaults, Projection}
-import iceberglite.data.avro.AvroValues._
-import iceberglite.io.{AvroInput, AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
+import iceberglite.data.avro.AvroColumn._
+import iceberglite.data.avro.AvroLeaf._
+import iceberglite.io.{AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
 import iceberglite.spec.{DateTime, PrimitiveType, Type}
 import iceberglite.spec.Type._
 
 /** How the records of one Avro file become those that are wanted. */
-final private[avro] class AvroProjection(projection: Projection) {
+final private[avro] class AvroProjection[V](projection: Projection[V]) {
   private val MicrosPerMilli = 1000L
   private val NanosPerMicro = 1000L
   private val NanosPerMilli = 1000000L
 
-  def struct(record: AvroSchema, wanted: StructType, ids: FieldIds, path: Vector[String]): Structs = {
+  def struct(record: AvroSchema, wanted: StructType, ids: FieldIds, path: Vector[String]): Struct[V] = {
     val fields = record.getFields.asScala.toVector
-    val places = projection.places(wanted, fields.map(ids.of), path)
-    val targets = fields.indices.map(i => places.indexOf(FieldPlace.Stored(i))).toArray
-    val readers = fields.zip(targets).map { case (f, target) =>
-      if (target < 0) None
-      else Some(values(f.schema, wanted.fields(target).fieldType, ids.inside(f), path :+ wanted.fields(target).name))
+    val places = projection.places(wanted, fields.map(ids.of), path).toVector
+    val inFile = fields.zipWithIndex.map { case (f, i) =>
+      val target = places.indexOf(FieldPlace.Stored(i))
+      if (target < 0) Unwanted(FieldDecoder.skipper(f.schema))
+      else {
+        val field = wanted.fields(target)
+        Wanted(target, values(f.schema, field.fieldType, ids.inside(f), path :+ field.name))
+      }
     }
-    val template = places.map {
-      case FieldPlace.Same(value) => value
-      case _: FieldPlace.Stored | FieldPlace.Ordinal => null
-    }
-    val skippers = fields.map(f => FieldDecoder.skipper(f.schema)).toArray[AvroInput => Unit]
-    new Structs(readers.toArray, skippers, targets, template)
+    Struct(places, inFile)
   }
 
-  private def values(schema: AvroSchema, wanted: Type, ids: FieldIds, path: Vector[String]): AvroValues =
+  private def values(schema: AvroSchema, wanted: Type, ids: FieldIds, path: Vector[String]): AvroColumn[V] =
     (schema.getType, wanted) match {
       case (UNION, _) =>
         if (AvroTypes.valueOf(schema).isEmpty) mismatch(schema, wanted, path)
         val union = AvroUnion.of(schema)
-        new Optional(union, values(union.value, wanted, ids, path))
+        Optional(union, values(union.value, wanted, ids, path))
       case (NULL, _) => Nulls
       case (RECORD, s: StructType) => struct(schema, s, ids, path)
       case (RECORD, VariantType) if AvroTypes.isVariant(schema) =>
-        new Variants(schema.getFields.get(0).name == "metadata")
+        OfVariant(schema.getFields.get(0).name == "metadata", FileFaults.column(path))
       case (ARRAY, list: ListType) if !AvroTypes.isMap(schema) =>
-        new Lists(values(schema.getElementType, list.element, ids.part("element"), path :+ "element"))
+        OfList(values(schema.getElementType, list.element, ids.part("element"), path :+ "element"))
       case (ARRAY, map: MapType) => entries(schema, map, ids, path)
       case (MAP, map: MapType) if map.key == StringType =>
-        new Maps(Strings, values(schema.getValueType, map.value, ids.part("value"), path :+ "value"))
-      case (_, primitive: PrimitiveType) => leaf(schema, primitive, path).getOrElse(mismatch(schema, wanted, path))
+        OfMap(Leaf(Strings), values(schema.getValueType, map.value, ids.part("value"), path :+ "value"))
+      case (_, primitive: PrimitiveType) =>
+        Leaf(leaf(schema, primitive, path).getOrElse(mismatch(schema, wanted, path)))
       case _ => mismatch(schema, wanted, path)
     }
 
-  private def entries(array: AvroSchema, map: MapType, ids: FieldIds, path: Vector[String]): AvroValues =
+  private def entries(array: AvroSchema, map: MapType, ids: FieldIds, path: Vector[String]): AvroColumn[V] =
     AvroTypes.entries(array) match {
       case Some((key, value)) =>
-        new Maps(
+        OfMap(
           values(key.schema, map.key, ids.part("key"), path :+ "key"),
           values(value.schema, map.value, ids.part("value"), path :+ "value")
         )
@@ -63,7 +63,7 @@ final private[avro] class AvroProjection(projection: Projection) {
     }
 
   /** The file's type or one that it may be promoted to (spec: "Schema Evolution"). */
-  private def leaf(schema: AvroSchema, wanted: PrimitiveType, path: Vector[String]): Option[AvroValues] = {
+  private def leaf(schema: AvroSchema, wanted: PrimitiveType, path: Vector[String]): Option[AvroLeaf] = {
     val column = FileFaults.column(path)
     (schema.getType, wanted) match {
       case (BOOLEAN, BooleanType) => Some(Booleans)
@@ -85,13 +85,13 @@ final private[avro] class AvroProjection(projection: Projection) {
     }
   }
 
-  private def decimal(schema: AvroSchema, bytes: AvroValues, t: DecimalType, column: String): Option[AvroValues] =
+  private def decimal(schema: AvroSchema, bytes: AvroLeaf, t: DecimalType, column: String): Option[AvroLeaf] =
     if (AvroTypes.logicalName(schema).contains("decimal") && AvroTypes.scale(schema) == t.scale) {
       Some(new Decimals(bytes, t.precision, t.scale, column))
     } else None
 
   /** A long without a logical type may be any number; `adjust-to-utc` is not asked, for few writers but ours have it. */
-  private def number(schema: AvroSchema, wanted: PrimitiveType, column: String): Option[AvroValues] = {
+  private def number(schema: AvroSchema, wanted: PrimitiveType, column: String): Option[AvroLeaf] = {
     val plain = if (schema.getType == INT) Ints else Longs
     (AvroTypes.logicalName(schema).map(_.stripPrefix("local-")), wanted) match {
       case (None | Some("date"), DateType) if schema.getType == INT => Some(plain)

@@ -1,10 +1,8 @@
 package iceberglite.data.avro
 
-import org.apache.avro.{Schema => AvroSchema}
-
 import iceberglite.data._
-import iceberglite.io.{AvroContainerReader, AvroFault, AvroInput, AvroLimits, AvroSchemaCheck, AvroSource}
-import iceberglite.spec.{MetadataColumns, NameMapping, Schema}
+import iceberglite.io.{AvroInput, AvroPart}
+import iceberglite.spec.MetadataColumns
 import iceberglite.spec.Type.StructType
 
 /**
@@ -12,20 +10,15 @@ import iceberglite.spec.Type.StructType
  *
  * @param position where a record holds its ordinal; -1 where nobody wants it
  */
-final private[avro] class AvroRecords private (
-    path: String,
-    container: AvroContainerReader,
-    records: Iterator[Record],
-    position: Int
-) extends RecordIterator {
-  private var ordinal = 0L
+final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyRef, Record], position: Int)
+    extends RecordIterator {
   private var closed = false
 
   override def hasNext: Boolean =
     if (closed) false
     else {
       val more =
-        try records.hasNext
+        try rows.hasNext
         catch { case e: Throwable => throw fault(e) }
       if (!more) close()
       more
@@ -33,11 +26,11 @@ final private[avro] class AvroRecords private (
 
   override def next(): Record = {
     if (!hasNext) throw new NoSuchElementException("No more rows")
+    val ordinal = rows.position
     val record =
-      try records.next()
+      try rows.next()
       catch { case e: Throwable => throw fault(e) }
     if (position >= 0) record.values(position) = Long.box(ordinal)
-    ordinal += 1
     record
   }
 
@@ -48,34 +41,17 @@ final private[avro] class AvroRecords private (
 
   override def close(): Unit = if (!closed) {
     closed = true
-    container.close()
+    rows.close()
   }
 }
 
 private[avro] object AvroRecords {
-  def open(source: DataSource, wanted: StructType): AvroRecords = FileFaults.reading(source.path) {
-    val container = AvroContainerReader.open(AvroSource.of(source.path, source.io.open(source.path)))
-    try open(source, container, wanted)
-    catch {
-      case e: Throwable =>
-        container.close()
-        throw e
+  def open(source: DataSource, wanted: StructType): AvroRecords = {
+    val projection = Projection.ofRecords(source.path, source.constants)
+    val rows = AvroRows.open(source, AvroPart.Whole, wanted, projection) { columns =>
+      val values = AvroValues.of(columns)
+      (in: AvroInput) => values.read(in)
     }
-  }
-
-  private def open(source: DataSource, container: AvroContainerReader, wanted: StructType): AvroRecords = {
-    // Names are the writer's business: other implementations are less strict than Avro's own.
-    val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(container.schema)
-    AvroSchemaCheck.check(schema)
-    if (schema.getType != AvroSchema.Type.RECORD) {
-      throw AvroFault(s"Its rows are of Avro type ${schema.getType}, not records")
-    }
-    // Without a mapping the names of the columns that are read are one, as in Apache Iceberg.
-    val ids = AvroNameMapping.ids(schema, source.nameMapping.getOrElse(NameMapping.of(Schema(0, wanted.fields))))
-    val rows =
-      new AvroProjection(new Projection(source.path, source.constants)).struct(schema, wanted, ids, Vector.empty)
-    val decode: AvroInput => Record = rows.read
-    val records = container.records(decode, AvroLimits.ofRows(emptyRecords = AvroSchemaCheck.isEmpty(schema)))
-    new AvroRecords(source.path, container, records, wanted.fields.indexWhere(_.id == MetadataColumns.Position.id))
+    new AvroRecords(source.path, rows, wanted.fields.indexWhere(_.id == MetadataColumns.Position.id))
   }
 }

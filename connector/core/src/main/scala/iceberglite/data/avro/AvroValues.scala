@@ -1,115 +1,17 @@
 package iceberglite.data.avro
 
-import java.math.{BigDecimal, BigInteger}
-import java.nio.ByteBuffer
-import java.util.UUID
-
-import iceberglite.data.{Record, Variant}
-import iceberglite.io.{AvroFault, AvroInput, AvroSchemas, AvroUnion, FieldDecoder}
-import iceberglite.spec.LiteralConversion
+import iceberglite.data.{FieldPlace, Record, Variant}
+import iceberglite.data.avro.AvroColumn.{Leaf, OfList, OfMap, OfVariant, Struct, Unwanted, Wanted}
+import iceberglite.io.{AvroInput, AvroUnion, FieldDecoder}
 
 /** Takes the values of one column as an Avro file encodes them, as [[Record]] holds them. */
-abstract private[avro] class AvroValues {
+abstract private[iceberglite] class AvroValues {
   def read(in: AvroInput): AnyRef
 }
 
 private[avro] object AvroValues {
   object Nulls extends AvroValues {
     override def read(in: AvroInput): AnyRef = null
-  }
-
-  object Booleans extends AvroValues {
-    override def read(in: AvroInput): AnyRef = Boolean.box(in.readBoolean())
-  }
-
-  object Ints extends AvroValues {
-    override def read(in: AvroInput): AnyRef = Int.box(in.readInt())
-  }
-
-  object Longs extends AvroValues {
-    override def read(in: AvroInput): AnyRef = Long.box(in.readLong())
-  }
-
-  /** Numbers of a coarser unit than the column's: milliseconds, or the days of a date that was promoted. */
-  final class Scaled(factor: Long, column: String) extends AvroValues {
-    override def read(in: AvroInput): AnyRef = {
-      val value = in.readLong()
-      try Long.box(Math.multiplyExact(value, factor))
-      catch {
-        case _: ArithmeticException => throw AvroFault(s"Column $column: $value is out of the range of its type")
-      }
-    }
-  }
-
-  object Floats extends AvroValues {
-    override def read(in: AvroInput): AnyRef = Float.box(in.readFloat())
-  }
-
-  object Doubles extends AvroValues {
-    override def read(in: AvroInput): AnyRef = Double.box(in.readDouble())
-  }
-
-  object FloatsAsDoubles extends AvroValues {
-    override def read(in: AvroInput): AnyRef = Double.box(in.readFloat().toDouble)
-  }
-
-  object Strings extends AvroValues {
-    override def read(in: AvroInput): AnyRef = in.readText()
-  }
-
-  final class Symbols(symbols: Array[String], column: String) extends AvroValues {
-    override def read(in: AvroInput): AnyRef = {
-      val index = in.readInt()
-      if (index < 0 || index >= symbols.length) throw AvroFault(s"Column $column: Its enum has no symbol $index")
-      symbols(index)
-    }
-  }
-
-  object Binaries extends AvroValues {
-    override def read(in: AvroInput): AnyRef = in.readBytes()
-  }
-
-  /** Bytes of a length that the schema of the file has. */
-  final class Fixed(length: Int) extends AvroValues {
-    override def read(in: AvroInput): AnyRef = in.readFixed(length)
-  }
-
-  /** Bytes that the file lets be of any length, where the column does not. */
-  final class Checked(length: Int, column: String) extends AvroValues {
-    override def read(in: AvroInput): AnyRef = {
-      val value = in.readBytes()
-      if (value.remaining != length) {
-        throw AvroFault(s"Column $column: A value of ${value.remaining} bytes where each has $length")
-      }
-      value
-    }
-  }
-
-  object Uuids extends AvroValues {
-    override def read(in: AvroInput): AnyRef = {
-      val bytes = in.readFixed(AvroSchemas.UuidSize)
-      new UUID(bytes.getLong(0), bytes.getLong(java.lang.Long.BYTES))
-    }
-  }
-
-  final class TextUuids(column: String) extends AvroValues {
-    override def read(in: AvroInput): AnyRef = {
-      val text = in.readText()
-      LiteralConversion.uuid(text).getOrElse(throw AvroFault(s"Column $column: $text is no UUID"))
-    }
-  }
-
-  /** @param bytes takes the unscaled value */
-  final class Decimals(bytes: AvroValues, precision: Int, scale: Int, column: String) extends AvroValues {
-    override def read(in: AvroInput): AnyRef = bytes.read(in) match {
-      case unscaled: ByteBuffer =>
-        if (!unscaled.hasRemaining) throw AvroFault(s"Column $column: A decimal has no bytes")
-        val value = new BigDecimal(new BigInteger(unscaled.array), scale)
-        if (value.precision > precision) {
-          throw AvroFault(s"Column $column: The value $value is no decimal($precision, $scale)")
-        }
-        value
-    }
   }
 
   final class Optional(union: AvroUnion, value: AvroValues) extends AvroValues {
@@ -126,7 +28,6 @@ private[avro] object AvroValues {
     }
   }
 
-  /** Of an Avro map, or an array of pairs: both are entries with a key and a value after it. */
   final class Maps(key: AvroValues, value: AvroValues) extends AvroValues {
     override def read(in: AvroInput): AnyRef = {
       val entries = Vector.newBuilder[(AnyRef, AnyRef)]
@@ -171,5 +72,27 @@ private[avro] object AvroValues {
       }
       new Record(values)
     }
+  }
+
+  def of(struct: Struct[AnyRef]): Structs = {
+    val fields = struct.inFile.map {
+      case Wanted(target, column) => (Option(of(column)), (_: AvroInput) => (), target)
+      case Unwanted(skip) => (None, skip, -1)
+    }
+    val template = struct.places.map {
+      case FieldPlace.Same(value) => value
+      case FieldPlace.Stored(_) | FieldPlace.Ordinal => null
+    }
+    new Structs(fields.map(_._1).toArray, fields.map(_._2).toArray, fields.map(_._3).toArray, template.toArray)
+  }
+
+  private def of(column: AvroColumn[AnyRef]): AvroValues = column match {
+    case AvroColumn.Nulls => Nulls
+    case Leaf(values) => values
+    case AvroColumn.Optional(union, value) => new Optional(union, of(value))
+    case OfList(element) => new Lists(of(element))
+    case OfMap(key, value) => new Maps(of(key), of(value))
+    case OfVariant(metadataFirst, _) => new Variants(metadataFirst)
+    case struct: Struct[AnyRef] => of(struct)
   }
 }

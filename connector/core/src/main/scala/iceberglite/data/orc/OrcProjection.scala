@@ -4,7 +4,7 @@ import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
 import iceberglite.data.{FieldPlace, FileFaults, Projection}
-import iceberglite.data.orc.OrcValues._
+import iceberglite.data.orc.OrcLeaf._
 import iceberglite.spec.{DateTime, NestedField, PrimitiveType, Type}
 import iceberglite.spec.Type._
 
@@ -13,7 +13,7 @@ import iceberglite.spec.Type._
  *
  * @param file the schema of the file, with ids
  */
-final private[orc] class OrcProjection(file: TypeDescription, projection: Projection) {
+final private[orc] class OrcProjection[V](file: TypeDescription, projection: Projection[V]) {
 
   private val MicrosPerSecond = 1000000L
   private val NanosPerSecond = 1000000000L
@@ -21,36 +21,37 @@ final private[orc] class OrcProjection(file: TypeDescription, projection: Projec
   /** The nodes of the file that are read, by the library's numbers. */
   val included = new Array[Boolean](file.getMaximumId + 1)
 
-  def rows(wanted: StructType): Structs = struct(file, wanted, Vector.empty)
+  def rows(wanted: StructType): OrcColumn.Struct[V] = struct(file, wanted, Vector.empty)
 
-  private def struct(t: TypeDescription, wanted: StructType, path: Vector[String]): Structs = {
+  private def struct(t: TypeDescription, wanted: StructType, path: Vector[String]): OrcColumn.Struct[V] = {
     included(t.getId) = true
     val children = OrcSchemas.children(t)
-    val places = projection.places(wanted, children.map(c => OrcSchemas.idOf(c._2)), path)
-    val readers = places.zip(wanted.fields).map {
-      case (FieldPlace.Stored(i), field) => node(children(i)._2, field, path :+ field.name)
-      case _ => Booleans
+    val places = projection.places(wanted, children.map(c => OrcSchemas.idOf(c._2)), path).toVector
+    val stored = places.zip(wanted.fields).collect { case (FieldPlace.Stored(i), field) =>
+      i -> node(children(i)._2, field, path :+ field.name)
     }
-    new Structs(places, readers)
+    OrcColumn.Struct(places, stored.toMap)
   }
 
-  private def node(t: TypeDescription, wanted: NestedField, path: Vector[String]): OrcValues = {
+  private def node(t: TypeDescription, wanted: NestedField, path: Vector[String]): OrcColumn[V] = {
     included(t.getId) = true
     (wanted.fieldType, t.getCategory) match {
       case (s: StructType, Category.STRUCT) => struct(t, s, path)
       case (list: ListType, Category.LIST) =>
-        new Lists(node(t.getChildren.get(0), list.elementField, path :+ "element"))
+        OrcColumn.OfList(node(t.getChildren.get(0), list.elementField, path :+ "element"))
       case (map: MapType, Category.MAP) =>
         val key = node(t.getChildren.get(0), map.keyField, path :+ "key")
-        new Maps(key, node(t.getChildren.get(1), map.valueField, path :+ "value"))
+        OrcColumn.OfMap(key, node(t.getChildren.get(1), map.valueField, path :+ "value"))
       case (VariantType, Category.STRUCT) => variant(t, path)
-      case (primitive: PrimitiveType, _) => leaf(t, primitive, path).getOrElse(mismatch(t, wanted.fieldType, path))
+      case (primitive: PrimitiveType, _) =>
+        val kind = leaf(t, primitive).getOrElse(mismatch(t, wanted.fieldType, path))
+        OrcColumn.Leaf(kind, FileFaults.column(path))
       case (other, _) => mismatch(t, other, path)
     }
   }
 
   /** The parts have no field ids, and go by their names. */
-  private def variant(t: TypeDescription, path: Vector[String]): OrcValues = {
+  private def variant(t: TypeDescription, path: Vector[String]): OrcColumn[V] = {
     val children = OrcSchemas.children(t)
     val parts = OrcSchemas.VariantParts.map { name =>
       val index = children.indexWhere { case (n, part) => n == name && part.getCategory == Category.BINARY }
@@ -58,12 +59,11 @@ final private[orc] class OrcProjection(file: TypeDescription, projection: Projec
       included(children(index)._2.getId) = true
       index
     }
-    new Variants(parts(0), parts(1))
+    OrcColumn.OfVariant(parts(0), parts(1), FileFaults.column(path))
   }
 
   /** The file's type or one that it may be promoted to (spec: "Schema Evolution"). */
-  private def leaf(t: TypeDescription, wanted: PrimitiveType, path: Vector[String]): Option[OrcValues] = {
-    val column = FileFaults.column(path)
+  private def leaf(t: TypeDescription, wanted: PrimitiveType): Option[OrcLeaf] =
     (t.getCategory, wanted) match {
       case (Category.BOOLEAN, BooleanType) => Some(Booleans)
       case (Category.BYTE | Category.SHORT | Category.INT, IntType) => Some(Ints)
@@ -71,22 +71,20 @@ final private[orc] class OrcProjection(file: TypeDescription, projection: Projec
       case (Category.LONG, LongType | TimeType) => Some(Longs)
       case (Category.FLOAT, FloatType) => Some(Floats)
       case (Category.FLOAT | Category.DOUBLE, DoubleType) => Some(Doubles)
-      case (Category.DECIMAL, DecimalType(precision, scale)) if t.getScale == scale =>
-        Some(new Decimals(precision, scale, column))
+      case (Category.DECIMAL, DecimalType(precision, scale)) if t.getScale == scale => Some(Decimals(precision, scale))
       case (Category.DATE, DateType) => Some(Ints)
-      case (Category.DATE, TimestampType) => Some(new Days(DateTime.MicrosPerDay, column))
-      case (Category.DATE, TimestampNsType) => Some(new Days(DateTime.NanosPerDay, column))
+      case (Category.DATE, TimestampType) => Some(Days(DateTime.MicrosPerDay))
+      case (Category.DATE, TimestampNsType) => Some(Days(DateTime.NanosPerDay))
       case (Category.TIMESTAMP, TimestampType) | (Category.TIMESTAMP_INSTANT, TimestampTzType) =>
-        if (OrcSchemas.isNanos(t)) None else Some(new Timestamps(MicrosPerSecond, column))
+        if (OrcSchemas.isNanos(t)) None else Some(Timestamps(MicrosPerSecond))
       case (Category.TIMESTAMP, TimestampNsType) | (Category.TIMESTAMP_INSTANT, TimestampTzNsType) =>
-        Some(new Timestamps(NanosPerSecond, column))
+        Some(Timestamps(NanosPerSecond))
       case (Category.STRING | Category.CHAR | Category.VARCHAR, StringType) => Some(Strings)
       case (Category.BINARY, BinaryType | _: GeometryType | _: GeographyType) => Some(Binaries)
-      case (Category.BINARY, FixedType(length)) => Some(new Fixed(length, column))
-      case (Category.BINARY, UuidType) => Some(new Uuids(column))
+      case (Category.BINARY, FixedType(length)) => Some(Fixed(length))
+      case (Category.BINARY, UuidType) => Some(Uuids)
       case _ => None
     }
-  }
 
   private def mismatch(t: TypeDescription, wanted: Type, path: Vector[String]): Nothing = {
     val text = t.toString

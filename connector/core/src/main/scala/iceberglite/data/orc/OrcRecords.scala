@@ -1,25 +1,17 @@
 package iceberglite.data.orc
 
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch
-import org.apache.orc.TypeDescription
-import org.apache.orc.TypeDescription.Category
-import org.apache.orc.impl.ReaderImpl
+import org.apache.orc.TypeDescription.RowBatchVersion
 
 import iceberglite.data._
-import iceberglite.spec.{NameMapping, Schema}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.Type.StructType
 
 /** The rows of one file, batch by batch. */
-final private[orc] class OrcRecords private (
-    path: String,
-    reader: ReaderImpl,
-    stripes: OrcStripes,
-    batch: VectorizedRowBatch,
-    values: OrcValues.Structs
-) extends RecordIterator {
+final private[orc] class OrcRecords private (path: String, batches: OrcBatchReader[AnyRef]) extends RecordIterator {
+  private val values = OrcValues.of(batches.rows)
+  private val batch = batches.batch
   private var next0 = 0
-  private var ordinal = 0L
   private var closed = false
 
   override def hasNext: Boolean = {
@@ -31,16 +23,15 @@ final private[orc] class OrcRecords private (
     if (!hasNext) throw new NoSuchElementException("No more rows")
     else {
       val record =
-        try values.record(batch.cols, next0, ordinal)
+        try values.record(batch.cols, next0, batches.firstRow + next0)
         catch { case e: Throwable => throw fault(e) }
       next0 += 1
-      ordinal += 1
       record
     }
 
   private def load(): Unit = {
     val more =
-      try stripes.next(batch)
+      try batches.next()
       catch { case e: Throwable => throw fault(e) }
     next0 = 0
     if (!more) close()
@@ -56,40 +47,16 @@ final private[orc] class OrcRecords private (
 
   override def close(): Unit = if (!closed) {
     closed = true
-    batch.size = 0
-    try stripes.close()
-    finally reader.close()
+    batches.close()
   }
 }
 
 private[orc] object OrcRecords {
-  def open(source: DataSource, wanted: StructType): OrcRecords = FileFaults.reading(source.path) {
-    val storage = OrcStorage.toRead(source.io, source.path)
-    val reader = OrcTail.open(source.path, storage)
-    try open(source, storage, reader, wanted)
-    catch {
-      case e: Throwable =>
-        reader.close()
-        throw e
-    }
+  def open(source: DataSource, wanted: StructType): OrcRecords = {
+    val projection = Projection.ofRecords(source.path, source.constants)
+    val batchSize = VectorizedRowBatch.DEFAULT_SIZE
+    val batches =
+      OrcBatchReader.open(source, OrcPart.Whole, wanted, projection, batchSize, RowBatchVersion.ORIGINAL)
+    new OrcRecords(source.path, batches)
   }
-
-  private def open(source: DataSource, storage: OrcStorage, reader: ReaderImpl, wanted: StructType): OrcRecords = {
-    if (reader.getSchema.getCategory != Category.STRUCT) {
-      throw UnreadableFile(source.path, FileFaults.Role, s"Its rows are of ORC type ${reader.getSchema.getCategory}")
-    }
-    val file = withIds(reader.getSchema, source.nameMapping, wanted)
-    val projection = new OrcProjection(file, new Projection(source.path, source.constants))
-    val values = projection.rows(wanted)
-    val stripes = new OrcStripes(source.path, storage, reader, projection.included)
-    new OrcRecords(source.path, reader, stripes, reader.getSchema.createRowBatch(), values)
-  }
-
-  /**
-   * A file without any id gets them by the names in the table's mapping or, where it has none, by the names of the
-   * columns that are read, as Apache Iceberg does it.
-   */
-  private def withIds(file: TypeDescription, mapping: Option[NameMapping], wanted: StructType): TypeDescription =
-    if (OrcSchemas.hasIds(file)) file
-    else OrcNameMapping(file, mapping.getOrElse(NameMapping.of(Schema(0, wanted.fields))))
 }

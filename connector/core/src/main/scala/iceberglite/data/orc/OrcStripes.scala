@@ -12,15 +12,20 @@ import org.apache.orc.impl.reader.StripePlanner
 import org.apache.orc.impl.reader.tree.TypeReader.ReadPhase
 
 /**
- * Reads the stripes of a file one after the other with the library's decoders. The library's own loop over stripes is
- * not used: it has no say in the streams, and the decoders do not stop at the end of one that is cut off.
+ * Reads the stripes of a part of a file one after the other with the library's decoders. The library's own loop over
+ * stripes is not used: it has no say in the streams, and the decoders do not stop at the end of one that is cut off.
  *
  * @param included the nodes of the file's schema that are read
  */
-final private[orc] class OrcStripes(path: String, storage: OrcStorage, file: ReaderImpl, included: Array[Boolean])
-    extends AutoCloseable {
+final private[orc] class OrcStripes(
+    path: String,
+    storage: OrcStorage,
+    file: ReaderImpl,
+    included: Array[Boolean],
+    part: OrcPart,
+    skipping: OrcSkipping
+) extends AutoCloseable {
   private val evolution = new SchemaEvolution(file.getSchema, OrcStripes.AsWritten, file.options().include(included))
-  private val stripes = file.getStripes
   private val data: DataReader = RecordReaderUtils.createDefaultDataReader(
     DataReaderProperties.builder().withFileSystem(storage).withPath(new Path(path)).withFile(file.takeFile())
       .withCompression(
@@ -41,33 +46,52 @@ final private[orc] class OrcStripes(path: String, storage: OrcStorage, file: Rea
       .fileFormat(file.getFileVersion).useUTCTimestamp(true)
       .setProlepticGregorian(file.writerUsedProlepticGregorian, file.writerUsedProlepticGregorian)
   )
-  private var stripe = -1
-  private var rowsLeft = 0L
+  private val waiting = new OrcStripeChoice(file, part, skipping).iterator
+
+  /** The stripe at hand, and which of its row groups are read. */
+  private var groups = Option.empty[OrcRowGroups]
+  private var position = 0L
+
+  /** The place in the file of the first row of the batch that was read last. */
+  def firstRow: Long = position
 
   /** @return whether there were any more rows */
   def next(batch: VectorizedRowBatch): Boolean = {
-    while (rowsLeft == 0 && stripe + 1 < stripes.size) open(stripe + 1)
-    if (rowsLeft == 0) false
-    else {
-      val rows = math.min(rowsLeft, batch.getMaxSize.toLong).toInt
-      decoders.setVectorColumnCount(batch.getDataColumnCount)
-      decoders.nextBatch(batch, rows, ReadPhase.ALL)
-      batch.size = rows
-      rowsLeft -= rows
-      true
+    while (groups.forall(_.isAtEnd) && waiting.hasNext) open(waiting.next())
+    groups.filterNot(_.isAtEnd) match {
+      case None => false
+      case Some(run) =>
+        run.toNextRun().foreach(seek(run, _))
+        val rows = math.min(run.rowsLeftInRun, batch.getMaxSize.toLong).toInt
+        decoders.setVectorColumnCount(batch.getDataColumnCount)
+        decoders.nextBatch(batch, rows, ReadPhase.ALL)
+        batch.size = rows
+        position = run.position
+        run.advance(rows)
+        true
     }
   }
 
-  private def open(index: Int): Unit = {
-    stripe = index
-    rowsLeft = stripes.get(index).getNumberOfRows
+  private def open(chosen: OrcStripe): Unit = {
     planner.clearStreams()
-    if (rowsLeft > 0) {
-      planner.parseStripe(stripes.get(index), evolution.getFileIncluded)
-      planner.readData(OrcStripes.NoIndex, OrcStripes.AllRowGroups, false, ReadPhase.ALL)
+    planner.parseStripe(chosen.stripe, evolution.getFileIncluded)
+    groups = if (file.getRowIndexStride <= 0 || skipping.isIdle) None else selected(chosen)
+    if (groups.isEmpty) groups = Some(OrcRowGroups.all(chosen))
+    groups.filterNot(_.isAtEnd).foreach { run =>
+      val (index, choice) = (run.index.getOrElse(OrcStripes.NoIndex), run.choice.getOrElse(OrcStripes.AllRowGroups))
+      planner.readData(index, choice, false, ReadPhase.ALL)
       decoders.startStripe(planner, ReadPhase.ALL)
     }
   }
+
+  /** Absent where all row groups are read: the library then reads on without looking at the index again. */
+  private def selected(chosen: OrcStripe): Option[OrcRowGroups] = {
+    val index = planner.readRowIndex(new Array[Boolean](included.length), OrcStripes.NoIndex)
+    val timesInUtc = OrcStripes.isUtc(planner.getWriterTimezone)
+    OrcRowGroups.selected(chosen, file.getRowIndexStride, index, skipping, timesInUtc)
+  }
+
+  private def seek(run: OrcRowGroups, group: Int): Unit = decoders.seek(run.positions(group), ReadPhase.ALL)
 
   override def close(): Unit = {
     planner.clearStreams()
@@ -81,6 +105,8 @@ private object OrcStripes {
   private val AsWritten: TypeDescription = null
   private val NoIndex: OrcIndex = null
   private val AllRowGroups: Array[Boolean] = null
+
+  private def isUtc(zone: String): Boolean = zone == "UTC" || zone == "GMT"
 
   /** How often a decoder may ask for more at the end: once to see that it is there, and a little more. */
   private val MaxReadsAtEnd = 64

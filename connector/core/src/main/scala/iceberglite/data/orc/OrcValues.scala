@@ -152,7 +152,7 @@ private[orc] object OrcValues {
   }
 
   /** @param readers of the places that are in the file */
-  final class Structs(places: Array[FieldPlace], readers: Array[OrcValues]) extends OrcValues {
+  final class Structs(places: Array[FieldPlace[AnyRef]], readers: Array[OrcValues]) extends OrcValues {
     override protected def present(v: ColumnVector, row: Int): AnyRef =
       record(v.asInstanceOf[StructColumnVector].fields, row, ordinal = 0L)
 
@@ -170,5 +170,36 @@ private[orc] object OrcValues {
       }
       new Record(values)
     }
+  }
+
+  def of(struct: OrcColumn.Struct[AnyRef]): Structs = {
+    val readers = struct.places.map {
+      case FieldPlace.Stored(index) => of(struct.stored(index))
+      case FieldPlace.Same(_) | FieldPlace.Ordinal => Booleans
+    }
+    new Structs(struct.places.toArray, readers.toArray)
+  }
+
+  private def of(column: OrcColumn[AnyRef]): OrcValues = column match {
+    case struct: OrcColumn.Struct[AnyRef] => of(struct)
+    case OrcColumn.OfList(element) => new Lists(of(element))
+    case OrcColumn.OfMap(key, value) => new Maps(of(key), of(value))
+    case OrcColumn.OfVariant(metadata, value, _) => new Variants(metadata, value)
+    case OrcColumn.Leaf(kind, name) => leaf(kind, name)
+  }
+
+  private def leaf(kind: OrcLeaf, column: String): OrcValues = kind match {
+    case OrcLeaf.Booleans => Booleans
+    case OrcLeaf.Ints => Ints
+    case OrcLeaf.Longs => Longs
+    case OrcLeaf.Floats => Floats
+    case OrcLeaf.Doubles => Doubles
+    case OrcLeaf.Decimals(precision, scale) => new Decimals(precision, scale, column)
+    case OrcLeaf.Strings => Strings
+    case OrcLeaf.Binaries => Binaries
+    case OrcLeaf.Fixed(length) => new Fixed(length, column)
+    case OrcLeaf.Uuids => new Uuids(column)
+    case OrcLeaf.Timestamps(unitsPerSecond) => new Timestamps(unitsPerSecond, column)
+    case OrcLeaf.Days(unitsPerDay) => new Days(unitsPerDay, column)
   }
 }

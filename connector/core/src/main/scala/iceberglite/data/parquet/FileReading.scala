@@ -38,7 +38,7 @@ private[parquet] object FileReading {
 
   final private class Matching(source: DataSource) {
 
-    private val projection = new Projection(source.path, source.constants)
+    private val projection = Projection.ofRecords(source.path, source.constants)
 
     def struct(group: GroupType, wanted: StructType, path: Vector[String]): Parts = {
       val stored = childrenOf(group)

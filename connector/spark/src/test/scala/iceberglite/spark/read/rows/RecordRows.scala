@@ -13,7 +13,7 @@ import iceberglite.data.{Record, Variant, VariantJson}
 import iceberglite.spec.Type._
 import iceberglite.spec.{NestedField, Type}
 
-/** Records as rows of Spark, in the types of [[iceberglite.spark.convert.SparkTypes]]. */
+/** The rows that are expected: records as rows of Spark, in the types of [[iceberglite.spark.convert.SparkTypes]]. */
 private[read] object RecordRows {
 
   /** The function throws an `InvalidArgument` for bytes that are no variant. */

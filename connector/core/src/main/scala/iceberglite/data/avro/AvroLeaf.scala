@@ -1,0 +1,109 @@
+package iceberglite.data.avro
+
+import java.math.{BigDecimal, BigInteger}
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import iceberglite.io.{AvroFault, AvroInput, AvroSchemas}
+import iceberglite.spec.LiteralConversion
+
+/** Takes the values of a primitive as an Avro file encodes them, as [[iceberglite.data.Record]] holds them. */
+sealed abstract private[iceberglite] class AvroLeaf extends AvroValues
+
+private[iceberglite] object AvroLeaf {
+  case object Booleans extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = Boolean.box(in.readBoolean())
+  }
+
+  case object Ints extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = Int.box(in.readInt())
+  }
+
+  case object Longs extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = Long.box(in.readLong())
+  }
+
+  /** Numbers of a coarser unit than the column's: milliseconds, or the days of a date that was promoted. */
+  final class Scaled(factor: Long, column: String) extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = Long.box(readLong(in))
+
+    def readLong(in: AvroInput): Long = {
+      val value = in.readLong()
+      try Math.multiplyExact(value, factor)
+      catch {
+        case _: ArithmeticException => throw AvroFault(s"Column $column: $value is out of the range of its type")
+      }
+    }
+  }
+
+  case object Floats extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = Float.box(in.readFloat())
+  }
+
+  case object Doubles extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = Double.box(in.readDouble())
+  }
+
+  case object FloatsAsDoubles extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = Double.box(in.readFloat().toDouble)
+  }
+
+  case object Strings extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = in.readText()
+  }
+
+  final class Symbols(symbols: Array[String], column: String) extends AvroLeaf {
+    override def read(in: AvroInput): String = {
+      val index = in.readInt()
+      if (index < 0 || index >= symbols.length) throw AvroFault(s"Column $column: Its enum has no symbol $index")
+      symbols(index)
+    }
+  }
+
+  case object Binaries extends AvroLeaf {
+    override def read(in: AvroInput): AnyRef = in.readBytes()
+  }
+
+  /** Bytes of a length that the schema of the file has. */
+  final class Fixed(val length: Int) extends AvroLeaf {
+    override def read(in: AvroInput): ByteBuffer = in.readFixed(length)
+  }
+
+  /** Bytes that the file lets be of any length, where the column does not. */
+  final class Checked(length: Int, column: String) extends AvroLeaf {
+    override def read(in: AvroInput): ByteBuffer = {
+      val value = in.readBytes()
+      if (value.remaining != length) {
+        throw AvroFault(s"Column $column: A value of ${value.remaining} bytes where each has $length")
+      }
+      value
+    }
+  }
+
+  case object Uuids extends AvroLeaf {
+    override def read(in: AvroInput): UUID = {
+      val bytes = in.readFixed(AvroSchemas.UuidSize)
+      new UUID(bytes.getLong(0), bytes.getLong(java.lang.Long.BYTES))
+    }
+  }
+
+  final class TextUuids(column: String) extends AvroLeaf {
+    override def read(in: AvroInput): UUID = {
+      val text = in.readText()
+      LiteralConversion.uuid(text).getOrElse(throw AvroFault(s"Column $column: $text is no UUID"))
+    }
+  }
+
+  /** @param bytes takes the unscaled value */
+  final class Decimals(bytes: AvroLeaf, precision: Int, scale: Int, column: String) extends AvroLeaf {
+    override def read(in: AvroInput): BigDecimal = bytes.read(in) match {
+      case unscaled: ByteBuffer =>
+        if (!unscaled.hasRemaining) throw AvroFault(s"Column $column: A decimal has no bytes")
+        val value = new BigDecimal(new BigInteger(unscaled.array), scale)
+        if (value.precision > precision) {
+          throw AvroFault(s"Column $column: The value $value is no decimal($precision, $scale)")
+        }
+        value
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package iceberglite.data.orc
+
+import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch
+import org.apache.orc.TypeDescription
+import org.apache.orc.TypeDescription.{Category, RowBatchVersion}
+import org.apache.orc.impl.{ReaderImpl, TypeUtils}
+
+import iceberglite.data.{DataSource, FileFaults, Projection}
+import iceberglite.spec.{NameMapping, Schema}
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.Type.StructType
+
+/**
+ * The batches of a part of one file. The same batch is filled again and again.
+ *
+ * @param rows what of the batch is the wanted columns
+ */
+final private[iceberglite] class OrcBatchReader[V] private (
+    path: String,
+    reader: ReaderImpl,
+    stripes: OrcStripes,
+    val batch: VectorizedRowBatch,
+    val rows: OrcColumn.Struct[V]
+) extends AutoCloseable {
+  private var closed = false
+
+  /** The place in the file of the first row of the batch; those after it follow without gaps. */
+  def firstRow: Long = stripes.firstRow
+
+  /**
+   * Fills the batch. @return whether there was anything
+   * @throws UnreadableFile for whatever is wrong with the file
+   */
+  def next(): Boolean = FileFaults.reading(path)(!closed && stripes.next(batch))
+
+  override def close(): Unit = if (!closed) {
+    closed = true
+    batch.size = 0
+    try stripes.close()
+    finally reader.close()
+  }
+}
+
+private[iceberglite] object OrcBatchReader {
+
+  /** Of strings and binaries in a batch, if rows have as many on average as in the whole file. */
+  private val MaxBytes = 64L << 20
+
+  /**
+   * @param batchSize the most rows of a batch
+   * @param decimals how those of up to 18 digits stand in the batch
+   * @throws UnreadableFile for whatever is wrong with the file
+   */
+  def open[V](
+      source: DataSource,
+      part: OrcPart,
+      wanted: StructType,
+      projection: Projection[V],
+      batchSize: Int,
+      decimals: RowBatchVersion
+  ): OrcBatchReader[V] = FileFaults.reading(source.path) {
+    val storage = OrcStorage.toRead(source.io, source.path)
+    val reader = OrcTail.open(source.path, storage)
+    try {
+      if (reader.getSchema.getCategory != Category.STRUCT) {
+        throw UnreadableFile(source.path, FileFaults.Role, s"Its rows are of ORC type ${reader.getSchema.getCategory}")
+      }
+      val file = withIds(reader.getSchema, source.nameMapping, wanted)
+      val matched = new OrcProjection(file, projection)
+      val rows = matched.rows(wanted)
+      val size = math.min(batchSize.toLong, rowsInMemory(reader, matched.included)).toInt
+      val batch = batchOf(file, matched.included, size, decimals)
+      val skipping = new OrcSkipping(file, part.filter, part.withoutNan, reader.getWriterVersion)
+      val stripes = new OrcStripes(source.path, storage, reader, matched.included, part, skipping)
+      new OrcBatchReader(source.path, reader, stripes, batch, rows)
+    } catch {
+      case e: Throwable =>
+        reader.close()
+        throw e
+    }
+  }
+
+  /** How many rows to have at once: the library puts all strings of a batch into one array. */
+  private def rowsInMemory(reader: ReaderImpl, included: Array[Boolean]): Long = {
+    val statistics = reader.getOrcProtoFileStatistics
+    val bytes = included.indices.iterator.filter(i => included(i) && i < statistics.size).map { i =>
+      val ofColumn = statistics.get(i)
+      math.max(ofColumn.getStringStatistics.getSum, ofColumn.getBinaryStatistics.getSum)
+    }.map(BigInt(_)).sum
+    if (bytes <= MaxBytes) Long.MaxValue
+    else (BigInt(MaxBytes) * reader.getNumberOfRows / bytes).max(1).min(Long.MaxValue).toLong
+  }
+
+  /** Without vectors for columns that nobody reads. */
+  private def batchOf(
+      file: TypeDescription,
+      included: Array[Boolean],
+      batchSize: Int,
+      decimals: RowBatchVersion
+  ): VectorizedRowBatch = {
+    val children = file.getChildren
+    val batch = new VectorizedRowBatch(children.size, batchSize)
+    (0 until children.size).filter(i => included(children.get(i).getId)).foreach { i =>
+      batch.cols(i) = TypeUtils.createColumn(children.get(i), decimals, batchSize)
+    }
+    batch.size = 0
+    batch
+  }
+
+  /**
+   * A file without any id gets them by the names in the table's mapping or, where it has none, by the names of the
+   * columns that are read, as Apache Iceberg does it.
+   */
+  private def withIds(file: TypeDescription, mapping: Option[NameMapping], wanted: StructType): TypeDescription =
+    if (OrcSchemas.hasIds(file)) file
+    else OrcNameMapping(file, mapping.getOrElse(NameMapping.of(Schema(0, wanted.fields))))
+}

@@ -1,0 +1,139 @@
+package iceberglite.data.orc
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.orc.{OrcProto, StripeInformation}
+import org.apache.orc.impl.{OrcIndex, PositionProvider, ReaderImpl}
+import org.apache.orc.impl.RecordReaderImpl.{PositionProviderImpl, ZeroPositionProvider}
+
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
+
+/**
+ * A part of a file, and the rows of it that are wanted.
+ *
+ * @param start the part has the stripes whose middle lies in `start` until `start + length`, in bytes
+ * @param filter for skipping only: rows that it holds for are among those that are read
+ * @param withoutNan the columns of the filter that hold no NaN for certain
+ */
+final private[iceberglite] case class OrcPart(
+    start: Long,
+    length: Long,
+    filter: Expression = AlwaysTrue,
+    withoutNan: Set[Int] = Set.empty
+)
+
+private[iceberglite] object OrcPart {
+  val Whole: OrcPart = OrcPart(0L, Long.MaxValue)
+}
+
+/** A stripe, and the place in the file of its first row. */
+final private[orc] case class OrcStripe(stripe: StripeInformation, firstRow: Long) {
+  def rows: Long = stripe.getNumberOfRows
+}
+
+/** The stripes of a part of a file that may have rows that are wanted. */
+final private[orc] class OrcStripeChoice(file: ReaderImpl, part: OrcPart, skipping: OrcSkipping) {
+  private lazy val statistics = file.getStripeStatistics
+
+  def iterator: Iterator[OrcStripe] = {
+    val stripes = file.getStripes.asScala.toVector
+    val firstRows = stripes.scanLeft(0L)(_ + _.getNumberOfRows)
+    stripes.indices.iterator.map(i => i -> OrcStripe(stripes(i), firstRows(i))).collect {
+      case (i, stripe) if stripe.rows > 0 && isInPart(stripe.stripe) && mightMatch(i, stripe) => stripe
+    }
+  }
+
+  private def isInPart(stripe: StripeInformation): Boolean = {
+    val middle = stripe.getOffset + stripe.getLength / 2
+    middle >= part.start && middle - part.start < part.length
+  }
+
+  /** The time zone of a stripe's writer stands in its footer, which is not read yet. */
+  private def mightMatch(index: Int, stripe: OrcStripe): Boolean =
+    skipping.isIdle || index >= statistics.size || {
+      val ofStripe = statistics.get(index)
+      // Not every writer has them of every column.
+      skipping.mightMatch(stripe.rows, column => Try(ofStripe.getColumn(column)).toOption, timesInUtc = false)
+    }
+}
+
+/**
+ * The row groups of one stripe that are read, in runs.
+ *
+ * @param size rows of a group; the last may have fewer
+ * @param choice which are read; absent for all
+ */
+final private[orc] class OrcRowGroups(
+    stripe: OrcStripe,
+    size: Long,
+    val index: Option[OrcIndex],
+    val choice: Option[Array[Boolean]]
+) {
+  private var row = 0L
+  private var runEnd = 0L
+
+  def isAtEnd: Boolean = row >= runEnd && nextGroup.isEmpty
+
+  def rowsLeftInRun: Long = runEnd - row
+
+  /** The place in the file of the next row. */
+  def position: Long = stripe.firstRow + row
+
+  def advance(rows: Int): Unit = row += rows
+
+  /** At the end of a run goes on to the next. @return the group that the decoders have to go to, if it is not next */
+  def toNextRun(): Option[Int] =
+    if (row < runEnd) None
+    else {
+      val first = nextGroup.get
+      val last = choice.fold(first)(c => (first + 1 until c.length).find(!c(_)).getOrElse(c.length) - 1)
+      val from = first * size
+      val jumps = from != row
+      row = from
+      runEnd = if (choice.isEmpty) stripe.rows else math.min((last + 1) * size, stripe.rows)
+      if (jumps) Some(first) else None
+    }
+
+  private def nextGroup: Option[Int] =
+    if (row >= stripe.rows) None
+    else {
+      val group = (row / size).toInt
+      choice.fold(Option(group))(c => (group until c.length).find(c(_)))
+    }
+
+  /** Where a row group begins in the streams of each column. */
+  def positions(group: Int): Array[PositionProvider] =
+    index.fold(Array.empty[PositionProvider])(_.getRowGroupIndex.map(Option(_).map(start(_, group)).orNull))
+
+  /** Old writers have no positions for the first group. */
+  private def start(column: OrcProto.RowIndex, group: Int): PositionProvider = {
+    val entry = column.getEntry(group)
+    if (group == 0 && entry.getPositionsCount == 0) new ZeroPositionProvider else new PositionProviderImpl(entry)
+  }
+}
+
+private[orc] object OrcRowGroups {
+  def all(stripe: OrcStripe): OrcRowGroups = new OrcRowGroups(stripe, stripe.rows, None, None)
+
+  /** @return absent where none can be left out */
+  def selected(
+      stripe: OrcStripe,
+      size: Int,
+      index: OrcIndex,
+      skipping: OrcSkipping,
+      timesInUtc: Boolean
+  ): Option[OrcRowGroups] = {
+    val count = ((stripe.rows + size - 1) / size).toInt
+    val ofColumns = index.getRowGroupIndex
+    def statistics(group: Int)(column: Int): Option[OrcProto.ColumnStatistics] =
+      Option(ofColumns(column)).filter(_.getEntryCount == count).map(_.getEntry(group))
+        .filter(_.hasStatistics).map(_.getStatistics)
+    val choice = Array.tabulate(count) { group =>
+      val rows = math.min(size.toLong, stripe.rows - group.toLong * size)
+      skipping.mightMatch(rows, statistics(group), timesInUtc)
+    }
+    if (choice.forall(identity)) None else Some(new OrcRowGroups(stripe, size.toLong, Some(index), Some(choice)))
+  }
+}

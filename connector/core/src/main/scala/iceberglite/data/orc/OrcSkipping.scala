@@ -1,0 +1,170 @@
+package iceberglite.data.orc
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+
+import scala.util.Try
+
+import org.apache.orc.OrcFile.WriterVersion
+import org.apache.orc.OrcProto.ColumnStatistics
+import org.apache.orc.TypeDescription
+import org.apache.orc.TypeDescription.Category
+
+import iceberglite.spec._
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.{Expression, InclusiveMetrics, Predicate, Term}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+
+/**
+ * Tells by the statistics of a file which parts of it cannot hold a row that is wanted. The rows themselves are not
+ * tested.
+ *
+ * @param schema of the file, with field ids
+ * @param withoutNan the columns that hold no NaN for certain: the library loses the bounds of those that do
+ */
+final private[orc] class OrcSkipping(
+    schema: TypeDescription,
+    filter: Expression,
+    withoutNan: Set[Int],
+    version: WriterVersion
+) {
+  private val test = new InclusiveMetrics(filter)
+  private val columns: Vector[OrcSkipping.Column] =
+    OrcSkipping.fields(filter).flatMap(f => OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))).toVector
+
+  /** Whether no statistics could spare anything. */
+  def isIdle: Boolean = columns.isEmpty
+
+  /**
+   * @param rows how many rows the part has
+   * @param statistics of the part, by the library's numbers of the nodes
+   * @param timesInUtc whether times without a zone were counted in UTC
+   */
+  def mightMatch(rows: Long, statistics: Int => Option[ColumnStatistics], timesInUtc: Boolean): Boolean = {
+    val known = columns.flatMap(c => statistics(c.node.getId).filter(_.hasNumberOfValues).map(c -> _)).toMap
+    val counted = known.map { case (c, s) => c.field.id -> math.max(0L, rows - s.getNumberOfValues) }
+    val bounds = known.flatMap { case (c, s) => boundsOf(c, s, timesInUtc).map(c.field.id -> _) }
+    val metrics = MetricMaps(
+      valueCounts = Some(counted.map { case (id, _) => id -> rows }),
+      nullValueCounts = Some(counted),
+      nanValueCounts = Some(withoutNan.map(_ -> 0L).toMap),
+      lowerBounds = Some(bounds.flatMap { case (id, (lower, _)) => lower.map(id -> OrcSkipping.encoded(_)) }),
+      upperBounds = Some(bounds.flatMap { case (id, (_, upper)) => upper.map(id -> OrcSkipping.encoded(_)) })
+    )
+    test.mightMatch(OrcSkipping.part(rows, metrics))
+  }
+
+  private type Ends = (Option[Literal], Option[Literal])
+
+  private def boundsOf(c: OrcSkipping.Column, s: ColumnStatistics, timesInUtc: Boolean): Option[Ends] =
+    if (s.getNumberOfValues <= 0) None
+    else (c.field.fieldType, c.node.getCategory) match {
+      case (IntType | LongType | TimeType, _) if s.hasIntStatistics => Some(numbers(c.field, s))
+      case (DateType, Category.DATE) if s.hasDateStatistics => Some(dates(s))
+      case (FloatType | DoubleType, _) if s.hasDoubleStatistics && withoutNan(c.field.id) => Some(doubles(c.field, s))
+      case (DecimalType(_, scale), _) if s.hasDecimalStatistics && version.includes(WriterVersion.ORC_517) =>
+        Some(decimals(s, scale))
+      case (StringType, Category.STRING) if s.hasStringStatistics && version.includes(WriterVersion.HIVE_8732) =>
+        Some(texts(s))
+      case (TimestampType, Category.TIMESTAMP) if timesInUtc => times(s, TimestampLiteral(_))
+      case (TimestampTzType, Category.TIMESTAMP_INSTANT) => times(s, TimestampTzLiteral(_))
+      case _ => None
+    }
+
+  private def numbers(field: NestedField, s: ColumnStatistics): Ends = {
+    val ints = s.getIntStatistics
+    def literal(v: Long): Literal = field.fieldType match {
+      case IntType => IntLiteral(v.toInt)
+      case TimeType => TimeLiteral(v)
+      case _ => LongLiteral(v)
+    }
+    (
+      if (ints.hasMinimum) Some(literal(ints.getMinimum)) else None,
+      if (ints.hasMaximum) Some(literal(ints.getMaximum)) else None
+    )
+  }
+
+  private def dates(s: ColumnStatistics): Ends = {
+    val days = s.getDateStatistics
+    (
+      if (days.hasMinimum) Some(DateLiteral(days.getMinimum)) else None,
+      if (days.hasMaximum) Some(DateLiteral(days.getMaximum)) else None
+    )
+  }
+
+  /** The library takes the two zeros for one number. */
+  private def doubles(field: NestedField, s: ColumnStatistics): Ends = {
+    val range = s.getDoubleStatistics
+    def literal(v: Double): Literal = if (field.fieldType == FloatType) FloatLiteral(v.toFloat) else DoubleLiteral(v)
+    (
+      if (range.hasMinimum) Some(literal(if (range.getMinimum == 0.0) -0.0 else range.getMinimum)) else None,
+      if (range.hasMaximum) Some(literal(if (range.getMaximum == 0.0) 0.0 else range.getMaximum)) else None
+    )
+  }
+
+  private def decimals(s: ColumnStatistics, scale: Int): Ends = {
+    val range = s.getDecimalStatistics
+    def literal(text: String): Option[Literal] =
+      Try(new BigDecimal(text.trim).setScale(scale)).toOption.map(DecimalLiteral(_))
+    (
+      if (range.hasMinimum) literal(range.getMinimum) else None,
+      if (range.hasMaximum) literal(range.getMaximum) else None
+    )
+  }
+
+  /** Long ones are cut, the greatest upwards. */
+  private def texts(s: ColumnStatistics): Ends = {
+    val range = s.getStringStatistics
+    val lower =
+      if (range.hasLowerBound) Some(range.getLowerBound) else if (range.hasMinimum) Some(range.getMinimum) else None
+    val upper =
+      if (range.hasUpperBound) Some(range.getUpperBound) else if (range.hasMaximum) Some(range.getMaximum) else None
+    (lower.filter(OrcSkipping.isText).map(StringLiteral(_)), upper.filter(OrcSkipping.isText).map(StringLiteral(_)))
+  }
+
+  /** Of milliseconds, rounded by some writers in one way, by others in the other. */
+  private def times(s: ColumnStatistics, literal: Long => Literal): Option[Ends] =
+    if (!s.hasTimestampStatistics || !version.includes(WriterVersion.ORC_135)) None
+    else {
+      val range = s.getTimestampStatistics
+      def micros(millis: Long): Option[Literal] = Try(Math.multiplyExact(millis, 1000L)).toOption.map(literal)
+      Some((
+        if (range.hasMinimumUtc) micros(range.getMinimumUtc - 1) else None,
+        if (range.hasMaximumUtc) micros(range.getMaximumUtc + 1) else None
+      ))
+    }
+}
+
+private[orc] object OrcSkipping {
+
+  /** A primitive of the filter that is in the file, outside lists and maps. */
+  final private case class Column(field: NestedField, node: TypeDescription)
+
+  private def fields(e: Expression): Set[NestedField] = e match {
+    case And(l, r) => fields(l) ++ fields(r)
+    case Or(l, r) => fields(l) ++ fields(r)
+    case Not(child) => fields(child)
+    case p: Predicate => fieldOf(p.term).filter(_.fieldType.isInstanceOf[PrimitiveType]).toSet
+    case AlwaysTrue | AlwaysFalse => Set.empty
+  }
+
+  private def fieldOf(term: Term): Option[NestedField] = term match {
+    case Term.Bound(field, _) => Some(field)
+    case Term.Transformed(_, of) => fieldOf(of)
+    case Term.Named(_) => None
+  }
+
+  private def find(struct: TypeDescription, field: NestedField): Option[TypeDescription] =
+    OrcSchemas.children(struct).iterator.flatMap { case (_, t) =>
+      if (t.getCategory == Category.STRUCT) find(t, field) else Some(t).filter(OrcSchemas.idOf(_).contains(field.id))
+    }.take(1).toVector.headOption
+
+  private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
+
+  /** The library puts a sign in the place of bytes that are no text; such a bound orders otherwise. */
+  private def isText(bound: String): Boolean = bound.indexOf('\ufffd') < 0
+
+  private def part(rows: Long, metrics: Metrics): ContentFile =
+    ContentFile(Content.Data, "", FileFormat.Orc, 0, PartitionTuple.Empty, rows, 0L, metrics)
+}

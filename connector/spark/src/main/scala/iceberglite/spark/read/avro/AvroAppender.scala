@@ -1,0 +1,140 @@
+package iceberglite.spark.read.avro
+
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.{US_ASCII, UTF_8}
+
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.{Decimal, StructType}
+
+import iceberglite.data.VariantJson
+import iceberglite.data.avro.AvroLeaf
+import iceberglite.data.avro.AvroLeaf._
+import iceberglite.io.{AvroFault, AvroInput, AvroUnion, FieldDecoder}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** Takes one value as an Avro file encodes it, and puts it behind those of a column. */
+abstract private[avro] class AvroAppender {
+  def append(in: AvroInput, to: WritableColumnVector): Unit
+}
+
+private[avro] object AvroAppender {
+  def leaf(values: AvroLeaf, precision: Int): AvroAppender = values match {
+    case Booleans => made((in, to) => to.appendBoolean(in.readBoolean()))
+    case Ints => made((in, to) => to.appendInt(in.readInt()))
+    case Longs => made((in, to) => to.appendLong(in.readLong()))
+    case scaled: Scaled => made((in, to) => to.appendLong(scaled.readLong(in)))
+    case Floats => made((in, to) => to.appendFloat(in.readFloat()))
+    case Doubles => made((in, to) => to.appendDouble(in.readDouble()))
+    case FloatsAsDoubles => made((in, to) => to.appendDouble(in.readFloat().toDouble))
+    case Strings | Binaries => made((in, to) => raw(in, in.readLength(), to))
+    case fixed: Fixed => made((in, to) => raw(in, fixed.length, to))
+    case symbols: Symbols => made((in, to) => bytes(symbols.read(in).getBytes(UTF_8), to))
+    case checked: Checked => made((in, to) => bytes(checked.read(in).array, to))
+    case Uuids => made((in, to) => bytes(Uuids.read(in).toString.getBytes(US_ASCII), to))
+    case text: TextUuids => made((in, to) => bytes(text.read(in).toString.getBytes(US_ASCII), to))
+    case decimals: Decimals =>
+      made { (in, to) =>
+        val value = Decimal(decimals.read(in))
+        val row = to.appendNotNull()
+        to.putDecimal(row, value, precision)
+        row
+      }
+  }
+
+  /** Appending tells where, which nobody needs. */
+  private def made(add: (AvroInput, WritableColumnVector) => Int): AvroAppender = new AvroAppender {
+    override def append(in: AvroInput, to: WritableColumnVector): Unit = {
+      add(in, to)
+      ()
+    }
+  }
+
+  private def bytes(value: Array[Byte], to: WritableColumnVector): Int = to.appendByteArray(value, 0, value.length)
+
+  /** From where they are, without a copy in between. */
+  private def raw(in: AvroInput, length: Int, to: WritableColumnVector): Int = {
+    val start = in.position
+    in.skip(length)
+    to.appendByteArray(in.bytes, start, length)
+  }
+
+  object Nulls extends AvroAppender {
+    override def append(in: AvroInput, to: WritableColumnVector): Unit = addNull(to)
+  }
+
+  private def addNull(to: WritableColumnVector): Unit = {
+    if (to.dataType.isInstanceOf[StructType]) to.appendStruct(true) else to.appendNull()
+    ()
+  }
+
+  final class Optional(union: AvroUnion, value: AvroAppender) extends AvroAppender {
+    override def append(in: AvroInput, to: WritableColumnVector): Unit =
+      if (union.isValue(in)) value.append(in, to) else addNull(to)
+  }
+
+  final class Lists(element: AvroAppender) extends AvroAppender {
+    override def append(in: AvroInput, to: WritableColumnVector): Unit = {
+      val elements = to.getChild(0)
+      val start = elements.getElementsAppended
+      FieldDecoder.items(in)(element.append(in, elements))
+      to.putArray(to.appendNotNull(), start, elements.getElementsAppended - start)
+    }
+  }
+
+  final class Maps(key: AvroAppender, value: AvroAppender) extends AvroAppender {
+    override def append(in: AvroInput, to: WritableColumnVector): Unit = {
+      val (keys, values) = (to.getChild(0), to.getChild(1))
+      val start = keys.getElementsAppended
+      FieldDecoder.items(in) {
+        key.append(in, keys)
+        value.append(in, values)
+      }
+      to.putArray(to.appendNotNull(), start, keys.getElementsAppended - start)
+    }
+  }
+
+  /** Variants as JSON text. @param column for messages */
+  final class Variants(metadataFirst: Boolean, column: String) extends AvroAppender {
+    override def append(in: AvroInput, to: WritableColumnVector): Unit = {
+      val (first, second) = (in.readBytes(), in.readBytes())
+      val json = if (metadataFirst) text(first, second) else text(second, first)
+      bytes(json.getBytes(UTF_8), to)
+      ()
+    }
+
+    private def text(metadata: ByteBuffer, value: ByteBuffer): String =
+      try VariantJson.text(metadata, value)
+      catch { case InvalidArgument(_, _, reason) => throw AvroFault(s"Column $column: A value is no variant: $reason") }
+  }
+
+  /**
+   * The fields of a record in the order of the file.
+   *
+   * @param appenders absent for a field that nobody wants
+   * @param skippers what passes over it
+   * @param children where each goes among the children of the struct's vector
+   */
+  final class Fields(
+      appenders: Array[Option[AvroAppender]],
+      skippers: Array[AvroInput => Unit],
+      children: Array[Int]
+  ) {
+    def append(in: AvroInput, child: Int => WritableColumnVector): Unit = {
+      var i = 0
+      while (i < appenders.length) {
+        appenders(i) match {
+          case Some(appender) => appender.append(in, child(children(i)))
+          case None => skippers(i)(in)
+        }
+        i += 1
+      }
+    }
+  }
+
+  final class Structs(fields: Fields) extends AvroAppender {
+    override def append(in: AvroInput, to: WritableColumnVector): Unit = {
+      to.appendStruct(false)
+      fields.append(in, to.getChild)
+    }
+  }
+}

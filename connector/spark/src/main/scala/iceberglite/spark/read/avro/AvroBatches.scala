@@ -1,0 +1,99 @@
+package iceberglite.spark.read.avro
+
+import org.apache.spark.sql.execution.vectorized.{OnHeapColumnVector, WritableColumnVector}
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+
+import iceberglite.data.{DataSource, FileFaults, Projection}
+import iceberglite.data.avro.AvroRows
+import iceberglite.io.{AvroInput, AvroPart, FileIO}
+import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
+import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
+import iceberglite.spark.read.vector.PositionsVector
+
+/**
+ * The batches of one part of an Avro file: its rows are put into columns as they are decoded.
+ *
+ * @param vectors what the file's values are put into
+ */
+final private[read] class AvroBatches(
+    path: String,
+    rows: AvroRows[ColumnVector, Unit],
+    vectors: Array[WritableColumnVector],
+    positions: PositionsVector,
+    all: ColumnarBatch,
+    live: Option[LiveBatch],
+    capacity: Int
+) extends FileBatches {
+  override def batch: ColumnarBatch = live.fold(all)(_.batch)
+
+  override def next(): Boolean = FileFaults.reading(path) {
+    var found = false
+    var count = fill()
+    while (!found && count > 0) {
+      all.setNumRows(count)
+      found = live.forall(_.select(count))
+      if (!found) count = fill()
+    }
+    found
+  }
+
+  private def fill(): Int = {
+    vectors.foreach(_.reset())
+    var count = 0
+    var bytes = 0L
+    while (count < capacity && bytes < AvroBatches.MaxBytes && rows.hasNext) {
+      if (count == 0) positions.first = rows.position
+      val before = rows.bytesLeft
+      rows.next()
+      bytes += before - rows.bytesLeft
+      count += 1
+    }
+    count
+  }
+
+  override def close(): Unit = {
+    rows.close()
+    vectors.foreach(_.close())
+  }
+}
+
+private[read] object AvroBatches {
+
+  /** A vector has room for 2 GB. */
+  private val MaxBytes = 1L << 24
+
+  /**
+   * @param columns what is to be read, those of the deletes among them
+   * @param capacity the most rows of a batch
+   * @throws iceberglite.spec.IcebergError.UnreadableFile for whatever is wrong with the file
+   */
+  def open(
+      task: FileTask,
+      columns: FileColumns,
+      io: FileIO,
+      capacity: Int,
+      deletes: Option[FileDeletes]
+  ): AvroBatches = {
+    val positions = new PositionsVector
+    val source = DataSource(io, task.path, task.fileLength, columns.mapping)
+    val part = AvroPart(task.start, task.length, columns.needPositions(task))
+    val projection = new Projection(task.path, columns.absent(task, positions))
+    val wanted = columns.stored(task)
+    var open = Option.empty[(AvroFields, Array[WritableColumnVector])]
+    val rows = AvroRows.open(source, part, wanted, projection) { struct =>
+      val fields = new AvroReadings(positions, capacity).of(struct, wanted.fields)
+      val vectors: Array[WritableColumnVector] = OnHeapColumnVector.allocateColumns(capacity, fields.stored).toArray
+      open = Some((fields, vectors))
+      (in: AvroInput) => fields.appender.append(in, vectors(_))
+    }
+    try {
+      val (fields, vectors) = open.get
+      val all = new ColumnarBatch(columns.of(task, fields.columns(vectors(_)), positions).toArray)
+      new AvroBatches(task.path, rows, vectors, positions, all, deletes.map(_.in(all, capacity)), capacity)
+    } catch {
+      case e: Throwable =>
+        rows.close()
+        throw e
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package iceberglite.spark.read.avro
+
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.{
+  ArrayType,
+  BooleanType,
+  DataType,
+  DecimalType => SparkDecimal,
+  MapType => SparkMap,
+  StringType,
+  StructField,
+  StructType => SparkStruct
+}
+import org.apache.spark.sql.vectorized.ColumnVector
+
+import iceberglite.data.FieldPlace
+import iceberglite.data.avro.AvroColumn
+import iceberglite.data.avro.AvroColumn._
+import iceberglite.io.AvroInput
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.vector.{ConstantVectors, ListView, MapView, StructView}
+import iceberglite.spec.{NestedField, Type}
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+
+/**
+ * How a column of an Avro file becomes one of Spark's.
+ *
+ * @param stored the type of the vector that its values are put into
+ * @param appender puts them there
+ * @param view makes the column of that vector: what the file lacks is not put anywhere
+ */
+final private[avro] case class AvroReading(
+    stored: DataType,
+    appender: AvroAppender,
+    view: WritableColumnVector => ColumnVector
+)
+
+/** @param capacity the most rows of a batch */
+final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
+
+  /** Those of a struct's wanted fields that are in the file, and the columns of all of them. */
+  def of(struct: Struct[ColumnVector], wanted: Vector[NestedField]): AvroFields = {
+    val inFile = struct.inFile.map {
+      case Wanted(target, column) => Right(target -> of(column, wanted(target).fieldType))
+      case Unwanted(skip) => Left(skip)
+    }
+    val readings = inFile.collect { case Right((target, reading)) => target -> reading }.toMap
+    val ordinals = readings.keys.toVector.sorted.zipWithIndex.toMap
+    val appender = new AvroAppender.Fields(
+      inFile.map(_.toOption.map(_._2.appender)).toArray,
+      inFile.map(_.left.getOrElse((_: AvroInput) => ())).toArray,
+      inFile.map(_.toOption.fold(-1)(t => ordinals(t._1))).toArray
+    )
+    val views = struct.places.zipWithIndex.map {
+      case (FieldPlace.Stored(_), i) => AvroFields.Stored(ordinals(i), readings(i).view)
+      case (FieldPlace.Same(vector), _) => AvroFields.Given(vector)
+      case (FieldPlace.Ordinal, _) => AvroFields.Given(positions)
+    }
+    val fields = ordinals.toVector.sortBy(_._2).map { case (target, _) =>
+      StructField(wanted(target).name, readings(target).stored)
+    }
+    AvroFields(SparkStruct(fields), appender, views)
+  }
+
+  private def of(column: AvroColumn[ColumnVector], wanted: Type): AvroReading = (column, wanted) match {
+    case (Nulls, _) => AvroReading(BooleanType, AvroAppender.Nulls, _ => ofNulls(wanted))
+    case (Leaf(values), _) => SparkTypes.toSpark(wanted) match {
+        case t: SparkDecimal => AvroReading(t, AvroAppender.leaf(values, t.precision), identity)
+        case t => AvroReading(t, AvroAppender.leaf(values, 0), identity)
+      }
+    case (Optional(union, value), _) =>
+      val inside = of(value, wanted)
+      inside.copy(appender = new AvroAppender.Optional(union, inside.appender))
+    case (OfVariant(metadataFirst, name), _) =>
+      AvroReading(StringType, new AvroAppender.Variants(metadataFirst, name), identity)
+    case (OfList(element), list: ListType) => ofList(of(element, list.element), list)
+    case (OfMap(key, value), map: MapType) => ofMap(of(key, map.key), of(value, map.value), map)
+    case (struct: Struct[ColumnVector], StructType(fields)) => ofStruct(of(struct, fields), fields)
+    case (other, t) => throw new IllegalStateException(s"$other is no $t")
+  }
+
+  private def ofNulls(t: Type): ColumnVector = ConstantVectors.of(SparkTypes.toSpark(t), None, capacity)
+
+  private def ofList(element: AvroReading, wanted: ListType): AvroReading = {
+    val dataType = ArrayType(SparkTypes.toSpark(wanted.element), !wanted.elementRequired)
+    AvroReading(
+      ArrayType(element.stored),
+      new AvroAppender.Lists(element.appender),
+      v => new ListView(v, element.view(v.getChild(0)), dataType)
+    )
+  }
+
+  private def ofMap(key: AvroReading, value: AvroReading, wanted: MapType): AvroReading = {
+    val dataType =
+      SparkMap(SparkTypes.toSpark(wanted.key), SparkTypes.toSpark(wanted.value), !wanted.valueRequired)
+    AvroReading(
+      SparkMap(key.stored, value.stored),
+      new AvroAppender.Maps(key.appender, value.appender),
+      v => new MapView(v, key.view(v.getChild(0)), value.view(v.getChild(1)), dataType)
+    )
+  }
+
+  private def ofStruct(fields: AvroFields, wanted: Vector[NestedField]): AvroReading = {
+    val dataType = SparkTypes.toSpark(wanted)
+    AvroReading(
+      fields.stored,
+      new AvroAppender.Structs(fields.appender),
+      v => new StructView(v, fields.columns(v.getChild).toArray, dataType)
+    )
+  }
+}
+
+/**
+ * The fields of a struct.
+ *
+ * @param stored those that are in the file, as the vectors hold them
+ */
+final private[avro] case class AvroFields(
+    stored: SparkStruct,
+    appender: AvroAppender.Fields,
+    views: Vector[AvroFields.View]
+) {
+
+  /** The wanted fields in their order. @param child the vectors of [[stored]] */
+  def columns(child: Int => WritableColumnVector): Vector[ColumnVector] = views.map {
+    case AvroFields.Stored(ordinal, view) => view(child(ordinal))
+    case AvroFields.Given(vector) => vector
+  }
+}
+
+private[avro] object AvroFields {
+  sealed trait View
+  final case class Stored(ordinal: Int, view: WritableColumnVector => ColumnVector) extends View
+  final case class Given(vector: ColumnVector) extends View
+}

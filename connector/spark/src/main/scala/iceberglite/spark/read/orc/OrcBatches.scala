@@ -1,0 +1,72 @@
+package iceberglite.spark.read.orc
+
+import org.apache.orc.TypeDescription.RowBatchVersion
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+
+import iceberglite.data.{DataSource, Projection}
+import iceberglite.data.orc.{OrcBatchReader, OrcPart}
+import iceberglite.io.FileIO
+import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
+import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
+import iceberglite.spark.read.vector.PositionsVector
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/** The batches of one part of an ORC file, from the library's vectors, of which no value is copied. */
+final private[read] class OrcBatches(
+    reader: OrcBatchReader[ColumnVector],
+    positions: PositionsVector,
+    all: ColumnarBatch,
+    live: Option[LiveBatch]
+) extends FileBatches {
+  override def batch: ColumnarBatch = live.fold(all)(_.batch)
+
+  override def next(): Boolean = {
+    var found = false
+    while (!found && reader.next()) {
+      positions.first = reader.firstRow
+      val rows = reader.batch.size
+      all.setNumRows(rows)
+      found = live.forall(_.select(rows))
+    }
+    found
+  }
+
+  override def close(): Unit = reader.close()
+}
+
+private[read] object OrcBatches {
+
+  /**
+   * @param columns what is to be read, those of the deletes among them
+   * @param capacity the most rows of a batch
+   * @throws UnreadableFile for whatever is wrong with the file
+   */
+  def open(
+      task: FileTask,
+      columns: FileColumns,
+      io: FileIO,
+      capacity: Int,
+      deletes: Option[FileDeletes],
+      tableName: String
+  ): OrcBatches = {
+    val positions = new PositionsVector
+    val source = DataSource(io, task.path, task.fileLength, columns.mapping)
+    val part = OrcPart(task.start, task.length, task.filter, task.withoutNan)
+    val projection = new Projection(task.path, columns.absent(task, positions))
+    val wanted = columns.stored(task)
+    val reader = OrcBatchReader.open(source, part, wanted, projection, capacity, RowBatchVersion.USE_DECIMAL64)
+    try {
+      val vectors = new OrcColumns(positions, damaged(task, tableName))
+      val found = vectors.of(reader.rows, wanted.fields, reader.batch.cols)
+      val all = new ColumnarBatch(columns.of(task, found, positions).toArray)
+      new OrcBatches(reader, positions, all, deletes.map(_.in(all, capacity)))
+    } catch {
+      case e: Throwable =>
+        reader.close()
+        throw e
+    }
+  }
+
+  private def damaged(task: FileTask, tableName: String)(column: String, reason: String): Throwable =
+    UnreadableFile(task.path, FileTask.role(tableName), s"Column $column: $reason")
+}

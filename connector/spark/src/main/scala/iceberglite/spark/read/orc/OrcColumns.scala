@@ -1,0 +1,83 @@
+package iceberglite.spark.read.orc
+
+import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector => HiveVector, _}
+import org.apache.spark.sql.types.BinaryType
+import org.apache.spark.sql.vectorized.ColumnVector
+
+import iceberglite.data.FieldPlace
+import iceberglite.data.orc.{OrcColumn, OrcLeaf}
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spec.{NestedField, Type}
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+
+/**
+ * Makes Spark's columns of the library's vectors, once a file.
+ *
+ * @param positions the rows' places in the file
+ * @param damaged the error for a column with a value that cannot be: its name, and what is wrong
+ */
+final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, String) => Throwable) {
+
+  /** @param wanted the fields that the struct was matched to */
+  def of(
+      struct: OrcColumn.Struct[ColumnVector],
+      wanted: Vector[NestedField],
+      vectors: Array[HiveVector],
+      path: Vector[String] = Vector.empty
+  ): Vector[ColumnVector] = struct.places.zip(wanted).map {
+    case (FieldPlace.Stored(i), field) => column(struct.stored(i), field.fieldType, vectors(i), path :+ field.name)
+    case (FieldPlace.Same(vector), _) => vector
+    case (FieldPlace.Ordinal, _) => positions
+  }
+
+  private def column(
+      node: OrcColumn[ColumnVector],
+      wanted: Type,
+      vector: HiveVector,
+      path: Vector[String]
+  ): ColumnVector = {
+    val dataType = SparkTypes.toSpark(wanted)
+    val error = damaged(path.mkString("."), _)
+    (node, wanted, vector) match {
+      case (OrcColumn.Leaf(kind, _), _, _) => leaf(kind, wanted, vector, error)
+      case (struct: OrcColumn.Struct[ColumnVector], StructType(fields), v: StructColumnVector) =>
+        new OrcStructs(v, of(struct, fields, v.fields, path).toArray, dataType)
+      case (OrcColumn.OfList(element), list: ListType, v: ListColumnVector) =>
+        new OrcLists(v, column(element, list.element, v.child, path :+ "element"), dataType, error)
+      case (OrcColumn.OfMap(key, value), map: MapType, v: MapColumnVector) =>
+        val keys = column(key, map.key, v.keys, path :+ "key")
+        new OrcMaps(v, keys, column(value, map.value, v.values, path :+ "value"), dataType, error)
+      case (OrcColumn.OfVariant(metadata, value, _), _, v: StructColumnVector) =>
+        new OrcVariants(v, binary(v.fields(metadata), error), binary(v.fields(value), error), error)
+      case (other, _, v) => throw new IllegalStateException(s"$other cannot be read of ${v.getClass.getName}")
+    }
+  }
+
+  private def binary(vector: HiveVector, error: String => Throwable): ColumnVector =
+    new OrcBytes(vector.asInstanceOf[BytesColumnVector], BinaryType, error)
+
+  private def leaf(kind: OrcLeaf, wanted: Type, vector: HiveVector, error: String => Throwable): ColumnVector = {
+    val dataType = SparkTypes.toSpark(wanted)
+    (kind, vector) match {
+      case (OrcLeaf.Booleans | OrcLeaf.Ints | OrcLeaf.Longs, v: LongColumnVector) => new OrcWholes(v, dataType)
+      case (OrcLeaf.Floats | OrcLeaf.Doubles, v: DoubleColumnVector) => new OrcFloatings(v, dataType)
+      case (OrcLeaf.Decimals(precision, _), v: Decimal64ColumnVector) =>
+        new OrcSmallDecimals(v, largest(precision), dataType, error)
+      case (_: OrcLeaf.Decimals, v: DecimalColumnVector) => new OrcDecimals(v, dataType, error)
+      case (OrcLeaf.Strings | OrcLeaf.Binaries, v: BytesColumnVector) => new OrcBytes(v, dataType, error)
+      case (OrcLeaf.Fixed(length), v: BytesColumnVector) => new OrcFixed(v, length, dataType, error)
+      case (OrcLeaf.Uuids, v: BytesColumnVector) => new OrcUuids(v, error)
+      case (OrcLeaf.Timestamps(units), v: TimestampColumnVector) => new OrcTimestamps(v, units, dataType, error)
+      case (OrcLeaf.Days(units), v: LongColumnVector) => new OrcDays(v, units, dataType, error)
+      case (other, v) => throw new IllegalStateException(s"$other cannot be read of ${v.getClass.getName}")
+    }
+  }
+
+  /** The largest number of so many digits, as far as longs go. */
+  private def largest(digits: Int): Long =
+    if (digits > OrcColumns.DigitsOfLong) Long.MaxValue else BigInt(10).pow(digits).toLong - 1
+}
+
+private object OrcColumns {
+  val DigitsOfLong = 18
+}

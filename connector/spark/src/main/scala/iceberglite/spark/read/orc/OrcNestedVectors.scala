@@ -1,0 +1,88 @@
+package iceberglite.spark.read.orc
+
+import java.nio.ByteBuffer
+
+import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector => HiveVector, _}
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.data.VariantJson
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** The library has nulls in the fields where the struct is null, and never repeats a struct that is there. */
+final private[orc] class OrcStructs(inner: StructColumnVector, children: Array[ColumnVector], dataType: DataType)
+    extends OrcVector(inner, dataType) {
+  override def getChild(ordinal: Int): ColumnVector = children(ordinal)
+}
+
+/** The places of lists and maps in the vectors of their parts. */
+abstract private[orc] class OrcSequences(
+    inner: MultiValuedColumnVector,
+    dataType: DataType,
+    damaged: String => Throwable
+) extends OrcVector(inner, dataType) {
+
+  /** The index of the first part, after a look at whether all of them are there. */
+  final protected def startOf(place: Int, parts: HiveVector): Int = {
+    val (start, length) = (inner.offsets(place), inner.lengths(place))
+    if (start < 0 || length < 0 || start > parts.isNull.length - length) {
+      throw damaged("It is damaged: a list or map goes beyond the values that there are")
+    }
+    start.toInt
+  }
+
+  final protected def lengthOf(place: Int): Int = inner.lengths(place).toInt
+}
+
+final private[orc] class OrcLists(
+    inner: ListColumnVector,
+    element: ColumnVector,
+    dataType: DataType,
+    damaged: String => Throwable
+) extends OrcSequences(inner, dataType, damaged) {
+  override def getArray(rowId: Int): ColumnarArray =
+    if (isNullAt(rowId)) null
+    else {
+      val at = place(rowId)
+      new ColumnarArray(element, startOf(at, inner.child), lengthOf(at))
+    }
+  override def getChild(ordinal: Int): ColumnVector = element
+}
+
+final private[orc] class OrcMaps(
+    inner: MapColumnVector,
+    keys: ColumnVector,
+    values: ColumnVector,
+    dataType: DataType,
+    damaged: String => Throwable
+) extends OrcSequences(inner, dataType, damaged) {
+  override def getMap(rowId: Int): ColumnarMap =
+    if (isNullAt(rowId)) null
+    else {
+      val at = place(rowId)
+      new ColumnarMap(keys, values, startOf(at, inner.keys), lengthOf(at))
+    }
+  override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values
+}
+
+/** Variants as JSON text; one that lacks a part is null. */
+final private[orc] class OrcVariants(
+    inner: StructColumnVector,
+    metadata: ColumnVector,
+    value: ColumnVector,
+    damaged: String => Throwable
+) extends OrcVector(inner, StringType) {
+  override def isNullAt(rowId: Int): Boolean =
+    super.isNullAt(rowId) || metadata.isNullAt(rowId) || value.isNullAt(rowId)
+  override def hasNull: Boolean = super.hasNull || metadata.hasNull || value.hasNull
+
+  override def getUTF8String(rowId: Int): UTF8String =
+    if (isNullAt(rowId)) null
+    else {
+      try UTF8String.fromString(VariantJson.text(bytes(metadata, rowId), bytes(value, rowId)))
+      catch { case InvalidArgument(_, _, reason) => throw damaged(s"A value is no variant: $reason") }
+    }
+
+  private def bytes(part: ColumnVector, row: Int): ByteBuffer = ByteBuffer.wrap(part.getBinary(row))
+}

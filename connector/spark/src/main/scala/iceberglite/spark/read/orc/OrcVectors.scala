@@ -1,0 +1,167 @@
+package iceberglite.spark.read.orc
+
+import java.nio.ByteBuffer
+import java.util.{Arrays, UUID}
+
+import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector => HiveVector, _}
+import org.apache.spark.sql.types.{DataType, Decimal, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spark.read.vector.TypedVector
+
+/** A vector of the ORC library as Spark sees it. The library fills it anew for each batch. */
+abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) extends TypedVector(dataType) {
+  final protected def place(row: Int): Int = if (inner.isRepeating) 0 else row
+
+  override def hasNull: Boolean = !inner.noNulls
+  override def isNullAt(rowId: Int): Boolean = !inner.noNulls && inner.isNull(place(rowId))
+
+  /** Of all that there is room for: how many rows a vector within a list has the library does not say. */
+  override def numNulls: Int =
+    if (inner.noNulls) 0
+    else if (inner.isRepeating) if (inner.isNull(0)) inner.isNull.length else 0
+    else inner.isNull.count(identity)
+}
+
+/** Booleans, whole numbers, dates and times of a day. */
+final private[orc] class OrcWholes(inner: LongColumnVector, dataType: DataType) extends OrcVector(inner, dataType) {
+  override def getBoolean(rowId: Int): Boolean = inner.vector(place(rowId)) != 0
+  override def getInt(rowId: Int): Int = inner.vector(place(rowId)).toInt
+  override def getLong(rowId: Int): Long = inner.vector(place(rowId))
+}
+
+final private[orc] class OrcFloatings(inner: DoubleColumnVector, dataType: DataType)
+    extends OrcVector(inner, dataType) {
+  override def getFloat(rowId: Int): Float = inner.vector(place(rowId)).toFloat
+  override def getDouble(rowId: Int): Double = inner.vector(place(rowId))
+}
+
+/** Numbers that may be too large for their unit. @param damaged the error for a value that cannot be */
+abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, damaged: String => Throwable)
+    extends OrcVector(inner, dataType) {
+  protected def exactly(place: Int): Long
+
+  final override def getLong(rowId: Int): Long =
+    if (isNullAt(rowId)) 0L
+    else
+      try exactly(place(rowId))
+      catch { case _: ArithmeticException => throw damaged("A value is out of the range of its type") }
+}
+
+/** Of milliseconds, and of nanoseconds in the second: what is less than a second stands in both. */
+final private[orc] class OrcTimestamps(
+    inner: TimestampColumnVector,
+    unitsPerSecond: Long,
+    dataType: DataType,
+    damaged: String => Throwable
+) extends OrcTimes(inner, dataType, damaged) {
+  private val nanosPerUnit = 1000000000L / unitsPerSecond
+
+  override protected def exactly(place: Int): Long = {
+    val seconds = Math.floorDiv(inner.time(place), 1000L)
+    val rest = inner.nanos(place) / nanosPerUnit
+    // At the least of all longs only the sum fits.
+    if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
+    else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
+  }
+}
+
+/** Dates of a column that was promoted to a timestamp. */
+final private[orc] class OrcDays(
+    inner: LongColumnVector,
+    unitsPerDay: Long,
+    dataType: DataType,
+    damaged: String => Throwable
+) extends OrcTimes(inner, dataType, damaged) {
+  override protected def exactly(place: Int): Long = Math.multiplyExact(inner.vector(place), unitsPerDay)
+}
+
+/** Decimals that fit a long. */
+final private[orc] class OrcSmallDecimals(
+    inner: Decimal64ColumnVector,
+    largest: Long,
+    dataType: DataType,
+    damaged: String => Throwable
+) extends OrcVector(inner, dataType) {
+  override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal =
+    if (isNullAt(rowId)) null
+    else {
+      val unscaled = inner.vector(place(rowId))
+      if (unscaled > largest || unscaled < -largest) {
+        throw damaged(s"The value $unscaled (unscaled) is no ${dataType.simpleString}")
+      }
+      Decimal.createUnsafe(unscaled, precision, scale)
+    }
+}
+
+final private[orc] class OrcDecimals(
+    inner: DecimalColumnVector,
+    dataType: DataType,
+    damaged: String => Throwable
+) extends OrcVector(inner, dataType) {
+  override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal =
+    if (isNullAt(rowId)) null
+    else {
+      val value = inner.vector(place(rowId)).getHiveDecimal.bigDecimalValue
+      // The library drops zeros at the end, and so the scale is at most the column's.
+      if (value.scale > scale || value.precision - value.scale > precision - scale) {
+        throw damaged(s"The value $value is no ${dataType.simpleString}")
+      }
+      Decimal(value, precision, scale)
+    }
+}
+
+/** Strings and binaries. */
+private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damaged: String => Throwable)
+    extends OrcVector(inner, dataType) {
+
+  override def getUTF8String(rowId: Int): UTF8String =
+    if (isNullAt(rowId)) null
+    else {
+      val at = checked(place(rowId))
+      UTF8String.fromBytes(inner.vector(at), inner.start(at), inner.length(at))
+    }
+
+  override def getBinary(rowId: Int): Array[Byte] =
+    if (isNullAt(rowId)) null
+    else {
+      val at = checked(place(rowId))
+      Arrays.copyOfRange(inner.vector(at), inner.start(at), inner.start(at) + inner.length(at))
+    }
+
+  /** Spark reads beyond an array without a word. */
+  private def checked(at: Int): Int = {
+    val (bytes, start, length) = (inner.vector(at), inner.start(at), inner.length(at))
+    if (start < 0 || length < 0 || start > bytes.length - length) {
+      throw damaged("It is damaged: a value goes beyond the bytes that there are")
+    }
+    at
+  }
+}
+
+/** Binaries of one length, which the library does not check (spec: "Appendix A: ORC"). */
+private[orc] class OrcFixed(inner: BytesColumnVector, length: Int, dataType: DataType, damaged: String => Throwable)
+    extends OrcBytes(inner, dataType, damaged) {
+  override def getBinary(rowId: Int): Array[Byte] = {
+    val value = super.getBinary(rowId)
+    if (value != null && value.length != length) {
+      throw damaged(s"A value of ${value.length} bytes where each has $length")
+    }
+    value
+  }
+}
+
+/** The 16 bytes of UUIDs, as the text that is usual. */
+final private[orc] class OrcUuids(inner: BytesColumnVector, damaged: String => Throwable)
+    extends OrcFixed(inner, OrcUuids.Size, StringType, damaged) {
+  override def getUTF8String(rowId: Int): UTF8String =
+    if (isNullAt(rowId)) null
+    else {
+      val bytes = ByteBuffer.wrap(getBinary(rowId))
+      UTF8String.fromString(new UUID(bytes.getLong, bytes.getLong).toString)
+    }
+}
+
+private object OrcUuids {
+  val Size = 16
+}

@@ -1,0 +1,15 @@
+package iceberglite.spark.read.vector
+
+import org.apache.spark.sql.types.LongType
+
+/** The places in their file of rows that follow each other without gaps. */
+final private[read] class PositionsVector extends TypedVector(LongType) {
+
+  /** The place of the batch's first row. */
+  var first: Long = 0L
+
+  override def hasNull: Boolean = false
+  override def numNulls: Int = 0
+  override def isNullAt(rowId: Int): Boolean = false
+  override def getLong(rowId: Int): Long = first + rowId
+}
