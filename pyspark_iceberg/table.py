@@ -13,6 +13,8 @@ from pyspark.sql.types import StructType
 from pyspark_iceberg.call import Timestamp, call, identifier, literal
 from pyspark_iceberg.procedures import TableProcedures
 
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
 
 @dataclass(frozen=True)
 class PartitionField:
@@ -119,6 +121,44 @@ class Table(TableProcedures):
             return self._spark.sql(f"SELECT * FROM {self.name} VERSION AS OF {literal(version)}")  # noqa: S608
         text = timestamp.isoformat(sep=" ") if isinstance(timestamp, datetime.datetime) else str(timestamp)
         return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {literal(text)}")  # noqa: S608
+
+    def appended(self, *, after: int | datetime.datetime, until: int | datetime.datetime | None = None) -> DataFrame:
+        """Return the rows that appends brought, whatever became of them later.
+
+        Args:
+            after: the snapshot id or the time after which; itself excluded.
+            until: the snapshot id or the time until which, itself included; without it, until now.
+
+        Raises:
+            pyspark.errors.AnalysisException: the table has no such history, or not any more (when the frame is used).
+        """
+        return self._commits(self.name, after, until)
+
+    def changes(
+        self, *, after: int | datetime.datetime | None = None, until: int | datetime.datetime | None = None
+    ) -> DataFrame:
+        """Return the rows that each commit inserted and deleted: `_change_type` and `_commit_snapshot_id` tell.
+
+        Args:
+            after: the snapshot id or the time after which, itself excluded; without it, all that is left.
+            until: the snapshot id or the time until which, itself included; without it, until now.
+
+        Raises:
+            pyspark.errors.AnalysisException: the table has no such history, or not any more (when the frame is used).
+        """
+        return self._commits(f"{self.name}.changes", after, until)
+
+    def _commits(
+        self, name: str, after: int | datetime.datetime | None, until: int | datetime.datetime | None
+    ) -> DataFrame:
+        reader = self._spark.read
+        for which, bound in (("start", after), ("end", until)):
+            if isinstance(bound, datetime.datetime):
+                milliseconds = (bound.astimezone() - _EPOCH) // datetime.timedelta(milliseconds=1)
+                reader = reader.option(f"{which}-timestamp", str(milliseconds))
+            elif bound is not None:
+                reader = reader.option(f"{which}-snapshot-id", str(bound))
+        return reader.table(name)
 
     def branch(self, name: str) -> DataFrame:
         """Return the rows of a branch as of now; `df.writeTo(f"{table.name}.branch_{name}")` writes to it.

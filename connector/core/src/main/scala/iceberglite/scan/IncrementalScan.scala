@@ -1,0 +1,69 @@
+package iceberglite.scan
+
+import iceberglite.spec.{Operation, Schema, Snapshot}
+import iceberglite.spec.expr.{Bind, Expression}
+import iceberglite.table.Table
+import iceberglite.tree.{InParallel, ManifestCache}
+
+/**
+ * The rows that appends brought in a range of snapshots, whatever became of them later. What other commits wrote is
+ * left out: an overwrite writes rows again that were there before.
+ *
+ * @param schema what the filter's columns are columns of
+ * @param filter bound to `schema`, or to be bound to it
+ * @param cache where decoded manifests are kept
+ */
+final case class IncrementalScan(
+    table: Table,
+    range: SnapshotRange,
+    schema: Schema,
+    filter: Expression,
+    caseSensitive: Boolean,
+    cache: ManifestCache
+) {
+  private val appends = range.snapshots.filter(IncrementalScan.isAppend)
+
+  /**
+   * The files that may hold matching rows, oldest first.
+   *
+   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that is not there
+   */
+  def plan(): ScanPlan = {
+    val bound = Bind(filter, schema, caseSensitive)
+    val files = new CommittedFiles(table, schema, bound, cache)
+    val found = InParallel.map(appends) { s =>
+      val commit = files.of(s)
+      (commit, commit.added)
+    }
+    val all = Selected.all(found.map(_._2))
+    ScanPlan(all.tasks, bound, IncrementalScan.report(table, range, found.map(_._1), all))
+  }
+}
+
+object IncrementalScan {
+  private def isAppend(s: Snapshot): Boolean = s.operation.contains(Operation.Append.name)
+
+  /** How many commits of a range may have changed rows and are not read. */
+  def leftOut(range: SnapshotRange): Int = range.snapshots.count(s => !isAppend(s) && !SnapshotRange.isRewrite(s))
+
+  private[scan] def report(
+      table: Table,
+      range: SnapshotRange,
+      commits: Vector[CommittedFiles#Commit],
+      found: Selected
+  ): ScanReport = {
+    val skipped = commits.map(_.skippedManifests).sum
+    val files = found.tasks.size.toLong
+    ScanReport(
+      table = table.name,
+      snapshotId = range.end.map(_.snapshotId),
+      totalManifests = commits.map(_.totalManifests).sum,
+      skippedManifests = skipped,
+      totalFiles = if (skipped == 0) Some(files + found.pruned) else None,
+      prunedFiles = found.pruned.toLong,
+      resultFiles = files,
+      resultRecords = found.records,
+      resultBytes = found.bytes
+    )
+  }
+}

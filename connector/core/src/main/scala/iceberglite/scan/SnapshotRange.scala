@@ -1,0 +1,156 @@
+package iceberglite.scan
+
+import java.time.Instant
+
+import iceberglite.spec.{Operation, Snapshot, TableMetadata}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+
+/** Where the commits begin that an incremental read is about. */
+sealed trait RangeStart
+object RangeStart {
+
+  /** With the oldest commit that is still known. */
+  case object Oldest extends RangeStart
+
+  /** After this snapshot. */
+  final case class After(snapshotId: Long) extends RangeStart
+
+  /** After this time, in milliseconds since 1970. */
+  final case class AfterTime(epochMs: Long) extends RangeStart
+}
+
+/** The last commit that an incremental read is about. */
+sealed trait RangeEnd
+object RangeEnd {
+
+  /** The newest of the branch. */
+  case object Newest extends RangeEnd
+
+  /** The one that made this snapshot. */
+  final case class With(snapshotId: Long) extends RangeEnd
+
+  /** The newest that is not younger than this, in milliseconds since 1970. */
+  final case class NotAfter(epochMs: Long) extends RangeEnd
+}
+
+/**
+ * The snapshots that an incremental read is about, each built on the one before.
+ *
+ * @param start where they begin, as it was asked for
+ * @param snapshots oldest first; none where nothing was committed
+ * @param end the state of the table after them, absent where the table is empty
+ */
+final case class SnapshotRange(start: RangeStart, snapshots: Vector[Snapshot], end: Option[Snapshot]) {
+
+  /** For EXPLAIN. */
+  override def toString: String = {
+    val from = start match {
+      case RangeStart.Oldest => "all snapshots"
+      case RangeStart.After(id) => s"snapshots after $id"
+      case RangeStart.AfterTime(ms) => s"snapshots after ${Instant.ofEpochMilli(ms)}"
+    }
+    end.fold(from)(s => s"$from until ${s.snapshotId}")
+  }
+}
+
+object SnapshotRange {
+
+  /** Whether a snapshot only rearranges rows (spec: "Snapshots", `replace`). */
+  def isRewrite(snapshot: Snapshot): Boolean = snapshot.operation.contains(Operation.Replace.name)
+
+  /**
+   * The snapshots between two bounds.
+   *
+   * @param head of the branch that is read, absent while that is empty
+   * @param branch its name where it was asked for by name: then it must have the last snapshot
+   * @throws NotFound a snapshot is not there, or no more
+   * @throws InvalidArgument the bounds do not lie on one line of history in this order, or history does not go back
+   *   to the time that was asked for
+   */
+  def of(
+      table: TableMetadata,
+      head: Option[Snapshot],
+      branch: Option[String],
+      start: RangeStart,
+      end: RangeEnd
+  ): SnapshotRange = new RangeSearch(table, head, branch).find(start, end)
+}
+
+final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], branch: Option[String]) {
+  private val branchName = branch.getOrElse("the table")
+
+  def find(start: RangeStart, end: RangeEnd): SnapshotRange = {
+    requireOrder(start, end)
+    val last = end match {
+      case RangeEnd.Newest => head
+      case RangeEnd.With(id) => Some(onBranch(known("end", id)))
+      case RangeEnd.NotAfter(ms) => lineOf(head, ms).find(_.timestampMs <= ms)
+    }
+    val line = last.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
+    val newestFirst = start match {
+      case RangeStart.Oldest => line
+      case RangeStart.After(id) => after(id, line, last)
+      case RangeStart.AfterTime(ms) => lineOf(last, ms).takeWhile(_.timestampMs > ms)
+    }
+    SnapshotRange(start, newestFirst.reverse, last)
+  }
+
+  private def requireOrder(start: RangeStart, end: RangeEnd): Unit = (start, end) match {
+    case (RangeStart.AfterTime(from), RangeEnd.NotAfter(until)) if from > until =>
+      throw InvalidArgument("start-timestamp", from.toString, s"It is later than end-timestamp=$until")
+    case _ => ()
+  }
+
+  private def onBranch(snapshot: Snapshot): Snapshot = {
+    branch.filterNot(_ => head.exists(table.ancestors(_).exists(_.snapshotId == snapshot.snapshotId))).foreach { name =>
+      throw InvalidArgument(
+        "end-snapshot-id",
+        snapshot.snapshotId.toString,
+        s"The snapshot is not in the history of $name; leave one of them out"
+      )
+    }
+    snapshot
+  }
+
+  private def known(which: String, id: Long): Snapshot = table.snapshotsById.getOrElse(
+    id,
+    throw NotFound(
+      "snapshot",
+      s"$id ($which-snapshot-id)",
+      "It has expired, or never was. The metadata table `snapshots` lists those there are"
+    )
+  )
+
+  /** A snapshot that has expired is as good a start as another, as long as the one that follows it is there. */
+  private def after(id: Long, line: Vector[Snapshot], last: Option[Snapshot]): Vector[Snapshot] = {
+    val found = line.takeWhile(_.snapshotId != id)
+    val isStart = found.size < line.size || line.lastOption.exists(_.parentSnapshotId.contains(id))
+    if (!isStart) throw notBefore(known("start", id), last)
+    found
+  }
+
+  private def notBefore(start: Snapshot, last: Option[Snapshot]): InvalidArgument = {
+    val follows = last.exists(l => table.ancestors(start).exists(_.snapshotId == l.snapshotId))
+    val end = last.fold(s"the state of $branchName, which is empty")(s => s"snapshot ${s.snapshotId}")
+    InvalidArgument(
+      "start-snapshot-id",
+      start.snapshotId.toString,
+      if (follows) s"It is newer than $end; swap start and end"
+      else s"It is no ancestor of $end. The metadata table `history` tells which snapshots are"
+    )
+  }
+
+  /** The history of a snapshot. @throws InvalidArgument it may lack snapshots that were there at the time */
+  private def lineOf(snapshot: Option[Snapshot], epochMs: Long): Vector[Snapshot] = {
+    val line = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
+    line.lastOption.filter(s => s.timestampMs > epochMs && s.parentSnapshotId.isDefined).foreach { oldest =>
+      throw InvalidArgument(
+        "timestamp",
+        Instant.ofEpochMilli(epochMs).toString,
+        s"The snapshots of that time have expired; the oldest that is left, ${oldest.snapshotId}, is of " +
+          s"${Instant.ofEpochMilli(oldest.timestampMs)}"
+      )
+    }
+    line
+  }
+}

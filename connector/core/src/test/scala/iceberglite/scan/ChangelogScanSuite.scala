@@ -1,0 +1,140 @@
+package iceberglite.scan
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.data.Record
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.Term.Named
+import iceberglite.table.{Actions, Table, TestTables}
+import iceberglite.table.action.UpgradeVersion
+import iceberglite.tree.ManifestCache
+
+/** The changes of random histories, against the difference of the rows before and after each commit. */
+class ChangelogScanSuite extends AnyFunSuite {
+  private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
+
+  private def history(seed: Long, version: FormatVersion): RandomHistory = {
+    val random = new Random(seed)
+    val actions = new Actions(RandomHistory.creation(version, partitioned = random.nextBoolean()))
+    new RandomHistory(actions.empty, random, formats)
+  }
+
+  /** Rows that were there before an upgrade get their ids with the next commit, which does not change them. */
+  private def columns(table: Table): Vector[NestedField] = {
+    val hasLineage = table.metadata.snapshots.forall(_.firstRowId.isDefined)
+    table.schema.fields ++ (if (hasLineage) RandomHistory.lineage else Vector.empty)
+  }
+
+  private def rows(table: Table, tasks: Vector[FileScanTask], wanted: Vector[NestedField]): Vector[Record] = {
+    val reader = new TableRows(table.io, table.metadata.specsById, None, table.schema, wanted, filtered = true)
+    tasks.flatMap { task =>
+      val read = reader.of(task)
+      try read.toVector
+      finally read.close()
+    }
+  }
+
+  private def state(table: Table, at: Snapshot, filter: Expression): Vector[Record] = {
+    val scan = TableScan(table, Some(at), table.schema, filter, caseSensitive = true, ManifestCache.Off)
+    rows(table, scan.plan().tasks, columns(table))
+  }
+
+  private def changelog(table: Table, range: SnapshotRange, filter: Expression): Vector[FileScanTask] =
+    ChangelogScan(table, range, table.schema, filter, _ => true, caseSensitive = true, ManifestCache.Off).plan().tasks
+
+  private def all(table: Table, head: Snapshot): SnapshotRange =
+    SnapshotRange.of(table.metadata, Some(head), None, RangeStart.Oldest, RangeEnd.Newest)
+
+  /** @return the kinds of tasks that there were */
+  private def check(table: Table, head: Snapshot, filter: Expression, clue: String): Set[Kind] = {
+    val range = all(table, head)
+    val tasks = changelog(table, range, filter)
+    val commits = range.snapshots.filterNot(SnapshotRange.isRewrite)
+    assert(tasks.flatMap(_.change).forall(c => commits(c.ordinal).snapshotId == c.snapshotId), clue)
+    range.snapshots.foreach { s =>
+      val was = s.parentSnapshotId.fold(Vector.empty[Record])(id => state(table, table.metadata.snapshot(id), filter))
+      val (in, out) = tasks.filter(_.change.exists(_.snapshotId == s.snapshotId)).partition(isInsert)
+      val (inserted, deleted) = (rows(table, in, columns(table)), rows(table, out, columns(table)))
+      val at = s"$clue, snapshot ${s.snapshotId} (${s.summary})"
+      assert(deleted.diff(was).isEmpty, s"deleted rows that were not there: $at")
+      assert(counted(was.diff(deleted) ++ inserted) == counted(state(table, s, filter)), at)
+      if (SnapshotRange.isRewrite(s)) assert(in.isEmpty && out.isEmpty, at)
+    }
+    tasks.map(t => Kind(isInsert(t), t.change.exists(_.among.isDefined), t.deletes.nonEmpty)).toSet
+  }
+
+  private case class Kind(inserts: Boolean, ofKeptFile: Boolean, withDeletes: Boolean)
+
+  private def isInsert(task: FileScanTask): Boolean = task.change.exists(_.changeType == ChangeType.Insert)
+
+  private def counted(rows: Vector[Record]): Map[Record, Int] = rows.groupBy(identity).mapValues(_.size).toMap
+
+  private val filters = Vector(
+    AlwaysTrue,
+    GreaterThan(Named("id"), LongLiteral(5)),
+    Equal(Named("category"), StringLiteral("a")),
+    Or(IsNull(Named("category")), LessThan(Named("id"), LongLiteral(3)))
+  )
+
+  /** With commits to a branch, and an upgrade from version 2 to 3. */
+  private def made(round: Int, version: FormatVersion): Table = {
+    val history = this.history(Fuzz.seed + round, version)
+    (0 until 14).foreach { i =>
+      history.step(if (i > 8 && round % 3 == 0) Some("b") else None)
+      if (version == V2 && i == 9 && round % 2 == 0) upgrade(history.table)
+    }
+    history.table
+  }
+
+  private def upgrade(table: Table): Unit = {
+    table.transaction(Map.empty, TestTables.environment).add(new UpgradeVersion(V3)).commit()
+    ()
+  }
+
+  private def heads(table: Table): Vector[Snapshot] =
+    (table.metadata.currentSnapshotId ++ table.metadata.refs.get("b").map(_.snapshotId)).toVector
+      .map(table.metadata.snapshot)
+
+  for (version <- Seq(V1, V2, V3))
+    test(s"the changes of a commit lead from the rows before it to those after it, in version $version") {
+      val kinds = (0 until Fuzz.rounds(if (version == V1) 4 else 12)).flatMap { round =>
+        val table = made(round, version)
+        heads(table).flatMap(check(table, _, filters(round % filters.size), s"seed ${Fuzz.seed + round}"))
+      }.toSet
+      // Deletes of the commit itself take rows of its own files too.
+      val any = for (inserts <- Set(true, false); kept <- Set(true, false); deletes <- Set(true, false))
+        yield Kind(inserts, kept, deletes)
+      val expected = if (version == V1) any.filterNot(k => k.ofKeptFile || k.withDeletes)
+      else any.filterNot(k => k.inserts && !k.ofKeptFile && k.withDeletes)
+      assert((expected -- kinds).isEmpty)
+    }
+
+  test("an incremental scan brings what the appends of a range inserted") {
+    (0 until Fuzz.rounds(8)).foreach { round =>
+      val table = made(round, if (round % 2 == 0) V2 else V3)
+      val filter = filters(round % filters.size)
+      heads(table).foreach { head =>
+        val line = all(table, head).snapshots
+        for (from <- -1 until line.size - 1; until <- Seq(from + 1, from + 3).filter(_ < line.size)) {
+          val start = if (from < 0) RangeStart.Oldest else RangeStart.After(line(from).snapshotId)
+          val end = RangeEnd.With(line(until).snapshotId)
+          val range = SnapshotRange.of(table.metadata, Some(head), None, start, end)
+          assert(range.snapshots == line.slice(from + 1, until + 1))
+          val scan = IncrementalScan(table, range, table.schema, filter, caseSensitive = true, ManifestCache.Off)
+          val appends = range.snapshots.filter(_.operation.contains("append")).map(_.snapshotId).toSet
+          val inserts = changelog(table, range, filter)
+            .filter(t => isInsert(t) && t.change.exists(c => appends(c.snapshotId)))
+          val wanted = columns(table)
+          assert(counted(rows(table, scan.plan().tasks, wanted)) == counted(rows(table, inserts, wanted)))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,235 @@
+package iceberglite.scan
+
+import java.util.UUID
+
+import scala.util.Random
+
+import iceberglite.data.{DataFormats, DataTarget, Record}
+import iceberglite.io.MetricsModes
+import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.spec._
+import iceberglite.spec.Literal.StringLiteral
+import iceberglite.spec.Type.{LongType, StringType}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.spec.transform.Identity
+import iceberglite.table._
+import iceberglite.table.action._
+import iceberglite.tree.ManifestCache
+
+/**
+ * Commits of every kind to a table with the columns of [[RandomHistory.schema]], one after the other.
+ *
+ * @param start the table, without snapshots
+ * @param formats of the data files and of the delete files
+ */
+final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[FileFormat]) {
+  private val environment = TestTables.environment
+
+  /** The newest version. */
+  def table: Table = start.refresh()
+
+  /** A commit on a branch, which may turn out to have nothing to do. */
+  def step(branch: Option[String]): Unit = {
+    val to = branch.fold[Destination](Destination.Main)(Destination.Branch(_, create = true))
+    val now = table
+    val live = tasks(now, to.head(now.metadata)).map(_.file)
+    val v1 = now.metadata.formatVersion == FormatVersion.V1
+    random.nextInt(11) match {
+      case 0 | 1 | 2 => commit(new MergeAppend(newFiles(), to))
+      case 3 if live.nonEmpty => overwrite(some(live), to)
+      case 4 if live.nonEmpty => commit(new OverwriteFiles(AlwaysFalse, Vector.empty, removed = some(live), to = to))
+      case 5 if live.nonEmpty => compact(some(live), to)
+      case 6 if !v1 => deleteKeys(to)
+      case 7 | 8 if !v1 && live.nonEmpty => deletePlaces(some(live), to)
+      case 9 if !v1 && random.nextInt(3) == 0 => restore(to)
+      case 10 if !v1 => evolve()
+      case _ => commit(new RewriteManifests(to = to))
+    }
+  }
+
+  private def commit(action: Action): Unit = {
+    val transaction = table.transaction(Map.empty, environment)
+    transaction.add(action)
+    transaction.commit()
+    ()
+  }
+
+  /** New files are no longer partitioned, or are again. */
+  private def evolve(): Unit = {
+    val isPartitioned = table.metadata.spec.isPartitioned
+    commit(new UpdateSpec(spec =>
+      if (isPartitioned) spec.removeField("category") else spec.addField(Vector("category"), Identity)
+    ))
+  }
+
+  private def some[A](all: Vector[A]): Vector[A] = random.shuffle(all).take(1 + random.nextInt(2))
+
+  private def scan(table: Table, at: Option[Snapshot]): TableScan =
+    TableScan(table, at, table.schema, AlwaysTrue, caseSensitive = true, ManifestCache.Off)
+
+  private def tasks(table: Table, at: Option[Snapshot]): Vector[FileScanTask] = scan(table, at).plan().tasks
+
+  /** Writes the live rows of files again, some of them changed, as a copy-on-write update does. */
+  private def overwrite(files: Vector[ContentFile], to: Destination): Unit = {
+    val kept = rowsOf(files, to).filter(_ => random.nextInt(4) > 0)
+    val added = written(kept.map { case (file, row) =>
+      val changed = if (random.nextBoolean()) row else Record.of(row(0), row(1), note(), row(3), row(4))
+      (file.partition, file.specId, changed)
+    })
+    commit(new OverwriteFiles(AlwaysFalse, added ++ newFiles().take(1), removed = files, to = to))
+  }
+
+  private def compact(files: Vector[ContentFile], to: Destination): Unit = {
+    val added = written(rowsOf(files, to).map { case (file, row) => (file.partition, file.specId, row) })
+    commit(new RewriteFiles(files, added, to.head(table.metadata).get.snapshotId, to))
+  }
+
+  private def rowsOf(files: Vector[ContentFile], to: Destination): Vector[(ContentFile, Record)] = {
+    val paths = files.map(_.path).toSet
+    val now = table
+    val wanted = now.schema.fields ++ RandomHistory.lineage
+    val rows = new TableRows(now.io, now.metadata.specsById, None, now.schema, wanted, filtered = false)
+    tasks(now, to.head(now.metadata)).filter(t => paths(t.file.path)).flatMap(t => rows.of(t).toVector.map(t.file -> _))
+  }
+
+  /** Rows with these ids, in all categories or in one; perhaps with new rows for them, as an upsert has. */
+  private def deleteKeys(to: Destination): Unit = {
+    val now = table
+    val columns = if (random.nextBoolean()) now.schema.fields.take(1) else now.schema.fields.take(2)
+    val rows = Vector.fill(1 + random.nextInt(3))(Record.of(someId(), someCategory()))
+    val partitions = if (!now.metadata.spec.isPartitioned) Vector(PartitionTuple.Empty)
+    else rows.map(r => RandomHistory.tuple(r(1))).distinct
+    val deletes = partitions.map { partition =>
+      val mine = rows.filter(r => partition == PartitionTuple.Empty || RandomHistory.tuple(r(1)) == partition)
+      write(columns, mine.map(r => Record.of(r.values.take(columns.size): _*)), partition, now.metadata.defaultSpecId)
+        .copy(content = Content.EqualityDeletes, equalityIds = columns.map(_.id))
+    }
+    commit(new RowDelta(deletes ++ (if (random.nextBoolean()) newFiles() else Vector.empty), to = to))
+  }
+
+  private def deletePlaces(files: Vector[ContentFile], to: Destination): Unit = {
+    def places(file: ContentFile): Vector[Long] =
+      (0L until file.recordCount).toVector.filter(_ => random.nextInt(3) == 0)
+    val deletes =
+      if (table.metadata.formatVersion >= FormatVersion.V3) vectors(files.map(f => f -> places(f)), to)
+      else files.groupBy(f => (f.specId, f.partition)).values.toVector.map { group =>
+        positionDeletes(group.map(f => f -> (places(f) :+ 0L).distinct.sorted))
+      }
+    if (deletes.nonEmpty) commit(new RowDelta(deletes, replaced(deletes, to), to = to))
+  }
+
+  private def positionDeletes(of: Vector[(ContentFile, Vector[Long])]): ContentFile = {
+    val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
+    val rows = of.sortBy(_._1.path).flatMap { case (file, places) => places.map(p => Record.of(file.path, p)) }
+    write(columns, rows, of.head._1.partition, of.head._1.specId).copy(content = Content.PositionDeletes)
+  }
+
+  /** With all rows that were deleted before. */
+  private def vectors(of: Vector[(ContentFile, Vector[Long])], to: Destination): Vector[ContentFile] = {
+    val now = table
+    val known = tasks(now, to.head(now.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
+    val reader = new DeleteReader(now.io, now.metadata.specsById, None)
+    val all = of.map { case (file, places) =>
+      val before = reader.of(file.path, known.getOrElse(file.path, Vector.empty)).positions
+      DeletedRows(file.path, file.specId, file.partition, before.union(DeletionVector.of(places: _*)))
+    }
+    DeletionVectorFiles.write(now.io, path("puffin"), all)
+  }
+
+  private def replaced(vectors: Vector[ContentFile], to: Destination): Vector[ContentFile] = {
+    val files = vectors.flatMap(_.referencedDataFile).toSet
+    val now = table
+    tasks(now, to.head(now.metadata)).filter(t => files(t.file.path)).flatMap(_.deletes.map(_.file))
+      .filter(f => f.isDeletionVector)
+  }
+
+  /** Takes a delete file away: its rows are back. */
+  private def restore(to: Destination): Unit = {
+    val now = table
+    val deletes = tasks(now, to.head(now.metadata)).flatMap(_.deletes.map(_.file)).distinct
+    if (deletes.nonEmpty) commit(new RowDelta(Vector.empty, some(deletes).take(1), to = to))
+  }
+
+  private def newFiles(): Vector[ContentFile] = Vector.fill(1 + random.nextInt(2)) {
+    val now = table
+    val category = someCategory()
+    val partitioned = now.metadata.spec.isPartitioned
+    val rows = Vector.fill(1 + random.nextInt(6))(
+      Record.of(someId(), if (partitioned) category else someCategory(), note(), null, null)
+    )
+    val partition = if (partitioned) RandomHistory.tuple(category) else PartitionTuple.Empty
+    written(rows.map((partition, now.metadata.defaultSpecId, _))).head
+  }
+
+  /** Rows as files, one a partition; rows that had ids keep them. */
+  private def written(rows: Vector[(PartitionTuple, Int, Record)]): Vector[ContentFile] = {
+    val columns = table.schema.fields ++
+      (if (table.metadata.formatVersion >= FormatVersion.V3) RandomHistory.lineage else Vector.empty)
+    rows.groupBy(r => (r._1, r._2)).toVector.map { case ((partition, specId), group) =>
+      write(columns, group.map(r => Record.of(r._3.values.take(columns.size): _*)), partition, specId)
+    }
+  }
+
+  private def write(
+      columns: Vector[NestedField],
+      rows: Vector[Record],
+      partition: PartitionTuple,
+      specId: Int
+  ): ContentFile = {
+    val format = formats(random.nextInt(formats.size))
+    val target = DataTarget(
+      start.io,
+      path(format.name),
+      Schema(0, columns.map(_.copy(required = false))),
+      Map.empty,
+      MetricsModes(Map.empty)
+    )
+    val writer = DataFormats.of(format).write(target)
+    rows.foreach(writer.write)
+    val file = writer.close()
+    ContentFile(
+      Content.Data,
+      file.path,
+      format,
+      specId,
+      partition,
+      file.recordCount,
+      file.fileSizeInBytes,
+      file.metrics,
+      splitOffsets = file.splitOffsets
+    )
+  }
+
+  private def path(suffix: String): String = {
+    val name = new UUID(random.nextLong(), random.nextLong())
+    s"${start.metadata.location}/data/$name.${suffix.toLowerCase}"
+  }
+
+  private def someId(): AnyRef = if (random.nextInt(10) == 0) null else Long.box(random.nextInt(12).toLong)
+
+  private def someCategory(): AnyRef = Vector[AnyRef]("a", "b", null)(random.nextInt(3))
+
+  private def note(): AnyRef = s"note ${random.nextInt(5)}"
+}
+
+object RandomHistory {
+  val schema: Schema = Schema(
+    0,
+    Vector(
+      NestedField.optional(1, "id", LongType),
+      NestedField.optional(2, "category", StringType),
+      NestedField.optional(3, "note", StringType)
+    )
+  )
+
+  val lineage: Vector[NestedField] = Vector(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
+
+  def creation(version: FormatVersion, partitioned: Boolean): TableCreation = TableCreation(
+    schema,
+    if (partitioned) Vector(UnboundPartitionField(Vector("category"), Identity)) else Vector.empty,
+    properties = Map("format-version" -> version.toString, "commit.manifest.min-count-to-merge" -> "3")
+  )
+
+  private def tuple(category: AnyRef): PartitionTuple =
+    PartitionTuple(Vector(Option(category).map(c => StringLiteral(c.toString))))
+}

@@ -1,0 +1,78 @@
+package iceberglite.scan
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.{FormatVersion, Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.table.Actions
+
+/** Which snapshots lie between two bounds. */
+class SnapshotRangeSuite extends AnyFunSuite {
+
+  /** 1 to 5 one after the other at the times 100 to 500, and 9 at 350 on a branch from 2. */
+  private def snapshot(id: Long, parent: Option[Long], time: Long): Snapshot =
+    Snapshot(id, parent, id, time, Some(s"list-$id"), Vector.empty, Map("operation" -> "append"), None)
+
+  private val line = (1L to 5L).map(id => snapshot(id, Some(id - 1).filter(_ > 0), id * 100)).toVector
+  private val aside = snapshot(9, Some(2), 350)
+
+  private def metadata(snapshots: Vector[Snapshot]): TableMetadata =
+    Actions.unpartitionedTable(FormatVersion.V2).table.metadata.copy(
+      snapshots = snapshots,
+      currentSnapshotId = Some(5),
+      refs = Map("main" -> SnapshotRef.Branch(5), "b" -> SnapshotRef.Branch(9))
+    )
+
+  private val whole = metadata(line :+ aside)
+  private val expired = metadata(line.drop(2) :+ aside)
+
+  private def ids(
+      start: RangeStart,
+      end: RangeEnd = RangeEnd.Newest,
+      table: TableMetadata = whole,
+      branch: Option[String] = None
+  ): Seq[Long] = {
+    val head = branch.fold(table.currentSnapshot)(table.snapshotOf)
+    SnapshotRange.of(table, head, branch, start, end).snapshots.map(_.snapshotId)
+  }
+
+  import RangeEnd._
+  import RangeStart._
+
+  test("a start does not belong to the range, an end does") {
+    assert(ids(After(2), With(4)) == Seq(3, 4) && ids(After(2)) == Seq(3, 4, 5) && ids(Oldest, With(2)) == Seq(1, 2))
+    assert(ids(After(4), With(4)) == Nil && ids(Oldest) == (1L to 5L))
+    assert(ids(AfterTime(200), NotAfter(400)) == Seq(3, 4) && ids(AfterTime(199), NotAfter(399)) == Seq(2, 3))
+    assert(ids(AfterTime(0), NotAfter(99)) == Nil && ids(AfterTime(501)) == Nil)
+    assert(ids(After(3), NotAfter(400)) == Seq(4))
+  }
+
+  test("a branch has a line of its own, and the end must be on it where it is named") {
+    assert(ids(After(1), branch = Some("b")) == Seq(2, 9))
+    assert(ids(AfterTime(100), NotAfter(300), branch = Some("b")) == Seq(2))
+    assert(ids(After(1), With(9)) == Seq(2, 9))
+    assert(intercept[InvalidArgument](ids(After(1), With(5), branch = Some("b"))).reason.contains("history of b"))
+  }
+
+  test("bounds that are not in this order on one line are refused") {
+    assert(intercept[InvalidArgument](ids(After(4), With(2))).reason.contains("swap start and end"))
+    assert(intercept[InvalidArgument](ids(After(9), With(4))).reason.contains("no ancestor of snapshot 4"))
+    assert(intercept[InvalidArgument](ids(AfterTime(5), NotAfter(4))).reason.contains("later than end-timestamp=4"))
+    assert(intercept[NotFound](ids(After(77))).name.contains("start-snapshot-id"))
+    assert(intercept[NotFound](ids(Oldest, With(77))).name.contains("end-snapshot-id"))
+  }
+
+  test("a start that has expired serves while the snapshot after it is there") {
+    assert(ids(After(2), table = expired) == Seq(3, 4, 5) && ids(Oldest, table = expired) == Seq(3, 4, 5))
+    assert(intercept[NotFound](ids(After(1), table = expired)).instead.contains("expired"))
+    assert(ids(AfterTime(300), table = expired) == Seq(4, 5))
+    assert(intercept[InvalidArgument](ids(AfterTime(299), table = expired)).reason.contains("oldest that is left, 3"))
+    assert(intercept[InvalidArgument](ids(Oldest, NotAfter(250), expired)).reason.contains("have expired"))
+  }
+
+  test("a table without snapshots has none in any range of time, and no start") {
+    val empty = Actions.unpartitionedTable(FormatVersion.V2).table.metadata
+    assert(ids(Oldest, table = empty) == Nil && ids(AfterTime(5), NotAfter(6), empty) == Nil)
+    intercept[NotFound](ids(After(1), table = empty))
+  }
+}

@@ -1,0 +1,67 @@
+package iceberglite.spark.conf
+
+import scala.util.Try
+
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.scan.{RangeEnd, RangeStart}
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+
+/** Which commits a read is about, as its options say it. */
+final case class RangeOptions(start: RangeStart, end: RangeEnd)
+
+object RangeOptions {
+  private val StartId = "start-snapshot-id"
+  private val StartTime = "start-timestamp"
+  private val EndId = "end-snapshot-id"
+  private val EndTime = "end-timestamp"
+
+  /** The options that read commits rather than a state. */
+  val keys: Seq[String] = Seq(StartId, StartTime, EndId, EndTime)
+
+  /** @throws InvalidArgument for a value that cannot be, and for two starts or two ends */
+  def of(options: CaseInsensitiveStringMap): RangeOptions = RangeOptions(
+    one(options, StartId -> RangeStart.After, StartTime -> RangeStart.AfterTime).getOrElse(RangeStart.Oldest),
+    one(options, EndId -> RangeEnd.With, EndTime -> RangeEnd.NotAfter).getOrElse(RangeEnd.Newest)
+  )
+
+  /**
+   * The same for the rows that were appended to a table; absent where the options do not ask for them.
+   *
+   * @throws InvalidArgument also for an end without a start
+   */
+  def ofAppends(options: CaseInsensitiveStringMap): Option[RangeOptions] = {
+    val given = keys.filter(options.containsKey)
+    if (given.isEmpty) None
+    else {
+      val range = of(options)
+      if (range.start == RangeStart.Oldest) throw InvalidArgument(
+        given.head,
+        options.get(given.head),
+        s"It needs a start: set $StartId or $StartTime too. To read a state of the table, set snapshot-id or " +
+          "as-of-timestamp"
+      )
+      Some(range)
+    }
+  }
+
+  /** For what has no commits of its own. @throws Unsupported options ask for a part of them */
+  def refuse(options: CaseInsensitiveStringMap, name: String): Unit = keys.find(options.containsKey).foreach { key =>
+    throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` have it")
+  }
+
+  private def one[A](options: CaseInsensitiveStringMap, known: (String, Long => A)*): Option[A] =
+    known.filter { case (key, _) => options.containsKey(key) } match {
+      case Seq() => None
+      case Seq((key, make)) => Some(make(long(key, options.get(key))))
+      case several => throw InvalidArgument(
+          "read options",
+          several.map { case (key, _) => s"$key=${options.get(key)}" }.mkString(", "),
+          "At most one of them may be set"
+        )
+    }
+
+  private def long(key: String, value: String): Long = Try(value.trim.toLong).getOrElse(
+    throw InvalidArgument(s"option $key", value, "It must be a whole number")
+  )
+}

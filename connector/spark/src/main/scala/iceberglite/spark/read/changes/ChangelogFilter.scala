@@ -1,0 +1,35 @@
+package iceberglite.spark.read.changes
+
+import iceberglite.spark.convert.ConvertedFilter
+import iceberglite.spark.read.PlannedFiles
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.expr.{Expression, Predicate}
+
+/** A filter of a changelog that a scan can use. */
+sealed private[changes] trait ChangelogFilter
+
+private[changes] object ChangelogFilter {
+
+  /** On the columns of the table. */
+  final case class OfRow(filter: ConvertedFilter) extends ChangelogFilter
+
+  /** On [[CommitScan.columns]]. */
+  final case class OfChange(filter: ConvertedFilter) extends ChangelogFilter
+
+  private val ofChange = CommitScan.columns.map(_.id).toSet
+
+  /** Absent where it is on both. */
+  def of(filter: ConvertedFilter): Option[ChangelogFilter] = columns(filter.expression) match {
+    case ids if ids.forall(ofChange) => Some(OfChange(filter))
+    case ids if !ids.exists(ofChange) => Some(OfRow(filter))
+    case _ => None
+  }
+
+  private def columns(e: Expression): Set[Int] = e match {
+    case And(l, r) => columns(l) ++ columns(r)
+    case Or(l, r) => columns(l) ++ columns(r)
+    case Not(child) => columns(child)
+    case p: Predicate => PlannedFiles.columnOf(p.term).toSet
+    case AlwaysTrue | AlwaysFalse => Set.empty
+  }
+}

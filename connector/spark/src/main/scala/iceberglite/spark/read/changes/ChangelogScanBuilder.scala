@@ -1,0 +1,94 @@
+package iceberglite.spark.read.changes
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.{
+  Scan,
+  ScanBuilder,
+  SupportsPushDownRequiredColumns,
+  SupportsPushDownV2Filters
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.scan.SnapshotRange
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.conf.{ReadOptions, ReadSettings}
+import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
+import iceberglite.spark.read.{IcebergScan, MetadataFields, PlannedFiles, WantedColumns}
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.{MetadataColumns, NestedField, Schema}
+import iceberglite.table.Table
+
+/**
+ * Takes from Spark what a changelog need not bring: columns, files without wanted rows, and commits that nobody asks
+ * for.
+ *
+ * @param schema of the table, without what a changelog adds
+ */
+final class ChangelogScanBuilder(
+    table: Table,
+    range: SnapshotRange,
+    schema: Schema,
+    options: CaseInsensitiveStringMap,
+    session: SparkSession
+) extends ScanBuilder
+    with SupportsPushDownV2Filters
+    with SupportsPushDownRequiredColumns {
+  private val settings = SparkErrors.in(table.name) {
+    ReadOptions.check(options)
+    ReadSettings.of(options, session, table.properties)
+  }
+  private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
+  private val visible = Schema(schema.schemaId, schema.fields ++ CommitScan.columns)
+
+  private var pushed: Array[Predicate] = Array.empty
+  private var wanted: WantedColumns = WantedColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
+  private var files: PlannedFiles = filesWith(Vector.empty, Vector.empty)
+
+  /**
+   * A condition on what happened to rows tells which commits are read, one on the table's columns which files; one on
+   * both is left to Spark.
+   *
+   * @return the filters that Spark has to apply to the rows
+   */
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
+    val filters = new SparkFilters(visible, caseSensitive)
+    val converted = predicates.toVector.map(p => p -> filters.convert(p).flatMap(ChangelogFilter.of))
+    val ofRows = converted.collect { case (_, Some(ChangelogFilter.OfRow(filter))) => filter }
+    val ofChanges = converted.collect { case (_, Some(ChangelogFilter.OfChange(filter))) => filter }
+    pushed = converted.collect { case (p, Some(_)) => p }.toArray
+    files = filesWith(ofRows, ofChanges)
+    converted.collect { case (p, c) if !c.exists(isDecided) => p }.toArray
+  }
+
+  private def isDecided(filter: ChangelogFilter): Boolean = filter match {
+    case ChangelogFilter.OfChange(f) => f.exact
+    case ChangelogFilter.OfRow(f) => f.exact && files.isDecided(f.expression)
+  }
+
+  override def pushedPredicates(): Array[Predicate] = pushed
+
+  override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
+    val more = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
+    wanted = WantedColumns.of(required, schema, more, caseSensitive)
+  }
+
+  override def build(): Scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+
+  private def filesWith(ofRows: Vector[ConvertedFilter], ofChanges: Vector[ConvertedFilter]): PlannedFiles = {
+    def all(filters: Vector[ConvertedFilter]): Expression =
+      filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
+    val commits = Some(CommitScan.Changed(range, all(ofChanges)))
+    new PlannedFiles(table, range.end, schema, all(ofRows), caseSensitive, commits)
+  }
+}
+
+object ChangelogScanBuilder {
+
+  /** The metadata columns of a changelog's rows: `_deleted` would mark what `_change_type` tells. */
+  def metadata(table: Table): Vector[NestedField] =
+    MetadataFields.of(table.metadata).filterNot(_.id == MetadataColumns.Deleted.id)
+}

@@ -1,0 +1,83 @@
+package iceberglite.spark.read.changes
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{MetadataColumn, SupportsMetadataColumns, SupportsRead, TableCapability}
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.conf.RangeOptions
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.{RowMetadataColumns, SparkErrors, TimeTravel}
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.Schema
+import iceberglite.table.Table
+
+/**
+ * `db.t.changes`: the rows that each commit inserted and deleted, as a table that can only be read. The options
+ * `start-snapshot-id` or `start-timestamp` and `end-snapshot-id` or `end-timestamp` choose the commits.
+ *
+ * @param source gives the table as it is now
+ * @param travel the state that the commits led to
+ */
+final class ChangelogTable(source: () => Table, val travel: TimeTravel)
+    extends SupportsRead
+    with SupportsMetadataColumns {
+  private val resolved = source()
+
+  private val tableSchema: Schema = SparkErrors.in(name)(ChangelogTable.checked(travel.schema(resolved.metadata), name))
+
+  override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
+
+  override lazy val schema: StructType = SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns)
+
+  override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
+
+  override def metadataColumns: Array[MetadataColumn] =
+    RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved))
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+    val now = CommitRange.whole(source())
+    val state = TimeTravel.ofOptions(options) match {
+      case TimeTravel.Latest => travel
+      case asked if travel == TimeTravel.Latest || travel == asked => asked
+      case asked => throw InvalidArgument(
+          "read options",
+          asked.toString,
+          s"$name already stands for a state of the table, ${travel.selector}; leave one of them out"
+        )
+    }
+    val range = CommitRange.of(now.metadata, state, RangeOptions.of(options))
+    new ChangelogScanBuilder(now, range, tableSchema, options, SparkSession.active)
+  }
+
+  override def toString: String = name
+
+  override def equals(that: Any): Boolean = that match {
+    case other: ChangelogTable => other.name == name && other.travel == travel
+    case _ => false
+  }
+
+  override def hashCode: Int = (name, travel).hashCode
+}
+
+object ChangelogTable {
+
+  /** As users write it after the table's name. */
+  val Name = "changes"
+
+  /** @throws Unsupported a column of the table has the name of one of the changelog's */
+  private def checked(schema: Schema, table: String): Schema = {
+    CommitScan.columns.map(_.name).find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
+      throw Unsupported(
+        s"$table of a table with a column $name",
+        "The changelog has a column of that name; rename the table's"
+      )
+    }
+    schema
+  }
+}

@@ -1,0 +1,34 @@
+package iceberglite.spark.read.changes
+
+import iceberglite.scan.{RangeEnd, SnapshotRange}
+import iceberglite.spark.TimeTravel
+import iceberglite.spark.conf.RangeOptions
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.TableMetadata
+import iceberglite.table.Table
+
+/** The commits that the options of a read speak of. */
+object CommitRange {
+
+  /** With all snapshots, where a catalog gave only those that branches and tags name. */
+  def whole(table: Table): Table = if (table.version.isWhole) table else table.refresh()
+
+  /**
+   * @param travel the state that the commits led to, unless the options name the last one
+   * @throws iceberglite.spec.IcebergError.NotFound a snapshot is not there
+   * @throws InvalidArgument the options contradict each other or the table's history
+   */
+  def of(table: TableMetadata, travel: TimeTravel, options: RangeOptions): SnapshotRange = {
+    val branch = travel match {
+      case TimeTravel.OnBranch(name) => Some(name)
+      case TimeTravel.Latest => None
+      case _ if options.end == RangeEnd.Newest => None
+      case state => throw InvalidArgument(
+          "read options",
+          s"${options.end} of ${state.selector}",
+          "The state is the end of what is read; leave it out, or the end-snapshot-id or end-timestamp"
+        )
+    }
+    SnapshotRange.of(table, travel.snapshot(table), branch, options.start, options.end)
+  }
+}

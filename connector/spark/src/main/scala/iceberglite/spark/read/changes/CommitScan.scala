@@ -1,0 +1,58 @@
+package iceberglite.spark.read.changes
+
+import iceberglite.scan.{ChangelogScan, IncrementalScan, RowChange, ScanPlan, SnapshotRange}
+import iceberglite.spec.{Literal, MetadataColumns, NestedField, Schema}
+import iceberglite.spec.expr.{Evaluate, Expression}
+import iceberglite.table.Table
+import iceberglite.tree.ManifestCache
+
+/** What a scan reads of commits, where it is not about a state of the table. */
+sealed private[read] trait CommitScan extends Product with Serializable {
+
+  /** The files to read. @param filter on the columns of `schema` */
+  def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan
+
+  /** For EXPLAIN. */
+  def description: String
+}
+
+private[read] object CommitScan {
+
+  /** The rows that appends brought. */
+  final case class Appended(range: SnapshotRange) extends CommitScan {
+    override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan =
+      IncrementalScan(table, range, schema, filter, caseSensitive, ManifestCache.of(table.io)).plan()
+
+    override def description: String = s"appends of $range" + (IncrementalScan.leftOut(range) match {
+      case 0 => ""
+      case 1 => ", 1 other commit left out"
+      case n => s", $n other commits left out"
+    })
+  }
+
+  /**
+   * The rows that commits inserted and deleted.
+   *
+   * @param wanted a condition on [[columns]], bound
+   */
+  final case class Changed(range: SnapshotRange, wanted: Expression) extends CommitScan {
+    override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
+      val isWanted = Evaluate.rows[RowChange](wanted, value)
+      ChangelogScan(table, range, schema, filter, isWanted, caseSensitive, ManifestCache.of(table.io)).plan()
+    }
+
+    override def description: String = s"changes of $range"
+  }
+
+  /** What a changelog says of each row, besides the table's columns. */
+  val columns: Vector[NestedField] =
+    Vector(MetadataColumns.ChangeType, MetadataColumns.ChangeOrdinal, MetadataColumns.CommitSnapshotId)
+
+  /** The value of one of [[columns]], by its id. */
+  def value(id: Int): RowChange => Option[Literal] = id match {
+    case MetadataColumns.ChangeType.id => c => Some(Literal.StringLiteral(c.changeType.name))
+    case MetadataColumns.ChangeOrdinal.id => c => Some(Literal.IntLiteral(c.ordinal))
+    case MetadataColumns.CommitSnapshotId.id => c => Some(Literal.LongLiteral(c.snapshotId))
+    case _ => _ => None
+  }
+}
