@@ -1,0 +1,130 @@
+package iceberglite.spark.read.aggregate
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.connector.expressions.aggregate.Aggregation
+import org.apache.spark.sql.connector.read.LocalScan
+import org.apache.spark.sql.types.{StructField, StructType}
+
+import iceberglite.scan.{FileScanTask, ScanPlan}
+import iceberglite.spark.convert.{SparkTypes, SparkValues}
+import iceberglite.spark.read.facts.{RowCount, ScanColumn}
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.{Literal, PrimitiveType, Schema, TableMetadata}
+
+/** The answer to a query with aggregates, from metadata alone: no data file is opened, and no job is run. */
+final private[read] class AggregateScan private (schema: StructType, answer: Array[InternalRow], what: String)
+    extends LocalScan {
+  override def readSchema(): StructType = schema
+
+  override def rows(): Array[InternalRow] = answer
+
+  override def description(): String = what
+
+  override def toString: String = what
+}
+
+private[read] object AggregateScan {
+
+  /**
+   * @param metadata of the table
+   * @param plan makes the plan of the files with rows that match, of which all rows do, with the metrics of these
+   *   columns; asked for only where it may help
+   * @return absent where metadata does not tell for certain
+   */
+  def of(
+      aggregation: Aggregation,
+      metadata: TableMetadata,
+      schema: Schema,
+      caseSensitive: Boolean,
+      plan: Set[Int] => ScanPlan
+  ): Option[AggregateScan] = {
+    val groups = aggregation.groupByExpressions.toVector.map(ScanColumn.of(_, schema, caseSensitive))
+    val functions = aggregation.aggregateExpressions.toVector
+      .map(PushedAggregate.of(_, metadata, ScanColumn.of(_, schema, caseSensitive)))
+    val query = new AggregateQuery(groups.flatten, functions.flatten)
+    val isSaid = groups.forall(_.isDefined) && functions.forall(_.isDefined)
+    if (isSaid && query.mayBeGrouped(metadata)) query.answer(plan(query.measured)) else None
+  }
+
+  private[aggregate] def apply(query: AggregateQuery, rows: Array[InternalRow], plan: ScanPlan): AggregateScan = {
+    val report = plan.report
+    val filters = Expression.conjuncts(plan.filter).mkString(" AND ")
+    val what = Seq(
+      Some(query.functions.map(_.name).mkString(", ")).filter(_.nonEmpty).map(f => s"aggregates=$f"),
+      Some(query.groups.map(_.name).mkString(", ")).filter(_.nonEmpty).map(g => s"group by=$g"),
+      Some(filters).filter(_.nonEmpty).map(f => s"filters=$f"),
+      Some("files=0 opened")
+    )
+    val snapshot = report.snapshotId.fold("no snapshot")(id => s"snapshot $id")
+    val text = s"iceberg-lite ${report.table} ($snapshot) ${what.flatten.mkString("[", ", ", "]")}"
+    new AggregateScan(query.schema, rows, text)
+  }
+}
+
+/** What a query asks: aggregates, in groups of rows that are equal in some columns. */
+final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], val functions: Vector[PushedAggregate]) {
+
+  /** First the columns of GROUP BY, then the aggregates. */
+  def schema: StructType = StructType(
+    groups.map(g => StructField(g.name, SparkTypes.toSpark(g.fieldType), g.mayBeNull)) ++
+      functions.map(f => StructField(f.name, SparkTypes.toSpark(f.valueType), f.mayBeNull))
+  )
+
+  /** The columns whose metrics are asked. */
+  def measured: Set[Int] = functions.flatMap(_.measured).map(_.id).toSet
+
+  /** Without a look at the files. */
+  def mayBeGrouped(metadata: TableMetadata): Boolean =
+    metadata.specs.exists(spec => groups.forall(g => spec.identityPositions.contains(g.id)))
+
+  def answer(plan: ScanPlan): Option[AggregateScan] = {
+    val keys = new GroupKeys(groups)
+    val found = mutable.LinkedHashMap.empty[Vector[Option[Literal]], Group]
+    // Without GROUP BY there is one row, also of no files.
+    if (groups.isEmpty) found.put(Vector.empty, new Group)
+    val isKnown = plan.tasks.forall { task =>
+      keys.of(task).exists { key =>
+        found.getOrElseUpdate(key, new Group).add(task)
+        true
+      }
+    }
+    if (isKnown && found.values.forall(_.isExact)) {
+      val rows = found.iterator.collect { case (key, group) if groups.isEmpty || group.isThere => row(key, group) }
+      Some(AggregateScan(this, rows.toArray, plan))
+    } else None
+  }
+
+  private def row(key: Vector[Option[Literal]], group: Group): InternalRow = {
+    val types = groups.map(_.fieldType) ++ functions.map(_.valueType)
+    val values = key ++ group.values
+    new GenericInternalRow(values.zip(types).map { case (v, t) => AggregateQuery.sparkValue(v, t) }.toArray)
+  }
+
+  /** The files of one group. */
+  final private class Group {
+    private val tallies = functions.map(_.tally)
+    private var sure = 0L
+    private var isCounted = true
+
+    def add(task: FileScanTask): Unit = {
+      val rows = RowCount.of(task)
+      sure += rows.atLeast
+      isCounted = isCounted && rows.exactly.isDefined
+      tallies.foreach(_.add(task))
+    }
+
+    /** Whether a row is left in it. */
+    def isThere: Boolean = sure > 0
+
+    def isExact: Boolean = (groups.isEmpty || isThere || isCounted) && tallies.forall(_.isExact)
+
+    def values: Vector[Option[Literal]] = tallies.map(_.value)
+  }
+}
+
+private object AggregateQuery {
+  def sparkValue(value: Option[Literal], t: PrimitiveType): Any = value.map(SparkValues.toSpark(_, t)).orNull
+}

@@ -1,0 +1,77 @@
+package iceberglite.spark.read.aggregate
+
+import org.apache.spark.sql.connector.expressions.Expression
+import org.apache.spark.sql.connector.expressions.aggregate.{AggregateFunc, Count, CountStar, Max, Min}
+
+import iceberglite.spark.read.facts.{ColumnFactsOf, ScanColumn}
+import iceberglite.spec.Type.LongType
+import iceberglite.spec.{Literal, PrimitiveType, TableMetadata}
+
+/** An aggregate function of a query that metadata may answer. */
+sealed private[aggregate] trait PushedAggregate {
+
+  /** As in SQL, for EXPLAIN. */
+  def name: String
+
+  def valueType: PrimitiveType
+
+  /** The column whose metrics it takes. */
+  def measured: Option[ScanColumn]
+
+  /** The least of no values is null; a count never is. */
+  def mayBeNull: Boolean
+
+  /** An empty one, for the files of one group. */
+  def tally: Tally
+}
+
+private[aggregate] object PushedAggregate {
+
+  /**
+   * @param column finds a column of the table
+   * @return absent for what only rows can answer
+   */
+  def of(
+      function: AggregateFunc,
+      metadata: TableMetadata,
+      column: Expression => Option[ScanColumn]
+  ): Option[PushedAggregate] = function match {
+    case _: CountStar => Some(Rows)
+    case count: Count if !count.isDistinct => column(count.column).map(c => Values(c, new ColumnFactsOf(c, metadata)))
+    case min: Min => column(min.column).map(c => Least(c, new ColumnFactsOf(c, metadata)))
+    case max: Max => column(max.column).map(c => Greatest(c, new ColumnFactsOf(c, metadata)))
+    case _ => None
+  }
+
+  private case object Rows extends PushedAggregate {
+    override def name: String = "count(*)"
+    override def valueType: PrimitiveType = LongType
+    override def measured: Option[ScanColumn] = None
+    override def mayBeNull: Boolean = false
+    override def tally: Tally = new RowTally
+  }
+
+  final private case class Values(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+    override def name: String = s"count(${column.name})"
+    override def valueType: PrimitiveType = LongType
+    override def measured: Option[ScanColumn] = Some(column)
+    override def mayBeNull: Boolean = false
+    override def tally: Tally = new ValueTally(facts)
+  }
+
+  final private case class Least(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+    override def name: String = s"min(${column.name})"
+    override def valueType: PrimitiveType = column.fieldType
+    override def measured: Option[ScanColumn] = Some(column)
+    override def mayBeNull: Boolean = true
+    override def tally: Tally = new ExtremeTally(facts, _.lower, Literal.ordering)
+  }
+
+  final private case class Greatest(column: ScanColumn, facts: ColumnFactsOf) extends PushedAggregate {
+    override def name: String = s"max(${column.name})"
+    override def valueType: PrimitiveType = column.fieldType
+    override def measured: Option[ScanColumn] = Some(column)
+    override def mayBeNull: Boolean = true
+    override def tally: Tally = new ExtremeTally(facts, _.upper, Literal.ordering.reverse)
+  }
+}

@@ -1,0 +1,81 @@
+package iceberglite.spark.read.aggregate
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.read.facts.{ColumnFacts, ColumnFactsOf, RowCount}
+import iceberglite.spec.Literal
+import iceberglite.spec.Literal.LongLiteral
+
+/** One aggregate over the files of a group, of which each is added once. Once it is not exact, it stays so. */
+sealed private[aggregate] trait Tally {
+  def add(task: FileScanTask): Unit
+
+  def isExact: Boolean
+
+  /** The value where it is exact; absent for null. */
+  def value: Option[Literal]
+}
+
+/** Counts rows. */
+final private[aggregate] class RowTally extends Tally {
+  private var sum = 0L
+  private var exact = true
+
+  override def add(task: FileScanTask): Unit = RowCount.of(task).exactly match {
+    case Some(rows) => sum += rows
+    case None => exact = false
+  }
+
+  override def isExact: Boolean = exact
+
+  override def value: Option[Literal] = Some(LongLiteral(sum))
+}
+
+/** Counts values that are not null. */
+final private[aggregate] class ValueTally(facts: ColumnFactsOf) extends Tally {
+  private var sum = 0L
+  private var exact = true
+
+  override def add(task: FileScanTask): Unit = facts(task).values match {
+    case Some(values) => sum += values
+    case None => exact = false
+  }
+
+  override def isExact: Boolean = exact
+
+  override def value: Option[Literal] = Some(LongLiteral(sum))
+}
+
+/**
+ * Finds the least value, or the greatest.
+ *
+ * A file's bound need not be a value of a row that is left. It does no harm where another file has a value that lies
+ * before it.
+ *
+ * @param bound of a file, that no value lies before
+ */
+final private[aggregate] class ExtremeTally(
+    facts: ColumnFactsOf,
+    bound: ColumnFacts => Option[Literal],
+    before: Ordering[Literal]
+) extends Tally {
+  private var known = true
+  private var outermost: Option[Literal] = None
+  private var taken: Option[Literal] = None
+
+  override def add(task: FileScanTask): Unit = if (known) {
+    val of = facts(task)
+    if (!of.hasNoValue) bound(of) match {
+      case None => known = false
+      case Some(value) =>
+        outermost = first(outermost, value)
+        if (of.isTaken(value)) taken = first(taken, value)
+    }
+  }
+
+  private def first(one: Option[Literal], other: Literal): Option[Literal] =
+    if (one.exists(before.lteq(_, other))) one else Some(other)
+
+  override def isExact: Boolean = known && outermost.forall(end => taken.exists(before.lteq(_, end)))
+
+  override def value: Option[Literal] = taken
+}

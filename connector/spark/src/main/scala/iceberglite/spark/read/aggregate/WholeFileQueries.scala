@@ -1,0 +1,44 @@
+package iceberglite.spark.read.aggregate
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Aggregate,
+  Filter,
+  GlobalLimit,
+  LocalLimit,
+  LogicalPlan,
+  Offset,
+  Project,
+  Sort
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.SparkTable
+
+/**
+ * Tells the scans below aggregates and limits that these may be answered by whole files. Spark asks for it only where
+ * no filter is left to it, and a filter that the bounds of all files decide is left to it elsewhere: it takes the
+ * filter of one side of a join for the sign that the other side is worth pruning.
+ */
+object WholeFileQueries extends Rule[LogicalPlan] {
+  private val Key = "iceberg-lite.filters-by-metrics"
+
+  /** Whether the scan with these options is such a one. */
+  private[read] def contains(options: CaseInsensitiveStringMap): Boolean = options.getBoolean(Key, false)
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {
+    case aggregate: Aggregate => aggregate.mapChildren(marked)
+    case limit: GlobalLimit => limit.mapChildren(marked)
+  }
+
+  private def marked(plan: LogicalPlan): LogicalPlan = plan match {
+    case relation: DataSourceV2Relation if relation.table.isInstanceOf[SparkTable] =>
+      val options = relation.options.asCaseSensitiveMap.asScala.toMap + (Key -> "true")
+      relation.copy(options = new CaseInsensitiveStringMap(options.asJava))
+    case _: Filter | _: Project | _: Sort | _: LocalLimit | _: Offset => plan.mapChildren(marked)
+    case other => other
+  }
+}

@@ -1,0 +1,29 @@
+package iceberglite.spark.read.limit
+
+import java.util.IdentityHashMap
+
+import iceberglite.scan.{DeleteFile, FileScanTask, ScanPlan}
+
+/** A plan of fewer files than one that was made. */
+private[read] object FewerFiles {
+  def of(plan: ScanPlan, tasks: Vector[FileScanTask]): ScanPlan = {
+    val report = plan.report
+    plan.copy(
+      tasks = tasks,
+      report = report.copy(
+        prunedFiles = report.prunedFiles + plan.tasks.size - tasks.size,
+        resultFiles = tasks.size.toLong,
+        resultRecords = tasks.iterator.map(_.file.knownRecords).sum,
+        resultBytes = tasks.iterator.map(_.length).sum,
+        deleteFiles = deleteFiles(tasks),
+        deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.knownRecords - t.liveRecords).sum
+      )
+    )
+  }
+
+  private def deleteFiles(tasks: Vector[FileScanTask]): Long = {
+    val distinct = new IdentityHashMap[DeleteFile, DeleteFile]
+    tasks.foreach(_.deletes.foreach(d => distinct.put(d, d)))
+    distinct.size.toLong
+  }
+}

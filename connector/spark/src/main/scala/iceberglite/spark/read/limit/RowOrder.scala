@@ -1,0 +1,41 @@
+package iceberglite.spark.read.limit
+
+import org.apache.spark.sql.connector.expressions.{NullOrdering, SortDirection, SortOrder}
+
+import iceberglite.spark.read.facts.{ColumnFactsOf, ScanColumn}
+import iceberglite.spec.{Schema, TableMetadata}
+
+/**
+ * The order in which somebody takes the first rows, as far as its first column goes. Rows that are equal in this column
+ * may have others to tell them apart.
+ */
+final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean, nullsFirst: Boolean)(
+    metadata: TableMetadata
+) {
+  def facts: ColumnFactsOf = new ColumnFactsOf(column, metadata)
+
+  override def toString: String = {
+    val direction = if (isAscending) "" else " DESC"
+    val nulls = if (nullsFirst == isAscending) "" else if (nullsFirst) " NULLS FIRST" else " NULLS LAST"
+    s"${column.name}$direction$nulls"
+  }
+}
+
+private[read] object RowOrder {
+
+  /** Absent for an order by something else than a column of the table. */
+  def of(
+      orders: Array[SortOrder],
+      schema: Schema,
+      metadata: TableMetadata,
+      caseSensitive: Boolean
+  ): Option[RowOrder] =
+    for {
+      first <- orders.headOption
+      column <- ScanColumn.of(first.expression, schema, caseSensitive)
+    } yield RowOrder(
+      column,
+      first.direction == SortDirection.ASCENDING,
+      first.nullOrdering == NullOrdering.NULLS_FIRST
+    )(metadata)
+}

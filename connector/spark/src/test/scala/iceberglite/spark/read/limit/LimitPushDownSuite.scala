@@ -1,0 +1,144 @@
+package iceberglite.spark.read.limit
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.read.aggregate.PushedPlans
+
+/** The files that LIMIT, and LIMIT after ORDER BY, spare. */
+class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
+
+  /** Ten files of ten rows, each in a manifest of its own; ids ascending, every third `k` null. */
+  private def filled(rest: String, properties: (String, String)*): String = {
+    val all = properties :+ ("commit.manifest-merge.enabled" -> "false")
+    val table = create("id bigint, k int, x double, p string", rest, all: _*)
+    for (file <- 0 until 10) sql(
+      s"""INSERT INTO ${peer(table)} SELECT id, IF(id % 3 = 0, NULL, int(id)), id / 2, '${"ab".charAt(file % 2)}'
+         |FROM range(${file * 10}, ${file * 10 + 10}, 1, 1)""".stripMargin
+    )
+    table
+  }
+
+  private lazy val table: String = filled("")
+
+  private def description(df: DataFrame): String =
+    collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s.scan.description }.get
+
+  /** How many files and manifests are read. */
+  private def read(query: String, of: String = table): (Int, Int) = {
+    sql(s"REFRESH TABLE $of")
+    val text = description(sql(query.replace("%s", of)))
+    val found = """files=(\d+) of 10, manifests=(\d+) of 10""".r.findFirstMatchIn(text)
+    found.fold(fail(text))(m => (m.group(1).toInt, m.group(2).toInt))
+  }
+
+  private def ids(query: String, of: String = table): Seq[Long] = rows(query.replace("%s", of)).map(_.getLong(0))
+
+  test("LIMIT plans no more files than have so many rows, and reads no more manifests") {
+    assert(read("SELECT * FROM %s LIMIT 1") == ((1, 1)))
+    assert(read("SELECT id FROM %s LIMIT 10") == ((1, 1)))
+    assert(read("SELECT id FROM %s LIMIT 11") == ((2, 2)))
+    val (files, manifests) = read("SELECT id FROM %s LIMIT 25")
+    assert(files == 3 && manifests < 10)
+    assert(read("SELECT id FROM %s LIMIT 1000") == ((10, 10)))
+    assert(ids("SELECT id FROM %s LIMIT 25").distinct.size == 25)
+    assert(ids("SELECT id FROM %s LIMIT 1000").size == 100)
+    assert(description(sql(s"SELECT id FROM $table LIMIT 7")).contains("limit=7"))
+  }
+
+  test("an offset counts to the limit") {
+    assert(read("SELECT id FROM %s LIMIT 10 OFFSET 5")._1 == 2)
+    assert(ids("SELECT id FROM %s LIMIT 10 OFFSET 5").distinct.size == 10)
+    assert(ids("SELECT id FROM %s LIMIT 10 OFFSET 95").size == 5)
+    assert(ids("SELECT id FROM %s ORDER BY id LIMIT 3 OFFSET 9") == Seq(9L, 10L, 11L))
+    assert(read("SELECT id FROM %s ORDER BY id LIMIT 3 OFFSET 9")._1 == 2)
+    assert(ids("SELECT id FROM %s OFFSET 98").size == 2)
+  }
+
+  test("a filter that Spark tests on rows keeps all files that it may match") {
+    assert(read("SELECT id FROM %s WHERE k > 1 LIMIT 1")._1 == 10)
+    assert(read("SELECT id FROM %s WHERE x > 9 LIMIT 1")._1 == 9)
+    assert(ids("SELECT id FROM %s WHERE k > 12 LIMIT 3").size == 3)
+    assert(read("SELECT id FROM %s WHERE id >= 30 LIMIT 12")._1 == 2)
+    assert(ids("SELECT id FROM %s WHERE id >= 30 LIMIT 12").forall(_ >= 30))
+    val parted = filled("PARTITIONED BY (p)")
+    assert(read("SELECT id FROM %s WHERE p = 'b' LIMIT 12", parted)._1 == 2)
+    assert(rows(s"SELECT p FROM $parted WHERE p = 'b' LIMIT 12").map(_.getString(0)).toSet == Set("b"))
+  }
+
+  test("deleted rows do not count") {
+    val vectors = filled("", mergeOnRead(3): _*)
+    sql(s"DELETE FROM ${peer(vectors)} WHERE id % 2 = 0")
+    assert(read("SELECT id FROM %s LIMIT 5", vectors)._1 == 1)
+    assert(read("SELECT id FROM %s LIMIT 6", vectors)._1 == 2)
+    assert(ids("SELECT id FROM %s LIMIT 50", vectors).size == 50)
+    val positions = filled("", mergeOnRead(2): _*)
+    sql(s"DELETE FROM ${peer(positions)} WHERE id % 10 = 0 AND id >= 50")
+    val files = read("SELECT id FROM %s LIMIT 45", positions)._1
+    assert(files >= 5 && files <= 10 && ids("SELECT id FROM %s LIMIT 45", positions).size == 45)
+    assert(ids("SELECT id FROM %s ORDER BY id DESC LIMIT 11", positions).last == 88L)
+    assert(ids("SELECT id FROM %s LIMIT 100", positions).size == 95)
+  }
+
+  test("the first rows by a column: files that lie beyond are not read") {
+    assert(read("SELECT * FROM %s ORDER BY id LIMIT 3")._1 == 1)
+    assert(read("SELECT * FROM %s ORDER BY id DESC LIMIT 3")._1 == 1)
+    assert(read("SELECT * FROM %s ORDER BY id DESC, x LIMIT 11")._1 == 2)
+    assert(ids("SELECT id FROM %s ORDER BY id DESC LIMIT 3") == Seq(99L, 98L, 97L))
+    assert(ids("SELECT id FROM %s ORDER BY x, id LIMIT 12") == (0L until 12L))
+    assert(description(sql(s"SELECT id FROM $table ORDER BY id DESC LIMIT 7")).contains("first 7 by id DESC"))
+    assert(read("SELECT * FROM %s ORDER BY id + 1 LIMIT 3")._1 == 10)
+    assert(read("SELECT * FROM %s WHERE k > 3 ORDER BY id DESC LIMIT 3")._1 == 10)
+  }
+
+  test("nulls come where the order puts them") {
+    assert(read("SELECT * FROM %s ORDER BY k LIMIT 2")._1 == 10)
+    assert(rows(s"SELECT k FROM $table ORDER BY k LIMIT 34").forall(_.isNullAt(0)))
+    assert(rows(s"SELECT k FROM $table ORDER BY k LIMIT 36").last.getInt(0) == 2)
+    assert(read("SELECT * FROM %s ORDER BY k NULLS LAST LIMIT 2")._1 == 1)
+    assert(rows(s"SELECT k FROM $table ORDER BY k NULLS LAST LIMIT 2").map(_.getInt(0)) == Seq(1, 2))
+    assert(read("SELECT * FROM %s ORDER BY k DESC LIMIT 2")._1 == 1)
+    assert(read("SELECT * FROM %s ORDER BY k DESC NULLS FIRST LIMIT 2")._1 == 10)
+  }
+
+  test("files with the same bound are all read, for another column may tell the rows apart") {
+    val ties = create("a int, b int", "")
+    (0 until 3).foreach(b => sql(s"INSERT INTO ${peer(ties)} VALUES (1, ${2 - b}), (2, 9)"))
+    sql(s"REFRESH TABLE $ties")
+    assert(rows(s"SELECT a, b FROM $ties ORDER BY a, b LIMIT 1").map(_.toString) == Seq("[1,0]"))
+    assert(rows(s"SELECT a, b FROM $ties ORDER BY a DESC, b LIMIT 1").map(_.toString) == Seq("[2,9]"))
+  }
+
+  test("a NaN, which bounds do not show, is the greatest") {
+    val nan = create("id bigint, x double", "")
+    sql(s"INSERT INTO ${peer(nan)} VALUES (1, 1.0), (2, double('NaN'))")
+    sql(s"INSERT INTO ${peer(nan)} VALUES (3, 100.0), (4, 200.0)")
+    sql(s"INSERT INTO ${peer(nan)} VALUES (5, -0.0), (6, 0.0)")
+    sql(s"REFRESH TABLE $nan")
+    assert(ids(s"SELECT id FROM $nan ORDER BY x DESC LIMIT 1") == Seq(2L))
+    assert(ids(s"SELECT id FROM $nan ORDER BY x DESC LIMIT 3") == Seq(2L, 4L, 3L))
+    assert(ids(s"SELECT id FROM $nan ORDER BY x, id LIMIT 3") == Seq(5L, 6L, 1L))
+  }
+
+  test("within the files that are read, row groups that lie beyond are skipped") {
+    val big = create("id bigint", "", "write.parquet.row-group-size-bytes" -> "8192")
+    sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(0, 200000, 1, 1) ORDER BY id")
+    sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(200000, 200010, 1, 1) ORDER BY id")
+    sql(s"REFRESH TABLE $big")
+    val df = sql(s"SELECT id FROM $big ORDER BY id LIMIT 5")
+    assert(df.collect().map(_.getLong(0)).toSeq == (0L until 5L))
+    val all = sql(s"SELECT id FROM $big ORDER BY id DESC LIMIT 20")
+    assert(all.collect().last.getLong(0) == 199990L)
+    assert(description(df).contains("files=1 of 2") && description(all).contains("files=2 of 2"))
+  }
+
+  test("a limit below a join, and one that two parts of a query share, is taken for itself") {
+    val limited = s"(SELECT id FROM $table LIMIT 5)"
+    assert(rows(s"SELECT count(*) FROM $limited a JOIN $table b ON a.id = b.id").head.getLong(0) == 5)
+    val both = s"SELECT (SELECT count(*) FROM $limited), (SELECT count(*) FROM (SELECT id FROM $table LIMIT 15))"
+    assert(rows(both).map(_.toString) == Seq("[5,15]"))
+    val sample = s"(SELECT * FROM $table TABLESAMPLE (50 PERCENT) LIMIT 100)"
+    assert(rows(s"SELECT count(*) FROM $sample").head.getLong(0) < 100)
+  }
+}
