@@ -1,0 +1,103 @@
+package iceberglite.spark.read.report
+
+import java.util.{Optional, OptionalLong}
+
+import scala.util.Try
+
+import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
+
+import iceberglite.io.puffin.{PuffinFile, ThetaSketch}
+import iceberglite.spark.convert.SparkValues
+import iceberglite.spark.read.PlannedFiles
+import iceberglite.spark.read.facts.{ColumnFacts, ColumnFactsOf, ScanColumn}
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.Evaluate
+import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Literal, NestedField, PrimitiveType}
+
+/**
+ * What is known of the values of a column in the files of a scan, for Spark's cost-based optimizer.
+ *
+ * @param least and `greatest` as Spark holds them; absent for texts and binaries, of which it asks for none
+ */
+final private[read] case class ColumnEstimate(
+    distinct: Long,
+    nulls: Long,
+    least: Option[AnyRef],
+    greatest: Option[AnyRef]
+) extends ColumnStatistics {
+  override def distinctCount(): OptionalLong = OptionalLong.of(distinct)
+  override def nullCount(): OptionalLong = OptionalLong.of(nulls)
+  override def min(): Optional[AnyRef] = least.fold(Optional.empty[AnyRef])(Optional.of(_))
+  override def max(): Optional[AnyRef] = greatest.fold(Optional.empty[AnyRef])(Optional.of(_))
+}
+
+/** The estimates of columns: from the sketches of the newest statistics file and from the metrics of the files. */
+private[read] object ColumnEstimates {
+
+  /**
+   * Columns of which everything is known that Spark asks for: it takes one with a count of values and no bounds for a
+   * column of nulls, which joins with nothing.
+   */
+  def of(files: PlannedFiles, columns: Vector[NestedField]): Map[String, ColumnEstimate] = {
+    val distinct = distinctValues(files)
+    columns.flatMap { column =>
+      for {
+        count <- distinct(column.id)
+        estimate <- estimate(files, column, count)
+      } yield column.name -> estimate
+    }.toMap
+  }
+
+  private def estimate(files: PlannedFiles, column: NestedField, distinct: Long): Option[ColumnEstimate] =
+    column.fieldType match {
+      case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.keeps.has(Set(column.id)) =>
+        val facts = files.plan.tasks.map(new ColumnFactsOf(ScanColumn(Vector(column), t), files.table.metadata))
+        val rows = files.plan.report.liveRecords
+        for {
+          nulls <- all(facts.map(_.nulls)).map(n => math.min(n.sum, rows))
+          (least, greatest) <- bounds(t, facts.filterNot(_.hasNoValue))
+        } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, least, greatest)
+      case _ => None
+    }
+
+  private type Bounds = (Option[AnyRef], Option[AnyRef])
+
+  private def bounds(t: PrimitiveType, facts: Vector[ColumnFacts]): Option[Bounds] = t match {
+    case StringType | BinaryType | UuidType | _: FixedType => Some((None, None))
+    case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimestampType |
+        TimestampTzType | TimeType | TimestampNsType | TimestampTzNsType =>
+      def value(bound: Literal): Option[AnyRef] = Some(SparkValues.toSpark(bound, t).asInstanceOf[AnyRef])
+      for {
+        lower <- all(facts.map(_.lower)).filter(_.nonEmpty)
+        upper <- all(facts.map(_.upper))
+      } yield (value(lower.min(Evaluate.ordering)), value(upper.max(Evaluate.ordering)))
+    case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
+  }
+
+  private def all[A](values: Vector[Option[A]]): Option[Vector[A]] =
+    if (values.forall(_.isDefined)) Some(values.flatten) else None
+
+  /** By the statistics file of the snapshot, or else of its youngest ancestor that has one. */
+  private def distinctValues(files: PlannedFiles): Int => Option[Long] = {
+    val metadata = files.table.metadata
+    val file = files.snapshot.flatMap { snapshot =>
+      metadata.ancestors(snapshot).map(s => metadata.statistics.find(_.snapshotId == s.snapshotId))
+        .collectFirst { case Some(statistics) => statistics }
+    }
+    id =>
+      for {
+        statistics <- file
+        blob <- statistics.blobMetadata.find(b => b.blobType == BlobType.ThetaSketch && b.fields == Vector(id))
+        count <- blob.properties.get(BlobProperty.Ndv).flatMap(v => Try(v.toLong).toOption)
+          .orElse(sketched(files, statistics.statisticsPath, blob))
+        if count > 0
+      } yield count
+  }
+
+  /** A statistics file that cannot be read costs a better plan, and not the query. */
+  private def sketched(files: PlannedFiles, path: String, blob: BlobMetadata): Option[Long] =
+    try {
+      val file = PuffinFile.open(files.table.io, path)
+      file.blobs.find(_.metadata.fields == blob.fields).map(b => ThetaSketch.parse(path, file.read(b)).ndv)
+    } catch { case _: IcebergError => None }
+}

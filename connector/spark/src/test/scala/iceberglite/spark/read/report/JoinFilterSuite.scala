@@ -1,0 +1,62 @@
+package iceberglite.spark.read.report
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.conf.ReadSettings
+import iceberglite.spec.Literal.{DoubleLiteral, LongLiteral}
+import iceberglite.spec.Type.LongType
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.Term
+import iceberglite.spec.{Content, ContentFile, FileFormat, Metrics, NestedField, PartitionSpec, PartitionTuple}
+
+/** What is decided of joins without a query. */
+class JoinFilterSuite extends AnyFunSuite {
+  private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
+
+  test("a list of a hundred values stays, and a longer one becomes its range, wherever it stands") {
+    val few = In(column, (1 to 100).map(i => LongLiteral(i.toLong)).toSet)
+    assert(JoinFilter.forRows(few) == few)
+    val many = In(column, (1 to 101).map(i => LongLiteral(i.toLong)).toSet)
+    val range = And(GreaterThanOrEqual(column, LongLiteral(1)), LessThanOrEqual(column, LongLiteral(101)))
+    assert(JoinFilter.forRows(many) == range)
+    assert(JoinFilter.forRows(And(Or(IsNan(column), many), few)) == And(Or(IsNan(column), range), few))
+    assert(JoinFilter.forRows(AlwaysTrue) == AlwaysTrue)
+  }
+
+  test("the range of a list takes zeros of both signs for one") {
+    val values = (0 to 101).map(i => DoubleLiteral(i.toDouble)).toSet ++ Set(DoubleLiteral(-0.0))
+    JoinFilter.forRows(In(column, values.map(identity))) match {
+      case And(GreaterThanOrEqual(_, DoubleLiteral(low)), LessThanOrEqual(_, DoubleLiteral(high))) =>
+        assert(low == 0.0 && high == 101.0)
+      case other => fail(other.toString)
+    }
+  }
+
+  private val mb = 1L << 20
+  private val settings = ReadSettings(128 * mb, adaptive = true, 8, 10, 4 * mb, vectorized = true, 5000, true, None)
+
+  private def file(bytes: Long): FileScanTask = FileScanTask.whole(
+    ContentFile(Content.Data, s"f$bytes", FileFormat.Parquet, 0, PartitionTuple.Empty, 1, bytes, Metrics.Empty),
+    1L,
+    PartitionSpec.Unpartitioned,
+    AlwaysTrue
+  )
+
+  private def groups(bytes: Long*) = Some(bytes.map(b => Vector(file(b))).toVector)
+
+  test("two scans are grouped where no task becomes too long for it") {
+    def isWorth(left: Seq[Long], right: Seq[Long]) =
+      GroupMatch.isWorth(groups(left: _*), groups(right: _*), settings, 100)
+    assert(isWorth(Seq.fill(4)(10L), Seq.fill(4)(10L)))
+    assert(isWorth(Seq.fill(100)(1024 * mb), Seq.fill(100)(1024 * mb)))
+    assert(isWorth(Seq(512 * mb, mb), Seq(mb, mb)))
+    assert(!isWorth(Seq(513 * mb, mb), Seq(mb, mb)))
+    assert(!isWorth(Seq(mb, mb), Seq.fill(2)(600 * mb)))
+    assert(isWorth(Seq.fill(1000)(10L), Seq(10L)))
+    assert(!isWorth(Seq.fill(1001)(10L), Seq(10L)))
+    assert(isWorth(Seq.fill(2000)(4 * mb), Seq(10L)))
+    assert(!isWorth(Seq.empty, Seq(10L)))
+    assert(!GroupMatch.isWorth(None, groups(1), settings, 100))
+  }
+}
