@@ -9,6 +9,7 @@ import org.apache.spark.sql.connector.expressions.{
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => SparkPredicate}
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.Type.{StringType, StructType}
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.{Expression, Term}
@@ -29,8 +30,9 @@ final case class ConvertedFilter(expression: Expression, exact: Boolean)
  * null; so NOT is carried inward during the conversion, to where it is known what makes a test false rather than null.
  *
  * @param schema the columns that the filters name
+ * @param texts all texts that the rows in question have in a column, by its id, where they are known
  */
-final class SparkFilters(schema: Schema, caseSensitive: Boolean) {
+final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => Option[Set[String]] = _ => None) {
 
   /**
    * The same condition; absent where an expression cannot say it. For changes to a table, which must not touch more.
@@ -52,6 +54,8 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean) {
       case ("IS_NULL", Array(child)) => nullTest(child, holds)
       case ("IS_NOT_NULL", Array(child)) => nullTest(child, !holds)
       case ("STARTS_WITH", Array(child, value: SparkLiteral[_])) => startsWith(child, value, holds)
+      case ("ENDS_WITH", Array(child, value: SparkLiteral[_])) => known(child, value, _.endsWith(_), holds)
+      case ("CONTAINS", Array(child, value: SparkLiteral[_])) => known(child, value, _.contains(_), holds)
       case ("IN", _) if children.nonEmpty => in(children.head, children.tail, holds)
       case (name, Array(child, value: SparkLiteral[_])) => comparison(name, child, value, holds)
       case (name, Array(value: SparkLiteral[_], child)) => mirrored(name).flatMap(comparison(_, child, value, holds))
@@ -85,6 +89,23 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean) {
         exactly(if (holds) StartsWith(term, prefix) else NotStartsWith(term, prefix))
       }
     }
+
+  /** Ranges tell nothing of it, but a column may have few texts, all of them known. */
+  private def known(
+      child: SparkExpression,
+      value: SparkLiteral[_],
+      test: (String, String) => Boolean,
+      holds: Boolean
+  ): Option[ConvertedFilter] = column(child).flatMap {
+    case (term @ Term.Bound(field, _), StringType) =>
+      if (value.value == null) constant(value = false)
+      else {
+        texts(field.id).flatMap { all =>
+          exactly(In(term, all.filter(test(_, value.value.toString) == holds).map(StringLiteral)))
+        }
+      }
+    case _ => None
+  }
 
   /** A null in the list makes the test null where it is not true. */
   private def in(child: SparkExpression, values: Array[SparkExpression], holds: Boolean): Option[ConvertedFilter] =

@@ -1,0 +1,117 @@
+package iceberglite.spark.rules
+
+import java.time.temporal.ChronoUnit
+import java.time.{Instant, ZoneId}
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.types.{DataType, DateType, TimestampNTZType, TimestampType}
+
+import iceberglite.spark.rules.OrderedExpression._
+
+/**
+ * An expression over one column of dates or timestamps that grows with the column: `date_trunc('month', ts)`,
+ * `year(d)`.
+ *
+ * Where clocks are put back it does not quite: at 00:00:30 in St. John's it may be 23:01 half a minute later. There a
+ * value of the expression tells of the column only to within a margin.
+ *
+ * @param column of the type date, timestamp or timestamp without time zone
+ */
+final private[rules] class OrderedExpression(val column: Expression, whole: Expression) {
+  private val input = BoundReference(0, column.dataType, nullable = false)
+  private val function = whole.transform { case e if e eq column => input }
+  private val zones = whole.collect { case e: TimeZoneAwareExpression => e.timeZoneId }.flatten.distinct
+    .map(DateTimeUtils.getZoneId)
+
+  /**
+   * Where the expression reaches a value.
+   *
+   * @return absent where it is always below, always at least that value, or cannot be calculated
+   */
+  def reaches(value: Long): Option[Threshold] =
+    try {
+      var (below, from) = limits(column.dataType)
+      if (of(below) >= value || of(from) < value) None
+      else {
+        while (below + 1 < from) {
+          // Their difference may be more than a long holds.
+          val middle = (below >> 1) + (from >> 1) + (below & from & 1)
+          if (of(middle) < value) below = middle else from = middle
+        }
+        Some(Threshold(from, margin(from)))
+      }
+    } catch { case NonFatal(_) => None }
+
+  private def of(value: Long): Long = {
+    val held: Any = if (column.dataType == DateType) value.toInt else value
+    function.eval(InternalRow(held)).asInstanceOf[Number].longValue
+  }
+
+  /** In units of the column. */
+  private def margin(at: Long): Long = {
+    val unit = if (column.dataType == DateType) MicrosPerDay else 1L
+    val moment = Instant.EPOCH.plus(at * unit, ChronoUnit.MICROS)
+    val days = zones.map(daysUnsure(_, moment)).foldLeft(0L)(math.max)
+    days * MicrosPerDay / unit
+  }
+}
+
+/**
+ * @param from the expression is at least the value from here on, and below it before
+ * @param margin how far from there that may not be so
+ */
+final private[rules] case class Threshold(from: Long, margin: Long) {
+  def isExact: Boolean = margin == 0
+}
+
+private[rules] object OrderedExpression {
+  private val MicrosPerDay = 86400L * 1000 * 1000
+  private val MicrosPerYear = 365 * MicrosPerDay
+  private val DaysAround = 14L
+
+  def of(e: Expression): Option[OrderedExpression] = columnOf(e).filter(_ ne e).map(new OrderedExpression(_, e))
+
+  private def columnOf(e: Expression): Option[Expression] = e match {
+    case Column(column) if isTime(column.dataType) => Some(column)
+    case Cast(child, t, _, _) if isTime(t) && isTime(child.dataType) => columnOf(child)
+    case TruncTimestamp(unit, child, _) if unit.foldable => columnOf(child)
+    case TruncDate(child, unit) if unit.foldable => columnOf(child)
+    case Year(child) => columnOf(child)
+    case LastDay(child) => columnOf(child)
+    case _ => None
+  }
+
+  private def isTime(t: DataType): Boolean = t match {
+    case DateType | TimestampType | TimestampNTZType => true
+    case _ => false
+  }
+
+  /** Far beyond any calendar, and not so far that something overflows. */
+  private def limits(t: DataType): (Long, Long) =
+    if (t == DateType) (-280000 * 365L, 280000 * 365L) else (-280000 * MicrosPerYear, 280000 * MicrosPerYear)
+
+  /** For some days around a moment the clocks may run evenly, be put forward or back, or leave out a day. */
+  private def daysUnsure(zone: ZoneId, moment: Instant): Long = {
+    val rules = zone.getRules
+    val until = moment.plus(DaysAround, ChronoUnit.DAYS)
+    val changes = Iterator.iterate(Option(rules.nextTransition(moment.minus(DaysAround, ChronoUnit.DAYS))))(
+      _.flatMap(t => Option(rules.nextTransition(t.getInstant)))
+    ).takeWhile(_.exists(!_.getInstant.isAfter(until))).flatten.map(_.getDuration.abs.toHours).toVector
+    if (changes.isEmpty) 0L else if (changes.max <= 1) 1L else 7L
+  }
+}
+
+/** A column, or a field in structs, which a filter of Spark's sources can name. */
+private[rules] object Column {
+  def unapply(e: Expression): Option[Expression] = if (isColumn(e)) Some(e) else None
+
+  private def isColumn(e: Expression): Boolean = e match {
+    case _: AttributeReference => true
+    case GetStructField(child, _, _) => isColumn(child)
+    case _ => false
+  }
+}

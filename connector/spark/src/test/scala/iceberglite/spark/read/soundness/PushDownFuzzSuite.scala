@@ -1,0 +1,125 @@
+package iceberglite.spark.read.soundness
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.expressions.{And, BindReferences, Expression, InterpretedPredicate, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.{LiteCatalog, SharedSession}
+
+/**
+ * Random tables and conditions: the files that are planned for a condition, and what Spark is left to test of it, give
+ * the rows that Spark finds without any push-down. Some of the queries are run as well, here and by Apache Iceberg.
+ */
+class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
+  private val tables = Fuzz.rounds(8)
+  private val conditionsEach = 80
+  private val runEach = 5
+  private val byPeerEach = 2
+  private val zones = Seq("UTC", "America/New_York", "America/St_Johns", "Asia/Kathmandu", "Pacific/Apia")
+
+  private def settings(zone: String): Seq[(String, String)] = Seq(
+    "spark.sql.session.timeZone" -> zone,
+    "spark.sql.datetime.java8API.enabled" -> "true",
+    // To compile a query takes longer than to interpret it for a few rows.
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
+    "spark.sql.adaptive.enabled" -> "false",
+    "spark.sql.leafNodeDefaultParallelism" -> "1"
+  )
+
+  /** The rows of a table, found without push-down: as Spark shows them, and as it holds them. */
+  private class AllRows(table: String) {
+    private val all = spark.table(table)
+    private val found = all.selectExpr("*", "_file").collect()
+    private val convert = CatalystTypeConverters.createToCatalystConverter(all.schema)
+    val file: Map[Int, String] = found.map(r => r.getInt(0) -> r.getString(r.length - 1)).toMap
+    val held: Map[Int, InternalRow] =
+      found.map(r => r.getInt(0) -> convert(Row(r.toSeq.init: _*)).asInstanceOf[InternalRow]).toMap
+    val plain: DataFrame =
+      spark.createDataFrame(java.util.Arrays.asList(found.map(r => Row(r.toSeq.init: _*)): _*), all.schema)
+
+    /** For each condition the ids of the rows that it is true for, by one query. */
+    def matching(conditions: Seq[String]): Seq[Set[Int]] = {
+      val tested = plain.selectExpr("id" +: conditions: _*).collect()
+      conditions.indices.map(i => tested.filter(r => !r.isNullAt(i + 1) && r.getBoolean(i + 1)).map(_.getInt(0)).toSet)
+    }
+  }
+
+  /**
+   * What a query of all columns comes to: the rows of its files for which Spark's filter is true.
+   *
+   * @param files how many it reads
+   * @param isTested whether Spark tests rows
+   */
+  private case class Outcome(ids: Set[Int], files: Int, isTested: Boolean)
+
+  private def planned(query: DataFrame, rows: AllRows): Outcome = {
+    val plan = query.queryExecution.optimizedPlan
+    val scan = plan.collectLeaves().collectFirst { case r: DataSourceV2ScanRelation => r }
+    scan.fold(Outcome(Set.empty, 0, isTested = false)) { r =>
+      val files = r.scan.asInstanceOf[IcebergScan].files.plan.tasks.map(_.file.path).toSet
+      val test = InterpretedPredicate(BindReferences.bindReference(left(plan), r.output))
+      test.initialize(0)
+      val ids = rows.held.collect { case (id, row) if files(rows.file(id)) && test.eval(row) => id }.toSet
+      Outcome(ids, files.size, left(plan) != Literal.TrueLiteral)
+    }
+  }
+
+  private def left(plan: LogicalPlan): Expression =
+    plan.collect { case Filter(condition, _) => condition }.reduceOption(And).getOrElse(Literal.TrueLiteral)
+
+  private def ids(query: DataFrame): Set[Int] = query.select("id").collect().map(_.getInt(0)).toSet
+
+  test("no condition loses or adds a row, whatever was pushed down") {
+    val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+    val outcomes = (0 until tables).flatMap { round =>
+      val random = new Random(Fuzz.seed + round * 7919L)
+      val zone = zones(round % zones.size)
+      withConf(settings(zone): _*) {
+        val table = new EvolvingTable(newTable("pushed"), 1 + round % 3, random, sql)(catalog)
+        withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, round $round, $zone\n") {
+          withClue(s"${table.story}\n")(table.build())
+          withClue(s"${table.story}\n")(check(table, random))
+        }
+      }
+    }
+    val (read, all) = (outcomes.map(_._1.files).sum, outcomes.map(_._2).sum)
+    assert(read < all * 3 / 4, "or hardly a file was skipped, and nothing was proved")
+    assert(outcomes.count(!_._1.isTested) > outcomes.size / 20)
+  }
+
+  /**
+   * Apache Iceberg takes -0.0 for less than 0.0, where Spark takes them for equal, and skips files by it. A decimal
+   * that is rounded down to more digits than there are is null in Spark, and not to its function.
+   */
+  private def isWrongInPeer(condition: String): Boolean =
+    condition.contains("0.0'") || condition.contains("truncate(10, ")
+
+  /** @return the outcomes of all conditions, each with the number of all files */
+  private def check(table: EvolvingTable, random: Random): Seq[(Outcome, Int)] = {
+    val rows = new AllRows(table.name)
+    val predicates = new RandomPredicates(EvolvingTable.leavesOf(table.table.schema), random)
+    val conditions = Vector.tabulate(conditionsEach)(i => predicates.next(i % 4))
+    val all = spark.table(table.name)
+    conditions.zip(rows.matching(conditions)).zipWithIndex.map { case ((condition, expected), i) =>
+      withClue(s"WHERE $condition\n") {
+        val query = all.where(condition)
+        val outcome = planned(query, rows)
+        assert(outcome.ids == expected)
+        if (i % (conditionsEach / runEach) == 0) assert(ids(query) == expected, "as run")
+        if (i % (conditionsEach / byPeerEach) == 0 && !isWrongInPeer(condition)) {
+          val there = spark.table(peer(table.name)).where(condition.replace("lite.system.", "ice.system."))
+          assert(ids(there) == expected, "as run by Apache Iceberg")
+        }
+        (outcome, rows.file.values.toSet.size)
+      }
+    }
+  }
+}
