@@ -100,6 +100,7 @@ def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, t
         str(SPARK_HOME / "bin" / "spark-submit"), "--master", cluster, "--jars", str(connector_jars()[0]),
         "--conf", "spark.ui.enabled=false", "--conf", "spark.executor.memory=700m",
         "--conf", f"spark.serializer=org.apache.spark.serializer.{serializer}",
+        "--conf", "spark.sql.iceberg.data-planning-mode=distributed",
         "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
         str(ROOT / "examples" / "02_spark_submit.py"), str(tmp_path / "flights.csv"), str(tmp_path / "wh"),
     ]  # fmt: skip
@@ -108,3 +109,4 @@ def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, t
     assert "rows=35 flights=336776" in done.stdout
     executors = set(re.findall(r"Granted executor ID (app-\S+) on", done.stderr))
     assert len(executors) == 2, "both workers took part"
+    assert "SparkManifests.scala" in done.stderr, "executors read the manifests"

@@ -39,6 +39,7 @@ private[io] object MetricsMap {
   case object UpperBounds extends Bounds(5, "upper_bounds") {
     override def of(metrics: Metrics): Option[Map[Int, ByteBuffer]] = metrics.upperBounds
   }
+  val all: Seq[MetricsMap] = Seq(ColumnSizes, ValueCounts, NullValueCounts, NanValueCounts, LowerBounds, UpperBounds)
   val Size = 6
 }
 
@@ -104,14 +105,31 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
       if (findKey(in, id)(_.skipBytes()) && in.readLength() == width) in.readLittleEndian(width) else absent
     }
 
-  private def counts(map: Counts): Option[Map[Int, Long]] = if (has(map)) Some(all(input(map))(_.readLong())) else None
+  private def counts(map: Counts): Option[Map[Int, Long]] =
+    if (has(map)) Some(entriesOf(input(map))(_.readLong())) else None
 
-  private def bounds(map: Bounds): Option[Map[Int, ByteBuffer]] = if (has(map)) Some(all(input(map))(view)) else None
+  private def bounds(map: Bounds): Option[Map[Int, ByteBuffer]] =
+    if (has(map)) Some(entriesOf(input(map))(view)) else None
 
   private def view(in: AvroInput): ByteBuffer = {
     val length = in.readLength()
     in.skip(length)
     ByteBuffer.wrap(bytes, in.position - length, length).slice()
+  }
+
+  override def only(ids: Set[Int]): Metrics = if (ids.isEmpty) Metrics.Empty
+  else {
+    val out = new AvroOutput(64)
+    val moved = Array.fill(MetricsMap.Size * 2)(Missing)
+    MetricsMap.all.filter(has).foreach { map =>
+      moved(map.index * 2) = out.size
+      map match {
+        case counts: Counts => copyKeys(input(counts), out, ids)(_.skipNumbers(1))
+        case bounds: Bounds => copyKeys(input(bounds), out, ids)(_.skipBytes())
+      }
+      moved(map.index * 2 + 1) = out.size
+    }
+    new EncodedMetrics(out.toBytes, moved)
   }
 
   /** Java's serialization: without the rest of the block. */
@@ -151,8 +169,27 @@ private[io] object EncodedMetrics {
     false
   }
 
+  /** The entries of a map with some keys, in blocks of one. */
+  private def copyKeys(in: AvroInput, out: AvroOutput, ids: Set[Int])(skipValue: AvroInput => Unit): Unit = {
+    var count = in.readBlockCount()
+    while (count > 0) {
+      while (count > 0) {
+        val start = in.position
+        val id = in.readInt()
+        skipValue(in)
+        if (ids(id)) {
+          out.writeLong(1)
+          out.writeRaw(in.bytes, start, in.position - start)
+        }
+        count -= 1
+      }
+      count = in.readBlockCount()
+    }
+    out.writeLong(0)
+  }
+
   /** Keys and values of a whole map; no key comes twice. */
-  private def all[V: ClassTag](in: AvroInput)(value: AvroInput => V): Map[Int, V] = {
+  private def entriesOf[V: ClassTag](in: AvroInput)(value: AvroInput => V): Map[Int, V] = {
     var ids = new Array[Int](0)
     var values = new Array[V](0)
     var size = 0

@@ -51,6 +51,15 @@ object Manifests {
     new GuardedEntries(guard(manifest.path)(open(io, manifest)), manifest, spec, schema)
   }
 
+  /** The same of a manifest that is at hand. */
+  private[io] def decode(
+      bytes: Array[Byte],
+      manifest: ManifestFile,
+      spec: PartitionSpec,
+      schema: Schema
+  ): Iterator[ManifestEntry] =
+    new GuardedEntries(guard(manifest.path)(AvroContainerReader.open(bytes)), manifest, spec, schema)
+
   /** A manifest of more than the usual size is not held as a whole, but read as its entries are asked for. */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
     if (manifest.length > StreamedBytes) AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))

@@ -17,12 +17,15 @@ import iceberglite.spec.expr.KeyRanges
  *     of any.
  *
  * Files that hold nothing of the data file by their bounds are left out. Safe to share between threads.
+ *
+ * @param keyIds the columns whose metrics tell which equality deletes a data file may need
  */
 final private[scan] class DeleteIndex private (
     vectors: HashMap[String, DeleteFile],
     ofFiles: HashMap[String, SortedDeletes],
     ofPartitions: HashMap[(Int, PartitionTuple), PartitionDeletes],
-    global: SortedDeletes
+    global: SortedDeletes,
+    val keyIds: Set[Int]
 ) {
   val isEmpty: Boolean = vectors.isEmpty && ofFiles.isEmpty && ofPartitions.isEmpty && global.isEmpty
 
@@ -67,7 +70,8 @@ final private[scan] class DeleteIndex private (
 private[scan] object DeleteIndex {
   private val Nothing: Vector[DeleteFile] = Vector.empty
 
-  val Empty: DeleteIndex = new DeleteIndex(new HashMap, new HashMap, new HashMap, SortedDeletes.of(Vector.empty))
+  val Empty: DeleteIndex =
+    new DeleteIndex(new HashMap, new HashMap, new HashMap, SortedDeletes.of(Vector.empty), Set.empty)
 
   /**
    * @param entries live entries of delete manifests
@@ -75,15 +79,17 @@ private[scan] object DeleteIndex {
    */
   def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: KeyColumns): DeleteIndex = {
     val (vectors, files) = entries.partition(_.file.isDeletionVector)
-    val (equality, positions) = files.partition(_.file.content == Content.EqualityDeletes)
-    val (everywhere, inPartition) = equality.map(new EqualityDelete(_, keys))
+    val (byKeys, positions) = files.partition(_.file.content == Content.EqualityDeletes)
+    val equality = byKeys.map(new EqualityDelete(_, keys))
+    val (everywhere, inPartition) = equality
       .partition(d => specs.get(d.file.specId).forall(!_.isPartitioned))
     val (ofOne, ofMany) = positions.map(new PositionDelete(_)).partition(_.dataFile.isDefined)
     new DeleteIndex(
       vectorsByFile(vectors),
       hashed(ofOne.groupBy(_.dataFile.get).mapValues(SortedDeletes.of)),
       hashed((ofMany ++ inPartition).groupBy(d => (d.file.specId, d.file.partition)).mapValues(PartitionDeletes.of)),
-      SortedDeletes.of(everywhere)
+      SortedDeletes.of(everywhere),
+      equality.iterator.flatMap(_.file.equalityIds).toSet
     )
   }
 

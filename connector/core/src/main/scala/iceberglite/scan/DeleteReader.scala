@@ -2,7 +2,6 @@ package iceberglite.scan
 
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.{HashSet => JavaSet}
 
 import scala.collection.mutable
 
@@ -14,14 +13,18 @@ import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.Type.StructType
 
 /**
- * Reads the delete files of data files (spec: "Delete Formats"). What several data files share is read once and kept as
- * long as the reader, which is one thread's.
+ * Reads the delete files of data files (spec: "Delete Formats"). What several data files share is read once. One
+ * thread's.
  *
  * @param nameMapping the table's, for delete files without field ids
+ * @param sharing with whom; without one, what was read is kept as long as the reader
  */
-final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping: Option[NameMapping]) {
-  private val positionFiles = mutable.Map.empty[String, Map[String, DeletionVector]]
-  private val keySets = mutable.Map.empty[(Vector[KeyColumn], Vector[String]), DeletedKeys]
+final class DeleteReader(
+    io: FileIO,
+    specs: Map[Int, PartitionSpec],
+    nameMapping: Option[NameMapping],
+    sharing: DeleteSharing = DeleteSharing.own
+) {
 
   /**
    * @param dataFile the path of the data file, as metadata has it
@@ -41,33 +44,42 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
     "This release has no keys; read the table with an engine that has"
   )
 
-  private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector =
-    deletes.map(d =>
-      if (d.isVector) DeletionVectorFiles.read(io, d.file) else ofFile(d.file).getOrElse(dataFile, DeletionVector.Empty)
-    )
-      .foldLeft(DeletionVector.Empty)(_ union _)
+  private def shared[V <: AnyRef](part: AnyRef, weigh: V => Long)(load: => V): V =
+    sharing.cache.valueOf[V](SharedKey(sharing.owner, part), sharing.limits, weigh)(load)
 
-  /** The positions in a position delete file, by data file. */
-  private def ofFile(entry: ContentFile): Map[String, DeletionVector] = positionFiles.getOrElseUpdate(
-    entry.path, {
-      val builders = mutable.Map.empty[String, DeletionVector.Builder]
-      var (lastPath, last) = ("", DeletionVector.newBuilder)
-      foreachRow(entry, DeleteReader.PositionColumns, Some(DeleteReader.PositionNames)) { row =>
-        // Sorted by path: most rows speak of the file that the row before them speaks of.
-        val path = row(0).asInstanceOf[String]
-        if (path != lastPath) {
-          requireSpokenOf(entry, path)
-          last = builders.getOrElseUpdate(path, DeletionVector.newBuilder)
-          lastPath = path
-        }
-        val position = row(1).asInstanceOf[java.lang.Long].longValue
-        if (position < 0)
-          throw UnreadableFile(entry.path, "position delete file", s"It names the row $position of $path")
-        last += position
+  private def positionsOf(dataFile: String, deletes: Vector[DeleteFile]): DeletionVector = deletes.map { d =>
+    if (d.isVector) shared[DeletionVector](d.location, _.bytes)(DeletionVectorFiles.read(io, d.file))
+    else if (mayBeShared(d.file)) ofFile(d.file).of(dataFile)
+    else read(d.file, Some(dataFile)).of(dataFile)
+  }.foldLeft(DeletionVector.Empty)(_ union _)
+
+  private def ofFile(entry: ContentFile): FilePositions =
+    shared[FilePositions](entry.path, _.bytes)(read(entry, None))
+
+  /** By what its positions take at most. The whole of a greater one is nothing that a task should hold. */
+  private def mayBeShared(entry: ContentFile): Boolean =
+    entry.recordCount * DeleteReader.MaxPositionBytes <= sharing.limits.maxEntryBytes
+
+  /** The positions in a position delete file: of all data files, or of one alone. */
+  private def read(entry: ContentFile, only: Option[String]): FilePositions = {
+    val builders = mutable.Map.empty[String, DeletionVector.Builder]
+    var lastPath = ""
+    var last: Option[DeletionVector.Builder] = None
+    foreachRow(entry, DeleteReader.PositionColumns, Some(DeleteReader.PositionNames)) { row =>
+      // Sorted by path: most rows speak of the file that the row before them speaks of.
+      val path = row(0).asInstanceOf[String]
+      if (path != lastPath) {
+        requireSpokenOf(entry, path)
+        last = if (only.forall(_ == path)) Some(builders.getOrElseUpdate(path, DeletionVector.newBuilder)) else None
+        lastPath = path
       }
-      builders.mapValues(_.result()).toMap.map(identity)
+      val position = row(1).asInstanceOf[java.lang.Long].longValue
+      if (position < 0)
+        throw UnreadableFile(entry.path, "position delete file", s"It names the row $position of $path")
+      last.foreach(_ += position)
     }
-  )
+    new FilePositions(builders.mapValues(_.result()).toMap.map(identity))
+  }
 
   /** A file that speaks of others than its entry says is not the file that was committed. */
   private def requireSpokenOf(entry: ContentFile, path: String): Unit = {
@@ -83,21 +95,38 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
     )
   }
 
-  private def keysOf(columns: Vector[KeyColumn], deletes: Vector[DeleteFile]): DeletedKeys =
-    keySets.getOrElseUpdate(
-      (columns, deletes.map(_.file.path)), {
-        val read = ReadColumns.merged(Vector.empty, columns.map(_.column))
-        val rows = new JavaSet[Record]
-        val keyOf = new KeyOf(columns, read)
-        deletes.foreach(d =>
-          foreachRow(d.file, StructType(read), nameMapping) { row =>
-            val key = keyOf(row)
-            if (!rows.contains(key)) rows.add(new Record(key.values.clone()))
-          }
-        )
-        new DeletedKeys(columns, rows)
+  private def keysOf(columns: Vector[KeyColumn], deletes: Vector[DeleteFile]): DeletedKeys = {
+    val parts = deletes.map(d => shared[KeySet]((d.file.path, columns, nameMapping), _.bytes)(read(d.file, columns)))
+    val held = parts.collect { case keys: HeldKeys => keys }
+    val isSmall = held.map(_.bytes).sum <= sharing.limits.maxEntryBytes / 2
+    if (parts.size == 1 || held.size < parts.size || !isSmall) new DeletedKeys(columns, parts)
+    else {
+      // Rows are tested once, and not for each of the files.
+      val union = shared[KeySet]((deletes.map(_.file.path), columns, nameMapping), _.bytes) {
+        val builder = newKeys(columns)
+        held.foreach(builder ++= _)
+        builder.result()
       }
-    )
+      new DeletedKeys(columns, Vector(union))
+    }
+  }
+
+  private def read(file: ContentFile, columns: Vector[KeyColumn]): KeySet = {
+    val read = ReadColumns.merged(Vector.empty, columns.map(_.column))
+    val keyOf = new KeyOf(columns, read)
+    val builder = newKeys(columns)
+    try {
+      foreachRow(file, StructType(read), nameMapping)(row => builder += keyOf(row).values)
+      builder.result()
+    } catch {
+      case e: Throwable =>
+        builder.discard()
+        throw e
+    }
+  }
+
+  private def newKeys(columns: Vector[KeyColumn]): KeySetBuilder =
+    new KeySetBuilder(columns, sharing.limits.maxEntryBytes, sharing.spillDirectory)
 
   private def foreachRow(
       entry: ContentFile,
@@ -113,7 +142,20 @@ final class DeleteReader(io: FileIO, specs: Map[Int, PartitionSpec], nameMapping
   }
 }
 
+/** What one delete file says of positions. Safe to share. */
+final private class FilePositions(positions: Map[String, DeletionVector]) {
+  def of(dataFile: String): DeletionVector = positions.getOrElse(dataFile, DeletionVector.Empty)
+
+  val bytes: Long = positions.iterator.map { case (path, vector) => path.length * 2L + 100L + vector.bytes }.sum
+}
+
+/** What is shared: whose, and which file, or what was made of several. */
+final private case class SharedKey(owner: AnyRef, part: AnyRef)
+
 private object DeleteReader {
+
+  /** What a position takes at most, where each is alone in its container, or has a path of its own. */
+  val MaxPositionBytes = 8L
   private val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
   val PositionColumns: StructType = StructType(columns)
 

@@ -72,19 +72,9 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
 /** The delete columns of some equality delete files, and which files they cannot touch. */
 final private[scan] class Key(val columns: Vector[KeyColumn]) {
   private val compared = columns.filterNot(_.isNested).map(_.field)
+  private val ids = compared.map(_.id).toSet
   val overlap: KeyOverlap = new KeyOverlap(compared)
 
   /** The metrics of the columns alone: of the other columns of a deleted row nothing follows for rows with its key. */
-  def metricsOf(deletes: ContentFile): Metrics = {
-    val ids = compared.map(_.id).toSet
-    def of[A](map: Option[Map[Int, A]]): Option[Map[Int, A]] = map.map(_.filterKeys(ids).map(identity))
-    val all = deletes.metrics
-    MetricMaps(
-      valueCounts = of(all.valueCounts),
-      nullValueCounts = of(all.nullValueCounts),
-      nanValueCounts = of(all.nanValueCounts),
-      lowerBounds = of(all.lowerBounds),
-      upperBounds = of(all.upperBounds)
-    )
-  }
+  def metricsOf(deletes: ContentFile): Metrics = deletes.metrics.only(ids)
 }

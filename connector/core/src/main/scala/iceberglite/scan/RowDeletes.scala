@@ -1,7 +1,5 @@
 package iceberglite.scan
 
-import java.util.{HashSet => JavaSet}
-
 import iceberglite.data.Record
 import iceberglite.io.puffin.DeletionVector
 import iceberglite.spec.NestedField
@@ -27,15 +25,20 @@ object RowDeletes {
  * The keys of deleted rows: a row whose values are equal in all columns is deleted, null being equal to null (spec:
  * "Equality Delete Files").
  *
- * @param rows the keys, each in the order of the columns; nobody changes them
+ * @param sets the keys, each in the order of the columns; a row is deleted that is in any of them
  */
-final class DeletedKeys(val columns: Vector[KeyColumn], val rows: JavaSet[Record]) {
-  def isEmpty: Boolean = rows.isEmpty
+final class DeletedKeys(val columns: Vector[KeyColumn], val sets: Vector[KeySet]) {
+  def isEmpty: Boolean = sets.forall(_.isEmpty)
 
   /** Tests rows of these columns. The test is one thread's. */
   def in(read: Vector[NestedField]): Record => Boolean = {
     val keyOf = new KeyOf(columns, read)
-    row => rows.contains(keyOf(row))
+    val key = new KeyBuffer
+    row => {
+      key.clear()
+      keyOf(row).values.foreach(key.put)
+      sets.exists(_.contains(key))
+    }
   }
 }
 

@@ -7,19 +7,27 @@ import iceberglite.spec.expr.Expression
  *
  * @param tasks one a file, in the order of the manifests and of the files in them
  * @param filter the scan's filter, bound
+ * @param keeps which metrics of the files are there, if they are known at all
  */
-final case class ScanPlan(tasks: Vector[FileScanTask], filter: Expression, report: ScanReport)
+final case class ScanPlan(
+    tasks: Vector[FileScanTask],
+    filter: Expression,
+    report: ScanReport,
+    keeps: KeptMetrics = KeptMetrics.All
+)
 
 /**
  * How a plan came about.
  *
  * @param totalManifests the data manifests of the snapshot
- * @param skippedManifests those that were not read: without live files, or ruled out by their partition summaries
+ * @param skippedManifests those that were not read: without live files, ruled out by their partition summaries, or not
+ *   needed for the rows that were enough
  * @param totalFiles the live data files of the snapshot; absent where a manifest that was not read does not say how
  *   many it has
  * @param deleteFiles the delete files that apply to the files of the plan
  * @param deletedRecords how many rows deletion vectors take out of `resultRecords`; other deletes do not tell
- * @param prunedFiles files of the manifests that were read, ruled out by their partition or their metrics
+ * @param prunedFiles files of the manifests that were read, ruled out by their partition or their metrics, or not needed
+ *   for the rows that were enough
  */
 final case class ScanReport(
     table: String,

@@ -23,6 +23,15 @@ final private[scan] class SpecFilters(bound: Expression, specs: Map[Int, Partiti
 /** The files of a manifest that a scan reads; `pruned` counts its other live files. */
 final private[scan] case class Selected(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
 
+private[scan] object Selected {
+  def all(parts: Vector[Selected]): Selected = Selected(
+    parts.flatMap(_.tasks),
+    parts.map(_.pruned).sum,
+    parts.map(_.records).sum,
+    parts.map(_.bytes).sum
+  )
+}
+
 /** A scan's filter as it applies to the files of one spec. Safe to share between threads. */
 final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sources: Schema) {
   private val projected = Project.inclusive(bound, spec, sources)
@@ -43,7 +52,8 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
 
   def mightMatch(manifest: ManifestFile): Boolean = manifests.mightMatch(manifest)
 
-  def select(entries: Iterator[ManifestEntry]): Selected = {
+  /** Selecting of what was selected gives the same. */
+  def select(entries: Iterator[ManifestEntry], keeps: KeptMetrics): Selected = {
     val verdicts = new Verdicts
     val tasks = Vector.newBuilder[FileScanTask]
     var pruned = 0
@@ -52,7 +62,7 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
       if (e.isLive) {
         val verdict = verdicts.of(e.file.partition)
         if (verdict.mightMatch(e)) {
-          tasks += FileScanTask.whole(e.file, e.sequenceNumber.getOrElse(0L), spec, verdict.residual)
+          tasks += FileScanTask.whole(keeps.of(e.file), e.sequenceNumber.getOrElse(0L), spec, verdict.residual)
           records += e.file.knownRecords
           bytes += e.file.fileSizeInBytes
         } else pruned += 1

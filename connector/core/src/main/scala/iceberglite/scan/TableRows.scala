@@ -41,15 +41,19 @@ final class TableRows(
       "This release has no keys; read the table with an engine that has"
     )
     val deletes = deleteReader.of(task.file.path, task.deletes)
+    val among = task.change.flatMap(_.among).map(deleteReader.of(task.file.path, _))
     val output = new RowOutput(wanted, task)
-    val columns = ReadColumns.merged(output.stored, deletes.columns ++ filterColumns(task))
-    val needsPosition = !deletes.positions.isEmpty && !columns.exists(_.id == MetadataColumns.Position.id)
+    val asked = deletes.columns ++ among.toVector.flatMap(_.columns) ++ filterColumns(task)
+    val columns = ReadColumns.merged(output.stored, asked)
+    val byPlace = (among.toVector :+ deletes).exists(!_.positions.isEmpty)
+    val needsPosition = byPlace && !columns.exists(_.id == MetadataColumns.Position.id)
     val read = if (needsPosition) columns :+ MetadataColumns.Position else columns
     val source = DataSource(io, task.file.path, task.file.fileSizeInBytes, nameMapping, constants(task, read))
     val rows = DataFormats.of(task.file.format).read(source, StructType(read))
     val isDeleted = deleted(deletes, read)
     val marked = output.of(read, isDeleted)
-    val tests = if (marksRows || deletes.isEmpty) Vector.empty else Vector((row: Record) => !isDeleted(row))
+    val tests = among.map(deleted(_, read)).toVector ++
+      (if (marksRows || deletes.isEmpty) Vector.empty else Vector((row: Record) => !isDeleted(row)))
     new PassingRows(rows, (tests ++ residual(task, read)).toArray, marked)
   }
 
@@ -63,6 +67,9 @@ final class TableRows(
       case (MetadataColumns.FilePath.id, _) => Some(task.file.path)
       case (MetadataColumns.SpecId.id, _) => Some(Int.box(task.spec.specId))
       case (MetadataColumns.Deleted.id, _) => Some(Boolean.box(false))
+      case (MetadataColumns.ChangeType.id, _) => task.change.map(_.changeType.name)
+      case (MetadataColumns.ChangeOrdinal.id, _) => task.change.map(c => Int.box(c.ordinal))
+      case (MetadataColumns.CommitSnapshotId.id, _) => task.change.map(c => Long.box(c.snapshotId))
       // Of a table that never had partitions it is null.
       case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty =>
         Some(FileConstants.partition(struct, task.spec, task.file.partition))
@@ -107,7 +114,7 @@ private[scan] object TableRows {
   def long(value: AnyRef): Long = value.asInstanceOf[java.lang.Long].longValue
 
   /** The ids of the fields that an expression speaks of. */
-  private def columns(e: Expression): Set[Int] = e match {
+  private[scan] def columns(e: Expression): Set[Int] = e match {
     case And(l, r) => columns(l) ++ columns(r)
     case Or(l, r) => columns(l) ++ columns(r)
     case Not(child) => columns(child)

@@ -2,12 +2,11 @@ package iceberglite.scan
 
 import java.util.IdentityHashMap
 
-import iceberglite.spec.{Content, ContentFile, FormatVersion, ManifestContent, ManifestFile, Schema, Snapshot}
+import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile, Schema, Snapshot}
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.expr.{Bind, Expression, InclusiveMetrics}
-import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.table.Table
-import iceberglite.tree.{InParallel, ManifestCache, MetadataTree, PartitionSources}
+import iceberglite.tree.{InParallel, ManifestCache, MetadataTree}
 
 /**
  * A scan of one snapshot of a table.
@@ -16,6 +15,8 @@ import iceberglite.tree.{InParallel, ManifestCache, MetadataTree, PartitionSourc
  * @param schema what the filter's columns are columns of: the table's, or of an old snapshot its own
  * @param filter bound to `schema`, or to be bound to it
  * @param cache where decoded manifests are kept
+ * @param keeps which metrics the files of the plan keep
+ * @param cluster who reads manifests where there are too many for one JVM
  */
 final case class TableScan(
     table: Table,
@@ -23,7 +24,9 @@ final case class TableScan(
     schema: Schema,
     filter: Expression,
     caseSensitive: Boolean,
-    cache: ManifestCache
+    cache: ManifestCache,
+    keeps: KeptMetrics = KeptMetrics.All,
+    cluster: Option[ManifestCluster] = None
 ) {
 
   /**
@@ -32,43 +35,73 @@ final case class TableScan(
    * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that is not there
    * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply break the specification
    */
-  def plan(): ScanPlan = {
+  def plan(): ScanPlan = plan(None)
+
+  /**
+   * The same, or the first of the files, in the order of a whole plan, as soon as these hold enough rows for certain.
+   *
+   * @param untilRows how many matching rows are enough; see [[FileScanTask.sureRecords]]
+   */
+  def plan(untilRows: Option[Long]): ScanPlan = {
     val bound = Bind(filter, schema, caseSensitive)
-    val sources = PartitionSources.schema(table.metadata, schema)
     val tree = MetadataTree.of(table.io, table.metadata, schema, cache)
-    val filters = new SpecFilters(bound, table.metadata.specsById, sources)
     val manifests = snapshot.fold(Vector.empty[ManifestFile])(tree.manifests)
     val (data, deletes) = manifests.partition(_.content == ManifestContent.Data)
-    val read = data.filter(m => m.hasLiveFiles && filters.of(m).mightMatch(m))
-    val found = InParallel.map(read)(m => filters.of(m).select(tree.entries(m)))
-    val hasDeletes = deletes.nonEmpty && found.exists(_.tasks.nonEmpty)
-    val index = if (hasDeletes) deleteIndex(bound, deletes, found, filters, tree) else DeleteIndex.Empty
-    val tasks = TableScan.concat(
-      if (index.isEmpty) found.map(_.tasks) else InParallel.map(found)(selected => index.applied(selected.tasks))
-    )
+    val reading = new ManifestReading(table, schema, bound, KeptMetrics.All)
+    val wanted = data.filter(m => m.hasLiveFiles && reading.mightMatch(m))
+    val kept = keeps.among(wanted).and(TableRows.columns(bound))
+    val files = new PlanningFiles(reading.keeping(kept), tree, cluster)
+    lazy val allDeletes = index(files, deletes, if (wanted.isEmpty) 0L else wanted.map(_.minSequenceNumber).min)
+    val (read, found, tasks) = untilRows match {
+      case Some(rows) => firstOf(wanted, rows, files, allDeletes)
+      case None if kept == KeptMetrics.All || deletes.isEmpty =>
+        val found = files.select(wanted)
+        val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber)
+        (wanted, found, applied(found, if (oldest.isEmpty) DeleteIndex.Empty else index(files, deletes, oldest.min)))
+      case None =>
+        val found = files.keeping(kept.and(allDeletes.keyIds)).select(wanted)
+        (wanted, found, applied(found, allDeletes))
+    }
     val planned = report(data, read, found, tasks)
-    ScanPlan(tasks, bound, if (index.isEmpty) planned else TableScan.withDeletes(planned, tasks))
+    val hasDeletes = tasks.exists(_.deletes.nonEmpty)
+    ScanPlan(tasks, bound, if (hasDeletes) TableScan.withDeletes(planned, tasks) else planned, kept)
   }
 
-  /** The deletes that may apply to the planned files. */
-  private def deleteIndex(
-      bound: Expression,
+  /** Manifests in waves that double, until there are enough rows. @return those that were read, and their tasks */
+  private def firstOf(
       manifests: Vector[ManifestFile],
-      found: Vector[Selected],
-      filters: SpecFilters,
-      tree: MetadataTree
-  ): DeleteIndex = {
-    val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber).min
-    val live = manifests.filter(m => m.hasLiveFiles && m.sequenceNumber >= oldest && filters.of(m).mightMatch(m))
+      rows: Long,
+      files: PlanningFiles,
+      index: => DeleteIndex
+  ): (Vector[ManifestFile], Vector[Selected], Vector[FileScanTask]) = {
+    lazy val deletes = index
+    var (read, sure) = (0, 0L)
+    val found = Vector.newBuilder[Selected]
+    val tasks = Vector.newBuilder[FileScanTask]
+    while (read < manifests.size && sure < rows) {
+      val wave = files.select(manifests.slice(read, math.max(1, math.min(2 * read, read + InParallel.Width))))
+      found ++= wave
+      read += wave.size
+      applied(wave, deletes).foreach { task =>
+        if (sure < rows) tasks += task
+        sure += task.sureRecords
+      }
+    }
+    (manifests.take(read), found.result(), tasks.result())
+  }
+
+  private def applied(found: Vector[Selected], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
+    if (index.isEmpty) found.map(_.tasks) else InParallel.map(found)(selected => index.applied(selected.tasks))
+  )
+
+  /** The deletes that may apply to the planned files, whose data is at least as new as `oldest`. */
+  private def index(files: PlanningFiles, manifests: Vector[ManifestFile], oldest: Long): DeleteIndex = {
+    val live = manifests.filter(m => m.hasLiveFiles && m.sequenceNumber >= oldest && files.reading.mightMatch(m))
     live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { m =>
       throw InvalidMetadata(m.path, "$.content", s"${table.name} is of format version 1, which has no delete files")
     }
-    val keys = new KeyColumns(schema, table.metadata.schemas)
-    val relevant = new DeletesOf(bound, keys)
-    val entries = InParallel.map(live) { m =>
-      filters.of(m).inPartitions(tree.entries(m)).filter(e => e.sequenceNumber.forall(_ >= oldest) && relevant(e.file))
-    }
-    DeleteIndex.of(entries.flatten, table.metadata.specsById, keys)
+    if (live.isEmpty) DeleteIndex.Empty
+    else DeleteIndex.of(files.deletes(live, oldest), table.metadata.specsById, files.reading.keys)
   }
 
   private def report(
@@ -78,6 +111,8 @@ final case class TableScan(
       tasks: Vector[FileScanTask]
   ): ScanReport = {
     val pruned = found.map(_.pruned.toLong).sum
+    val selected = found.map(_.tasks.size.toLong).sum
+    val isWhole = selected == tasks.size
     val wasRead = read.map(_.path).toSet
     val unread = data.filterNot(m => wasRead(m.path)).map(TableScan.liveFiles)
     ScanReport(
@@ -85,11 +120,11 @@ final case class TableScan(
       snapshotId = snapshot.map(_.snapshotId),
       totalManifests = data.size,
       skippedManifests = data.size - read.size,
-      totalFiles = if (unread.forall(_.isDefined)) Some(tasks.size + pruned + unread.flatten.sum) else None,
-      prunedFiles = pruned,
+      totalFiles = if (unread.forall(_.isDefined)) Some(pruned + selected + unread.flatten.sum) else None,
+      prunedFiles = pruned + selected - tasks.size,
       resultFiles = tasks.size.toLong,
-      resultRecords = found.map(_.records).sum,
-      resultBytes = found.map(_.bytes).sum
+      resultRecords = if (isWhole) found.map(_.records).sum else tasks.iterator.map(_.file.knownRecords).sum,
+      resultBytes = if (isWhole) found.map(_.bytes).sum else tasks.iterator.map(_.length).sum
     )
   }
 }
@@ -131,16 +166,4 @@ object TableScan {
       parts.foreach(all ++= _)
       all.result()
     }
-}
-
-/**
- * Which delete files may take away rows that match the filter (spec: "Scan Planning", note 2). An equality delete file
- * without a matching key takes away none. What position deletes say of their rows is not asked: most say nothing.
- */
-final private class DeletesOf(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {
-  private val metrics = new InclusiveMetrics(bound)
-
-  override def apply(deletes: ContentFile): Boolean =
-    bound == AlwaysTrue || deletes.content != Content.EqualityDeletes ||
-      keys.keyOf(deletes).forall(key => metrics.mightMatch(deletes.copy(metrics = key.metricsOf(deletes))))
 }

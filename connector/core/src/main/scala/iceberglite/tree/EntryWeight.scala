@@ -24,6 +24,12 @@ private[tree] object EntryWeight {
     blocks + entries.iterator.map(e => of(e.file)).sum
   }
 
+  /** The least that the rows of a manifest take, without their metrics. */
+  def least(manifest: ManifestFile): Long = {
+    val counts = Seq(manifest.addedFilesCount, manifest.existingFilesCount, manifest.deletedFilesCount)
+    EntryOverhead * counts.flatten.map(_.toLong).sum
+  }
+
   private def of(file: ContentFile): Long =
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +
       metrics(file)

@@ -15,7 +15,9 @@ import scala.annotation.tailrec
  * is only slower.
  */
 object InParallel {
-  private val Width = 16
+
+  /** The most items that are worked on at once. */
+  val Width: Int = 16
   private val IdleSeconds = 30L
 
   private val inOrder = new ThreadLocal[Boolean] {

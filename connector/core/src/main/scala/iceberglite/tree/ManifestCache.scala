@@ -39,9 +39,13 @@ final class ManifestCache(
     lists.remove(key => (key.io eq io) && key.path.startsWith(below))
   }
 
+  /** Whether the rows of a manifest would stay, as far as their number tells; others are not held all at once. */
+  private[tree] def mayKeep(manifest: ManifestFile): Boolean =
+    enabled && manifest.length <= maxFileBytes && EntryWeight.least(manifest) <= entries.maxValueBytes
+
   /** The rows of a manifest; whoever gets the array leaves it as it is. */
   private[tree] def entriesOf(key: ManifestKey)(load: => Array[ManifestEntry]): Array[ManifestEntry] =
-    if (key.length > maxFileBytes) load else entries.valueOf(key, EntryWeight.of(_, key.length))(load)
+    entries.valueOf(key, EntryWeight.of(_, key.length))(load)
 
   private[tree] def manifestsOf(key: ListKey)(load: => Vector[ManifestFile]): Vector[ManifestFile] =
     lists.valueOf(key, EntryWeight.ofManifests)(load)
@@ -134,7 +138,9 @@ final private[tree] class BoundedCache[K, V](
   def remove(which: K => Boolean): Unit = synchronized(dropIf(e => which(e.getKey)))
 
   /** A value that would push out most of the rest is not kept. */
-  def put(key: K, value: V, bytes: Long): Unit = if (bytes <= maxBytes / 2) synchronized {
+  val maxValueBytes: Long = maxBytes / 2
+
+  def put(key: K, value: V, bytes: Long): Unit = if (bytes <= maxValueBytes) synchronized {
     dropIdle()
     Option(slots.put(key, Slot(value, bytes, nowMs()))).foreach(former => total -= former.bytes)
     total += bytes

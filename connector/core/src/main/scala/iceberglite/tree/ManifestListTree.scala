@@ -38,7 +38,7 @@ final class ManifestListTree(
   }
 
   override def entries(manifest: ManifestFile): Iterator[ManifestEntry] =
-    if (cache.enabled) cache.entriesOf(key(manifest))(read(manifest).toArray).iterator else read(manifest)
+    if (cache.mayKeep(manifest)) cache.entriesOf(key(manifest))(read(manifest).toArray).iterator else read(manifest)
 
   override def write(header: TreeHeader, changes: FileChanges, reuse: Option[WrittenTree]): WrittenTree =
     new ManifestListWrite(io, this, header, changes, reuse).run()

@@ -119,7 +119,8 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val keys = (first +: more.toVector).filter(tuple(spec, _) == partition)
     // It says more than its keys: the other columns of the rows too.
     val stats = if (measured) metrics(Vector(1, 2), keys) else Metrics.Empty
-    val entry = TestTable.equalityDeletes(name, partition, spec.specId).copy(equalityIds = ids, metrics = stats)
+    val entry = TestTable.equalityDeletes(name, partition, spec.specId)
+      .copy(equalityIds = ids, metrics = stats, recordCount = keys.size.toLong)
     Deletes(entry, commit, Set.empty, keys)
   }
 
@@ -195,8 +196,16 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def hasVector(s: Snapshot, data: Data): Boolean =
     s.deletes.exists(d => d.file.isDeletionVector && d.file.referencedDataFile.contains(data.file.path))
 
-  private def plan(t: TestTable, filter: Expression): ScanPlan =
-    TableScan(t.table, t.metadata.currentSnapshot, schema, filter, caseSensitive = true, ManifestCache.Off).plan()
+  private def plan(t: TestTable, filter: Expression): ScanPlan = {
+    val scan = TableScan(t.table, t.metadata.currentSnapshot, schema, filter, caseSensitive = true, ManifestCache.Off)
+    val plan = scan.plan()
+    def deletes(p: ScanPlan) = p.tasks.map(t => t.file.path -> t.deletes.map(d => (d.location, d.keys)))
+    Seq(ManifestContent.all.toSet, Set[ManifestContent](ManifestContent.Deletes)).foreach { elsewhere =>
+      val other = scan.copy(cluster = Some(new CopyingCluster(elsewhere)), keeps = KeptMetrics.Of(Set.empty)).plan()
+      assert(deletes(other) == deletes(plan) && other.report == plan.report)
+    }
+    plan
+  }
 
   private var leftOut = 0L
 

@@ -68,7 +68,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     )
   }
 
-  private var skippedManifests, prunedFiles = 0L
+  private var skippedManifests, prunedFiles, checked = 0L
 
   private def check(c: Case, version: FormatVersion, cache: ManifestCache): Unit = {
     val schema = Schema(0, c.columns)
@@ -97,6 +97,33 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     prunedFiles += plan.report.prunedFiles
     val inOrder = t.live.map(_.file.path).filter(residuals.contains)
     assert(plan.tasks.map(_.file.path) == inOrder)
+    val scan = TableScan(t.table, t.metadata.currentSnapshot, schema, c.filter, caseSensitive = true, cache)
+    checked += 1
+    if (checked % 5 == 0) checkElsewhere(scan, plan)
+    checkStopped(scan, plan)
+  }
+
+  /** Other JVMs give the same tasks, with or without metrics. */
+  private def checkElsewhere(scan: TableScan, plan: ScanPlan): Unit = {
+    def bare(p: ScanPlan) = p.tasks.map(t => t.copy(file = t.file.copy(metrics = Metrics.Empty)))
+    val whole = scan.copy(cluster = Some(new CopyingCluster)).plan()
+    assert(bare(whole) == bare(plan) && whole.report == plan.report)
+    def metrics(p: ScanPlan) = p.tasks.map(_.file.metrics).map { m =>
+      (m.nullValueCounts.map(_.toVector.sorted), m.lowerBounds.map(_.toVector.sortBy(_._1)))
+    }
+    assert(metrics(whole) == metrics(plan))
+    val stripped = scan.copy(cluster = Some(new CopyingCluster), keeps = KeptMetrics.Of(Set.empty)).plan()
+    assert(bare(stripped) == bare(plan) && stripped.report == plan.report)
+  }
+
+  /** A plan that stops early is the beginning of the whole one, no longer than it must be. */
+  private def checkStopped(scan: TableScan, plan: ScanPlan): Unit = Seq(0L, 1L, 5L, 40L).foreach { rows =>
+    val stopped = scan.plan(Some(rows))
+    val sure = plan.tasks.scanLeft(0L)(_ + _.sureRecords)
+    assert(stopped.tasks.size == plan.tasks.indices.count(sure(_) < rows), s"for $rows rows")
+    assert(stopped.tasks.map(_.file.path) == plan.tasks.map(_.file.path).take(stopped.tasks.size))
+    assert(stopped.report.totalFiles == plan.report.totalFiles)
+    assert(stopped.report.resultRecords == stopped.tasks.map(_.file.recordCount).sum)
   }
 
   FormatVersion.all.foreach { version =>

@@ -4,7 +4,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec.PartitionSpec
+import iceberglite.spec.{FileFormat, PartitionSpec}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.tree.TestTable.{file, nameOf}
@@ -71,6 +71,14 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(shown(Splits.of(Vector(task("f", 100)), 40, 0, 1)) == even)
     assert(shown(Splits.of(Vector(task("f", 100, 4, 70, 50)), 40, 0, 1)) == even)
     assert(shown(Splits.of(Vector(task("f", 100, 4, 120)), 40, 0, 1)) == even)
+  }
+
+  test("files of every format are cut: at stripes, and where metadata tells of no parts evenly") {
+    def of(format: FileFormat, task: FileScanTask) = task.copy(file = task.file.copy(format = format))
+    val orc = of(FileFormat.Orc, task("f", 100, 3, 30, 50, 80))
+    assert(shown(Splits.of(Vector(orc), 50, 0, 1)) == Vector("f[0,50)", "f[50,100)"))
+    val avro = of(FileFormat.Avro, task("f", 100))
+    assert(shown(Splits.of(Vector(avro), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
   }
 
   test("small files share a task, but opening each has its cost") {

@@ -343,7 +343,40 @@ class TableRowsSuite extends AnyFunSuite {
     files.io.delete(shared.file.path)
     assert(reader.of(two.path, Vector(shared)).positions == DeletionVector.of(1))
     val keys = files.keys(FileFormat.Avro, Vector(id), Vector(Vector(id)))(Record.of(1L))
-    assert(reader.of(one.path, Vector(keys)).keys.head eq reader.of(two.path, Vector(keys)).keys.head)
+    assert(reader.of(one.path, Vector(keys)).keys.head.sets == reader.of(two.path, Vector(keys)).keys.head.sets)
+  }
+
+  test("readers that share a cache read a delete file once, those of another owner again") {
+    val files = new Files
+    val file = files.write(FileFormat.Avro, written, sample)
+    val positions = files.positions(FileFormat.Avro, file.path -> 0L)
+    val deletes =
+      positions +: Vector(1L, 2L).map(k => files.keys(FileFormat.Avro, Vector(id), Vector(Vector(id)))(Record.of(k)))
+    val shared = DeleteSharing.own
+    def read(owner: String) = new DeleteReader(files.io, specs, None, shared.copy(owner = owner)).of(file.path, deletes)
+    val first = read("a")
+    deletes.foreach(d => files.io.delete(d.file.path))
+    assert(read("a").positions == first.positions && read("a").keys.head.sets == first.keys.head.sets)
+    assert(first.keys.head.sets.size == 1)
+    intercept[UnreadableFile](read("b"))
+  }
+
+  test("deletes that do not fit into memory delete the same rows") {
+    val limits = DeleteCacheLimits(maxEntryBytes = 2000, maxTotalBytes = 4000, idleMs = Long.MaxValue)
+    formats.foreach { format =>
+      val files = new Files
+      val file = files.write(format, written, sample)
+      val positions = files.positions(format, (0 until 1000).map(i => s"mem:/d${i / 500}" -> i.toLong * 100): _*)
+      val keys = files.keys(format, Vector(id), Vector(Vector(id)))((0 until 500).map(i => Record.of(i * 2L)): _*)
+      val reader = new DeleteReader(files.io, specs, None, DeleteSharing.own.copy(limits = limits))
+      def positionsBy(by: DeleteReader) = (0 to 2).map(i => by.of(s"mem:/d$i", Vector(positions)).positions)
+      assert(positionsBy(reader) == positionsBy(new DeleteReader(files.io, specs, None)))
+      val few = files.keys(format, Vector(id), Vector(Vector(id)))(Record.of(7L))
+      val deleted = reader.of(file.path, Vector(keys, few)).keys.head
+      assert(deleted.sets.size == 2 && deleted.sets.exists(_.isInstanceOf[SpilledKeys]))
+      val isDeleted = deleted.in(Vector(id))
+      (0L until 1100L).foreach(i => assert(isDeleted(Record.of(i)) == (i < 1000 && i % 2 == 0 || i == 7), i))
+    }
   }
 
   test("damaged delete files delete rows or are an error") {

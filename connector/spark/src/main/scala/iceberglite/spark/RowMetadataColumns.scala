@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.DataType
 
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.MetadataFields
-import iceberglite.spec.TableMetadata
+import iceberglite.spec.{NestedField, TableMetadata}
 
 /** The columns that a query may name although they are not in the table's schema (spec: "Reserved Field IDs"). */
 object RowMetadataColumns {
@@ -17,7 +17,9 @@ object RowMetadataColumns {
       override val comment: String
   ) extends MetadataColumn
 
-  def of(table: TableMetadata): Array[MetadataColumn] = MetadataFields.of(table).map { field =>
+  def of(table: TableMetadata): Array[MetadataColumn] = of(MetadataFields.of(table))
+
+  def of(fields: Vector[NestedField]): Array[MetadataColumn] = fields.map { field =>
     Column(field.name, SparkTypes.toSpark(field.fieldType), field.optional, field.doc.getOrElse(field.name))
   }.toArray
 }

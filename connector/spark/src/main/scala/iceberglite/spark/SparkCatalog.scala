@@ -21,6 +21,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.catalog.Catalog
 import iceberglite.spark.catalog._
 import iceberglite.spark.inspect.MetadataSparkTable
+import iceberglite.spark.read.changes.ChangelogTable
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{StageMode, Table}
 
@@ -81,7 +82,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     // Others may have made the state since the table was loaded.
     if (partial || Try(travel.snapshot(found.live.current.metadata)).isFailure) found.live.refresh()
     found.view match {
-      case Some(view) => new MetadataSparkTable(() => found.live.current, view, travel)
+      case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => found.live.current, view, travel)
+      case Some(TableView.Changes) => new ChangelogTable(() => found.live.current, travel)
       case None => new SparkTable(() => found.live.current, travel)
     }
   }
@@ -173,8 +175,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def purgeTable(ident: Identifier): Boolean = drop(ident, purge = true)
 
   private def drop(ident: Identifier, purge: Boolean): Boolean = in(ident) {
-    try tables.home(ident).drop(purge)
-    finally tables.forget(ident)
+    tables.forgetting(ident)(tables.home(ident).drop(purge))
   }
 
   override def renameTable(from: Identifier, to: Identifier): Unit = in(from) {

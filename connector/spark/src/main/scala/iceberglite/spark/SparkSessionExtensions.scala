@@ -3,8 +3,12 @@ package iceberglite.spark
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 
+import iceberglite.spark.read.aggregate.{AnswerStrategy, WholeFileQueries}
+import iceberglite.spark.read.report.GroupedJoins
+import iceberglite.spark.rules.{LastInOptimizer, RangesOfColumns}
 import iceberglite.spark.sql.{FillColumns, SqlParser, SuggestTableNames}
 
 /**
@@ -39,6 +43,34 @@ object SparkSessionExtensions {
     override def inject(extensions: Extensions): Unit = extensions.injectPostHocResolutionRule(rule)
   }
 
+  /** With the rules that simplify a query and push its filters down, in each round of them. */
+  final private case class Optimization(rule: Rule[LogicalPlan]) extends Injection {
+    override def inject(extensions: Extensions): Unit = extensions.injectOptimizerRule(_ => rule)
+  }
+
+  /** Once the query is optimized as far as it goes without a look at its tables. */
+  final private case class BeforeScans(rule: Rule[LogicalPlan]) extends Injection {
+    override def inject(extensions: Extensions): Unit = extensions.injectPreCBORule(_ => rule)
+  }
+
+  /** After all other rules of the optimizer. */
+  final private case class Last(rule: Rule[LogicalPlan]) extends Injection {
+    override def inject(extensions: Extensions): Unit =
+      extensions.injectPostHocResolutionRule(new LastInOptimizer(_, rule))
+  }
+
+  /** Where Spark looks for a way to run a part of a query, before its own. */
+  final private case class Planning(strategy: SparkStrategy) extends Injection {
+    override def inject(extensions: Extensions): Unit = extensions.injectPlannerStrategy(_ => strategy)
+  }
+
   /** All rules there are. */
-  private[spark] val rules: Seq[Injection] = Seq(Resolution(FillColumns), AfterResolution(new SuggestTableNames(_)))
+  private[spark] val rules: Seq[Injection] = Seq(
+    Resolution(FillColumns),
+    AfterResolution(new SuggestTableNames(_)),
+    Optimization(RangesOfColumns),
+    BeforeScans(WholeFileQueries),
+    Last(GroupedJoins),
+    Planning(AnswerStrategy)
+  )
 }

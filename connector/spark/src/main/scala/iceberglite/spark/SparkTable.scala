@@ -22,9 +22,10 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.catalog.{PartitionTerm, TableDescription}
-import iceberglite.spark.conf.WriteOptions
+import iceberglite.spark.conf.{RangeOptions, WriteOptions}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.read.changes.CommitRange
 import iceberglite.spark.write.{IcebergWriteBuilder, MetadataDelete}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.Schema
@@ -83,9 +84,12 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
-    val now = source()
-    val snapshot = chosen(options).snapshot(now.metadata)
-    new IcebergScanBuilder(now, snapshot, columnsSeen, options, SparkSession.active)
+    val range = RangeOptions.ofAppends(options)
+    val now = if (range.isEmpty) source() else CommitRange.whole(source())
+    val state = chosen(options)
+    val appended = range.map(CommitRange.of(now.metadata, state, _))
+    val snapshot = appended.fold(state.snapshot(now.metadata))(_.end)
+    new IcebergScanBuilder(now, snapshot, columnsSeen, options, SparkSession.active, appended)
   }
 
   /** The state to read: options may choose one where the name did not. */

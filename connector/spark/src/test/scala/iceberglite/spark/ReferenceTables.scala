@@ -32,7 +32,7 @@ import org.apache.spark.sql.types.{
 import iceberglite.catalog.CatalogProperty
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.catalog.PartitionTerm
-import iceberglite.spark.conf.{ReadOptions, SparkOption, WriteOptions}
+import iceberglite.spark.conf.{DeleteCacheOptions, ReadOptions, SparkOption, WriteOptions}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.function.Functions
 import iceberglite.spec.Type._
@@ -46,6 +46,7 @@ private[spark] object ReferenceTables {
 
   def all: Seq[(String, Seq[String])] = Seq(
     "read-options" -> optionTable(ReadOptions.all),
+    "executor-settings" -> executorSettings,
     "write-options" -> optionTable(WriteOptions.all),
     "session-settings" -> sessionSettings,
     "table-properties" -> tableProperties,
@@ -77,6 +78,12 @@ private[spark] object ReferenceTables {
   /** As the property has it, in the words that a user may write; but where the code works it out. */
   private def defaultOf(o: SparkOption[_]): String = TableProperty.all
     .find(p => o.default.isDefined && o.property.contains(p.key)).flatMap(_.defaultText).getOrElse(o.defaultDoc)
+
+  private def executorSettings: Seq[String] = table("setting", "value", "default", "what it does")(
+    DeleteCacheOptions.all.map { o =>
+      Seq(code(o.sessionKey.get), values(o.expected), default(o.defaultDoc, o.expected), o.doc)
+    }
+  )
 
   private def sessionSettings: Seq[String] = table("setting", "stands for the option")(
     options.flatMap(o => o.sessionKey.map(key => Seq(code(key), code(o.key)))).sortBy(_.head)

@@ -21,7 +21,7 @@ object EntryStatus {
 }
 
 /** What a manifest lists (field 517 of a manifest list, key `content` of a manifest). */
-sealed abstract class ManifestContent(val code: Int, val name: String)
+sealed abstract class ManifestContent(val code: Int, val name: String) extends Serializable
 object ManifestContent {
   case object Data extends ManifestContent(0, "data")
   case object Deletes extends ManifestContent(1, "deletes")
@@ -69,6 +69,9 @@ trait Metrics extends Serializable {
   def nanValueCounts: Option[Map[Int, Long]]
   def lowerBounds: Option[Map[Int, ByteBuffer]]
   def upperBounds: Option[Map[Int, ByteBuffer]]
+
+  /** What is known of some columns alone. It keeps nothing else in memory. */
+  def only(ids: Set[Int]): Metrics
 }
 
 /** Metrics that are at hand as maps: what a writer has collected. */
@@ -86,6 +89,18 @@ final case class MetricMaps(
   override def nanValueCount(id: Int): Option[Long] = nanValueCounts.flatMap(_.get(id))
   override def lowerBound(id: Int): Option[ByteBuffer] = lowerBounds.flatMap(_.get(id))
   override def upperBound(id: Int): Option[ByteBuffer] = upperBounds.flatMap(_.get(id))
+
+  override def only(ids: Set[Int]): Metrics = {
+    def of[A](map: Option[Map[Int, A]]): Option[Map[Int, A]] = map.map(all => all.filter { case (id, _) => ids(id) })
+    MetricMaps(
+      of(columnSizes),
+      of(valueCounts),
+      of(nullValueCounts),
+      of(nanValueCounts),
+      of(lowerBounds),
+      of(upperBounds)
+    )
+  }
 }
 
 object Metrics {
@@ -193,4 +208,7 @@ final case class ManifestFile(
   def hasExistingFiles: Boolean = !existingFilesCount.contains(0)
   def hasDeletedFiles: Boolean = !deletedFilesCount.contains(0)
   def hasLiveFiles: Boolean = hasAddedFiles || hasExistingFiles
+
+  /** The same as far as it is needed to read the manifest: it can go to another JVM. */
+  def forReading: ManifestFile = copy(partitions = None, keyMetadata = None)
 }

@@ -133,6 +133,18 @@ object MetadataColumns {
 
   /** Of position delete files: the id of the column with the deleted row, whose type is the table's. */
   val DeleteRowId: Int = Int.MaxValue - 103
+
+  /** Of changelogs: `INSERT` or `DELETE`. */
+  val ChangeType: NestedField =
+    NestedField.required(Int.MaxValue - 104, "_change_type", StringType, "What happened to the row: INSERT or DELETE")
+
+  /** Of changelogs: the place of the commit among those that are read, from 0 on. */
+  val ChangeOrdinal: NestedField =
+    NestedField.required(Int.MaxValue - 105, "_change_ordinal", IntType, "Ordinal of the commit that changed the row")
+
+  /** Of changelogs: the snapshot that the commit made. */
+  val CommitSnapshotId: NestedField =
+    NestedField.required(Int.MaxValue - 106, "_commit_snapshot_id", LongType, "Snapshot that changed the row")
   val RowId: NestedField = NestedField.optional(Int.MaxValue - 107, "_row_id", LongType, "Id of the row (version 3)")
   val LastUpdatedSequenceNumber: NestedField = NestedField.optional(
     Int.MaxValue - 108,

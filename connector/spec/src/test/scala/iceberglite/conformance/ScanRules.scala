@@ -82,12 +82,12 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "deletes-by-filter",
     "Scan Planning, note 2",
     "Equality deletes without a key that matches the filter are left out; their other columns are not asked."
-  )("core/scan/TableScan.scala", "core/scan/KeyColumns.scala")
+  )("core/scan/ManifestReading.scala", "core/scan/KeyColumns.scala")
   val positionsNotByFilter: Rule = rule(
     "positions-not-by-filter",
     "Delete File Stats",
     "A position delete file is never left out for what the filter says of data columns."
-  )("core/scan/TableScan.scala")
+  )("core/scan/ManifestReading.scala")
   val positionsByPath: Rule = rule(
     "positions-by-path",
     "Scan Planning; Position Delete Files",
@@ -135,10 +135,10 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     Equality,
     "A row is deleted where it equals one row of the delete file in all columns of equality_ids; other columns of the " +
       "delete file do not matter."
-  )("core/scan/RowDeletes.scala", "spark/read/deletes/KeyTest.scala")
+  )("core/scan/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala")
   val nullEqualsNull: Rule =
     rule("null-equals-null", Equality, "A null in a delete column matches rows where the column is null.")(
-      "core/scan/RowDeletes.scala",
+      "core/scan/KeyBuffer.scala",
       "spark/read/deletes/KeyTest.scala"
     )
   val noFloatingKeys: Rule = rule(

@@ -35,6 +35,9 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
 
   def isEmpty: Boolean = keys.isEmpty
 
+  /** About how much of the heap it takes. */
+  lazy val bytes: Long = bitmaps.iterator.map(64L + _.getLongSizeInBytes).sum
+
   /** The positions, ascending. */
   def foreach(f: Long => Unit): Unit = {
     var i = 0
@@ -71,6 +74,14 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     if (that.isEmpty) this
     else if (isEmpty) that
     else (DeletionVector.newBuilder ++= this ++= that).result()
+
+  /** Whether the other vector deletes all rows that this one deletes. */
+  def isSubsetOf(that: DeletionVector): Boolean = keys.indices.forall(i => that.holds(keys(i), bitmaps(i)))
+
+  private def holds(key: Int, bitmap: RoaringBitmap): Boolean = {
+    val at = Arrays.binarySearch(keys, key)
+    at >= 0 && bitmaps(at).contains(bitmap)
+  }
 
   /** The bytes of the blob that holds the vector. @throws InvalidArgument they are more than an array holds */
   def toBytes: Array[Byte] = DeletionVectorBytes.write(keys, bitmaps)

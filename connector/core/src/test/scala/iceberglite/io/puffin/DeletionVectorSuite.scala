@@ -96,6 +96,13 @@ class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a vector is a subset of one that deletes all of its rows") {
+    forAll(rows, rows) { (a, b) =>
+      val (one, other) = (DeletionVector.of(a.toSeq: _*), DeletionVector.of(b.toSeq: _*))
+      assert(one.isSubsetOf(other) == a.subsetOf(b) && one.isSubsetOf(one.union(other)))
+    }
+  }
+
   test("a range gives the positions in it") {
     forAll(rows, position, position) { (deleted, a, b) =>
       val (from, until) = (math.min(a, b), math.max(a, b))

@@ -1,16 +1,34 @@
 package iceberglite.spark.catalog
 
+import scala.util.Try
+
 import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.catalog.{Catalog, PathTables, Spelling}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
+import iceberglite.spark.read.changes.ChangelogTable
 import iceberglite.spark.{LiveTable, OwnCommits, TimeTravel}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 
 /** What a name stands for: a table, at a state, and maybe what it says of itself. */
-final case class Found(live: LiveTable, travel: TimeTravel = TimeTravel.Latest, view: Option[MetadataTable] = None)
+final case class Found(live: LiveTable, travel: TimeTravel = TimeTravel.Latest, view: Option[TableView] = None)
+
+/** What a table shows of itself beside its rows. */
+sealed trait TableView
+object TableView {
+  final case class OfMetadata(table: MetadataTable) extends TableView
+
+  /** The rows that came and went with each commit. */
+  case object Changes extends TableView
+
+  /** By name, without regard to case. */
+  def find(name: String): Option[TableView] =
+    if (name.equalsIgnoreCase(ChangelogTable.Name)) Some(Changes) else MetadataTables.find(name).map(OfMetadata)
+
+  val names: Seq[String] = MetadataTables.all.map(_.name) :+ ChangelogTable.Name
+}
 
 /**
  * Finds the tables of a catalog by the names that users write:
@@ -42,7 +60,7 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
   /** What the user may have meant by the last part of a name that is not there. */
   def nearName(ident: Identifier): Option[String] = {
     val id = idOf(ident)
-    def metadataTable = Spelling.closest(id.name, MetadataTables.all.map(_.name))
+    def metadataTable = Spelling.closest(id.name, TableView.names)
       .filter(_ => id.namespace.nonEmpty && catalog.tableExists(TableIdentifier(id.namespace.init, id.namespace.last)))
     if (PathName.of(ident).isDefined) None else NearNames.of(catalog, id).orElse(metadataTable)
   }
@@ -61,7 +79,21 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
   /** The table is gone, or has a new name. */
   def forget(ident: Identifier): Unit = {
     val key = home(ident).key
-    cache.known(key).foreach(OwnCommits.announce(_, None))
+    forget(key, cache.known(key))
+  }
+
+  /** The same of a table that goes, which other catalogs may know under other names. */
+  def forgetting[A](ident: Identifier)(drop: => A): A = {
+    val place = home(ident)
+    // A broken table can be dropped, too.
+    val table = cache.known(place.key).orElse(Try(place.table()).toOption)
+    try drop
+    finally forget(place.key, table)
+  }
+
+  private def forget(key: String, table: Option[Table]): Unit = {
+    table.foreach(OwnCommits.announce(_, None))
+    OwnCommits.announce(key)
     cache.remove(key)
   }
 
@@ -79,16 +111,16 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
   private def idOf(ident: Identifier): TableIdentifier = TableIdentifier(ident.namespace.toVector, ident.name)
 
   private def isSelector(part: String): Boolean =
-    TimeTravel.ofSelector(part).isDefined || MetadataTables.find(part).isDefined
+    TimeTravel.ofSelector(part).isDefined || TableView.find(part).isDefined
 
   /** At most one state and one metadata table. */
   private def select(found: Found, selector: String): Option[Found] = {
-    val view = MetadataTables.find(selector).filter(_ => found.view.isEmpty)
+    val view = TableView.find(selector).filter(_ => found.view.isEmpty)
     val travel = TimeTravel.ofSelector(selector).filter(_ => found.travel == TimeTravel.Latest)
     view.map(v => found.copy(view = Some(v))).orElse(travel.map(t => found.copy(travel = t)))
   }
 
   private def selectorsKnown(selector: String): String =
     s"$selector stands for nothing more about it. After # there may be a state (at_timestamp_<ms>, snapshot_id_<id>, " +
-      s"branch_<name>, tag_<name>) and a metadata table (${MetadataTables.all.map(_.name).mkString(", ")})"
+      s"branch_<name>, tag_<name>) and a metadata table (${TableView.names.mkString(", ")})"
 }

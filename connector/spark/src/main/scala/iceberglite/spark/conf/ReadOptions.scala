@@ -7,7 +7,7 @@ import iceberglite.spark.TimeTravel
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.TableProperty
 
-/** The settings of reads; those that choose the state that is read are in [[TimeTravel]]. */
+/** The settings of reads; those that choose what is read are in [[TimeTravel]] and [[RangeOptions]]. */
 object ReadOptions {
   val SplitSize: SparkOption[Long] = SparkOption
     .bytes("split-size", "Bytes that one task reads; once set, no longer adapted", TableProperty.SplitSize.default)
@@ -48,22 +48,41 @@ object ReadOptions {
     .count("batch-size", "Rows in a batch", 5000)
     .inTable("read.parquet.vectorization.batch-size")
 
+  val AggregatePushDown: SparkOption[Boolean] = SparkOption
+    .flag("aggregate-push-down-enabled", "Answer COUNT, MIN and MAX from metadata where that is exact", default = true)
+    .inSession("spark.sql.iceberg.aggregate-push-down.enabled")
+
+  val DataGrouping: SparkOption[Boolean] = SparkOption
+    .derived[Boolean](
+      "preserve-data-grouping",
+      "It must be true or false",
+      "Keep files of one partition together and tell Spark so, which joins and aggregates need no shuffle for",
+      "where a join gains by it"
+    )(text => scala.util.Try(text.toBoolean).toOption)
+    .inSession("spark.sql.iceberg.planning.preserve-data-grouping")
+
   /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] =
-    Seq(SplitSize, Lookback, FileOpenCost, AdaptiveSplits, Parallelism, Vectorization, BatchSize)
+  val all: Seq[SparkOption[_]] = Seq(
+    SplitSize,
+    Lookback,
+    FileOpenCost,
+    AdaptiveSplits,
+    Parallelism,
+    Vectorization,
+    BatchSize,
+    AggregatePushDown,
+    DataGrouping
+  ) ++ PlanningOptions.all
 
   /** Options that Apache Iceberg knows and that change what is read: to leave them unheard would give wrong rows. */
-  private val refused: Map[String, String] = Map(
-    "start-snapshot-id" -> "Incremental reads",
-    "end-snapshot-id" -> "Incremental reads",
-    "start-timestamp" -> "Changelog reads",
-    "end-timestamp" -> "Changelog reads",
-    "scan-task-set-id" -> "Reads of staged tasks"
-  )
+  private val refused: Map[String, String] = Map("scan-task-set-id" -> "Reads of staged tasks")
 
   /** Options that Apache Iceberg knows and that change no result: accepted, so that a job moves over as it is. */
   private val withoutEffect: Seq[String] =
-    Seq("path", "paths", "locality", "aggregate-push-down-enabled", "stream-from-timestamp")
+    Seq("path", "paths", "locality", "stream-from-timestamp")
+
+  private val known: Seq[String] =
+    all.map(_.key) ++ TimeTravel.optionKeys ++ RangeOptions.keys ++ refused.keys ++ withoutEffect
 
   /** @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled */
   def check(options: CaseInsensitiveStringMap): Unit = {
@@ -73,7 +92,7 @@ object ReadOptions {
         throw Unsupported(given, s"$what come in a later release; leave the option out")
       }
     }
-    SparkOption.check("read", options, all.map(_.key) ++ TimeTravel.optionKeys ++ refused.keys ++ withoutEffect)
+    SparkOption.check("read", options, known)
   }
 }
 
@@ -85,7 +104,9 @@ final case class ReadSettings(
     lookback: Int,
     fileOpenCost: Long,
     vectorized: Boolean,
-    batchSize: Int
+    batchSize: Int,
+    aggregatePushDown: Boolean,
+    dataGrouping: Option[Boolean]
 ) {
 
   /**
@@ -110,7 +131,9 @@ object ReadSettings {
       lookback = settings(ReadOptions.Lookback),
       fileOpenCost = settings(ReadOptions.FileOpenCost),
       vectorized = settings(ReadOptions.Vectorization),
-      batchSize = settings(ReadOptions.BatchSize)
+      batchSize = settings(ReadOptions.BatchSize),
+      aggregatePushDown = settings(ReadOptions.AggregatePushDown),
+      dataGrouping = ReadOptions.DataGrouping.given(settings)
     )
   }
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.inspect.MetadataTable
+import iceberglite.spark.conf.RangeOptions
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.{SparkErrors, TimeTravel}
 import iceberglite.spec.IcebergError.InvalidArgument
@@ -43,6 +44,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+    RangeOptions.refuse(options, name)
     val now = source()
     val state = TimeTravel.ofOptions(options) match {
       case TimeTravel.Latest => travel

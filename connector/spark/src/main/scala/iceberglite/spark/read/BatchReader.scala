@@ -5,13 +5,11 @@ import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.iceberglite.CurrentFile
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-import iceberglite.spark.read.parquet.ParquetBatches
-
 /** The batches of the files of one task, one after the other. */
-final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => ParquetBatches)
+final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => FileBatches)
     extends PartitionReader[ColumnarBatch] {
   private val waiting: Iterator[FileTask] = tasks.iterator
-  private var current: Option[(FileTask, ParquetBatches)] = None
+  private var current: Option[(FileTask, FileBatches)] = None
 
   override def next(): Boolean = {
     while (current.isDefined || waiting.hasNext) {

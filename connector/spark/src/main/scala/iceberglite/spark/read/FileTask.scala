@@ -5,10 +5,11 @@ import java.nio.channels.ClosedByInterruptException
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.connector.read.InputPartition
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition}
 
-import iceberglite.scan.DeleteFile
-import iceberglite.spec.{Content, ContentFile, FileFormat, IcebergError, Metrics, PartitionTuple}
+import iceberglite.scan.{DeleteFile, RowChange}
+import iceberglite.spec.{FileFormat, IcebergError, PartitionTuple}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.Expression
 
@@ -21,6 +22,7 @@ import iceberglite.spec.expr.Expression
  * @param firstRowId version 3: the id of the file's first row
  * @param deletes the delete files that apply, without metrics
  * @param fileLength of the whole file, in bytes
+ * @param change of a changelog: what happened to the rows, and to which
  */
 final private[read] case class FileTask(
     path: String,
@@ -34,34 +36,24 @@ final private[read] case class FileTask(
     dataSequenceNumber: Long,
     deletes: Vector[DeleteFile] = Vector.empty,
     format: FileFormat = FileFormat.Parquet,
-    fileLength: Long = 0L
-) {
-
-  /** The data file's entry, as far as its rows need it. */
-  def file: ContentFile = ContentFile(
-    Content.Data,
-    path,
-    format,
-    specId,
-    partition,
-    recordCount = -1,
-    fileSizeInBytes = fileLength,
-    Metrics.Empty,
-    firstRowId = firstRowId
-  )
-}
+    fileLength: Long = 0L,
+    change: Option[RowChange] = None
+)
 
 private[read] object FileTask {
+
+  /** What the file is to the user. */
+  def role(tableName: String): String = s"data file of table $tableName"
 
   /** Whatever is wrong with a file, the user learns which file of which table it is. */
   def naming[A](task: FileTask, tableName: String)(read: => A): A =
     try read
     catch {
       case e: UnreadableFile if e.file == task.path && !e.role.contains(tableName) =>
-        throw e.copy(role = s"data file of table $tableName")
+        throw e.copy(role = role(tableName))
       case e: IcebergError => throw e
       case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
-      case NonFatal(e) => throw UnreadableFile(task.path, s"data file of table $tableName", reason(e), Some(e))
+      case NonFatal(e) => throw UnreadableFile(task.path, role(tableName), reason(e), Some(e))
     }
 
   private def reason(e: Throwable): String = e match {
@@ -72,4 +64,17 @@ private[read] object FileTask {
 }
 
 /** What one task of Spark reads. */
-final private[read] case class IcebergInputPartition(tasks: Vector[FileTask]) extends InputPartition
+sealed private[read] trait IcebergInputPartition extends InputPartition {
+  def tasks: Vector[FileTask]
+}
+
+private[read] object IcebergInputPartition {
+
+  /** Whatever makes a task of a good size. */
+  final case class Packed(tasks: Vector[FileTask]) extends IcebergInputPartition
+
+  /** Files, or pieces of files, of one group; see [[report.Grouping]]. */
+  final case class Grouped(tasks: Vector[FileTask], override val partitionKey: InternalRow)
+      extends IcebergInputPartition
+      with HasPartitionKey
+}

@@ -4,6 +4,7 @@ import org.apache.spark.sql.types.{DataType, StructType => SparkStruct}
 import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.spark.convert.{SparkShape, SparkTypes}
+import iceberglite.spark.read.changes.CommitScan
 import iceberglite.spark.read.vector.ConstantVectors
 import iceberglite.spec.Type.StructType
 import iceberglite.spec._
@@ -32,6 +33,7 @@ final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds
     case (MetadataColumns.FilePath.id, _) => constant(field, Some(Literal.StringLiteral(task.path)))
     case (MetadataColumns.SpecId.id, _) => constant(field, Some(Literal.IntLiteral(task.specId)))
     case (MetadataColumns.Deleted.id, _) => constant(field, Some(Literal.BooleanLiteral(false)))
+    case (id, _) if CommitScan.columns.exists(_.id == id) => constant(field, task.change.flatMap(CommitScan.value(id)))
     case (MetadataColumns.LastUpdatedSequenceNumber.id, _) =>
       constant(field, task.firstRowId.map(_ => Literal.LongLiteral(task.dataSequenceNumber)))
     // Of a table that never had partitions it is null.

@@ -11,13 +11,15 @@ import org.apache.spark.util.SerializableConfiguration
 import iceberglite.io.HadoopFileIO
 import iceberglite.scan.{DeleteFile, FileScanTask, Splits}
 import iceberglite.spark.SparkErrors
+import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.parquet.ParquetBatches
+import iceberglite.spark.read.report.{GroupOrder, Grouping, JoinFilter}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.{DoubleType, FloatType}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.json.NameMappingJson
-import iceberglite.spec.{NameMapping, TableProperty}
+import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
 
 /**
  * The tasks of a scan, and what executors need to run them.
@@ -32,26 +34,44 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
     val tasks = scan.files.tasksWith(joined)
-    tasks.foreach(requireReadable)
-    val splitSize = settings.splitSizeFor(tasks.iterator.map(t => math.max(t.length, settings.fileOpenCost)).sum)
-    val deletes = new SharedDeletes
-    Splits.of(tasks, splitSize, settings.fileOpenCost, settings.lookback)
-      .map(group => IcebergInputPartition(group.map(fileTask(_, deletes))): InputPartition).toArray
+    tasks.foreach(task => requireReadable(task.file))
+    val deletes = new SharedDeletes(requireReadable)
+    scan.grouping.flatMap(grouping => grouping.of(tasks).map(grouping -> _)) match {
+      case Some((grouping, groups)) => groups.flatMap { case (key, files) =>
+          val row = Grouping.row(key)
+          pieces(grouping, files).map(g => IcebergInputPartition.Grouped(g.map(fileTask(_, deletes)), row))
+        }.toArray
+      case None =>
+        val splitSize = settings.splitSizeFor(tasks.iterator.map(t => math.max(t.length, settings.fileOpenCost)).sum)
+        split(tasks, splitSize).map(g => IcebergInputPartition.Packed(g.map(fileTask(_, deletes)))).toArray
+    }
   }
+
+  /** Rows in order come in one piece. */
+  private def pieces(grouping: Grouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
+    if (grouping.order.isEmpty) split(files, settings.splitSize)
+    else Vector(GroupOrder.arranged(files, grouping.order, table.metadata).getOrElse(
+      throw new IllegalStateException(s"The files of a group of ${table.name} are in no order any more")
+    ))
+
+  private def split(tasks: Vector[FileScanTask], size: Long): Vector[Vector[FileScanTask]] =
+    Splits.of(tasks, size, settings.fileOpenCost, settings.lookback)
 
   override def planInputPartitions(): Array[InputPartition] = partitions
 
   override def createReaderFactory(): PartitionReaderFactory = SparkErrors.in(table.name) {
-    val conf = new SerializableConfiguration(ParquetBatches.prepare(hadoopConfiguration))
+    val storage = hadoopConfiguration
+    val deleteCache = DeleteCacheSettings.of(session, table, storage)
+    val conf = new SerializableConfiguration(ParquetBatches.prepare(storage))
     val offHeap = session.sessionState.conf.getConf(SQLConf.COLUMN_VECTOR_OFFHEAP_ENABLED)
     new IcebergReaderFactory(
       table.name,
-      scan.files.schema,
       scan.wanted,
       table.metadata.specsById,
       nameMapping,
       session.sparkContext.broadcast(conf),
-      BatchSettings(scan.isColumnar, settings.batchSize, offHeap)
+      BatchSettings(scan.isColumnar, settings.batchSize, offHeap),
+      deleteCache
     )
   }
 
@@ -65,30 +85,47 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
     TableProperty.of(TableProperty.NameMappingDefault, table.properties)
       .map(NameMappingJson.parse(s"table property ${TableProperty.NameMappingDefault.key} of ${table.name}", _))
 
-  private def requireReadable(task: FileScanTask): Unit = {
-    val file = task.file
-    (file +: task.deletes.map(_.file)).find(_.keyMetadata.isDefined).foreach { encrypted =>
-      throw Unsupported(
-        s"encrypted ${if (encrypted eq file) "data" else "delete"} file ${encrypted.path}",
-        s"This release has no keys; read ${table.name} with an engine that has"
-      )
-    }
+  private def requireReadable(file: ContentFile): Unit = if (file.keyMetadata.isDefined) {
+    throw Unsupported(
+      s"encrypted ${if (file.content == Content.Data) "data" else "delete"} file ${file.path}",
+      s"This release has no keys; read ${table.name} with an engine that has"
+    )
   }
 
-  private def fileTask(task: FileScanTask, deletes: SharedDeletes): FileTask = FileTask(
-    task.file.path,
-    task.start,
-    task.length,
-    task.spec.specId,
-    task.file.partition,
-    task.residual,
-    floatingColumns(task.residual).filter(task.file.metrics.nanValueCount(_).contains(0L)),
-    task.file.firstRowId,
-    task.dataSequenceNumber,
-    deletes(task.deletes),
-    task.file.format,
-    task.file.fileSizeInBytes
-  )
+  private lazy val joinedRows: Expression = JoinFilter.forRows(scan.files.bound(joined))
+
+  /** Files of a partition share what is left of the filter, and so most of what follows from it. */
+  private var lastResidual: Expression = AlwaysTrue
+  private var lastFilter: Option[(Expression, Set[Int])] = None
+
+  private def filterOf(task: FileScanTask): (Expression, Set[Int]) = lastFilter match {
+    case Some(known) if lastResidual eq task.residual => known
+    case _ =>
+      val filter = Expression.and(task.residual, joinedRows)
+      val made = (filter, floatingColumns(filter))
+      lastResidual = task.residual
+      lastFilter = Some(made)
+      made
+  }
+
+  private def fileTask(task: FileScanTask, deletes: SharedDeletes): FileTask = {
+    val (filter, floating) = filterOf(task)
+    FileTask(
+      task.file.path,
+      task.start,
+      task.length,
+      task.spec.specId,
+      task.file.partition,
+      filter,
+      if (floating.isEmpty) floating else floating.filter(task.file.metrics.nanValueCount(_).contains(0L)),
+      task.file.firstRowId,
+      task.dataSequenceNumber,
+      deletes(task.deletes),
+      task.file.format,
+      task.file.fileSizeInBytes,
+      task.change.map(c => c.copy(among = c.among.map(deletes)))
+    )
+  }
 
   private def floatingColumns(e: Expression): Set[Int] = e match {
     case And(l, r) => floatingColumns(l) ++ floatingColumns(r)
@@ -109,11 +146,20 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
   override def hashCode: Int = scan.hashCode
 }
 
-/** Delete files for the way to the executors; what tasks share here they share there. */
-final private class SharedDeletes extends (Vector[DeleteFile] => Vector[DeleteFile]) {
+/**
+ * Delete files for the way to the executors; what tasks share here they share there.
+ *
+ * @param check is asked once about each
+ */
+final private class SharedDeletes(check: ContentFile => Unit) extends (Vector[DeleteFile] => Vector[DeleteFile]) {
   private val known = new IdentityHashMap[Vector[DeleteFile], Vector[DeleteFile]]
   private val files = new IdentityHashMap[DeleteFile, DeleteFile]
 
   override def apply(deletes: Vector[DeleteFile]): Vector[DeleteFile] =
-    known.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, (d: DeleteFile) => d.withoutMetrics)))
+    if (deletes.isEmpty) deletes else known.computeIfAbsent(deletes, _.map(files.computeIfAbsent(_, checked)))
+
+  private def checked(delete: DeleteFile): DeleteFile = {
+    check(delete.file)
+    delete.withoutMetrics
+  }
 }

@@ -8,12 +8,13 @@ import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.io.HadoopFileIO
-import iceberglite.scan.{DeleteReader, FileScanTask, TableRows}
+import iceberglite.scan.DeleteReader
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.deletes.FileDeletes
+import iceberglite.spark.read.avro.AvroBatches
+import iceberglite.spark.read.deletes.{DeleteCacheSettings, FileDeletes}
+import iceberglite.spark.read.orc.OrcBatches
 import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
-import iceberglite.spark.read.rows.{ReadersInTurn, RecordReader, RecordRows}
-import iceberglite.spec.{FileFormat, NameMapping, PartitionSpec, Schema}
+import iceberglite.spec.{FileFormat, NameMapping, PartitionSpec}
 
 /**
  * How batches are read.
@@ -26,24 +27,20 @@ final private[read] case class BatchSettings(columnar: Boolean, rows: Int, offHe
 /** Makes the readers of a scan's tasks, on the executors. */
 final private[read] class IcebergReaderFactory(
     tableName: String,
-    schema: Schema,
     wanted: WantedColumns,
     specs: Map[Int, PartitionSpec],
     mapping: Option[NameMapping],
     configuration: Broadcast[SerializableConfiguration],
-    settings: BatchSettings
+    settings: BatchSettings,
+    deleteCache: DeleteCacheSettings
 ) extends PartitionReaderFactory {
 
   override def supportColumnarReads(partition: InputPartition): Boolean = settings.columnar
 
   override def createColumnarReader(partition: InputPartition): PartitionReader[ColumnarBatch] = batches(partition)
 
-  override def createReader(partition: InputPartition): PartitionReader[InternalRow] = {
-    val open = new OpenFiles
-    new ReadersInTurn(tasksOf(partition).iterator.map { task =>
-      if (task.format == FileFormat.Parquet) open.batchRows(task) else open.rows(task)
-    })
-  }
+  override def createReader(partition: InputPartition): PartitionReader[InternalRow] =
+    new RowReader(batches(partition), UnsafeProjection.create(SparkTypes.toSpark(wanted.fields)))
 
   private def batches(partition: InputPartition): BatchReader = {
     val open = new OpenFiles
@@ -51,7 +48,7 @@ final private[read] class IcebergReaderFactory(
   }
 
   private def tasksOf(partition: InputPartition): Vector[FileTask] = partition match {
-    case IcebergInputPartition(tasks) => tasks
+    case ours: IcebergInputPartition => ours.tasks
     case other => throw new IllegalArgumentException(s"${other.getClass.getName} is no part of a scan of $tableName")
   }
 
@@ -59,27 +56,26 @@ final private[read] class IcebergReaderFactory(
   final private class OpenFiles {
     private val conf = configuration.value.value
     private val io = new HadoopFileIO(conf)
-    private val deletes = new DeleteReader(io, specs, mapping)
+    private val deletes = new DeleteReader(io, specs, mapping, deleteCache.sharing)
 
-    def batches(task: FileTask): ParquetBatches = {
-      val fileDeletes = new FileDeletes(wanted, deletes.of(task.path, task.deletes))
-      val columns = fileDeletes.columns
-      val values = new FileValues(specs, columns.metadataIds, settings.rows)
-      val projections = new FileProjections(columns.fields, mapping, values, tableName)
-      ParquetBatches.open(task, projections, conf, settings, Some(fileDeletes).filterNot(_.isEmpty))
+    def batches(task: FileTask): FileBatches = {
+      val among = task.change.flatMap(_.among).map(deletes.of(task.path, _))
+      val fileDeletes = new FileDeletes(wanted, deletes.of(task.path, task.deletes), among)
+      if (fileDeletes.leavesNothing) FileBatches.Empty else open(task, fileDeletes)
     }
 
-    private lazy val copyRow = UnsafeProjection.create(SparkTypes.toSpark(wanted.fields))
-
-    def batchRows(task: FileTask): RowReader =
-      new RowReader(new BatchReader(Vector(task), tableName, batches), copyRow)
-
-    private lazy val tableRows = new TableRows(io, specs, mapping, schema, wanted.fields, filtered = false)
-    private lazy val toRow = RecordRows.of(wanted.fields)
-
-    def rows(task: FileTask): RecordReader = {
-      val whole = FileScanTask.whole(task.file, task.dataSequenceNumber, specs(task.specId), task.filter)
-      new RecordReader(task, tableName, toRow, tableRows.of(whole.copy(deletes = task.deletes)))
+    private def open(task: FileTask, fileDeletes: FileDeletes): FileBatches = {
+      val columns = fileDeletes.columns
+      val values = new FileValues(specs, columns.metadataIds, settings.rows)
+      val applied = Some(fileDeletes).filterNot(_.isEmpty)
+      if (task.format == FileFormat.Parquet) {
+        val projections = new FileProjections(columns.fields, mapping, values, tableName)
+        ParquetBatches.open(task, projections, conf, settings, applied)
+      } else {
+        val inFile = new FileColumns(columns.fields, mapping, values)
+        if (task.format == FileFormat.Orc) OrcBatches.open(task, inFile, io, settings.rows, applied, tableName)
+        else AvroBatches.open(task, inFile, io, settings.rows, applied)
+      }
     }
   }
 }

@@ -1,11 +1,13 @@
 package iceberglite.spark.read
 
+import java.util
 import java.util.OptionalLong
 
+import scala.collection.JavaConverters._
 import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.expressions.NamedReference
+import org.apache.spark.sql.connector.expressions.{NamedReference, SortOrder}
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomTaskMetric}
 import org.apache.spark.sql.connector.read.Scan.ColumnarSupportMode
@@ -13,15 +15,21 @@ import org.apache.spark.sql.connector.read.{
   Batch,
   Scan,
   Statistics,
+  SupportsReportOrdering,
+  SupportsReportPartitioning,
   SupportsReportStatistics,
   SupportsRuntimeV2Filtering
 }
+import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
+import org.apache.spark.sql.connector.read.partitioning.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.{SparkFilters, SparkTypes}
-import iceberglite.spec.FileFormat
+import iceberglite.spark.read.limit.FewerFiles
+import iceberglite.spark.read.report.{ColumnEstimates, Grouping, JoinColumns}
+import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
@@ -31,19 +39,31 @@ final private[read] class IcebergScan(
     private[read] val wanted: WantedColumns,
     private[read] val settings: ReadSettings,
     caseSensitive: Boolean,
-    session: SparkSession
+    session: SparkSession,
+    private[read] val grouping: Option[Grouping] = None
 ) extends Scan
     with SupportsReportStatistics
+    with SupportsReportPartitioning
+    with SupportsReportOrdering
     with SupportsRuntimeV2Filtering {
   private lazy val schema: StructType = SparkTypes.toSpark(wanted.fields)
 
   override def readSchema(): StructType = schema
 
+  /** The same scan, with its files in groups. */
+  private[read] def groupedBy(grouping: Grouping): IcebergScan =
+    new IcebergScan(files, wanted, settings, caseSensitive, session, Some(grouping))
+
+  /** Where the user asks for it; else [[report.GroupedJoins]] groups what gains by it. */
+  override def outputPartitioning(): Partitioning =
+    grouping.flatMap(_.reported).getOrElse(new UnknownPartitioning(0))
+
+  override def outputOrdering(): Array[SortOrder] = grouping.fold(Array.empty[SortOrder])(_.reportedOrder)
+
   override def toBatch: Batch = new IcebergBatch(this, joined, session)
 
-  /** Spark takes all rows of a scan in batches or none; files other than Parquet are read row by row. */
-  private[read] lazy val isColumnar: Boolean =
-    settings.vectorized && files.plan.tasks.forall(_.file.format == FileFormat.Parquet)
+  /** Whether Spark gets batches: it does, whatever the formats of the files, unless the user wants rows. */
+  private[read] def isColumnar: Boolean = settings.vectorized
 
   override def columnarSupportMode(): ColumnarSupportMode =
     if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
@@ -51,12 +71,14 @@ final private[read] class IcebergScan(
   /** For EXPLAIN: what is read, and what the filters spared. */
   override def description(): String = {
     val report = files.plan.report
-    val snapshot = report.snapshotId.fold("no snapshot")(id => s"snapshot $id")
+    val snapshot = files.commits.fold(report.snapshotId.fold("no snapshot")(id => s"snapshot $id"))(_.description)
     val filters = Expression.conjuncts(files.plan.filter).mkString(" AND ")
     val skipping = Seq(
       Some(filters).filter(_.nonEmpty).map(f => s"filters=$f"),
       Some(report.totalFiles.fold(s"files=${report.resultFiles}")(n => s"files=${report.resultFiles} of $n")),
       Some(s"manifests=${report.readManifests} of ${report.totalManifests}"),
+      files.limit.description,
+      grouping.map(_.description),
       Some(report.deleteFiles).filter(_ > 0).map(n => s"deleteFiles=$n"),
       if (isColumnar) None else Some("rows one by one")
     )
@@ -67,8 +89,17 @@ final private[read] class IcebergScan(
     val (rows, bytes) = files.planUnlessWhole.map(p => (p.report.liveRecords, p.report.resultBytes))
       .orElse(fromSummary)
       .getOrElse((files.plan.report.liveRecords, files.plan.report.resultBytes))
-    new ScanStatistics(rows, math.max(1L, (bytes * share).toLong))
+    new ScanStatistics(rows, math.max(1L, (bytes * share).toLong), estimates)
   }
+
+  private lazy val estimates: util.Map[NamedReference, ColumnStatistics] =
+    if (!session.sessionState.conf.cboEnabled) util.Collections.emptyMap()
+    else ColumnEstimates.of(files, columns).map { case (name, e) =>
+      (ColumnReference(name): NamedReference) -> (e: ColumnStatistics)
+    }.asJava
+
+  /** The columns of the table, without metadata columns. */
+  private def columns: Vector[NestedField] = wanted.fields.filterNot(f => wanted.metadataIds(f.id))
 
   /** What the snapshot says of itself, where it is sure to be all: no row-level deletes. */
   private def fromSummary: Option[(Long, Long)] = files.snapshot match {
@@ -91,11 +122,11 @@ final private[read] class IcebergScan(
   // share the scan, so the last filters count alone.
   @volatile private var joined: Expression = AlwaysTrue
 
-  /** The columns by which a join with few rows on its other side spares files: those that partitions come from. */
-  override def filterAttributes(): Array[NamedReference] = {
-    val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
-    wanted.fields.filter(f => sources.contains(f.id)).map(f => ColumnReference(f.name): NamedReference).toArray
-  }
+  private lazy val joinColumns: Vector[NestedField] = JoinColumns.of(files, columns)
+
+  /** The columns by which a join with few rows on its other side spares files. */
+  override def filterAttributes(): Array[NamedReference] =
+    joinColumns.map(f => ColumnReference(f.name): NamedReference).toArray
 
   override def filter(predicates: Array[Predicate]): Unit = SparkErrors.in(files.table.name) {
     val filters = new SparkFilters(files.schema, caseSensitive)
@@ -104,8 +135,11 @@ final private[read] class IcebergScan(
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
 
-  override def reportDriverMetrics(): Array[CustomTaskMetric] =
-    ScanMetrics.of(files.plan.report, files.planningMs)
+  /** Spark asks when it has the batch that it runs. */
+  override def reportDriverMetrics(): Array[CustomTaskMetric] = {
+    val plan = if (joined == AlwaysTrue) files.plan else FewerFiles.of(files.plan, files.tasksWith(joined))
+    ScanMetrics.of(plan.report, files.planningMs)
+  }
 
   private def key: Any = (
     files.table.name,
@@ -113,8 +147,11 @@ final private[read] class IcebergScan(
     files.snapshot.map(_.snapshotId),
     files.schema.fields,
     files.filter,
+    files.limit,
+    files.commits,
     wanted,
-    settings
+    settings,
+    grouping
   )
 
   override def equals(that: Any): Boolean = that match {
@@ -130,9 +167,14 @@ final private[read] class IcebergScan(
 /** A column by its name, which may hold dots. */
 final private case class ColumnReference(name: String) extends NamedReference {
   override def fieldNames(): Array[String] = Array(name)
+  override def describe(): String = name
 }
 
-final private class ScanStatistics(rows: Long, bytes: Long) extends Statistics {
+final private class ScanStatistics(
+    rows: Long,
+    bytes: Long,
+    override val columnStats: util.Map[NamedReference, ColumnStatistics]
+) extends Statistics {
   override def sizeInBytes(): OptionalLong = OptionalLong.of(bytes)
   override def numRows(): OptionalLong = OptionalLong.of(rows)
 }

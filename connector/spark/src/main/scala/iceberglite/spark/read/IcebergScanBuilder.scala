@@ -1,20 +1,31 @@
 package iceberglite.spark.read
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.SortOrder
+import org.apache.spark.sql.connector.expressions.aggregate.Aggregation
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.{
   Scan,
   ScanBuilder,
+  SupportsPushDownAggregates,
+  SupportsPushDownLimit,
   SupportsPushDownRequiredColumns,
+  SupportsPushDownTopN,
   SupportsPushDownV2Filters
 }
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
+import iceberglite.scan.{ScanPlan, SnapshotRange}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
-import iceberglite.spark.convert.SparkFilters
+import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
+import iceberglite.spark.read.aggregate.{AggregateScan, WholeFileQueries}
+import iceberglite.spark.read.changes.CommitScan
+import iceberglite.spark.read.limit.{RowLimit, RowOrder}
+import iceberglite.spark.read.planning.ScanPlanning
+import iceberglite.spark.read.report.Grouping
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.{Schema, Snapshot}
@@ -25,33 +36,43 @@ import iceberglite.table.Table
  *
  * @param snapshot absent for a table that has none
  * @param schema of that snapshot, or the table's
+ * @param appended the commits that led to the snapshot, of whose appends the rows are wanted; absent where all rows of
+ *   the snapshot are
  */
 final class IcebergScanBuilder(
     table: Table,
     snapshot: Option[Snapshot],
     schema: Schema,
     options: CaseInsensitiveStringMap,
-    session: SparkSession
+    session: SparkSession,
+    appended: Option[SnapshotRange] = None
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
-    with SupportsPushDownRequiredColumns {
+    with SupportsPushDownRequiredColumns
+    with SupportsPushDownAggregates
+    with SupportsPushDownLimit
+    with SupportsPushDownTopN {
   private val settings = SparkErrors.in(table.name) {
     ReadOptions.check(options)
     ReadSettings.of(options, session, table.properties)
   }
+  private val planning = SparkErrors.in(table.name)(ScanPlanning.of(options, session, table.properties))
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
 
   private var pushed: Array[Predicate] = Array.empty
   private var wanted: WantedColumns = WantedColumns.all(schema)
   private var files: PlannedFiles = filesWith(AlwaysTrue)
+  private var answer: Option[AggregateScan] = None
 
   /** @return the filters that Spark has to apply to the rows */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
-    val filters = new SparkFilters(schema, caseSensitive)
+    val ranges = filesFor(predicates.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
+    val filters = new SparkFilters(schema, caseSensitive, new PartitionTexts(ranges))
     val converted = predicates.map(p => p -> filters.convert(p))
     pushed = converted.collect { case (p, Some(_)) => p }
-    files = filesWith(converted.flatMap(_._2).map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))
-    converted.collect { case (p, c) if !c.exists(f => f.exact && files.isDecidedByPartitions(f.expression)) => p }
+    files = filesFor(converted.flatMap(_._2))
+    val byMetrics = WholeFileQueries.contains(options)
+    converted.collect { case (p, c) if !c.exists(f => f.exact && files.isDecided(f.expression, byMetrics)) => p }
   }
 
   override def pushedPredicates(): Array[Predicate] = pushed
@@ -60,8 +81,55 @@ final class IcebergScanBuilder(
     wanted = WantedColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
   }
 
-  override def build(): Scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+  /** What metadata answers needs no second aggregation by Spark. */
+  override def supportCompletePushDown(aggregation: Aggregation): Boolean = true
+
+  /** Spark asks only where it tests no row itself, as it does for the two that follow. */
+  override def pushAggregation(aggregation: Aggregation): Boolean = SparkErrors.in(table.name) {
+    if (settings.aggregatePushDown) {
+      answer = AggregateScan.of(aggregation, table.metadata, schema, caseSensitive, planWithMetricsOf)
+    }
+    answer.isDefined
+  }
+
+  override def pushLimit(rows: Int): Boolean = limit(Some(RowLimit.AnyOf(rows)))
+
+  override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = SparkErrors.in(table.name) {
+    limit(RowOrder.of(orders, schema, table.metadata, caseSensitive).map { order =>
+      planWithMetricsOf(Set(order.column.id))
+      RowLimit.FirstOf(rows, order)
+    })
+  }
+
+  private def planWithMetricsOf(columns: Set[Int]): ScanPlan = {
+    files = files.withMetricsOf(columns)
+    files.plan
+  }
+
+  private def limit(rows: Option[RowLimit]): Boolean = rows.filter(_ => answer.isEmpty).exists { limit =>
+    files = files.limitedTo(limit)
+    true
+  }
+
+  /** Files are left out, not rows. */
+  override def isPartiallyPushed(): Boolean = true
+
+  override def build(): Scan = answer.getOrElse {
+    val scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+    if (settings.dataGrouping.contains(true)) Grouping.asked(files, wanted).fold(scan)(scan.groupedBy) else scan
+  }
+
+  private def filesFor(filters: Array[ConvertedFilter]): PlannedFiles =
+    filesWith(filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))
 
   private def filesWith(filter: Expression): PlannedFiles =
-    new PlannedFiles(table, snapshot, schema, filter, caseSensitive)
+    new PlannedFiles(
+      table,
+      snapshot,
+      schema,
+      filter,
+      caseSensitive,
+      appended.map(CommitScan.Appended),
+      Some(planning)
+    )
 }

@@ -6,8 +6,11 @@ import scala.collection.mutable
 
 import iceberglite.scan.{FileScanTask, ScanPlan, TableScan}
 import iceberglite.spark.SparkErrors
+import iceberglite.spark.read.changes.CommitScan
+import iceberglite.spark.read.limit.RowLimit
+import iceberglite.spark.read.planning.ScanPlanning
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
-import iceberglite.spec.expr.{Bind, Expression, Predicate, Residual, Term}
+import iceberglite.spec.expr.{Bind, Expression, InclusiveMetrics, Predicate, Residual, StrictMetrics, Term}
 import iceberglite.spec.{PartitionTuple, Schema, Snapshot}
 import iceberglite.table.Table
 import iceberglite.tree.PartitionSources
@@ -16,37 +19,80 @@ import iceberglite.tree.PartitionSources
  * The files of one scan, found once: for pushing filters down, for statistics, for EXPLAIN and for reading.
  *
  * @param filter what all the rows that Spark wants satisfy
+ * @param limit how many of these rows Spark wants
+ * @param known the plan of all of them, where it was made already
+ * @param commits what is read of the commits that led to the snapshot; absent where it is the snapshot itself
+ * @param planning who reads the manifests; absent for the driver alone
+ * @param asked the columns whose metrics are wanted, however many files there are
  */
-final private[read] class PlannedFiles(
+final private[read] class PlannedFiles private (
     val table: Table,
     val snapshot: Option[Snapshot],
     val schema: Schema,
     val filter: Expression,
-    caseSensitive: Boolean
+    caseSensitive: Boolean,
+    val limit: RowLimit,
+    known: Option[(ScanPlan, Long)],
+    val commits: Option[CommitScan],
+    planning: Option[ScanPlanning],
+    asked: Set[Int]
 ) {
+  def this(
+      table: Table,
+      snapshot: Option[Snapshot],
+      schema: Schema,
+      filter: Expression,
+      caseSensitive: Boolean,
+      commits: Option[CommitScan] = None,
+      planning: Option[ScanPlanning] = None
+  ) = this(table, snapshot, schema, filter, caseSensitive, RowLimit.None, None, commits, planning, Set.empty)
+
   private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
-    val plan = TableScan(table, snapshot, schema, filter, caseSensitive).plan()
+    val local = TableScan(table, snapshot, schema, filter, caseSensitive)
+    val scan = planning.fold(local)(_.of(local, asked))
+    val make = commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, schema, filter, caseSensitive))
+    val plan = limit.plan(known.map(_._1), make)
     isPlanned = true
-    (plan, (System.nanoTime() - start) / 1000000L)
+    (plan, (System.nanoTime() - start) / 1000000L + known.fold(0L)(_._2))
   }
 
   @volatile private var isPlanned = false
+
+  /** The same for somebody who wants no more than so many rows, and tests none of them. */
+  def limitedTo(rows: RowLimit): PlannedFiles = {
+    val known = if (isPlanned) Some(planned) else None
+    new PlannedFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, asked)
+  }
+
+  /**
+   * The same with the metrics of these columns, as far as they are known at all: of very many files, a plan keeps no more
+   * than those of its filter.
+   */
+  def withMetricsOf(ids: Set[Int]): PlannedFiles =
+    if (plan.keeps.has(ids)) this
+    else
+      new PlannedFiles(table, snapshot, schema, filter, caseSensitive, limit, None, commits, planning, asked ++ ids)
 
   def plan: ScanPlan = planned._1
 
   def planningMs: Long = planned._2
 
   /** The plan, if it is there or must be made; absent where the snapshot's summary tells as much. */
-  def planUnlessWhole: Option[ScanPlan] = if (isPlanned || filter != AlwaysTrue) Some(plan) else None
+  def planUnlessWhole: Option[ScanPlan] = {
+    val isPart = filter != AlwaysTrue || limit != RowLimit.None || commits.isDefined
+    if (isPlanned || isPart) Some(plan) else None
+  }
 
   /**
-   * Whether a condition that is a part of the filter holds for every row of the planned files by their partitions
-   * alone, so that nobody needs to test the rows.
+   * Whether a condition that is a part of the filter holds for every row of the planned files by their partitions, so
+   * that nobody needs to test the rows.
+   *
+   * @param byMetrics whether to take the files' metrics for it too
    */
-  def isDecidedByPartitions(condition: Expression): Boolean = {
+  def isDecided(condition: Expression, byMetrics: Boolean = false): Boolean = {
     val bound = Bind(condition, schema, caseSensitive)
-    bound == AlwaysTrue || isOnPartitionSources(bound) && holdsFor(bound, plan.tasks)
+    bound == AlwaysTrue || (byMetrics || isOnPartitionSources(bound)) && holdsFor(bound, byMetrics)
   }
 
   private def isOnPartitionSources(bound: Expression): Boolean = {
@@ -62,18 +108,36 @@ final private[read] class PlannedFiles(
     case AlwaysTrue | AlwaysFalse => Set.empty
   }
 
-  private def holdsFor(bound: Expression, tasks: Vector[FileScanTask]): Boolean = {
+  /** The first file of which it is not known ends the search. */
+  private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
     val residual = residuals(bound)
-    tasks.forall(residual(_) == AlwaysTrue)
+    val strict = new StrictMetrics(bound)
+    val ids = columns(bound)
+    plan.tasks.forall { task =>
+      residual(task) == AlwaysTrue || byMetrics && isCounted(task, ids) && strict.allMatch(task.file)
+    }
   }
 
+  /** A writer that did not look into a column may have counted no nulls in it. */
+  private def isCounted(task: FileScanTask, ids: Set[Int]): Boolean =
+    ids.forall(task.file.metrics.valueCount(_).contains(task.file.recordCount))
+
+  /** A condition on the columns of the scan's schema, bound to them. */
+  def bound(condition: Expression): Expression = Bind(condition, schema, caseSensitive)
+
   /** The planned files that may have rows for which one more condition holds, one that came with the rows of a join. */
-  def tasksWith(condition: Expression): Vector[FileScanTask] =
-    if (condition == AlwaysTrue) plan.tasks
-    else {
-      val residual = residuals(Bind(condition, schema, caseSensitive))
-      plan.tasks.filter(residual(_) != AlwaysFalse)
+  def tasksWith(condition: Expression): Vector[FileScanTask] = {
+    val bound = this.bound(condition)
+    if (bound == AlwaysTrue) plan.tasks
+    else if (plan.keeps.has(columns(bound)) || limit != RowLimit.None) {
+      val residual = residuals(bound)
+      val metrics = new InclusiveMetrics(bound)
+      plan.tasks.filter(task => residual(task) != AlwaysFalse && metrics.mightMatch(task.file))
+    } else {
+      val both = Expression.and(filter, bound)
+      new PlannedFiles(table, snapshot, schema, both, caseSensitive, limit, None, commits, planning, asked).plan.tasks
     }
+  }
 
   /** What is left of a condition for the rows of a file; worked out once for the files that share a partition tuple. */
   private def residuals(bound: Expression): FileScanTask => Expression = {

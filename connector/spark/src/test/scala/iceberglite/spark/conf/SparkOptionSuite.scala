@@ -52,13 +52,14 @@ class SparkOptionSuite extends AnyFunSuite {
   }
 
   test("an option that would change what is read is refused rather than unheard") {
-    val error = intercept[Unsupported](ReadOptions.check(options("start-snapshot-id" -> "1")))
-    assert(error.getMessage.contains("start-snapshot-id=1"))
+    val error = intercept[Unsupported](ReadOptions.check(options("scan-task-set-id" -> "1")))
+    assert(error.getMessage.contains("scan-task-set-id=1"))
   }
 
   test("splits are as small as all tasks can use, but no smaller than a file costs to open") {
     val mb = 1L << 20
-    val read = ReadSettings(128 * mb, adaptive = true, parallelism = 8, 10, 4 * mb, vectorized = true, 5000)
+    val read =
+      ReadSettings(128 * mb, adaptive = true, 8, 10, 4 * mb, vectorized = true, 5000, true, dataGrouping = None)
     assert(read.splitSizeFor(10 * mb) == 4 * mb)
     assert(read.splitSizeFor(512 * mb) == 64 * mb)
     assert(read.splitSizeFor(5000 * mb) == 128 * mb)

@@ -37,13 +37,14 @@ final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends Fil
 }
 
 /**
- * One column over a file. The counts of a column within structs count a null struct as a null; columns within lists and
- * maps cannot be bound.
+ * One column over a file. The counts of a column within structs count a null struct as a null, but for those of ORC files
+ * of Apache Iceberg's, which leave its rows out; columns within lists and maps cannot be bound.
  */
 private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[ContentFile] {
   private val Unknown = -1L
 
-  override def mayBeNull(rows: ContentFile): Boolean = !rows.metrics.nullValueCount(id).contains(0L)
+  override def mayBeNull(rows: ContentFile): Boolean =
+    !rows.metrics.nullValueCount(id).contains(0L) || rows.metrics.valueCount(id).exists(_ < rows.recordCount)
 
   override def mayBeNan(rows: ContentFile): Boolean =
     bounds.isFloating && !rows.metrics.nanValueCount(id).contains(0L) && present(rows) != 0

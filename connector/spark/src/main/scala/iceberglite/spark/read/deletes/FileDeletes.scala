@@ -2,6 +2,7 @@ package iceberglite.spark.read.deletes
 
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
+import iceberglite.io.puffin.DeletionVector
 import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.WantedColumns
@@ -13,18 +14,25 @@ import iceberglite.spec.{MetadataColumns, NestedField, Type}
  * How the deleted rows of one file are kept out of its batches or, where `_deleted` is wanted, marked in them.
  *
  * @param wanted the columns that the scan is to bring
+ * @param among where it is given, of the rows that are left only those that these take out
  */
-final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes) {
-  def isEmpty: Boolean = deletes.isEmpty
+final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes, among: Option[RowDeletes] = None) {
+  def isEmpty: Boolean = deletes.isEmpty && among.isEmpty
+
+  /** Whether it is known without a look at the file that no row of it is wanted. */
+  def leavesNothing: Boolean = onlyAt.exists(_.isSubsetOf(deletes.positions))
+
+  /** The only places of the file where wanted rows may be; absent where they may be anywhere. */
+  def onlyAt: Option[DeletionVector] = among.filter(_.keys.forall(_.isEmpty)).map(_.positions)
 
   private val marksRows: Boolean = wanted.metadataIds.contains(MetadataColumns.Deleted.id)
-  private val byPlace: Boolean = !deletes.positions.isEmpty
+  private val byPlace: Boolean = (deletes +: among.toVector).exists(!_.positions.isEmpty)
 
   /** The columns to read: those that are wanted come first and in their order. */
   val columns: WantedColumns =
     if (isEmpty) wanted
     else {
-      val withKeys = ReadColumns.merged(wanted.fields, deletes.columns)
+      val withKeys = ReadColumns.merged(wanted.fields, (deletes +: among.toVector).flatMap(_.columns))
       if (!byPlace) wanted.copy(fields = withKeys)
       else WantedColumns(
         ReadColumns.merged(withKeys, Vector(MetadataColumns.Position)),
@@ -38,14 +46,19 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
    */
   def in(read: ColumnarBatch, capacity: Int): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
-    val keys = deletes.keys.filterNot(_.isEmpty).map(KeyTest.of(_, columns.fields, vectors)).toArray
-    val places = columns.fields.indexWhere(_.id == MetadataColumns.Position.id)
-    val rows = new LiveRows(deletes.positions, if (byPlace) Some(vectors(places)) else None, keys, capacity)
+    val live = liveRows(deletes, vectors, capacity)
+    val rows = among.fold[RowChoice](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
     val visible = wanted.fields.zip(columns.fields).zip(vectors).map { case ((field, asRead), vector) =>
       if (field.id == MetadataColumns.Deleted.id && marksRows) new MarksVector(vector, rows.isDeleted)
       else narrowed(field.fieldType, asRead.fieldType, vector)
     }
     new LiveBatch(rows, visible.toArray, marksRows)
+  }
+
+  private def liveRows(of: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
+    val keys = of.keys.filterNot(_.isEmpty).map(KeyTest.of(_, columns.fields, vectors)).toArray
+    val places = columns.fields.indexWhere(_.id == MetadataColumns.Position.id)
+    new LiveRows(of.positions, if (of.positions.isEmpty) None else Some(vectors(places)), keys, capacity)
   }
 
   /** Leaves out the fields of structs that only the deletes ask for. They come last, at each level. */
@@ -61,7 +74,7 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
 }
 
 /** The batch to hand out of each one that is read. */
-final private[read] class LiveBatch(rows: LiveRows, visible: Array[ColumnVector], marksRows: Boolean) {
+final private[read] class LiveBatch(rows: RowChoice, visible: Array[ColumnVector], marksRows: Boolean) {
   private val whole = new ColumnarBatch(visible)
   private val selected = new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 

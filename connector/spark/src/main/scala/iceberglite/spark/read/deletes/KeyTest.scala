@@ -1,8 +1,5 @@
 package iceberglite.spark.read.deletes
 
-import java.nio.ByteBuffer
-import java.util.{Arrays, HashSet => JavaSet, UUID}
-
 import org.apache.spark.sql.types.{
   BinaryType,
   BooleanType,
@@ -16,9 +13,9 @@ import org.apache.spark.sql.types.{
   TimestampType
 }
 import org.apache.spark.sql.vectorized.ColumnVector
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.unsafe.Platform
 
-import iceberglite.scan.{DeletedKeys, ReadColumns}
+import iceberglite.scan.{DeletedKeys, KeyBuffer, KeySet, LongKeys, ReadColumns}
 import iceberglite.spec.NestedField
 
 /** Whether rows of a batch are deleted by their keys (spec: "Equality Delete Files"). One thread's. */
@@ -36,10 +33,13 @@ private[read] object KeyTest {
    */
   def of(keys: DeletedKeys, read: Vector[NestedField], vectors: Array[ColumnVector]): KeyTest = {
     val columns = keys.columns.map(c => KeyVector.of(ReadColumns.place(c.path, read), vectors)).toArray
-    columns match {
-      case Array(only) if only.isWhole => new WholeNumberTest(only, keys)
-      case _ => new AnyKeyTest(columns, keys)
+    val tests = keys.sets.filterNot(_.isEmpty).map { set =>
+      (columns, set) match {
+        case (Array(only), longs: LongKeys) if only.isWhole => new WholeNumberTest(only, longs)
+        case _ => new AnyKeyTest(columns, set)
+      }
     }
+    if (tests.size == 1) tests.head else new AnyOfTests(tests.toArray[KeyTest])
   }
 }
 
@@ -66,16 +66,19 @@ final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector)
 
   def longAt(row: Int): Long = if (isInt) vector.getInt(row).toLong else vector.getLong(row)
 
-  /** In a form that is equal where the values are; null for null. */
-  def valueAt(row: Int): AnyRef =
-    if (isNullAt(row)) null
+  /** Puts the value into a key, in the form that the values of delete files have there. */
+  def put(row: Int, key: KeyBuffer): Unit =
+    if (isNullAt(row)) key.putNull()
     else
       dataType match {
-        case _ if isWhole => Long.box(longAt(row))
-        case BooleanType => Boolean.box(vector.getBoolean(row))
-        case StringType => vector.getUTF8String(row)
-        case BinaryType => ByteBuffer.wrap(vector.getBinary(row))
-        case t: DecimalType => vector.getDecimal(row, t.precision, t.scale).toJavaBigDecimal
+        case _ if isWhole => key.putLong(longAt(row))
+        case BooleanType => key.putBoolean(vector.getBoolean(row))
+        case StringType =>
+          val text = vector.getUTF8String(row)
+          val at = key.putLength(text.numBytes)
+          text.writeToMemory(key.array, Platform.BYTE_ARRAY_OFFSET.toLong + at)
+        case BinaryType => key.putBytes(vector.getBinary(row))
+        case t: DecimalType => key.putDecimal(vector.getDecimal(row, t.precision, t.scale).toJavaBigDecimal)
         case other => throw new IllegalStateException(s"Keys are no ${other.simpleString}")
       }
 }
@@ -85,56 +88,34 @@ private object KeyVector {
     val path = place.tail.scanLeft(vectors(place.head))((struct, ordinal) => struct.getChild(ordinal))
     new KeyVector(path.init.toArray, path.last)
   }
-
-  /** A value of a delete file in the form of [[KeyVector.valueAt]]. */
-  def canonical(value: AnyRef): AnyRef = value match {
-    case v: Integer => Long.box(v.longValue)
-    case v: String => UTF8String.fromString(v)
-    case v: UUID => UTF8String.fromString(v.toString)
-    case v => v
-  }
 }
 
 /** One column of integers, dates or times. */
-final private class WholeNumberTest(column: KeyVector, keys: DeletedKeys) extends KeyTest {
-  private val values = new LongSet(keys.rows.size)
-  private val deletesNull: Boolean = {
-    var found = false
-    keys.rows.forEach(key => if (key(0) == null) found = true else values += key(0).asInstanceOf[Number].longValue)
-    found
-  }
-
+final private class WholeNumberTest(column: KeyVector, keys: LongKeys) extends KeyTest {
   override def isDeleted(row: Int): Boolean =
-    if (column.isNullAt(row)) deletesNull else values.contains(column.longAt(row))
+    if (column.isNullAt(row)) keys.hasNull else keys.contains(column.longAt(row))
 }
 
 /** Any columns. */
-final private class AnyKeyTest(columns: Array[KeyVector], keys: DeletedKeys) extends KeyTest {
-  private val known: JavaSet[RowKey] = {
-    val made = new JavaSet[RowKey](keys.rows.size * 2)
-    keys.rows.forEach { key =>
-      made.add(new RowKey(key.values.map(KeyVector.canonical)))
-      ()
-    }
-    made
-  }
-  private val asked = new RowKey(new Array[AnyRef](columns.length))
+final private class AnyKeyTest(columns: Array[KeyVector], keys: KeySet) extends KeyTest {
+  private val key = new KeyBuffer
 
   override def isDeleted(row: Int): Boolean = {
+    key.clear()
     var i = 0
     while (i < columns.length) {
-      asked.values(i) = columns(i).valueAt(row)
+      columns(i).put(row, key)
       i += 1
     }
-    known.contains(asked)
+    keys.contains(key)
   }
 }
 
-final private class RowKey(val values: Array[AnyRef]) {
-  override def equals(that: Any): Boolean = that match {
-    case other: RowKey => Arrays.equals(values, other.values)
-    case _ => false
+/** The keys of several files, where they are too many for one set. */
+final private class AnyOfTests(tests: Array[KeyTest]) extends KeyTest {
+  override def isDeleted(row: Int): Boolean = {
+    var i = 0
+    while (i < tests.length && !tests(i).isDeleted(row)) i += 1
+    i < tests.length
   }
-
-  override def hashCode: Int = Arrays.hashCode(values)
 }

@@ -6,6 +6,19 @@ import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.io.puffin.DeletionVector
 
+/** Chooses rows of batches. */
+private[read] trait RowChoice {
+
+  /** The chosen rows of the batch at hand, ascending: as many as [[find]] said. */
+  def rows: Array[Int]
+
+  /** Which rows of the batch at hand are deleted. */
+  def isDeleted: Array[Boolean]
+
+  /** Looks at a batch. @return how many of its rows are chosen */
+  def find(count: Int): Int
+}
+
 /**
  * Finds the rows of a batch that are not deleted.
  *
@@ -18,16 +31,11 @@ final private[read] class LiveRows(
     places: Option[ColumnVector],
     keys: Array[KeyTest],
     capacity: Int
-) {
+) extends RowChoice {
+  override val rows: Array[Int] = new Array[Int](capacity)
+  override val isDeleted: Array[Boolean] = new Array[Boolean](capacity)
 
-  /** The live rows of the batch at hand, ascending: as many as [[find]] said. */
-  val rows: Array[Int] = new Array[Int](capacity)
-
-  /** Which rows of the batch at hand are deleted. */
-  val isDeleted: Array[Boolean] = new Array[Boolean](capacity)
-
-  /** Looks at a batch. @return how many of its rows are live */
-  def find(count: Int): Int = {
+  override def find(count: Int): Int = {
     Arrays.fill(isDeleted, 0, count, false)
     if (count > 0) places.foreach(markPlaces(_, count))
     keys.foreach(markKeys(_, count))
@@ -72,5 +80,32 @@ final private[read] class LiveRows(
       if (!isDeleted(row) && test.isDeleted(row)) isDeleted(row) = true
       row += 1
     }
+  }
+}
+
+/**
+ * Finds the rows of a batch that were live and that more deletes take out.
+ *
+ * @param before the rows that were live
+ * @param more the rows that the other deletes leave
+ */
+final private[read] class NewlyDeleted(before: LiveRows, more: LiveRows, capacity: Int) extends RowChoice {
+  override val rows: Array[Int] = new Array[Int](capacity)
+  override def isDeleted: Array[Boolean] = before.isDeleted
+
+  override def find(count: Int): Int = {
+    val live = before.find(count)
+    more.find(count)
+    var found = 0
+    var i = 0
+    while (i < live) {
+      val row = before.rows(i)
+      if (more.isDeleted(row)) {
+        rows(found) = row
+        found += 1
+      }
+      i += 1
+    }
+    found
   }
 }

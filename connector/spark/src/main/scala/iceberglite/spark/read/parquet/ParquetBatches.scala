@@ -14,29 +14,24 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 import iceberglite.io.ParquetInput
-import iceberglite.io.ParquetInput
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.vector.Columns
-import iceberglite.spark.read.{BatchSettings, FileTask}
+import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 
-/**
- * The batches of one part of a Parquet file, from Spark's vectorised reader. The reader fills the same vectors again
- * and again, so a batch is good until the next.
- */
+/** The batches of one part of a Parquet file, from Spark's vectorised reader. */
 final private[read] class ParquetBatches(
     reader: VectorizedParquetRecordReader,
     columns: Vector[Source],
     deletes: Option[FileDeletes],
     capacity: Int
-) extends AutoCloseable {
+) extends FileBatches {
   private val read: ColumnarBatch = reader.resultBatch()
   private val all: ColumnarBatch = Columns.of(read, columns)
   private val live: Option[LiveBatch] = deletes.map(_.in(all, capacity))
 
-  /** The batch at hand, after [[next]] was true. */
-  def batch: ColumnarBatch = live.fold(all)(_.batch)
+  override def batch: ColumnarBatch = live.fold(all)(_.batch)
 
-  def next(): Boolean = {
+  override def next(): Boolean = {
     var found = false
     while (!found && reader.nextBatch()) {
       if (all ne read) all.setNumRows(read.numRows)
@@ -62,7 +57,8 @@ private[read] object ParquetBatches {
       deletes: Option[FileDeletes] = None
   ): ParquetBatches = {
     val path = new Path(task.path)
-    val footer = readFooter(path, task, base)
+    val inPart = readFooter(path, task, base)
+    val footer = deletes.flatMap(_.onlyAt).fold(inPart)(RowGroups.holding(inPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val job = new ReadJob(base, projection)
     new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)

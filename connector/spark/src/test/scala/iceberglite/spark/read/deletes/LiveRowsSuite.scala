@@ -19,15 +19,6 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     vector
   }
 
-  test("a set of longs has what was put in, zero and the extremes too") {
-    val value = Gen.oneOf(Gen.choose(-20L, 20L), Gen.oneOf(0L, Long.MinValue, Long.MaxValue, -1L), Gen.long)
-    forAll(Gen.listOf(value), Gen.listOf(value)) { (in, asked) =>
-      val set = new LongSet(in.size)
-      in.foreach(set += _)
-      (in ++ asked).foreach(v => assert(set.contains(v) == in.contains(v)))
-    }
-  }
-
   test("rows are found by their places, also where pages were skipped", ScanRules.positionRows) {
     val places = Gen.listOf(Gen.choose(1L, 5L)).map(_.scanLeft(0L)(_ + _))
     forAll(places, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (in, deleted, start) =>

@@ -70,11 +70,17 @@ object ParquetFile {
   def write(schema: String)(rows: (Group => Any)*): ParquetFile =
     write(MessageTypeParser.parseMessageType(schema))(rows: _*)
 
-  def write(schema: MessageType, rowGroupRows: Int = 1000000, pageRows: Int = 1000000)(
-      rows: (Group => Any)*
-  ): ParquetFile = {
+  /** @param bloomed a column with a bloom filter and no dictionary */
+  def write(
+      schema: MessageType,
+      rowGroupRows: Int = 1000000,
+      pageRows: Int = 1000000,
+      bloomed: Option[String] = None
+  )(rows: (Group => Any)*): ParquetFile = {
     val path = directory.resolve(s"${counter.incrementAndGet()}.parquet")
-    val writer = ExampleParquetWriter.builder(new HadoopPath(path.toUri))
+    val builder = ExampleParquetWriter.builder(new HadoopPath(path.toUri))
+    bloomed.foreach(column => builder.withBloomFilterEnabled(column, true).withDictionaryEncoding(column, false))
+    val writer = builder
       .withType(schema)
       .withCompressionCodec(CompressionCodecName.UNCOMPRESSED)
       .withPageRowCountLimit(pageRows)

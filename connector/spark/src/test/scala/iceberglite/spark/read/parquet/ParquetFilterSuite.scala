@@ -150,6 +150,20 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rowsRead(IsNull(named("i"))) == 0)
   }
 
+  test("a row group is skipped whose dictionary, or whose bloom filter, lacks a value between its bounds") {
+    val column = parseMessageType("message m { optional int32 i = 2; }")
+    val even = (0 until 100).map(i => (g: Group) => g.append("i", i % 50 * 2))
+    val two = Schema(0, schema.fields.filter(_.id == 2))
+    for (bloomed <- Seq(None, Some("i"))) {
+      val file = write(column, bloomed = bloomed)(even: _*)
+      def read(value: Int): Int = {
+        val bound = Bind(Equal(named("promoted"), LongLiteral(value.toLong)), two, caseSensitive = true)
+        file.read(Scan(two.fields).filtered(bound)).size
+      }
+      assert(read(55) == 0 && read(56) == 100, bloomed)
+    }
+  }
+
   test("greater numbers are looked for in files that may hold NaN, and skipped in those that hold none") {
     val filter = GreaterThan(named("f"), FloatLiteral(95f))
     assert(rowsRead(filter) == 100)

@@ -1,0 +1,47 @@
+package iceberglite.scan
+
+import iceberglite.spec.{ContentFile, ManifestFile, Metrics}
+
+/** Which metrics stay with the files of a plan: those that nobody will ask for would only fill the heap. */
+sealed trait KeptMetrics extends Product with Serializable {
+
+  /** The file with these metrics. */
+  def of(file: ContentFile): ContentFile
+
+  /** Whether the metrics of all these fields are kept. */
+  def has(ids: Set[Int]): Boolean
+
+  /** These, and those of some more fields. */
+  def and(more: Set[Int]): KeptMetrics
+
+  /** What is kept of the files of these manifests. */
+  private[scan] def among(manifests: Vector[ManifestFile]): KeptMetrics
+}
+
+object KeptMetrics {
+
+  /** Whatever is known of the files. What was read from a manifest keeps its decoded blocks in memory. */
+  case object All extends KeptMetrics {
+    override def of(file: ContentFile): ContentFile = file
+    override def has(ids: Set[Int]): Boolean = true
+    override def and(more: Set[Int]): KeptMetrics = this
+    override private[scan] def among(manifests: Vector[ManifestFile]): KeptMetrics = this
+  }
+
+  /**
+   * Those of some fields, by their ids. The scan adds the fields that its filter and its deletes are about.
+   *
+   * @param fromBytes so large the manifests are at least, in sum; of smaller ones everything is kept
+   */
+  final case class Of(ids: Set[Int], fromBytes: Long = 0L) extends KeptMetrics {
+    override def of(file: ContentFile): ContentFile =
+      if (file.metrics eq Metrics.Empty) file else file.copy(metrics = file.metrics.only(ids))
+
+    override def has(others: Set[Int]): Boolean = others.subsetOf(ids)
+
+    override def and(more: Set[Int]): KeptMetrics = copy(ids = ids ++ more)
+
+    override private[scan] def among(manifests: Vector[ManifestFile]): KeptMetrics =
+      if (manifests.iterator.map(_.length).sum < fromBytes) All else this
+  }
+}

@@ -1,0 +1,131 @@
+package iceberglite.scan
+
+import java.math.BigDecimal
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.{Arrays, UUID}
+
+/**
+ * The key of a row as bytes, equal where the values are: how equality deletes are held and asked. One thread's, and
+ * filled again for each row.
+ */
+final class KeyBuffer {
+  private var held: Array[Byte] = new Array[Byte](64)
+  private var numbers: ByteBuffer = wrapped
+  private var at = 0
+
+  /** The key stands at its beginning. */
+  def array: Array[Byte] = held
+
+  def size: Int = at
+
+  def clear(): Unit = at = 0
+
+  def putNull(): Unit = putTag(KeyBuffer.Null)
+
+  /** Whole numbers of any width, dates and times. */
+  def putLong(value: Long): Unit = {
+    putTag(KeyBuffer.Value)
+    // The buffers may be others after that.
+    val place = reserve(java.lang.Long.BYTES)
+    numbers.putLong(place, value)
+    ()
+  }
+
+  def putBoolean(value: Boolean): Unit = putTag(if (value) KeyBuffer.True else KeyBuffer.Value)
+
+  def putDecimal(value: BigDecimal): Unit = {
+    putLong(value.scale.toLong)
+    putBytes(value.unscaledValue.toByteArray)
+  }
+
+  def putBytes(value: Array[Byte]): Unit = {
+    val place = putLength(value.length)
+    System.arraycopy(value, 0, held, place, value.length)
+  }
+
+  /** @return where the bytes, as many as was said, are to be written to [[array]] */
+  def putLength(length: Int): Int = {
+    putTag(KeyBuffer.Value)
+    val place = reserve(Integer.BYTES)
+    numbers.putInt(place, length)
+    reserve(length)
+  }
+
+  /** A value as records hold it. */
+  def put(value: AnyRef): Unit = value match {
+    case null => putNull()
+    case v: Integer => putLong(v.longValue)
+    case v: java.lang.Long => putLong(v)
+    case v: java.lang.Boolean => putBoolean(v)
+    case v: String => putBytes(v.getBytes(UTF_8))
+    // Queries see it as text.
+    case v: UUID => putBytes(v.toString.getBytes(UTF_8))
+    case v: BigDecimal => putDecimal(v)
+    case v: ByteBuffer =>
+      val place = putLength(v.remaining)
+      v.duplicate().get(held, place, v.remaining)
+      ()
+    case other => throw new IllegalArgumentException(s"Keys are no ${other.getClass.getSimpleName}")
+  }
+
+  private[scan] def set(source: Array[Byte], from: Int, length: Int): Unit = {
+    at = 0
+    reserve(length)
+    System.arraycopy(source, from, held, 0, length)
+  }
+
+  /** Of a key with one value alone that is a whole number. */
+  private[scan] def isNull: Boolean = held(0) == KeyBuffer.Null
+
+  private[scan] def long: Long = numbers.getLong(1)
+
+  private[scan] def hash: Long = {
+    var h = KeyBuffer.Seed ^ at
+    var i = 0
+    while (i + java.lang.Long.BYTES <= at) {
+      h = KeyBuffer.mixed(h ^ numbers.getLong(i))
+      i += java.lang.Long.BYTES
+    }
+    while (i < at) {
+      h = (h ^ held(i)) * KeyBuffer.Factor
+      i += 1
+    }
+    KeyBuffer.mixed(h)
+  }
+
+  private[scan] def equalsAt(other: Array[Byte], from: Int, length: Int): Boolean =
+    length == at && Arrays.equals(held, 0, at, other, from, from + length)
+
+  private def putTag(tag: Byte): Unit = {
+    val place = reserve(1)
+    held(place) = tag
+  }
+
+  private def reserve(length: Int): Int = {
+    if (held.length - at < length) {
+      held = Arrays.copyOf(held, math.max(held.length * 2, at + length))
+      numbers = wrapped
+    }
+    at += length
+    at - length
+  }
+
+  private def wrapped: ByteBuffer = ByteBuffer.wrap(held).order(ByteOrder.LITTLE_ENDIAN)
+}
+
+private object KeyBuffer {
+  val Null: Byte = 0
+  val Value: Byte = 1
+  val True: Byte = 2
+  val Seed = 0x2545f4914f6cdd1dL
+  val Factor = 0x9e3779b97f4a7c15L
+
+  /** Every bit of the result depends on all of the value. */
+  def mixed(value: Long): Long = {
+    var h = value
+    h = (h ^ (h >>> 32)) * 0xd6e8feb86659fd93L
+    h = (h ^ (h >>> 32)) * 0xd6e8feb86659fd93L
+    h ^ (h >>> 32)
+  }
+}

@@ -1,0 +1,203 @@
+package iceberglite.scan
+
+import java.util.Arrays
+
+import iceberglite.spec.NestedField
+import iceberglite.spec.Type._
+
+/**
+ * The keys of deleted rows in one or several equality delete files. Nobody changes it once it is built, and any number
+ * of threads may ask it.
+ */
+sealed trait KeySet {
+  def isEmpty: Boolean
+
+  /** About how much of the heap it takes. */
+  def bytes: Long
+
+  def contains(key: KeyBuffer): Boolean
+}
+
+/** A set that is in memory, so that it can be put into another. */
+sealed private[scan] trait HeldKeys extends KeySet {
+
+  /** @param key is filled with each key, one after the other */
+  def foreach(key: KeyBuffer)(f: => Unit): Unit
+}
+
+/** Keys of one column of whole numbers, dates or times. */
+final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) extends HeldKeys {
+  override def isEmpty: Boolean = values.isEmpty && !hasNull
+  override def bytes: Long = values.bytes
+  override def contains(key: KeyBuffer): Boolean = if (key.isNull) hasNull else values.contains(key.long)
+
+  def contains(value: Long): Boolean = values.contains(value)
+
+  override def foreach(key: KeyBuffer)(f: => Unit): Unit = {
+    values.foreach { value =>
+      key.clear()
+      key.putLong(value)
+      f
+    }
+    if (hasNull) {
+      key.clear()
+      key.putNull()
+      f
+    }
+  }
+}
+
+private[scan] object LongKeys {
+
+  def isFor(columns: Vector[KeyColumn]): Boolean = columns match {
+    case Vector(only) => isWhole(only.field)
+    case _ => false
+  }
+
+  private def isWhole(field: NestedField): Boolean = field.fieldType match {
+    case IntType | LongType | DateType | TimeType | TimestampType | TimestampTzType | TimestampNsType |
+        TimestampTzNsType =>
+      true
+    case _ => false
+  }
+}
+
+/** Any keys, one behind the other in one array, and a hash table of their places. */
+final private[scan] class BytesKeys extends HeldKeys {
+  private var keys = new Array[Byte](1 << 10)
+  private var used = 0
+  private var starts = new Array[Int](16)
+  private var hashes = new Array[Long](16)
+  private var count = 0
+  // Ordinals of keys from 1 on; at most half of them are taken.
+  private var slots = new Array[Int](64)
+
+  def size: Int = count
+
+  override def isEmpty: Boolean = count == 0
+
+  override def bytes: Long = keys.length + 4L * starts.length + 8L * hashes.length + 4L * slots.length
+
+  override def contains(key: KeyBuffer): Boolean = slots(slotOf(key, key.hash)) != 0
+
+  def +=(key: KeyBuffer): Unit = {
+    val hash = key.hash
+    if (slots(slotOf(key, hash)) == 0) {
+      if (count == starts.length) {
+        starts = Arrays.copyOf(starts, count * 2)
+        hashes = Arrays.copyOf(hashes, count * 2)
+      }
+      if (keys.length - used < key.size) keys = Arrays.copyOf(keys, math.max(keys.length * 2, used + key.size))
+      System.arraycopy(key.array, 0, keys, used, key.size)
+      starts(count) = used
+      hashes(count) = hash
+      used += key.size
+      count += 1
+      if (count * 2 > slots.length) rehash() else slots(slotOf(key, hash)) = count
+    }
+  }
+
+  override def foreach(key: KeyBuffer)(f: => Unit): Unit = (0 until count).foreach { i =>
+    key.set(keys, starts(i), end(i) - starts(i))
+    f
+  }
+
+  /** Each key with its hash, by hash and, where that is the same, by the bytes. */
+  def foreachSorted(f: (Long, Array[Byte], Int, Int) => Unit): Unit = {
+    val order = Array.range(0, count).map(Int.box)
+    Arrays.sort(order, (a: Integer, b: Integer) => compare(a, b))
+    order.foreach(i => f(hashes(i), keys, starts(i), end(i) - starts(i)))
+  }
+
+  private def compare(a: Int, b: Int): Int = {
+    val byHash = java.lang.Long.compare(hashes(a), hashes(b))
+    if (byHash != 0) byHash else Arrays.compare(keys, starts(a), end(a), keys, starts(b), end(b))
+  }
+
+  private def end(i: Int): Int = if (i + 1 == count) used else starts(i + 1)
+
+  private def slotOf(key: KeyBuffer, hash: Long): Int = {
+    var slot = hash.toInt & (slots.length - 1)
+    while (slots(slot) != 0 && !holds(slots(slot) - 1, key, hash)) slot = (slot + 1) & (slots.length - 1)
+    slot
+  }
+
+  private def holds(i: Int, key: KeyBuffer, hash: Long): Boolean =
+    hashes(i) == hash && key.equalsAt(keys, starts(i), end(i) - starts(i))
+
+  private def rehash(): Unit = {
+    slots = new Array[Int](slots.length * 4)
+    (0 until count).foreach { i =>
+      var slot = hashes(i).toInt & (slots.length - 1)
+      while (slots(slot) != 0) slot = (slot + 1) & (slots.length - 1)
+      slots(slot) = i + 1
+    }
+  }
+}
+
+/** Keys that do not fit into memory; see [[SpilledFile]]. */
+final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
+  override def isEmpty: Boolean = file.count == 0
+  override def bytes: Long = file.bytes
+  override def contains(key: KeyBuffer): Boolean = file.contains(key)
+}
+
+/**
+ * Collects keys, as many as there are. One thread's.
+ *
+ * @param maxBytes more than that of memory makes them go to a file
+ * @param directory of that file
+ */
+final private[scan] class KeySetBuilder(columns: Vector[KeyColumn], maxBytes: Long, directory: String) {
+  private val key = new KeyBuffer
+  private val isWhole = LongKeys.isFor(columns)
+  private val runBytes = math.max(maxBytes, KeySetBuilder.LeastRun)
+  private var longs = new LongSet
+  private var hasNull = false
+  private var others = new BytesKeys
+  private var spill: Option[KeySpill] = None
+
+  /** @param values as records hold them, in the order of the columns */
+  def +=(values: Array[AnyRef]): Unit = {
+    key.clear()
+    values.foreach(key.put)
+    add(key)
+  }
+
+  def ++=(keys: HeldKeys): Unit = {
+    val each = new KeyBuffer
+    keys.foreach(each)(add(each))
+  }
+
+  def result(): KeySet = spill match {
+    case Some(to) => new SpilledKeys(to.finish(others))
+    case None => if (isWhole) new LongKeys(longs, hasNull) else others
+  }
+
+  /** What was begun and is not wanted any more. */
+  def discard(): Unit = spill.foreach(_.discard())
+
+  private def add(key: KeyBuffer): Unit =
+    if (isWhole && spill.isEmpty) {
+      if (key.isNull) hasNull = true else longs += key.long
+      if (longs.bytes > maxBytes) {
+        val held = new LongKeys(longs, hasNull)
+        spill = Some(new KeySpill(directory, maxBytes))
+        longs = new LongSet
+        this ++= held
+      }
+    } else {
+      others += key
+      if (others.bytes > (if (spill.isEmpty) maxBytes else runBytes)) {
+        if (spill.isEmpty) spill = Some(new KeySpill(directory, maxBytes))
+        spill.foreach(_.write(others))
+        others = new BytesKeys
+      }
+    }
+}
+
+private object KeySetBuilder {
+
+  /** Where there is hardly any memory, a run has at least so many bytes: files are not for single keys. */
+  val LeastRun: Long = 16L << 10
+}

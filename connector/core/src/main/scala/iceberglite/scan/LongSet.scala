@@ -1,0 +1,50 @@
+package iceberglite.scan
+
+/** A set of longs without boxes: open addressing with linear probing, at most half full. Safe to share once filled. */
+final private[scan] class LongSet {
+  private var slots = new Array[Long](16)
+  private var shift = 64 - 4
+  private var count = 0
+  private var holdsZero = false
+
+  def isEmpty: Boolean = count == 0 && !holdsZero
+
+  def bytes: Long = 8L * slots.length
+
+  def +=(value: Long): Unit =
+    if (value == 0) holdsZero = true
+    else {
+      val slot = slotOf(value)
+      if (slots(slot) == 0) {
+        slots(slot) = value
+        count += 1
+        if (count * 2 > slots.length) grow()
+      }
+    }
+
+  def contains(value: Long): Boolean = if (value == 0) holdsZero else slots(slotOf(value)) == value
+
+  def foreach(f: Long => Unit): Unit = {
+    if (holdsZero) f(0L)
+    slots.foreach(value => if (value != 0) f(value))
+  }
+
+  /** Where the value is, or is to be put. */
+  private def slotOf(value: Long): Int = {
+    // The upper bits of the product depend on all bits of the value.
+    var slot = ((value * LongSet.Spread) >>> shift).toInt
+    while (slots(slot) != 0 && slots(slot) != value) slot = (slot + 1) & (slots.length - 1)
+    slot
+  }
+
+  private def grow(): Unit = {
+    val former = slots
+    slots = new Array[Long](former.length * 2)
+    shift -= 1
+    former.foreach(value => if (value != 0) slots(slotOf(value)) = value)
+  }
+}
+
+private object LongSet {
+  private val Spread = 0x9e3779b97f4a7c15L
+}

@@ -1,0 +1,252 @@
+package iceberglite.scan
+
+import java.io.{BufferedInputStream, BufferedOutputStream, DataInputStream, DataOutputStream, EOFException, File}
+import java.io.{FileInputStream, FileOutputStream, IOException, RandomAccessFile}
+import java.nio.ByteBuffer
+import java.nio.file.{Files, Paths}
+import java.util.{Arrays, PriorityQueue}
+
+import scala.collection.mutable.ArrayBuffer
+
+import iceberglite.spec.IcebergError.StorageFailed
+
+/**
+ * Keys in a file on the local disk, sorted by their hashes. In memory are the first hash of each page, and a Bloom
+ * filter: for nearly every row that is not deleted, the file is not asked. The file has no name any more, and goes with
+ * the last one who knows it.
+ *
+ * @param pages the first hash of each page
+ * @param offsets where each page begins and, at the end, where the last one ends
+ */
+final private[scan] class SpilledFile(
+    file: RandomAccessFile,
+    val count: Long,
+    pages: Array[Long],
+    offsets: Array[Long],
+    filter: HashFilter
+) {
+
+  def bytes: Long = 8L * pages.length + 8L * offsets.length + filter.bytes
+
+  def contains(key: KeyBuffer): Boolean = {
+    val hash = key.hash
+    filter.mightContain(hash) && isInPages(key, hash)
+  }
+
+  /** Keys with one hash may stand on several pages. */
+  private def isInPages(key: KeyBuffer, hash: Long): Boolean = {
+    val at = Arrays.binarySearch(pages, hash)
+    var page = if (at >= 0) at else -at - 2
+    while (page > 0 && pages(page) == hash) page -= 1
+    var found = false
+    while (!found && page >= 0 && page < pages.length && pages(page) <= hash) {
+      found = isOn(page, key, hash)
+      page += 1
+    }
+    found
+  }
+
+  private def isOn(page: Int, key: KeyBuffer, hash: Long): Boolean = {
+    val entries = ByteBuffer.wrap(read(page))
+    var found = false
+    var passed = false
+    while (!found && !passed && entries.hasRemaining) {
+      val own = entries.getLong()
+      val length = entries.getInt()
+      val from = entries.position()
+      found = own == hash && key.equalsAt(entries.array, from, length)
+      passed = own > hash
+      entries.position(from + length)
+    }
+    found
+  }
+
+  private def read(page: Int): Array[Byte] = {
+    val held = new Array[Byte]((offsets(page + 1) - offsets(page)).toInt)
+    // Not a channel: that would be closed for all when one of the tasks is interrupted.
+    file.synchronized {
+      file.seek(offsets(page))
+      file.readFully(held)
+    }
+    held
+  }
+}
+
+/** A Bloom filter of hashes. */
+final private[scan] class HashFilter(expected: Long, maxBytes: Long) {
+  private val words: Array[Long] = {
+    val wanted = math.min(expected * HashFilter.BitsPerKey / 64 + 1, maxBytes / 8)
+    new Array[Long](math.max(1L, math.min(wanted, 1L << 27)).toInt)
+  }
+  private val bits = words.length * 64L
+  private val probes = math.max(1L, math.min(7L, math.round(bits * 0.69 / math.max(1L, expected)))).toInt
+
+  def bytes: Long = 8L * words.length
+
+  def +=(hash: Long): Unit = (0 until probes).foreach { i =>
+    val bit = bitOf(hash, i)
+    words((bit >>> 6).toInt) |= 1L << bit
+  }
+
+  def mightContain(hash: Long): Boolean = {
+    var i = 0
+    while (i < probes && isSet(bitOf(hash, i))) i += 1
+    i == probes
+  }
+
+  private def isSet(bit: Long): Boolean = (words((bit >>> 6).toInt) & (1L << bit)) != 0
+
+  private def bitOf(hash: Long, probe: Int): Long =
+    java.lang.Long.remainderUnsigned(hash + probe * ((hash >>> 31) * 0x9e3779b97f4a7c15L | 1L), bits)
+}
+
+private object HashFilter {
+  val BitsPerKey = 10L
+}
+
+/**
+ * Writes keys to sorted runs, and these to one file.
+ *
+ * @param maxBytes of what stays in memory of them
+ */
+final private[scan] class KeySpill(directory: String, maxBytes: Long) {
+  import KeySpill._
+
+  private val runs = ArrayBuffer.empty[File]
+  private var written = 0L
+
+  /** Writes a run. */
+  def write(keys: BytesKeys): Unit = guarded {
+    if (runs.size == MaxRuns) joinRuns()
+    val run = newFile()
+    runs += run
+    val out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(run), BufferBytes))
+    try keys.foreachSorted { (hash, bytes, from, length) =>
+        out.writeLong(hash)
+        out.writeInt(length)
+        out.write(bytes, from, length)
+      }
+    finally out.close()
+    written += keys.size
+  }
+
+  def finish(last: BytesKeys): SpilledFile = guarded {
+    if (!last.isEmpty) write(last)
+    val merged = newFile()
+    try {
+      val made = merge(merged)
+      new SpilledFile(new RandomAccessFile(merged, "r"), made.count, made.pages, made.offsets, made.filter)
+    } finally {
+      // The open file stays readable.
+      merged.delete()
+      discard()
+    }
+  }
+
+  /** Not more files at once than a process may have open. */
+  private def joinRuns(): Unit = {
+    val joined = newFile()
+    try merge(joined)
+    catch {
+      case e: Throwable =>
+        joined.delete()
+        throw e
+    }
+    discard()
+    runs += joined
+  }
+
+  def discard(): Unit = {
+    runs.foreach(_.delete())
+    runs.clear()
+  }
+
+  private def merge(to: File): MergedRuns = {
+    val open = runs.map(new Run(_))
+    val out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(to), BufferBytes))
+    try {
+      val heads = new PriorityQueue[Run](math.max(1, open.size), (a: Run, b: Run) => a.compareHead(b))
+      open.filter(_.advance()).foreach(heads.add)
+      val result = new MergedRuns(new HashFilter(written, maxBytes / 2))
+      var before = Array.emptyByteArray
+      while (!heads.isEmpty) {
+        val run = heads.poll()
+        // Two runs may have the same key.
+        if (result.count == 0 || !Arrays.equals(before, run.key)) result.add(out, run.hash, run.key)
+        before = run.key
+        if (run.advance()) heads.add(run)
+      }
+      result.end()
+      result
+    } finally {
+      out.close()
+      open.foreach(_.close())
+    }
+  }
+
+  private def newFile(): File = Files.createTempFile(Paths.get(directory), "deleted-keys", ".spill").toFile
+
+  private def guarded[A](body: => A): A =
+    try body
+    catch {
+      case e: IOException =>
+        discard()
+        val reason = s"${e.getMessage}. Equality deletes that are too many for memory go there: make room, or give " +
+          "the cache of executors more memory"
+        throw StorageFailed("write deleted keys to", directory, reason, Some(e))
+    }
+}
+
+private object KeySpill {
+  val BufferBytes: Int = 1 << 16
+  val KeysPerPage = 64
+  val MaxRuns = 64
+
+  /** A run that is read. */
+  final class Run(file: File) {
+    private val in = new DataInputStream(new BufferedInputStream(new FileInputStream(file), BufferBytes))
+    var hash = 0L
+    var key: Array[Byte] = Array.emptyByteArray
+
+    def advance(): Boolean =
+      try {
+        hash = in.readLong()
+        key = new Array[Byte](in.readInt())
+        in.readFully(key)
+        true
+      } catch { case _: EOFException => false }
+
+    def compareHead(other: Run): Int = {
+      val byHash = java.lang.Long.compare(hash, other.hash)
+      if (byHash != 0) byHash else Arrays.compare(key, other.key)
+    }
+
+    def close(): Unit = in.close()
+  }
+
+  /** What is kept in memory of the merged file. */
+  final class MergedRuns(val filter: HashFilter) {
+    private val firsts = new ArrayBuffer[Long]
+    private val starts = new ArrayBuffer[Long]
+    private var at = 0L
+    var count = 0L
+
+    def pages: Array[Long] = firsts.toArray
+    def offsets: Array[Long] = starts.toArray
+
+    def add(out: DataOutputStream, hash: Long, key: Array[Byte]): Unit = {
+      if (count % KeysPerPage == 0) {
+        firsts += hash
+        starts += at
+      }
+      out.writeLong(hash)
+      out.writeInt(key.length)
+      out.write(key)
+      filter += hash
+      at += java.lang.Long.BYTES + Integer.BYTES + key.length
+      count += 1
+    }
+
+    def end(): Unit = starts += at
+  }
+}

@@ -1,0 +1,85 @@
+package iceberglite.scan
+
+import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/** What tasks share of delete files. */
+class DeleteCacheSuite extends AnyFunSuite {
+  private var now = 0L
+  private val limits = DeleteCacheLimits(maxEntryBytes = 60, maxTotalBytes = 100, idleMs = Long.MaxValue)
+
+  private def ask(cache: DeleteCache, key: String, bytes: Long = 30, limits: DeleteCacheLimits = limits)(
+      load: => String
+  ): String = cache.valueOf[String](key, limits, _ => bytes)(load)
+
+  private def isKept(cache: DeleteCache, key: String): Boolean = {
+    var isNew = false
+    ask(cache, key, bytes = 1000) {
+      isNew = true
+      "new"
+    }
+    !isNew
+  }
+
+  test("a value is loaded once and kept while there is room, and the least recently used goes first") {
+    val cache = new DeleteCache(() => now)
+    Seq("a", "b", "c").foreach(k => ask(cache, k)(k))
+    assert(cache.bytes == 90 && ask(cache, "a")("again") == "a")
+    ask(cache, "d")("d")
+    assert(cache.bytes == 90 && isKept(cache, "a") && !isKept(cache, "b") && isKept(cache, "c") && isKept(cache, "d"))
+  }
+
+  test("a value above the limit of one is given and not kept") {
+    val cache = new DeleteCache(() => now)
+    assert(ask(cache, "a", bytes = 61)("a") == "a" && cache.bytes == 0 && !isKept(cache, "a"))
+    assert(ask(cache, "b", limits = limits.copy(maxTotalBytes = 0))("b") == "b" && cache.bytes == 0)
+  }
+
+  test("what nobody asks for goes after its time, also when nobody asks for anything") {
+    val cache = new DeleteCache(() => now)
+    val short = limits.copy(idleMs = 1000)
+    ask(cache, "a", limits = short)("a")
+    ask(cache, "b", limits = short)("b")
+    now += 900
+    assert(isKept(cache, "a"))
+    now += 900
+    cache.dropIdle()
+    assert(cache.bytes == 30 && isKept(cache, "a") && !isKept(cache, "b"))
+    now += 1000
+    cache.dropIdle()
+    assert(cache.bytes == 0)
+  }
+
+  test("tasks that want the same at the same time wait for one load") {
+    val cache = new DeleteCache(() => now)
+    val loads = new AtomicInteger
+    val begun, finish = new CountDownLatch(1)
+    val pool = Executors.newFixedThreadPool(8)
+    try {
+      val results = (0 until 8).map { _ =>
+        pool.submit[String](() =>
+          ask(cache, "a") {
+            loads.incrementAndGet()
+            begun.countDown()
+            finish.await(60, TimeUnit.SECONDS)
+            "loaded"
+          }
+        )
+      }
+      assert(begun.await(60, TimeUnit.SECONDS))
+      finish.countDown()
+      assert(results.map(_.get(60, TimeUnit.SECONDS)).toSet == Set("loaded") && loads.get == 1)
+    } finally pool.shutdownNow()
+  }
+
+  test("a load that fails fails for each task alike, and a later one may succeed") {
+    val cache = new DeleteCache(() => now)
+    def broken: String = throw UnreadableFile("f", "delete file", "It is damaged")
+    assert((0 until 3).map(_ => intercept[UnreadableFile](ask(cache, "a")(broken)).getMessage).toSet.size == 1)
+    assert(ask(cache, "a")("whole") == "whole" && isKept(cache, "a"))
+  }
+}

@@ -1,0 +1,109 @@
+package iceberglite.scan
+
+import java.math.BigDecimal
+import java.nio.ByteBuffer
+import java.nio.file.{Files, Path}
+import java.util.UUID
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.ScanRules
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.spec.{NestedField, PrimitiveType}
+import iceberglite.spec.Type._
+
+/** Sets of deleted keys, in memory and on disk. */
+class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val directory: Path = Files.createTempDirectory("keys")
+  directory.toFile.deleteOnExit()
+
+  private def columns(types: PrimitiveType*): Vector[KeyColumn] = types.zipWithIndex.map { case (t, i) =>
+    KeyColumn(Vector(NestedField.optional(i + 1, s"c$i", t)))
+  }.toVector
+
+  private def setOf(columns: Vector[KeyColumn], keys: Seq[Array[AnyRef]], maxBytes: Long): KeySet = {
+    val builder = new KeySetBuilder(columns, maxBytes, directory.toString)
+    keys.foreach(builder += _)
+    builder.result()
+  }
+
+  private def contains(set: KeySet, key: Array[AnyRef]): Boolean = {
+    val buffer = new KeyBuffer
+    key.foreach(buffer.put)
+    set.contains(buffer)
+  }
+
+  private def files: Int = directory.toFile.list().length
+
+  private val longs: Gen[AnyRef] =
+    Gen.oneOf(Gen.choose(-20L, 20L), Gen.oneOf(0L, Long.MinValue, Long.MaxValue, -1L), Gen.long).map(Long.box)
+  private val strings: Gen[AnyRef] = Gen.oneOf(Gen.alphaStr.map(_.take(3)), Gen.const(""), Gen.const("a😀\u0000"))
+  private val others: Gen[AnyRef] = Gen.oneOf(
+    Gen.oneOf(true, false).map(Boolean.box),
+    Gen.choose(-3L, 3L).map(v => BigDecimal.valueOf(v, 2)),
+    Gen.choose(0L, 5L).map(new UUID(0, _)),
+    Gen.listOfN(2, Gen.choose(0, 2)).map(bytes => ByteBuffer.wrap(bytes.map(_.toByte).toArray))
+  )
+
+  private def orNull(gen: Gen[AnyRef]): Gen[AnyRef] = Gen.frequency(9 -> gen, 1 -> Gen.const(null))
+
+  private def check(columns: Vector[KeyColumn], key: Gen[Array[AnyRef]]): Unit =
+    forAll(Gen.listOf(key), Gen.listOf(key), Gen.oneOf(0L, 600L, 1L << 20)) { (in, asked, maxBytes) =>
+      val set = setOf(columns, in, maxBytes)
+      val expected = in.map(_.toSeq).toSet
+      assert(set.isEmpty == in.isEmpty)
+      (in ++ asked).foreach(k => assert(contains(set, k) == expected(k.toSeq), k.mkString(", ")))
+    }
+
+  test("a set of one whole number has what was put in, zero, null and the extremes too", ScanRules.nullEqualsNull) {
+    check(columns(LongType), orNull(longs).map(v => Array[AnyRef](v)))
+  }
+
+  test("a set of several columns has what was put in", ScanRules.allColumnsEqual, ScanRules.nullEqualsNull) {
+    val key = for { a <- orNull(longs); b <- orNull(strings) } yield Array[AnyRef](a, b)
+    check(columns(LongType, StringType), key)
+    check(columns(StringType), orNull(strings).map(v => Array[AnyRef](v)))
+  }
+
+  test("values of other types are told apart, also from nulls and from values of the next column") {
+    val key = for { a <- orNull(others); b <- orNull(others) } yield Array[AnyRef](a, b)
+    check(columns(BinaryType, BinaryType), key)
+  }
+
+  test("keys that need more memory than there may be go to a file, which has no name once it is read") {
+    val keys = (0 until 20000).map(i => Array[AnyRef](s"key number $i"))
+    val before = files
+    val set = setOf(columns(StringType), keys ++ keys.take(5000), maxBytes = 64 << 10)
+    assert(set.isInstanceOf[SpilledKeys] && set.bytes < (64 << 10) && files == before)
+    keys.foreach(k => assert(contains(set, k)))
+    (20000 until 25000).foreach(i => assert(!contains(set, Array[AnyRef](s"key number $i"))))
+    val held = setOf(columns(StringType), keys, maxBytes = 64 << 20)
+    assert(held.isInstanceOf[HeldKeys] && held.bytes > (64 << 10))
+  }
+
+  test("very little memory makes many runs, and these one file") {
+    val keys = (0 until 60000).map(i => Array[AnyRef](s"key number ${i % 50000}"))
+    val set = setOf(columns(StringType), keys, maxBytes = 1 << 10)
+    assert(set.isInstanceOf[SpilledKeys] && files == 0)
+    (0 until 100000 by 7).foreach(i => assert(contains(set, Array[AnyRef](s"key number $i")) == i < 50000, i))
+  }
+
+  test("numbers go to a file too, and are asked by many threads at once") {
+    val keys = (0 until 30000).map(i => Array[AnyRef](Int.box(i * 3)))
+    val set = setOf(columns(IntType), keys, maxBytes = 32 << 10)
+    assert(set.isInstanceOf[SpilledKeys])
+    val wrong = (0 until 4).par.map { t =>
+      (t until 90000 by 16).count(i => contains(set, Array[AnyRef](Int.box(i))) != (i % 3 == 0))
+    }
+    assert(wrong.sum == 0)
+  }
+
+  test("a disk that takes nothing is an error that says what was to go there") {
+    val missing = directory.resolve("missing").toString
+    val builder = new KeySetBuilder(columns(StringType), 1000, missing)
+    val e = intercept[StorageFailed]((0 until 1000).foreach(i => builder += Array[AnyRef](s"key $i")))
+    assert(e.getMessage.contains(missing) && e.getMessage.contains("quality deletes"))
+  }
+}

@@ -1,0 +1,64 @@
+package iceberglite.spark.conf
+
+import java.util.Locale
+
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.spec.ManifestContent
+
+/** Where the manifests of a scan are read. */
+sealed abstract class PlanningMode(val name: String)
+
+object PlanningMode {
+
+  /** By the cluster where there is much to read for the driver's cores. */
+  case object Auto extends PlanningMode("auto")
+
+  /** By the driver. */
+  case object Local extends PlanningMode("local")
+
+  /** By a job of Spark. */
+  case object Distributed extends PlanningMode("distributed")
+
+  val all: Seq[PlanningMode] = Seq(Auto, Local, Distributed)
+
+  def parse(text: String): Option[PlanningMode] = all.find(_.name == text.toLowerCase(Locale.ROOT))
+}
+
+/** The settings that tell who reads manifests. */
+object PlanningOptions {
+  val DataMode: SparkOption[PlanningMode] =
+    mode("data-planning-mode", "Who reads the manifests of data files: the driver (local) or the cluster (distributed)")
+
+  val DeleteMode: SparkOption[PlanningMode] =
+    mode("delete-planning-mode", "The same for the manifests of delete files")
+
+  /** In the order of the documentation. */
+  val all: Seq[SparkOption[_]] = Seq(DataMode, DeleteMode)
+
+  private def mode(key: String, doc: String): SparkOption[PlanningMode] = SparkOption
+    .derived(key, "It must be auto, local or distributed", doc, PlanningMode.Auto.name)(PlanningMode.parse)
+    .inSession(s"spark.sql.iceberg.$key")
+    .inTable(s"read.$key")
+}
+
+/** Who reads the manifests of one scan. */
+final case class PlanningModes(data: PlanningMode, deletes: PlanningMode) {
+  def of(content: ManifestContent): PlanningMode = content match {
+    case ManifestContent.Data => data
+    case ManifestContent.Deletes => deletes
+  }
+}
+
+object PlanningModes {
+
+  /** @throws iceberglite.spec.IcebergError.InvalidArgument for a value that cannot be */
+  def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): PlanningModes = {
+    val settings = Settings.of(options, session, properties)
+    PlanningModes(
+      PlanningOptions.DataMode.given(settings).getOrElse(PlanningMode.Auto),
+      PlanningOptions.DeleteMode.given(settings).getOrElse(PlanningMode.Auto)
+    )
+  }
+}

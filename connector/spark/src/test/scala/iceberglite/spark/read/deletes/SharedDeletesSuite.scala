@@ -1,0 +1,164 @@
+package iceberglite.spark.read.deletes
+
+import java.nio.file.{Files, Paths}
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.fs.{FSDataInputStream, LocalFileSystem, Path}
+import org.apache.iceberg.FileFormat
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.scan.DeleteCache
+import iceberglite.spark.{SharedSession, SparkCatalog}
+
+/** What the tasks of an executor share of delete files: how often these are opened, and which rows are left. */
+class SharedDeletesSuite extends AnyFunSuite with SharedSession {
+  private val Cache = "spark.sql.iceberg.executor-cache"
+
+  /** The tables of `lite` by a file system that counts. */
+  private val Counted = "countedfiles"
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    val hadoop =
+      Seq("hadoop.fs.file.impl" -> classOf[OpenCounts].getName, "hadoop.fs.file.impl.disable.cache" -> "true")
+    val settings = Seq("type" -> "hadoop", "warehouse" -> SharedSession.warehouse.toUri.toString) ++ hadoop
+    SharedSession.catalogConf(Counted, classOf[SparkCatalog].getName, settings: _*).foreach { case (key, value) =>
+      spark.conf.set(key, value)
+    }
+  }
+
+  /** One file a commit, and no task with two of them. */
+  private def create(version: Int, files: Int): String = {
+    val table = newTable()
+    sql(
+      s"""CREATE TABLE ${peer(
+          table
+        )} (id bigint, name string) USING iceberg TBLPROPERTIES ('format-version' = '$version',
+         |  'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition',
+         |  'read.split.open-file-cost' = '100000000')""".stripMargin
+    )
+    (0 until files).foreach { i =>
+      sql(s"INSERT INTO ${peer(table)} SELECT id, concat('n', id) FROM range(${i * 100}, ${i * 100 + 100}, 1, 1)")
+    }
+    table
+  }
+
+  private def counted(table: String): String = Counted + table.stripPrefix("lite")
+
+  private def deleteFiles(table: String): Seq[String] =
+    rows(s"SELECT DISTINCT file_path FROM ${peer(table)}.delete_files").map(_.getString(0))
+
+  /** The rows of a table that counts opened files, and how often each of its delete files was read. */
+  private def read(table: String, filter: String = "true"): (Seq[String], Seq[Int]) = {
+    sql(s"REFRESH TABLE ${counted(table)}")
+    OpenCounts.clear()
+    val found = sorted(s"SELECT * FROM ${counted(table)} WHERE $filter")
+    (found, deleteFiles(table).map(path => OpenCounts.of(path) / opensOf(path)))
+  }
+
+  /** Parquet is opened for the footer, and for the rows. */
+  private def opensOf(path: String): Int = if (path.endsWith(".parquet")) 2 else 1
+
+  private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${peer(table)}")
+
+  test("a file of position deletes is opened once for all data files and queries") {
+    val table = create(version = 2, files = 5)
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
+    assert(deleteFiles(table).size == 1)
+    assert(read(table, "id < 100")._2 == Seq(1), "one task needs it so often")
+    assert(read(table) == ((expected(table), Seq(0))), "five tasks find it there")
+    withConf(s"$Cache.enabled" -> "false")(assert(read(table) == ((expected(table), Seq(5)))))
+    withConf(s"$Cache.max-total-size" -> "1")(assert(read(table)._1 == expected(table)))
+    withConf(s"$Cache.max-entry-size" -> "1") {
+      assert(read(table)._1 == expected(table), "each task takes what is about its file")
+    }
+  }
+
+  test("files of equality deletes are opened once, and deletes of later commits apply with those before") {
+    val table = create(version = 2, files = 3)
+    val deletes = new PeerEqualityDeletes(spark, peer(table))
+    deletes.commit(Seq("id"))(Seq(5L), Seq(105L), Seq(250L))
+    deletes.commit(Seq("id"), FileFormat.AVRO)((0L until 40L).map(i => Seq(i * 7)): _*)
+    deletes.commit(Seq("name", "id"))(Seq("n11", 11L), Seq("n12", 13L), Seq(null, 14L))
+    val (found, opened) = read(table)
+    assert(found == expected(table) && opened.forall(_ == 1), opened)
+    assert(read(table)._2.forall(_ == 0))
+  }
+
+  test("equality deletes that do not fit into memory delete the same rows") {
+    val table = create(version = 2, files = 3)
+    val deletes = new PeerEqualityDeletes(spark, peer(table))
+    deletes.commit(Seq("id"))((0L until 200L).filter(_ % 3 != 1).map(i => Seq(i)): _*)
+    deletes.commit(Seq("name"))((200L until 290L).map(i => Seq(s"n$i")) :+ Seq(null): _*)
+    deletes.commit(Seq("name", "id"))(Seq("n291", 291L), Seq("n292", 0L))
+    withConf(s"$Cache.max-entry-size" -> "100") {
+      val (found, _) = read(table)
+      assert(found == expected(table) && found.size == 67 + 9)
+      withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(assert(read(table)._1 == expected(table)))
+    }
+  }
+
+  test("deletion vectors are read once, also where a file is read in several splits") {
+    val table = create(version = 3, files = 1)
+    sql(s"INSERT INTO ${peer(table)} SELECT id, repeat(uuid(), 20) FROM range(1000, 9000, 1, 1)")
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 7 = 3")
+    assert(read(table) == ((expected(table), Seq(2))), "two vectors in one file")
+    assert(read(table)._2 == Seq(0))
+  }
+
+  test("a damaged delete file is the same clear error for each task, and the next query looks again") {
+    val table = create(version = 2, files = 4)
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
+    val file = Paths.get(java.net.URI.create(deleteFiles(table).head.replaceFirst("^file:/+", "file:///")))
+    val whole = Files.readAllBytes(file)
+    val checksum = file.resolveSibling(s".${file.getFileName}.crc")
+    Files.deleteIfExists(checksum)
+    Files.write(file, whole.take(whole.length / 2))
+    (0 until 2).foreach { _ =>
+      val e = intercept[Exception](read(table))
+      assert(e.getMessage.contains(file.getFileName.toString), e.getMessage)
+    }
+    Files.write(file, whole)
+    assert(read(table)._1 == expected(table))
+  }
+
+  test("the cache keeps to the bound of the session") {
+    val tables = (0 until 3).map { _ =>
+      val table = create(version = 2, files = 1)
+      sql(s"INSERT INTO ${peer(table)} SELECT id, 'x' FROM range(1000, 6000, 1, 1)")
+      sql(s"DELETE FROM ${peer(table)} WHERE id % 2 = 0")
+      table
+    }
+    withConf(s"$Cache.max-total-size" -> "2000", s"$Cache.timeout" -> "1h") {
+      tables.foreach { table =>
+        assert(read(table)._1 == expected(table))
+        assert(DeleteCache.shared.bytes <= 2000)
+      }
+    }
+    val e = intercept[Exception](withConf(s"$Cache.timeout" -> "soon")(rows(s"SELECT * FROM ${tables.head}")))
+    assert(e.getMessage.contains(s"$Cache.timeout") && e.getMessage.contains("soon"))
+  }
+}
+
+/** Counts what is opened. */
+class OpenCounts extends LocalFileSystem {
+  override def open(path: Path, bufferSize: Int): FSDataInputStream = {
+    OpenCounts.add(path)
+    super.open(path, bufferSize)
+  }
+}
+
+object OpenCounts {
+  private val counts = new ConcurrentHashMap[String, Int]
+
+  def clear(): Unit = counts.clear()
+
+  def add(path: Path): Unit = {
+    counts.merge(path.getName, 1, (a: Int, b: Int) => a + b)
+    ()
+  }
+
+  def of(path: String): Int = counts.asScala.getOrElse(path.split('/').last, 0)
+}

@@ -1,0 +1,41 @@
+package iceberglite.spark.read.parquet
+
+import java.util.Collections
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData, ParquetMetadata}
+import org.apache.parquet.schema.MessageTypeParser
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.io.puffin.DeletionVector
+
+/** The row groups in which some rows are. */
+class RowGroupsSuite extends AnyFunSuite {
+
+  /** Groups of ten rows each. */
+  private def footer(groups: Int, first: Int => Long): ParquetMetadata = {
+    val blocks = (0 until groups).map { i =>
+      val block = new BlockMetaData
+      block.setRowIndexOffset(first(i))
+      block.setRowCount(10)
+      block
+    }
+    val schema = MessageTypeParser.parseMessageType("message m { optional int64 id; }")
+    new ParquetMetadata(new FileMetaData(schema, Collections.emptyMap[String, String], "test"), blocks.asJava)
+  }
+
+  private def kept(of: ParquetMetadata, rows: Long*): Seq[Long] =
+    RowGroups.holding(of, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
+
+  test("only row groups that hold one of the rows are read") {
+    val file = footer(4, _ * 10L)
+    assert(kept(file, 9, 10, 39) == Seq(0, 10, 30) && kept(file, 20) == Seq(20))
+    assert(kept(file) == Nil && kept(file, 40, 1L << 33) == Nil)
+    assert(kept(footer(2, i => (1L << 33) + i * 10), (1L << 33) + 10) == Seq((1L << 33) + 10))
+  }
+
+  test("a row group that does not tell where it begins is read") {
+    assert(kept(footer(2, _ => -1L), 100).size == 2)
+  }
+}

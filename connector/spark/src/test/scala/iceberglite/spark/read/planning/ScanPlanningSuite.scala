@@ -1,0 +1,132 @@
+package iceberglite.spark.read.planning
+
+import java.nio.file.{Files, Paths}
+import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.conf.PlanningMode
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** Plans that executors work on, against those of the driver. */
+class ScanPlanningSuite extends AnyFunSuite with SharedSession {
+  private val Data = "spark.sql.iceberg.data-planning-mode"
+  private val Deletes = "spark.sql.iceberg.delete-planning-mode"
+
+  /** The jobs of Spark that read manifests while `body` runs. */
+  private def planningJobs[A](body: => A): (A, Seq[String]) = {
+    val seen = new ConcurrentLinkedQueue[String]
+    val ended = new CountDownLatch(1)
+    val listener = new SparkListener {
+      override def onJobStart(job: SparkListenerJobStart): Unit =
+        Option(job.properties.getProperty("spark.job.description")).foreach { description =>
+          if (description.contains("manifests of")) seen.add(description)
+          if (description == "the end") ended.countDown()
+        }
+    }
+    val context = spark.sparkContext
+    context.addSparkListener(listener)
+    try {
+      val result = body
+      // Events come in order.
+      context.setJobDescription("the end")
+      try context.parallelize(Seq(1)).count()
+      finally context.setJobDescription(null)
+      assert(ended.await(60, TimeUnit.SECONDS))
+      (result, seen.asScala.toSeq)
+    } finally context.removeSparkListener(listener)
+  }
+
+  /** Of many manifests and both kinds of deletes, written by the peer. */
+  private def deletedFrom(version: Int): String = {
+    val table = newTable()
+    val there = peer(table)
+    sql(
+      s"""CREATE TABLE $there (id bigint, cat string, d double) USING iceberg PARTITIONED BY (cat)
+         |TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = 'merge-on-read',
+         |  'commit.manifest-merge.enabled' = 'false')""".stripMargin
+    )
+    (0 until 3).foreach { i =>
+      sql(
+        s"""INSERT INTO $there SELECT id, IF(id % 5 = 0, NULL, concat('c', id % 3)), IF(id % 7 = 0, double('NaN'), id / 2)
+           |FROM range(${i * 50}, ${i * 50 + 50})""".stripMargin
+      )
+    }
+    sql(s"DELETE FROM $there WHERE id % 10 = 3")
+    sql(s"DELETE FROM $there WHERE id BETWEEN 70 AND 80")
+    sql(s"REFRESH TABLE $table")
+    table
+  }
+
+  private val filters = Seq(
+    "true",
+    "cat IS NULL AND id > 60",
+    "isnan(d) AND id IN (7, 14, 77, 140)",
+    "id = 123456"
+  )
+
+  for (version <- Seq(2, 3)) test(s"the cluster plans what the driver plans, in version $version") {
+    val table = deletedFrom(version)
+    filters.foreach { filter =>
+      val query = s"SELECT *, _file, _pos FROM $table WHERE $filter"
+      val (local, none) = planningJobs(withConf(Data -> "local", Deletes -> "local")(sorted(query)))
+      assert(none.isEmpty)
+      val (there, jobs) = planningJobs(withConf(Data -> "distributed", Deletes -> "distributed")(sorted(query)))
+      assert(there == local, filter)
+      assert(jobs.nonEmpty, filter)
+    }
+    val query = s"SELECT * FROM $table"
+    val (half, jobs) = planningJobs(withConf(Data -> "local", Deletes -> "distributed")(sorted(query)))
+    assert(half == sorted(query) && jobs == Seq(s"Reading 2 manifests of $table"))
+    assert(sorted(s"SELECT * FROM $table") == sorted(s"SELECT * FROM ${peer(table)}"))
+  }
+
+  test("the table's properties choose the mode, the session overrules them, and options overrule both") {
+    val table = deletedFrom(2)
+    sql(s"ALTER TABLE $table SET TBLPROPERTIES ('read.data-planning-mode' = 'DISTRIBUTED')")
+    def jobs(body: => Any): Seq[String] = planningJobs(body)._2
+    assert(jobs(rows(s"SELECT * FROM $table")) == Seq(s"Reading 3 manifests of $table"))
+    withConf(Data -> "local")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty))
+    withConf(Data -> "local") {
+      val asked = spark.read.option("data-planning-mode", "distributed").table(table)
+      assert(jobs(asked.collect()) == Seq(s"Reading 3 manifests of $table"))
+    }
+    withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "so little is read here"))
+  }
+
+  test("an unknown mode is an error that names the setting and the modes") {
+    val table = deletedFrom(2)
+    withConf(Data -> "everywhere") {
+      val e = intercept[Exception](rows(s"SELECT * FROM $table"))
+      assert(Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).exists {
+        case error: InvalidArgument => error.getMessage.contains(Data) && error.getMessage.contains("distributed")
+        case _ => false
+      })
+    }
+    assert(PlanningMode.all.flatMap(m => PlanningMode.parse(m.name.toUpperCase)) == PlanningMode.all)
+  }
+
+  test("a damaged manifest that an executor reads is the same error as on the driver") {
+    val table = deletedFrom(2)
+    val manifest = rows(s"SELECT path FROM ${peer(table)}.manifests WHERE content = 0").head.getString(0)
+    Files.write(Paths.get(java.net.URI.create(manifest)), Array[Byte](1, 2, 3))
+    sql(s"REFRESH TABLE $table")
+    def message(mode: String): String =
+      withConf(Data -> mode)(intercept[Exception](rows(s"SELECT * FROM $table")).getMessage)
+    assert(message("distributed") == message("local") && message("local").contains(manifest))
+  }
+
+  test("a plan for a LIMIT reads as few manifests on the cluster") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id bigint) TBLPROPERTIES ('commit.manifest-merge.enabled' = 'false')")
+    (0 until 5).foreach(i => sql(s"INSERT INTO $table SELECT id FROM range(${i * 10}, ${i * 10 + 10})"))
+    withConf(Data -> "distributed") {
+      val (found, jobs) = planningJobs(rows(s"SELECT * FROM $table LIMIT 3"))
+      assert(found.size == 3 && jobs == Seq(s"Reading 1 manifests of $table"))
+    }
+  }
+}
