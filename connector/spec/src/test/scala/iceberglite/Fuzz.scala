@@ -24,6 +24,9 @@ object Fuzz {
   /** How often to try: `normal` times in the ordinary tests. */
   def rounds(normal: Int): Int = normal * multiplier
 
+  /** The same of rounds that take seconds each, of which a long run has fewer. */
+  def slowRounds(normal: Int): Int = normal * math.max(1, multiplier / 20)
+
   /**
    * Calls `read` with one damaged input after the other. It must give a value or an [[IcebergError]], and soon.
    *

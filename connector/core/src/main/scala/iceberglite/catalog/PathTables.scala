@@ -58,7 +58,8 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   private def loadIfExists(path: String): Option[TableVersion] =
     if (MetadataFiles.version(path).isDefined) {
       if (io.exists(path)) Some(TableVersion(MetadataFiles.read(io, path), path)) else None
-    } else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
+    } else if (io.info(path).exists(!_.isDirectory)) None // Spark reads such files by their paths.
+    else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
 
   /** Of a table that some catalog keeps the pointer of: its newest file, which is likely what the pointer says. */
   private def newestOfCatalog(path: String): Option[TableVersion] = {

@@ -1,6 +1,6 @@
 package iceberglite.io
 
-import java.io.InputStream
+import java.io.{FileNotFoundException, InputStream}
 import java.nio.file.{Files, Path => LocalPath, Paths}
 
 import scala.util.control.NonFatal
@@ -91,7 +91,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   def list(directory: String): Vector[FileInfo] = {
     val path = pathOf(directory)
     try system(path).listStatus(path).iterator.map(info).toVector
-    catch { case NonFatal(e) if StorageErrors.isMissing(e) => Vector.empty }
+    catch { case _: FileNotFoundException => Vector.empty }
   }
 
   def makeDirectory(path: String): Unit = {

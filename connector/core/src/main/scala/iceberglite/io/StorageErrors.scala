@@ -2,17 +2,11 @@ package iceberglite.io
 
 import java.io.{FileNotFoundException, InterruptedIOException}
 import java.nio.channels.ClosedByInterruptException
-import java.nio.file.{
-  AccessDeniedException,
-  FileAlreadyExistsException,
-  FileSystemException,
-  NoSuchFileException,
-  NotDirectoryException
-}
+import java.nio.file.{AccessDeniedException, FileAlreadyExistsException, FileSystemException, NoSuchFileException}
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{ParentNotDirectoryException, UnsupportedFileSystemException}
+import org.apache.hadoop.fs.UnsupportedFileSystemException
 import org.apache.hadoop.security.AccessControlException
 
 import iceberglite.spec.IcebergError
@@ -45,7 +39,6 @@ private[iceberglite] object StorageErrors {
     case _: NoSuchFileException => true
     case f: FileNotFoundException => !deniedByText(f)
     // ENOTDIR: a part of the path is a file, so nothing is below it.
-    case _: NotDirectoryException | _: ParentNotDirectoryException => true
     case f: FileSystemException => Option(f.getReason).contains("Not a directory")
     case _ => false
   }

@@ -37,6 +37,12 @@ class PathTablesSuite extends AnyFunSuite {
     assert(!tables.exists(path))
   }
 
+  test("a file is no table") {
+    val files = new MemoryFileIO
+    files.write("mem://wh/db/f.parquet", Array[Byte](1))
+    assert(!new PathTables(files, environment).exists("mem://wh/db/f.parquet"))
+  }
+
   test("a table of a file-system catalog is the same by its path") {
     CatalogFixture.Hadoop.withStore { store =>
       val catalog = CatalogFixture.Hadoop.open(store, store.files)

@@ -52,13 +52,6 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
   }
 
   for ((name, make) <- systems) {
-    test(s"nothing is below a file, by $name") {
-      val io = make()
-      val path = s"$directory/below/f.txt"
-      io.write(path, content("hello"))
-      assert(io.list(s"$path/metadata").isEmpty && io.list(s"$path/a/b").isEmpty && !io.exists(s"$path/metadata/hint"))
-    }
-
     test(s"a file is written, looked at, listed and deleted by $name") {
       val io = make()
       val path = s"$directory/a b/c%20d/x=1/f.txt"

@@ -18,7 +18,7 @@ import iceberglite.spark.{LiteCatalog, SharedSession}
  * the rows that Spark finds without any push-down. Some of the queries are run as well, here and by Apache Iceberg.
  */
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
-  private val tables = Fuzz.rounds(8)
+  private val tables = Fuzz.slowRounds(8)
   private val conditionsEach = 80
   private val runEach = 5
   private val byPeerEach = 2
