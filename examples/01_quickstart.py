@@ -182,7 +182,7 @@ def ask(spark: SparkSession, warehouse: str) -> None:
     """).show(truncate=False)
     print("What one day costs (hidden partitioning: the query names no partition):")
     one_day = spark.sql(
-        "SELECT count(*) FROM nyc.flights WHERE time_hour BETWEEN '2013-02-08' AND '2013-02-08 23:00:00'"
+        "SELECT avg(dep_delay) FROM nyc.flights WHERE time_hour BETWEEN '2013-02-08' AND '2013-02-08 23:00:00'"
     )
     scans = [line for line in one_day._jdf.queryExecution().simpleString().splitlines() if "iceberg-lite" in line]
     print("\n".join(line.strip() for line in scans))
