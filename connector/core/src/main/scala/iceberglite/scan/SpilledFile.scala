@@ -112,14 +112,14 @@ private object HashFilter {
 final private[scan] class KeySpill(directory: String, maxBytes: Long) {
   import KeySpill._
 
-  private val runs = ArrayBuffer.empty[File]
+  private val runs = ArrayBuffer.empty[WrittenRun]
   private var written = 0L
 
   /** Writes a run. */
   def write(keys: BytesKeys): Unit = guarded {
     if (runs.size == MaxRuns) joinRuns()
     val run = newFile()
-    runs += run
+    runs += WrittenRun(run, keys.size.toLong)
     val out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(run), BufferBytes))
     try keys.foreachSorted { (hash, bytes, from, length) =>
         out.writeLong(hash)
@@ -146,18 +146,19 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
   /** Not more files at once than a process may have open. */
   private def joinRuns(): Unit = {
     val joined = newFile()
-    try merge(joined)
-    catch {
-      case e: Throwable =>
-        joined.delete()
-        throw e
-    }
+    val count =
+      try merge(joined).count
+      catch {
+        case e: Throwable =>
+          joined.delete()
+          throw e
+      }
     discard()
-    runs += joined
+    runs += WrittenRun(joined, count)
   }
 
   def discard(): Unit = {
-    runs.foreach(_.delete())
+    runs.foreach(_.file.delete())
     runs.clear()
   }
 
@@ -202,19 +203,26 @@ private object KeySpill {
   val KeysPerPage = 64
   val MaxRuns = 64
 
+  /** @param count how many keys are in the file */
+  final case class WrittenRun(file: File, count: Long)
+
   /** A run that is read. */
-  final class Run(file: File) {
-    private val in = new DataInputStream(new BufferedInputStream(new FileInputStream(file), BufferBytes))
+  final class Run(written: WrittenRun) {
+    private val in = new DataInputStream(new BufferedInputStream(new FileInputStream(written.file), BufferBytes))
+    private var left = written.count
     var hash = 0L
     var key: Array[Byte] = Array.emptyByteArray
 
-    def advance(): Boolean =
+    /** A file that ends before its last key is an error: the rows of the lost keys would come back. */
+    def advance(): Boolean = left > 0 && {
+      left -= 1
       try {
         hash = in.readLong()
         key = new Array[Byte](in.readInt())
         in.readFully(key)
-        true
-      } catch { case _: EOFException => false }
+      } catch { case _: EOFException => throw new EOFException(s"${written.file} was cut off") }
+      true
+    }
 
     def compareHead(other: Run): Int = {
       val byHash = java.lang.Long.compare(hash, other.hash)

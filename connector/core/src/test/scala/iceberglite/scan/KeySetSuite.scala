@@ -100,6 +100,19 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(wrong.sum == 0)
   }
 
+  test("a file that was cut off on the disk is an error, as its keys would come back as rows") {
+    val builder = new KeySetBuilder(columns(StringType), 1 << 10, directory.toString)
+    var i = 0
+    while (files == 0) {
+      builder += Array[AnyRef](s"key $i")
+      i += 1
+    }
+    val run = directory.toFile.listFiles().head.toPath
+    Files.write(run, Files.readAllBytes(run).dropRight(3))
+    assert(intercept[StorageFailed](builder.result()).getMessage.contains("was cut off"))
+    assert(files == 0)
+  }
+
   test("a disk that takes nothing is an error that says what was to go there") {
     val missing = directory.resolve("missing").toString
     val builder = new KeySetBuilder(columns(StringType), 1000, missing)

@@ -4,7 +4,7 @@ import java.util.UUID
 
 import scala.util.Random
 
-import iceberglite.data.{DataFormats, DataTarget, Record}
+import iceberglite.data.{DataFileOf, DataTarget, Record}
 import iceberglite.io.MetricsModes
 import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
@@ -184,20 +184,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
       Map.empty,
       MetricsModes(Map.empty)
     )
-    val writer = DataFormats.of(format).write(target)
-    rows.foreach(writer.write)
-    val file = writer.close()
-    ContentFile(
-      Content.Data,
-      file.path,
-      format,
-      specId,
-      partition,
-      file.recordCount,
-      file.fileSizeInBytes,
-      file.metrics,
-      splitOffsets = file.splitOffsets
-    )
+    DataFileOf(target, format, specId, partition, rows)
   }
 
   private def path(suffix: String): String = {

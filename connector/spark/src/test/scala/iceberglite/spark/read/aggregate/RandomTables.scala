@@ -6,7 +6,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.connector.catalog.Identifier
 
-import iceberglite.data.{DataFormats, DataTarget, Record, RecordValues}
+import iceberglite.data.{DataFileOf, DataTarget, Record, RecordValues}
 import iceberglite.io.MetricsModes
 import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{FileScanTask, TableScan}
@@ -118,20 +118,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
   ): ContentFile = {
     val modes = MetricsModes.of(to.properties, schema, to.sortOrder)
     val path = s"${to.location}/data/${new UUID(random.nextLong(), random.nextLong())}${format.extension}"
-    val writer = DataFormats.of(format).write(DataTarget(to.io, path, schema, Map.empty, modes))
-    rows.foreach(writer.write)
-    val file = writer.close()
-    ContentFile(
-      Content.Data,
-      file.path,
-      format,
-      to.spec.specId,
-      partition,
-      file.recordCount,
-      file.fileSizeInBytes,
-      file.metrics,
-      splitOffsets = file.splitOffsets
-    )
+    DataFileOf(DataTarget(to.io, path, schema, Map.empty, modes), format, to.spec.specId, partition, rows)
   }
 
   private def tuple(of: Table, row: Record): PartitionTuple = PartitionTuple(of.spec.fields.map { field =>

@@ -7,7 +7,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.connector.catalog.Identifier
 
-import iceberglite.data.{DataFormats, DataTarget, Record, RecordValues}
+import iceberglite.data.{DataFileOf, DataTarget, Record, RecordValues}
 import iceberglite.io.MetricsModes
 import iceberglite.spark.LiteCatalog
 import iceberglite.spark.read.soundness.EvolvingTable._
@@ -117,20 +117,7 @@ final class EvolvingTable(val name: String, version: Int, random: Random, sql: S
   private def write(to: Table, format: FileFormat, partition: PartitionTuple, rows: Seq[Record]): ContentFile = {
     val modes = MetricsModes.of(to.properties, to.schema, to.sortOrder)
     val path = s"${to.location}/data/${new UUID(random.nextLong(), random.nextLong())}${format.extension}"
-    val writer = DataFormats.of(format).write(DataTarget(to.io, path, to.schema, Map.empty, modes))
-    rows.foreach(writer.write)
-    val file = writer.close()
-    ContentFile(
-      Content.Data,
-      file.path,
-      format,
-      to.spec.specId,
-      partition,
-      file.recordCount,
-      file.fileSizeInBytes,
-      file.metrics,
-      splitOffsets = file.splitOffsets
-    )
+    DataFileOf(DataTarget(to.io, path, to.schema, Map.empty, modes), format, to.spec.specId, partition, rows)
   }
 
   private def tuple(of: Table, row: Record): PartitionTuple = PartitionTuple(of.spec.fields.map { field =>

@@ -1,0 +1,29 @@
+package iceberglite.data
+
+import iceberglite.spec.{Content, ContentFile, FileFormat, PartitionTuple}
+
+/** Writes a data file for a test, and tells of it what a commit wants to know. */
+object DataFileOf {
+  def apply(
+      target: DataTarget,
+      format: FileFormat,
+      specId: Int,
+      partition: PartitionTuple,
+      rows: Seq[Record]
+  ): ContentFile = {
+    val writer = DataFormats.of(format).write(target)
+    rows.foreach(writer.write)
+    val file = writer.close()
+    ContentFile(
+      Content.Data,
+      file.path,
+      format,
+      specId,
+      partition,
+      file.recordCount,
+      file.fileSizeInBytes,
+      file.metrics,
+      splitOffsets = file.splitOffsets
+    )
+  }
+}
