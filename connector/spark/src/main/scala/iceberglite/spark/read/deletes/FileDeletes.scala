@@ -6,7 +6,7 @@ import iceberglite.io.puffin.DeletionVector
 import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.WantedColumns
-import iceberglite.spark.read.vector.{MarksVector, SelectedVector, StructView}
+import iceberglite.spark.read.vector.{Compaction, MarksVector, SelectedVector, StructView}
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.{MetadataColumns, NestedField, Type}
 
@@ -43,8 +43,9 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
   /**
    * @param read a batch of [[columns]], which the reader fills again and again
    * @param capacity the most rows of a batch
+   * @param moving moves the rows of `read`; absent where its vectors cannot be written to
    */
-  def in(read: ColumnarBatch, capacity: Int): LiveBatch = {
+  def in(read: ColumnarBatch, capacity: Int, moving: Option[Compaction] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
     val live = liveRows(deletes, vectors, capacity)
     val rows = among.fold[RowChoice](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
@@ -52,7 +53,7 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
       if (field.id == MetadataColumns.Deleted.id && marksRows) new MarksVector(vector, rows.isDeleted)
       else narrowed(field.fieldType, asRead.fieldType, vector)
     }
-    new LiveBatch(rows, visible.toArray, marksRows)
+    new LiveBatch(rows, visible.toArray, marksRows, moving)
   }
 
   private def liveRows(of: RowDeletes, vectors: Array[ColumnVector], capacity: Int): LiveRows = {
@@ -74,9 +75,17 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
 }
 
 /** The batch to hand out of each one that is read. */
-final private[read] class LiveBatch(rows: RowChoice, visible: Array[ColumnVector], marksRows: Boolean) {
+final private[read] class LiveBatch(
+    rows: RowChoice,
+    visible: Array[ColumnVector],
+    marksRows: Boolean,
+    moving: Option[Compaction]
+) {
   private val whole = new ColumnarBatch(visible)
-  private val selected = new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
+
+  /** Shows the first rows once they have been moved there, and others where they are. */
+  private val selected =
+    if (moving.isDefined) whole else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 
   /** Good until the next [[select]]. */
   var batch: ColumnarBatch = whole
@@ -84,8 +93,14 @@ final private[read] class LiveBatch(rows: RowChoice, visible: Array[ColumnVector
   /** Looks at a batch that was read. @return whether any row is left of it */
   def select(count: Int): Boolean = {
     val live = rows.find(count)
-    batch = if (live == count || marksRows) whole else selected
-    batch.setNumRows(if (marksRows) count else live)
+    if (live == count || marksRows) {
+      batch = whole
+      batch.setNumRows(count)
+    } else {
+      moving.foreach(_.keep(rows.rows, live))
+      batch = selected
+      batch.setNumRows(live)
+    }
     batch.numRows > 0
   }
 }

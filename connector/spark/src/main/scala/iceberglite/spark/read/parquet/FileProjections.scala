@@ -2,10 +2,7 @@ package iceberglite.spark.read.parquet
 
 import scala.collection.JavaConverters._
 
-import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT64
-import org.apache.parquet.schema.{MessageType, Type => ParquetType, Types}
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
-import org.apache.spark.sql.types.{LongType, StructField}
+import org.apache.parquet.schema.{MessageType, Type => ParquetType}
 
 import iceberglite.data.parquet.ParquetNameMapping
 import iceberglite.spark.read.{FileTask, FileValues}
@@ -42,20 +39,12 @@ final private[read] class FileProjections(
     assemble(matched.children, columns)
   }
 
-  private def assemble(read: Vector[Match], columns: Vector[Source]): FileProjection = {
-    val needsPosition = columns.exists {
-      case Source.Position | _: Source.RowId => true
-      case _: Source.FromFile | _: Source.Constant | _: Source.LastUpdated => false
-    }
-    val requested = read.map(_.requested) ++ (if (needsPosition) Some(FileProjections.rowIndex) else None)
-    val fields = Unwanted.structOf(read)
-    FileProjection(
-      new MessageType("spark_schema", requested.asJava),
-      if (needsPosition) fields.add(FileProjections.rowIndexField) else fields,
-      columns,
-      read.flatMap(_.columns).toMap
-    )
-  }
+  private def assemble(read: Vector[Match], columns: Vector[Source]): FileProjection = FileProjection(
+    new MessageType("spark_schema", read.map(_.requested).asJava),
+    Unwanted.structOf(read),
+    columns,
+    read.flatMap(_.columns).toMap
+  )
 
   private def isLineage(id: Int): Boolean =
     id == MetadataColumns.RowId.id || id == MetadataColumns.LastUpdatedSequenceNumber.id
@@ -95,12 +84,4 @@ final private[read] class FileProjections(
 
   private def unreadable(task: FileTask, reason: String): UnreadableFile =
     UnreadableFile(task.path, s"data file of table $tableName", reason)
-}
-
-private object FileProjections {
-
-  /** Spark's reader fills a column of this name with the places of the rows, right under page skipping too. */
-  private val rowIndexName: String = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME
-  val rowIndex: ParquetType = Types.optional(INT64).named(rowIndexName)
-  val rowIndexField: StructField = StructField(rowIndexName, LongType)
 }

@@ -11,29 +11,38 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.hadoop.{ParquetFileReader, ParquetInputFormat}
 import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.vectorized.ColumnarBatch
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.io.ParquetInput
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
-import iceberglite.spark.read.vector.Columns
+import iceberglite.spark.read.vector.{Columns, Compaction}
 import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 
-/** The batches of one part of a Parquet file, from Spark's vectorised reader. */
+/**
+ * The batches of one part of a Parquet file, from Spark's vectorised reader.
+ *
+ * @param places of the rows, where they are needed and not the last column that is read
+ */
 final private[read] class ParquetBatches(
     reader: VectorizedParquetRecordReader,
     columns: Vector[Source],
+    places: Option[RowPlaces],
     deletes: Option[FileDeletes],
     capacity: Int
 ) extends FileBatches {
   private val read: ColumnarBatch = reader.resultBatch()
-  private val all: ColumnarBatch = Columns.of(read, columns)
-  private val live: Option[LiveBatch] = deletes.map(_.in(all, capacity))
+  private val all: ColumnarBatch =
+    Columns.of(read, columns, places.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
+
+  private val live: Option[LiveBatch] =
+    deletes.map(_.in(all, capacity, Some(Compaction.of(read, places.map(_.vector)))))
 
   override def batch: ColumnarBatch = live.fold(all)(_.batch)
 
   override def next(): Boolean = {
     var found = false
     while (!found && reader.nextBatch()) {
+      places.foreach(_.fill(read.numRows))
       if (all ne read) all.setNumRows(read.numRows)
       found = live.forall(_.select(read.numRows))
     }
@@ -60,16 +69,19 @@ private[read] object ParquetBatches {
     val inPart = readFooter(path, task, base)
     val footer = deletes.flatMap(_.onlyAt).fold(inPart)(RowGroups.holding(inPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
-    val job = new ReadJob(base, projection)
-    new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
-      .foreach(ParquetInputFormat.setFilterPredicate(job, _))
+    val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
+    // Where nothing is skipped the places are known; Spark's reader makes an object of each.
+    val places = if (filter.isEmpty && projection.needsPosition) RowPlaces.of(footer, settings.rows) else None
+    val fromReader = projection.needsPosition && places.isEmpty
+    val job = new ReadJob(base, if (fromReader) projection.withPositions else projection)
+    filter.foreach(ParquetInputFormat.setFilterPredicate(job, _))
     val reader =
       new VectorizedParquetRecordReader(null, Calendar, NoZone, Calendar, NoZone, settings.offHeap, settings.rows)
     try {
       val split = new FileSplit(path, task.start, task.length, Array.empty[String])
       val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
       reader.initialize(split, new TaskAttemptContextImpl(job, attempt), Some(footer))
-      new ParquetBatches(reader, projection.columns, deletes, settings.rows)
+      new ParquetBatches(reader, projection.columns, places, deletes, settings.rows)
     } catch {
       case e: Throwable =>
         reader.close()

@@ -1,7 +1,11 @@
 package iceberglite.spark.read.parquet
 
-import org.apache.parquet.schema.{MessageType, PrimitiveType => ParquetPrimitive}
-import org.apache.spark.sql.types.{DataType, StructType}
+import java.util.{ArrayList, List => JavaList}
+
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT64
+import org.apache.parquet.schema.{MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType, Types}
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
 /** What makes a column of the table of one that Spark's reader has read. */
@@ -51,7 +55,7 @@ final private[read] case class FileColumn(path: Vector[String], parquetType: Par
 /**
  * What is read of one file, and what becomes of it.
  *
- * @param requested a part of the file's schema, in its names and types, and last the row index where it is needed
+ * @param requested a part of the file's schema, in its names and types
  * @param readSchema how Spark is to read it, in the same names
  * @param columns the wanted columns in their order
  * @param filterable the columns that are read, by field id
@@ -61,4 +65,29 @@ final private[read] case class FileProjection(
     readSchema: StructType,
     columns: Vector[Source],
     filterable: Map[Int, FileColumn]
-)
+) {
+
+  /** Whether the rows' places in the file are needed. */
+  def needsPosition: Boolean = columns.exists {
+    case Source.Position | _: Source.RowId => true
+    case _: Source.FromFile | _: Source.Constant | _: Source.LastUpdated => false
+  }
+
+  /** With the places last, from Spark's reader. */
+  def withPositions: FileProjection = copy(
+    requested = new MessageType(requested.getName, FileProjection.appended(requested)),
+    readSchema = readSchema.add(FileProjection.RowIndexName, LongType)
+  )
+}
+
+private object FileProjection {
+
+  /** Spark's reader fills a column of this name with the places of the rows, right under page skipping too. */
+  private val RowIndexName: String = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME
+
+  private def appended(to: MessageType): JavaList[ParquetType] = {
+    val fields = new ArrayList[ParquetType](to.getFields)
+    fields.add(Types.optional(INT64).named(RowIndexName))
+    fields
+  }
+}

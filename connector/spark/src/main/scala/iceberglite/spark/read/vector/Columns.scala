@@ -11,26 +11,26 @@ import iceberglite.spark.read.parquet.{Reading, Source}
  */
 private[read] object Columns {
 
-  /** The batch to hand out: the reader's own where nothing is to be changed. */
-  def of(read: ColumnarBatch, columns: Vector[Source]): ColumnarBatch = {
+  /**
+   * The batch to hand out: the reader's own where nothing is to be changed.
+   *
+   * @param positions the places of the rows in the file, where columns need them
+   */
+  def of(read: ColumnarBatch, columns: Vector[Source], positions: => ColumnVector): ColumnarBatch = {
     val asRead = columns.size == read.numCols && columns.zipWithIndex.forall {
       case (Source.FromFile(ordinal, Reading.AsIs), i) => ordinal == i
       case _ => false
     }
-    if (asRead) read else new ColumnarBatch(columns.map(column(_, read)).toArray)
+    if (asRead) read else new ColumnarBatch(columns.map(column(_, read, positions)).toArray)
   }
 
-  private def column(source: Source, read: ColumnarBatch): ColumnVector = {
-    // Requested last.
-    def positions: ColumnVector = read.column(read.numCols - 1)
-    source match {
-      case Source.FromFile(ordinal, reading) => view(read.column(ordinal), reading)
-      case Source.Constant(vector) => vector
-      case Source.Position => positions
-      case Source.RowId(Some(ordinal), first) => new RowIdOrPlace(read.column(ordinal), positions, first)
-      case Source.RowId(None, first) => new RowIdByPlace(positions, first)
-      case Source.LastUpdated(ordinal, sequenceNumber) => new LongOrElse(read.column(ordinal), sequenceNumber)
-    }
+  private def column(source: Source, read: ColumnarBatch, positions: => ColumnVector): ColumnVector = source match {
+    case Source.FromFile(ordinal, reading) => view(read.column(ordinal), reading)
+    case Source.Constant(vector) => vector
+    case Source.Position => positions
+    case Source.RowId(Some(ordinal), first) => new RowIdOrPlace(read.column(ordinal), positions, first)
+    case Source.RowId(None, first) => new RowIdByPlace(positions, first)
+    case Source.LastUpdated(ordinal, sequenceNumber) => new LongOrElse(read.column(ordinal), sequenceNumber)
   }
 
   private def view(read: ColumnVector, reading: Reading): ColumnVector = (reading, read) match {
