@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Union
 
 from pyspark.sql import Row, SparkSession
@@ -44,11 +44,15 @@ def literal(value: object) -> str:
     """Return a value as a constant of SQL."""
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+    if isinstance(value, int):
+        return str(value).lower()
     if isinstance(value, datetime.datetime):
         return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
-    raise TypeError(f"Cannot write {value!r} as a constant of SQL; give a str, an int or a datetime")
+    if isinstance(value, Mapping):
+        return f"map({', '.join(literal(part) for pair in value.items() for part in pair)})"
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        return f"array({', '.join(literal(element) for element in value)})"
+    raise TypeError(f"Cannot write {value!r} as a constant of SQL; give a str, int, datetime, list or dict")
 
 
 def _parts(name: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pyspark.sql import Row, SparkSession
@@ -87,6 +87,13 @@ class RegisterTable(NamedTuple):
     """The data files in it."""
 
 
+class CreateChangelogView(NamedTuple):
+    """A row of what `create_changelog_view` gives."""
+
+    changelog_view: str
+    """The view's name, to be read in this session."""
+
+
 class TableProcedures(ABC):
     """The procedures of a table that is there, as methods."""
 
@@ -158,6 +165,35 @@ class TableProcedures(ABC):
         """
         rows = self._call("ancestors_of", {"snapshot_id": snapshot_id})
         return [AncestorsOf(*row) for row in rows]
+
+    def create_changelog_view(
+        self,
+        changelog_view: str | None = None,
+        options: Mapping[str, str | int] | None = None,
+        compute_updates: bool | None = None,
+        identifier_columns: Sequence[str] | None = None,
+        net_changes: bool | None = None,
+    ) -> CreateChangelogView:
+        """Makes a temporary view of the rows that commits inserted, deleted and updated.
+
+        Args:
+            changelog_view: the view's name, `<table>_changes` by default; it replaces a temporary view of that name.
+            options: options of the read that choose the commits, such as `start-snapshot-id`; all of them by default.
+            compute_updates: whether to show updates as such; by default where `identifier_columns` are given.
+            identifier_columns: what tells rows apart; the identifier fields of the table by default.
+            net_changes: whether to show what all commits together changed; not with `compute_updates`.
+        """
+        rows = self._call(
+            "create_changelog_view",
+            {
+                "changelog_view": changelog_view,
+                "options": options,
+                "compute_updates": compute_updates,
+                "identifier_columns": identifier_columns,
+                "net_changes": net_changes,
+            },
+        )
+        return CreateChangelogView(*rows[0])
 
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:

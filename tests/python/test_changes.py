@@ -63,3 +63,24 @@ def test_a_start_that_is_not_there_is_named(events: Table) -> None:
     first, second, *_ = snapshots(events)
     with pytest.raises(AnalysisException, match="swap start and end"):
         events.changes(after=second, until=first).collect()
+
+
+def test_a_view_tells_updates_and_net_changes(spark: SparkSession, table: str) -> None:
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, v STRING) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b')")
+    spark.sql(f"INSERT OVERWRITE {table} VALUES (1, 'a'), (2, 'c')")
+    changed = Table(spark, table)
+    first, second = snapshots(changed)
+
+    def shown(view: str) -> list[tuple[int, str, str]]:
+        rows = spark.table(view).select("id", "v", "_change_type").collect()
+        return sorted((row[0], row[1], row[2]) for row in rows)
+
+    plain = changed.create_changelog_view(options={"start-snapshot-id": first, "end-snapshot-id": str(second)})
+    assert shown(plain.changelog_view) == [(2, "b", "DELETE"), (2, "c", "INSERT")]
+    updates = changed.create_changelog_view("updates", {"start-snapshot-id": first}, identifier_columns=["id"])
+    assert updates == ("updates",)
+    assert shown("updates") == [(2, "b", "UPDATE_BEFORE"), (2, "c", "UPDATE_AFTER")]
+    assert shown(changed.create_changelog_view("net", net_changes=True)[0]) == [(1, "a", "INSERT"), (2, "c", "INSERT")]
+    with pytest.raises(AnalysisException, match="SET IDENTIFIER FIELDS"):
+        changed.create_changelog_view(compute_updates=True)

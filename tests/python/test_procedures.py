@@ -105,7 +105,12 @@ def test_values_are_written_as_constants_that_cannot_break_out() -> None:
     assert literal(datetime.datetime(2024, 1, 2, 3, 4, 5, 6)) == "TIMESTAMP '2024-01-02 03:04:05.000006'"
     zone = datetime.timezone(datetime.timedelta(hours=2))
     assert literal(datetime.datetime(2024, 1, 2, tzinfo=zone)) == "TIMESTAMP '2024-01-02 00:00:00+02:00'"
-    for value in (True, 1.5, b"x", [1]):
+    assert [literal(value) for value in (True, False)] == ["true", "false"]
+    assert literal(["it's", "b"]) == "array('it\\'s', 'b')"
+    assert literal(()) == "array()"
+    assert literal({"start-snapshot-id": 5, "a": "b"}) == "map('start-snapshot-id', 5, 'a', 'b')"
+    assert literal({}) == "map()"
+    for value in (1.5, b"x", [1.5], {"a": b"x"}, {1, 2}):
         with pytest.raises(TypeError, match="constant of SQL"):
             literal(value)
 

@@ -2,8 +2,11 @@ package iceberglite.spark.procedure
 
 import java.util.Locale
 
-import org.apache.spark.sql.types.{DataType, LongType, StringType, TimestampType}
+import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
+import org.apache.spark.sql.types.{ArrayType, BooleanType, DataType, LongType, MapType, StringType, TimestampType}
 import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * What an argument may be.
@@ -23,6 +26,24 @@ object ParameterType {
   /** In milliseconds since 1970, as in the table's history; a finer time is cut off. */
   val Time: ParameterType[Long] =
     ParameterType(TimestampType, "Timestamp", { case micros: Long => Math.floorDiv(micros, 1000L) })
+
+  val Flag: ParameterType[Boolean] = ParameterType(BooleanType, "bool", { case flag: Boolean => flag })
+
+  /** None of them is null. */
+  val Texts: ParameterType[Seq[String]] =
+    ParameterType(ArrayType(StringType), "Sequence[str]", { case array: ArrayData => texts(array) })
+
+  /** Texts by names, none of them null. */
+  val Options: ParameterType[Map[String, String]] = ParameterType(
+    MapType(StringType, StringType),
+    "Mapping[str, str | int]",
+    { case map: MapData => texts(map.keyArray).zip(texts(map.valueArray)).toMap }
+  )
+
+  private def texts(array: ArrayData): Seq[String] = (0 until array.numElements).map { i =>
+    if (array.isNullAt(i)) throw InvalidArgument("a text of an argument", "NULL", "Leave it out, or give it a value")
+    array.getUTF8String(i).toString
+  }
 }
 
 /**

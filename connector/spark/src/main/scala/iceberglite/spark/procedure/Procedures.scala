@@ -12,6 +12,7 @@ object Procedures {
     PublishChanges,
     FastForward,
     AncestorsOf,
-    RegisterTable
+    RegisterTable,
+    CreateChangelogView
   )
 }

@@ -39,7 +39,7 @@ private[procedure] object ProcedurePages {
     "from __future__ import annotations",
     "",
     "from abc import ABC, abstractmethod",
-    "from collections.abc import Mapping",
+    "from collections.abc import Mapping, Sequence",
     "from typing import NamedTuple",
     "",
     "from pyspark.sql import Row, SparkSession",
@@ -84,17 +84,40 @@ private[procedure] object ProcedurePages {
       if (p.manyRows) (s"list[${className(p)}]", s"[${className(p)}(*row) for row in rows]")
       else (className(p), s"${className(p)}(*rows[0])")
     val table = if (p.makesTable) "table, " else ""
-    val arguments = rest.map(q => s"$quote${q.name}$quote: ${q.name}").mkString("{", ", ", "}")
+    val arguments = rest.map(q => s"$quote${q.name}$quote: ${q.name}")
     val documented = if (p.makesTable) p.parameters else rest
-    val lines = Seq(
-      "",
-      s"def ${p.name}(${(first +: given).mkString(", ")}) -> $kind:",
+    val lines = Seq("") ++ wrapped(indent, s"def ${p.name}(", (first +: given).map(Seq(_)), s") -> $kind:") ++ Seq(
       s"    $quotes${p.description}.",
       "",
       "    Args:"
     ) ++ (if (p.makesTable) Seq("        spark: a session with the catalog and the SQL extensions.") else Nil) ++
       documented.map(q => s"        ${q.name}: ${q.doc.take(1).toLowerCase(Locale.ROOT)}${q.doc.drop(1)}.") ++
-      Seq(s"    $quotes", s"    rows = $call$quote${p.name}$quote, $table$arguments)", s"    return $value")
+      Seq(s"    $quotes") ++
+      called(s"$indent    ", s"rows = $call", s"$quote${p.name}$quote, $table", arguments).map("    " + _) ++
+      Seq(s"    return $value")
     lines.map(line => if (line.isEmpty) line else indent + line)
   }
+
+  private def called(indent: String, call: String, before: String, arguments: Seq[String]): Seq[String] = {
+    val line = s"$call$before${arguments.mkString("{", ", ", "}")})"
+    val parts = before.split(", ").toSeq.map(Seq(_)) :+ wrapped(indent + "    ", "{", arguments.map(Seq(_)), "}", ",")
+    if (fits(indent + line)) Seq(line) else stacked(call, parts, ")")
+  }
+
+  /** As the formatter has it: in one line, or with each part in lines of its own. */
+  private def wrapped(
+      indent: String,
+      open: String,
+      parts: Seq[Seq[String]],
+      close: String,
+      after: String = ""
+  ): Seq[String] = {
+    val line = open + parts.flatten.mkString(", ") + close
+    if (fits(indent + line + after)) Seq(line) else stacked(open, parts, close)
+  }
+
+  private def stacked(open: String, parts: Seq[Seq[String]], close: String): Seq[String] =
+    (open +: parts.flatMap(part => (part.init :+ s"${part.last},").map("    " + _))) :+ close
+
+  private def fits(line: String): Boolean = line.length <= 120
 }

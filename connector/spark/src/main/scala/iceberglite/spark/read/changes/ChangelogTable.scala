@@ -29,7 +29,8 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     with SupportsMetadataColumns {
   private val resolved = source()
 
-  private val tableSchema: Schema = SparkErrors.in(name)(ChangelogTable.checked(travel.schema(resolved.metadata), name))
+  /** The columns of the table. */
+  val tableSchema: Schema = SparkErrors.in(name)(ChangelogTable.checked(travel.schema(resolved.metadata), name))
 
   override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
 

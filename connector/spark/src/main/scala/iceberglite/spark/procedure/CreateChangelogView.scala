@@ -1,0 +1,123 @@
+package iceberglite.spark.procedure
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.sql.{Row, SparkSession}
+
+import iceberglite.spark.catalog.PartitionTerm
+import iceberglite.spark.read.changes.{ChangelogTable, ChangelogView}
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.{ColumnPath, Schema, Type}
+
+/** `CALL catalog.system.create_changelog_view(table, ...)` */
+object CreateChangelogView extends Procedure {
+  private val view = Parameter.optional(
+    "changelog_view",
+    ParameterType.Text,
+    "The view's name, `<table>_changes` by default; it replaces a temporary view of that name"
+  )
+  private val options = Parameter.optional(
+    "options",
+    ParameterType.Options,
+    "Options of the read that choose the commits, such as `start-snapshot-id`; all of them by default"
+  )
+  private val computeUpdates = Parameter.optional(
+    "compute_updates",
+    ParameterType.Flag,
+    "Whether to show updates as such; by default where `identifier_columns` are given"
+  )
+  private val identifierColumns = Parameter.optional(
+    "identifier_columns",
+    ParameterType.Texts,
+    "What tells rows apart; the identifier fields of the table by default"
+  )
+  private val netChanges = Parameter.optional(
+    "net_changes",
+    ParameterType.Flag,
+    "Whether to show what all commits together changed; not with `compute_updates`"
+  )
+
+  override val name = "create_changelog_view"
+  override val description = "Makes a temporary view of the rows that commits inserted, deleted and updated"
+  override val parameters: Seq[Parameter[_]] =
+    Seq(Parameter.table, view, options, computeUpdates, identifierColumns, netChanges)
+
+  override val output: StructType =
+    StructType(Seq(Procedure.column("changelog_view", StringType, "The view's name, to be read in this session")))
+
+  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+    val ident = place.identifier(arguments(Parameter.table))
+    val changes = Identifier.of(ident.namespace :+ ident.name, ChangelogTable.Name)
+    val table = changelog(place, changes)
+    val wanted = shown(arguments, table.tableSchema, place.session)
+    val read = arguments.get(options).getOrElse(Map.empty)
+    // A query would tell what is wrong with them, but only when the view is read.
+    table.newScanBuilder(new CaseInsensitiveStringMap(read.asJava))
+    val name = viewName(arguments, ident, place.session)
+    val fullName = PartitionTerm.quoted(place.catalog.name +: changes.namespace.toSeq :+ changes.name)
+    ChangelogView.of(place.session.read.options(read).table(fullName), wanted).createOrReplaceTempView(name)
+    Seq(Row(name))
+  }
+
+  private def changelog(place: Place, changes: Identifier): ChangelogTable = place.catalog.loadTable(changes) match {
+    case changelog: ChangelogTable => changelog
+    case other => throw Unsupported(s"a changelog view of ${other.name}", "It must be an Iceberg table")
+  }
+
+  private def shown(arguments: Arguments, schema: Schema, session: SparkSession): ChangelogView = {
+    val given = arguments.get(identifierColumns)
+    val identifiers = given.map(_.map(path(_, schema, session)))
+      .getOrElse(schema.identifierFieldIds.toSeq.sorted.map(schema.paths)).distinct
+      .map(identifier(_, schema, session))
+    val net = arguments.get(netChanges).contains(true)
+    if (!arguments.get(computeUpdates).getOrElse(given.isDefined)) {
+      if (net) ChangelogView.OfAll else ChangelogView.OfCommits
+    } else if (net) throw InvalidArgument(
+      "argument net_changes",
+      "true",
+      "Net changes have no updates; leave it out, or identifier_columns, or set compute_updates to false"
+    )
+    else if (identifiers.isEmpty) throw InvalidArgument(
+      "argument identifier_columns",
+      "none",
+      "Updates cannot be told without them. Give some, or set the table's with ALTER TABLE ... SET IDENTIFIER FIELDS"
+    )
+    else ChangelogView.WithUpdates(identifiers)
+  }
+
+  /** A column's own name may hold dots; otherwise it is a path, as SQL writes it. */
+  private def path(column: String, schema: Schema, session: SparkSession): Vector[String] =
+    if (ColumnPath.child(schema.fields, column, caseSensitive(session)).isDefined) Vector(column)
+    else Try(session.sessionState.sqlParser.parseMultipartIdentifier(column).toVector).getOrElse(Vector(column))
+
+  private def identifier(path: Vector[String], schema: Schema, session: SparkSession): ChangelogView.Identifier = {
+    val way = ColumnPath.require(schema, path, caseSensitive(session))
+    val name = way.map(_.name).mkString(".")
+    def refuse(): Nothing =
+      throw InvalidArgument("argument identifier_columns", name, "What is inside of a list or a map is many values")
+    val structs = schema.asStruct +: way.init.map(_.fieldType match {
+      case struct: Type.StructType => struct
+      case _ => refuse()
+    })
+    ChangelogView.Identifier(name, structs.zip(way).map { case (struct, f) => struct.fields.indexWhere(_.id == f.id) })
+  }
+
+  private def caseSensitive(session: SparkSession): Boolean =
+    session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
+
+  private def viewName(arguments: Arguments, table: Identifier, session: SparkSession): String = {
+    val name = arguments.get(view).getOrElse(PartitionTerm.quoted(Seq(s"${table.name}_changes")))
+    val isOne = Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).toOption.exists(_.size == 1)
+    if (!isOne) throw InvalidArgument(
+      "argument changelog_view",
+      name,
+      "It must be one name as SQL writes it, without a catalog or namespace, such as changes or `my changes`"
+    )
+    name
+  }
+}

@@ -1,0 +1,15 @@
+package iceberglite.spark.read.changes
+
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spec.IcebergError.ValidationFailed
+
+/** Called where a query finds rows that identifier columns should tell apart, and do not. */
+object RepeatedIdentifier {
+
+  /** @param values of the columns. @throws ValidationFailed always */
+  def refuse(columns: UTF8String, values: UTF8String, snapshotId: Long): UTF8String = throw ValidationFailed(
+    s"Snapshot $snapshotId changed several rows with the same identifier ($columns) = $values, so nobody can tell " +
+      "which was updated to which. Choose identifier_columns that are unique, or set compute_updates to false"
+  )
+}
