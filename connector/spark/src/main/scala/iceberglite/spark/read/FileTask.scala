@@ -2,6 +2,7 @@ package iceberglite.spark.read
 
 import java.io.{FileNotFoundException, InterruptedIOException}
 import java.nio.channels.ClosedByInterruptException
+import java.util.Locale
 
 import scala.util.control.NonFatal
 
@@ -51,10 +52,16 @@ private[read] object FileTask {
     catch {
       case e: UnreadableFile if e.file == task.path && !e.role.contains(tableName) =>
         throw e.copy(role = role(tableName))
+      case e: UnreadableFile if task.deletes.exists(_.file.path == e.file) && !e.role.contains(tableName) =>
+        throw e.copy(role = s"delete file of table $tableName", reason = advised(e.reason))
       case e: IcebergError => throw e
       case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
       case NonFatal(e) => throw UnreadableFile(task.path, role(tableName), reason(e), Some(e))
     }
+
+  private def advised(reason: String): String =
+    if (reason.toLowerCase(Locale.ROOT).contains("restore")) reason
+    else s"${reason.stripSuffix(".")}. Restore the file, or read a snapshot without it"
 
   private def reason(e: Throwable): String = e match {
     case _: FileNotFoundException =>

@@ -60,10 +60,10 @@ final private[read] class LiveRows(
     }
   }
 
-  /** The first row, not before `from`, whose place is at least `place`; there is one. */
+  /** The first row, not before `from`, whose place is at least `place`; there is one. It may be `from`, behind a gap. */
   private def rowAtOrAfter(places: ColumnVector, place: Long, from: Int, count: Int): Int = {
     val guess = place - places.getLong(from) + from
-    if (guess < count && places.getLong(guess.toInt) == place) guess.toInt
+    if (guess >= from && guess < count && places.getLong(guess.toInt) == place) guess.toInt
     else {
       var (low, high) = (from, count - 1)
       while (low < high) {

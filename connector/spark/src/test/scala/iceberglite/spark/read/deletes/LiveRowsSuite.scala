@@ -20,7 +20,8 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("rows are found by their places, also where pages were skipped", ScanRules.positionRows) {
-    val places = Gen.listOf(Gen.choose(1L, 5L)).map(_.scanLeft(0L)(_ + _))
+    val places =
+      Gen.listOf(Gen.frequency(9 -> Gen.choose(1L, 5L), 1 -> Gen.choose(50L, 150L))).map(_.scanLeft(0L)(_ + _))
     forAll(places, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (in, deleted, start) =>
       val vector = DeletionVector.of(deleted.map(_ + start): _*)
       val rows = new LiveRows(vector, Some(longs(in.map(_ + start))), Array.empty, in.size)
@@ -29,6 +30,11 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(rows.rows.take(live).toSeq == expected)
       assert(in.indices.filter(rows.isDeleted(_)) == in.indices.diff(expected))
     }
+  }
+
+  test("several deleted rows in one gap are no rows of the batch") {
+    val rows = new LiveRows(DeletionVector.of(500, 501, 900), Some(longs(Seq(1L, 899L, 900L))), Array.empty, 3)
+    assert(rows.find(3) == 2 && rows.rows.take(2).toSeq == Seq(0, 1))
   }
 
   test("what was deleted in a batch is forgotten in the next") {

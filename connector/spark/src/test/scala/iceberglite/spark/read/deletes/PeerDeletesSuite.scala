@@ -339,4 +339,14 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(plan.stats.rowCount.forall(_ == 90))
     assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=")))
   }
+
+  test("deleted rows in pages that a filter skips are no matter", ScanRules.positionRows) {
+    for (version <- 2 to 3) {
+      val table = create("id bigint", "", mergeOnRead(version) :+ ("write.parquet.page-row-limit" -> "100"): _*)
+      sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id FROM range(0, 1000)")
+      sql(s"DELETE FROM ${peer(table)} WHERE id IN (500, 501, 900)")
+      assert(sameRows(table, "SELECT * FROM %s WHERE id IN (1, 900, 901)") == Seq("[1]", "[901]"))
+      sameRows(table, "SELECT id, _pos FROM %s WHERE id < 5 OR id > 990")
+    }
+  }
 }
