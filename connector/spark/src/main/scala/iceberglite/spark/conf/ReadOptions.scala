@@ -44,8 +44,11 @@ object ReadOptions {
     .inSession("spark.sql.iceberg.vectorization.enabled")
     .inTable("read.parquet.vectorization.enabled")
 
+  /** Memory is taken for a whole batch, however few rows a file has. */
+  private val MaxBatchSize = 1 << 20
+
   val BatchSize: SparkOption[Int] = SparkOption
-    .count("batch-size", "Rows in a batch", 5000)
+    .count("batch-size", "Rows in a batch", 5000, MaxBatchSize)
     .inTable("read.parquet.vectorization.batch-size")
 
   val AggregatePushDown: SparkOption[Boolean] = SparkOption

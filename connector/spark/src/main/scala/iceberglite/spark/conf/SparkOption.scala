@@ -100,8 +100,8 @@ object SparkOption {
   def bytes(key: String, doc: String, default: Long): SparkOption[Long] =
     apply(key, "It must be a positive number of bytes", doc, default)(long(_).filter(_ > 0))
 
-  def count(key: String, doc: String, default: Int): SparkOption[Int] =
-    apply(key, s"It must be 1 to ${Int.MaxValue}", doc, default)(text => Try(text.toInt).toOption.filter(_ > 0))
+  def count(key: String, doc: String, default: Int, most: Int = Int.MaxValue): SparkOption[Int] =
+    apply(key, s"It must be 1 to $most", doc, default)(text => Try(text.toInt).toOption.filter(n => n > 0 && n <= most))
 
   def long(text: String): Option[Long] = Try(text.toLong).toOption
 

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
-import org.apache.spark.sql.execution.{LocalTableScanExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 /**
  * Finishes an answer of metadata at once: Spark would run a job to give its columns other names, to add one to a count
@@ -32,7 +32,7 @@ object AnswerStrategy extends SparkStrategy {
       }
       val project = new InterpretedMutableProjection(columns, output)
       val rows = scan.rows().filter(isWanted).map(project(_).copy())
-      Seq(LocalTableScanExec(columns.map(_.toAttribute), rows.toSeq))
+      Seq(AnswerExec(columns.map(_.toAttribute), rows.toVector, scan.description))
     case _ => Nil
   }
 

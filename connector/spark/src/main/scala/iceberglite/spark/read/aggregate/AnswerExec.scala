@@ -1,0 +1,50 @@
+package iceberglite.spark.read.aggregate
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
+import org.apache.spark.sql.catalyst.util.truncatedString
+import org.apache.spark.sql.execution.LeafExecNode
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/**
+ * Rows that are known when the query is planned, without a job where the driver wants them.
+ *
+ * @param description of where they come from, for EXPLAIN
+ */
+final private[aggregate] case class AnswerExec(
+    override val output: Seq[Attribute],
+    rows: Vector[InternalRow],
+    description: String
+) extends LeafExecNode {
+  override def nodeName: String = "MetadataAnswer"
+
+  override lazy val metrics: Map[String, SQLMetric] =
+    Map("numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+
+  private lazy val unsafeRows: Vector[InternalRow] = {
+    val made = UnsafeProjection.create(output, output)
+    rows.map(made(_).copy())
+  }
+
+  override protected def doExecute(): RDD[InternalRow] =
+    sparkContext.parallelize(
+      counted(unsafeRows),
+      math.max(1, math.min(unsafeRows.size, sparkContext.defaultParallelism))
+    )
+
+  override def executeCollect(): Array[InternalRow] = counted(unsafeRows).toArray
+  override def executeTake(limit: Int): Array[InternalRow] = counted(unsafeRows.take(limit)).toArray
+  override def executeTail(limit: Int): Array[InternalRow] = counted(unsafeRows.takeRight(limit)).toArray
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName ${truncatedString(output, "[", ", ", "]", maxFields)} $description"
+
+  override def verboseStringWithOperatorId(): String =
+    s"$formattedNodeName\nOutput: ${output.mkString("[", ", ", "]")}\n$description\n"
+
+  private def counted(handed: Vector[InternalRow]): Vector[InternalRow] = {
+    metrics("numOutputRows") += handed.size.toLong
+    handed
+  }
+}
