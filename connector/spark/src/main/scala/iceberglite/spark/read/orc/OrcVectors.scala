@@ -48,7 +48,10 @@ abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, dama
       catch { case _: ArithmeticException => throw damaged("A value is out of the range of its type") }
 }
 
-/** Of milliseconds, and of nanoseconds in the second: what is less than a second stands in both. */
+/**
+ * Of milliseconds, and of nanoseconds in the second: what is less than a second stands in both. In files of Arrow's
+ * writer both are negative before 1970.
+ */
 final private[orc] class OrcTimestamps(
     inner: TimestampColumnVector,
     unitsPerSecond: Long,
@@ -58,8 +61,9 @@ final private[orc] class OrcTimestamps(
   private val nanosPerUnit = 1000000000L / unitsPerSecond
 
   override protected def exactly(place: Int): Long = {
-    val seconds = Math.floorDiv(inner.time(place), 1000L)
-    val rest = inner.nanos(place) / nanosPerUnit
+    val nanos = inner.nanos(place)
+    val seconds = Math.floorDiv(Math.subtractExact(inner.time(place), nanos / 1000000L), 1000L)
+    val rest = Math.floorDiv(nanos.toLong, nanosPerUnit)
     // At the least of all longs only the sum fits.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)

@@ -14,9 +14,15 @@ import iceberglite.spec.{IcebergError, ManifestFile}
  * small manifest. What goes back and forth is byte arrays, so that it does not matter which serializer Spark uses.
  *
  * @param cores of the driver, which it would read manifests with
+ * @param localBytes what a core of the driver reads before a job of Spark is worth its start, in bytes
  */
-final private[read] class SparkManifests(context: SparkContext, modes: PlanningModes, table: String, cores: Int)
-    extends ManifestCluster {
+final private[read] class SparkManifests(
+    context: SparkContext,
+    modes: PlanningModes,
+    table: String,
+    cores: Int,
+    localBytes: Long = SparkManifests.LocalBytes
+) extends ManifestCluster {
   import SparkManifests._
 
   override def takes(manifests: Vector[ManifestFile]): Boolean = modes.of(manifests.head.content) match {
@@ -24,7 +30,7 @@ final private[read] class SparkManifests(context: SparkContext, modes: PlanningM
     case PlanningMode.Distributed => true
     case PlanningMode.Auto =>
       context.defaultParallelism > cores && manifests.size > cores &&
-      manifests.iterator.map(_.length).sum > cores * LocalBytes
+      manifests.iterator.map(_.length).sum > cores * localBytes
   }
 
   override def read(
@@ -62,7 +68,6 @@ final private[read] class SparkManifests(context: SparkContext, modes: PlanningM
 private object SparkManifests {
   private val Description = "spark.job.description"
 
-  /** What a core of the driver reads before a job of Spark is worth its start, in bytes. */
   private val LocalBytes = 16L << 20
   private val TasksPerCore = 4
   private val Fine: Byte = 0

@@ -6,11 +6,19 @@ import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import scala.collection.JavaConverters._
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
+import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.SharedSession
-import iceberglite.spark.conf.PlanningMode
+import iceberglite.scan.{FileScanTask, TableScan}
+import iceberglite.spark.conf.{PlanningMode, PlanningModes}
+import iceberglite.spark.{LiteCatalog, SharedSession}
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal.LongLiteral
+import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan}
+import iceberglite.spec.expr.{Expression, Term}
+import iceberglite.spec.{ContentFile, MetricMaps}
+import iceberglite.table.Table
+import iceberglite.tree.ManifestCache
 
 /** Plans that executors work on, against those of the driver. */
 class ScanPlanningSuite extends AnyFunSuite with SharedSession {
@@ -96,6 +104,41 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
       assert(jobs(asked.collect()) == Seq(s"Reading 3 manifests of $table"))
     }
     withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "so little is read here"))
+  }
+
+  for (version <- Seq(2, 3)) test(s"auto is the cluster above its bounds alone, and plans the same, version $version") {
+    val table = deletedFrom(version)
+    val now = loaded(table)
+    val cluster = spark.sparkContext.defaultParallelism
+    val lengths = rows(s"SELECT content, sum(length) FROM ${peer(table)}.manifests GROUP BY content").map(_.getLong(1))
+    def planned(filter: Expression, cores: Int, bytes: Long): (Map[FileScanTask, Seq[String]], Seq[String]) = {
+      val auto = PlanningModes(PlanningMode.Auto, PlanningMode.Auto)
+      val manifests = new SparkManifests(spark.sparkContext, auto, table, cores, bytes)
+      val scan = TableScan(now, now.currentSnapshot, now.schema, filter, caseSensitive = true, ManifestCache.Off)
+      planningJobs(scan.copy(cluster = Some(manifests)).plan().tasks.map { task =>
+        task.copy(file = comparable(task.file), deletes = Vector.empty) -> task.deletes.map(_.file.path).sorted
+      }.toMap)
+    }
+    Seq(AlwaysTrue, GreaterThan(Term.Named("id"), LongLiteral(60))).foreach { filter =>
+      val (local, none) = planned(filter, cores = 1, bytes = lengths.max)
+      assert(none.isEmpty && local.values.exists(_.nonEmpty))
+      val (there, jobs) = planned(filter, cores = 1, bytes = lengths.min - 1)
+      assert(there == local && jobs.sorted == Seq(2, 3).map(n => s"Reading $n manifests of $table"))
+      assert(planned(filter, cores = cluster, bytes = 0L) == ((local, Nil)), "it has no more cores")
+    }
+  }
+
+  /** Metrics are held in several ways. */
+  private def comparable(file: ContentFile): ContentFile = {
+    import file.metrics._
+    val maps = MetricMaps(columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds)
+    file.copy(metrics = maps)
+  }
+
+  private def loaded(table: String): Table = {
+    val parts = table.split('.')
+    val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+    catalog.liveTable(Identifier.of(Array(parts(1)), parts(2))).current
   }
 
   test("an unknown mode is an error that names the setting and the modes") {

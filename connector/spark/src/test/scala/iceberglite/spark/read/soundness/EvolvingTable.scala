@@ -1,6 +1,5 @@
 package iceberglite.spark.read.soundness
 
-import java.nio.ByteBuffer
 import java.util.UUID
 
 import scala.util.Random
@@ -12,20 +11,63 @@ import iceberglite.io.MetricsModes
 import iceberglite.spark.LiteCatalog
 import iceberglite.spark.read.soundness.EvolvingTable._
 import iceberglite.spec._
-import iceberglite.spec.Type.{IntType, StructType}
+import iceberglite.spec.Type._
 import iceberglite.table.Table
-import iceberglite.table.action.FastAppend
+import iceberglite.table.action.{Action, FastAppend, UpdateSchema}
+
+/**
+ * What a random table is to hold.
+ *
+ * @param runs a file has as many runs of rows that lie close together, at most
+ * @param rowsEach the most rows of such a run
+ * @param hasNewTypes columns of types that SQL has no name for, some of which Apache Iceberg cannot read in Spark; of
+ *                    version 3
+ * @param hasLists lists and maps too
+ * @param properties of the table
+ */
+final private[soundness] case class TableShape(
+    version: Int,
+    files: Int = 3,
+    runs: Int = 1,
+    rowsEach: Int = 6,
+    hasNewTypes: Boolean = false,
+    hasLists: Boolean = false,
+    properties: Map[String, String] = Map.empty
+)
 
 /**
  * A table that came about by chance: columns of every type that Spark has, files of all formats whose values lie close
- * together, and a schema and a partition spec that have changed between them.
+ * together, a schema and a partition spec that have changed between them, and row-level deletes.
  *
  * @param name with its catalog and namespace
  */
-final class EvolvingTable(val name: String, version: Int, random: Random, sql: String => Any)(catalog: LiteCatalog) {
+final private[soundness] class EvolvingTable(
+    val name: String,
+    val shape: TableShape,
+    random: Random,
+    sql: String => Any
+)(catalog: LiteCatalog) {
   private var nextId = 0
   private var nextName = 0
   private var steps = Vector.empty[String]
+  private var files = Map.empty[String, (Schema, Vector[Record])]
+  private var keys = Set.empty[Int]
+
+  /** The file and the place of each row that was not deleted, by its id. */
+  var live: Map[Int, (String, Long)] = Map.empty
+
+  /** Its name in Apache Iceberg's catalog. */
+  def peerName: String = "ice" + name.stripPrefix("lite")
+
+  /** The rows of a data file, as they were written, with the schema of that time. */
+  def written(path: String): (Schema, Vector[Record]) = files(path)
+
+  def idOf(row: Record): Int = row(0).asInstanceOf[Integer]
+
+  def deleted(ids: Set[Int]): Unit = live = live.filterNot { case (id, _) => ids(id) }
+
+  /** Columns that are not to be dropped: Apache Iceberg fails on equality deletes by those that were. */
+  def kept(ids: Set[Int]): Unit = keys ++= ids
 
   /** What was done, for messages. */
   def story: String = steps.mkString("; ")
@@ -38,25 +80,52 @@ final class EvolvingTable(val name: String, version: Int, random: Random, sql: S
   }
 
   def build(): this.type = {
-    run(
-      s"""CREATE TABLE $name (id int, b boolean, i int, l bigint, f float, x double, dec decimal(9,2),
-         |wide decimal(38,10), d date, ts timestamp, ntz timestamp_ntz, t string, bin binary,
-         |s struct<a: int, t: string, in: struct<x: double, ts: timestamp>>) USING iceberg
-         |TBLPROPERTIES ('format-version' = '$version')""".stripMargin
-    )
+    create()
     (0 until random.nextInt(3)).foreach(_ => partition())
     append()
-    (0 until 5 + random.nextInt(4)).foreach(_ => oneOf(Vector(() => append(), () => append(), () => evolve()))())
+    val deletes = new RandomDeletes(this, random)
+    val steps = Vector(() => append(), () => append(), () => evolve()) ++
+      (if (shape.version > 1) Vector(() => deletes.next()) else Vector.empty)
+    (0 until 5 + random.nextInt(4)).foreach(_ => oneOf(steps)())
     append()
+    if (shape.version > 1) deletes.next()
     sql(s"REFRESH TABLE $name")
     this
   }
 
+  private def create(): Unit = {
+    val lists = if (shape.hasLists) ", li array<int>, m map<int, string>, r array<struct<y: double, u: string>>" else ""
+    val properties = shape.properties ++ Seq(
+      "format-version" -> shape.version.toString,
+      "write.delete.mode" -> "merge-on-read",
+      "write.delete.granularity" -> oneOf(Seq("file", "partition")),
+      "write.delete.format.default" -> oneOf(Seq("parquet", "orc", "avro"))
+    )
+    run(
+      s"""CREATE TABLE $name (id int, b boolean, i int, l bigint, f float, x double, dec decimal(9,2),
+         |wide decimal(38,10), d date, ts timestamp, ntz timestamp_ntz, t string, bin binary,
+         |s struct<a: int, t: string, in: struct<x: double, ts: timestamp>>$lists) USING iceberg
+         |TBLPROPERTIES (${properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")})""".stripMargin
+    )
+    if (shape.hasNewTypes) {
+      val columns = newTypes.zipWithIndex
+      commit(
+        s"add ${columns.map(_._1).mkString(", ")}",
+        new UpdateSchema(now => columns.foldLeft(now) { case (u, (t, i)) => u.addColumn(Vector.empty, s"n$i", t) })
+      )
+    }
+  }
+
   private def oneOf[A](of: Seq[A]): A = of(random.nextInt(of.size))
 
-  private def run(statement: String): Unit = {
+  def run(statement: String): Unit = {
     sql(statement)
     steps :+= statement.replaceAll("\\s+", " ")
+  }
+
+  def commit(what: String, action: Action): Unit = {
+    table.transaction().add(action).commit()
+    steps :+= what
   }
 
   private def evolve(): Unit =
@@ -87,13 +156,13 @@ final class EvolvingTable(val name: String, version: Int, random: Random, sql: S
   /** A column that partitions come from cannot be dropped. */
   private def columns(): Unit = {
     val now = table
-    val free = now.schema.fields.map(_.name).filter(_ != "id")
+    val free = now.schema.fields.filterNot(f => keys(f.id)).map(_.name).filter(_ != "id")
       .filterNot(n => now.metadata.specs.flatMap(_.fields).exists(f => rootOf(now.schema, f.sourceId) == n))
     val column = oneOf(free)
     val t = now.schema.fields.find(_.name == column).get.fieldType
     nextName += 1
     val widened = wider(now.schema).map(c => s"ALTER COLUMN ${c._1} TYPE ${c._2}")
-    val default = if (version == 3 && random.nextBoolean()) "int DEFAULT 10" else "bigint"
+    val default = if (shape.version == 3 && random.nextBoolean()) "int DEFAULT 10" else "bigint"
     val changes = widened.map(Seq(_)) ++
       Vector(Seq(s"RENAME COLUMN $column TO ${column}_$nextName"), Seq(s"ADD COLUMN new$nextName $default")) ++
       (if (t.isInstanceOf[PrimitiveType]) Vector(Seq(s"DROP COLUMN $column", s"ADD COLUMN $column string")) else Nil)
@@ -106,18 +175,31 @@ final class EvolvingTable(val name: String, version: Int, random: Random, sql: S
   private def append(): Unit = {
     val now = table
     val format = oneOf(Seq(FileFormat.Parquet, FileFormat.Parquet, FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
-    val files = (0 to random.nextInt(3)).flatMap { _ =>
-      val rows = new CloseRows(now.schema)
-      rows.make(1 + random.nextInt(6)).groupBy(tuple(now, _)).toVector.map { case (p, rs) => write(now, format, p, rs) }
+    val made = (0 to random.nextInt(shape.files)).flatMap { _ =>
+      val rows = Vector.fill(shape.runs) {
+        new RandomRows(now.schema, random, () => freshId()).make(1 + random.nextInt(shape.rowsEach))
+      }
+      rows.flatten.groupBy(tuple(now, _)).toVector.map { case (p, rs) => write(format, now.schema, p, rs) -> rs }
     }
-    table.transaction().add(new FastAppend(files.toVector)).commit()
-    steps :+= s"append ${files.map(_.recordCount).mkString("+")} rows in ${format.name}"
+    made.foreach { case (file, rows) =>
+      files += file.path -> (now.schema -> rows)
+      live ++= rows.zipWithIndex.map { case (row, place) => idOf(row) -> (file.path -> place.toLong) }
+    }
+    val rows = made.map(_._1.recordCount).mkString("+")
+    commit(s"append $rows rows in ${format.name}", new FastAppend(made.map(_._1).toVector))
   }
 
-  private def write(to: Table, format: FileFormat, partition: PartitionTuple, rows: Seq[Record]): ContentFile = {
+  private def freshId(): Int = {
+    nextId += 1
+    nextId
+  }
+
+  /** @param schema of the file, whose name is new */
+  def write(format: FileFormat, schema: Schema, partition: PartitionTuple, rows: Seq[Record]): ContentFile = {
+    val to = table
     val modes = MetricsModes.of(to.properties, to.schema, to.sortOrder)
     val path = s"${to.location}/data/${new UUID(random.nextLong(), random.nextLong())}${format.extension}"
-    DataFileOf(DataTarget(to.io, path, to.schema, Map.empty, modes), format, to.spec.specId, partition, rows)
+    DataFileOf(DataTarget(to.io, path, schema, to.properties, modes), format, to.spec.specId, partition, rows)
   }
 
   private def tuple(of: Table, row: Record): PartitionTuple = PartitionTuple(of.spec.fields.map { field =>
@@ -135,42 +217,25 @@ final class EvolvingTable(val name: String, version: Int, random: Random, sql: S
         case _ => None
       }
     }.headOption
-
-  /** The rows of one file: a column has a few neighbours of its type's pool, and more or fewer nulls. */
-  private class CloseRows(schema: Schema) {
-    private val near = schema.byId.values.collect { case f @ NestedField(_, _, p: PrimitiveType, _, _, _, _) =>
-      val pool = Pools.of(p)
-      val from = random.nextInt(pool.size)
-      f.id -> pool.slice(from, from + 1 + random.nextInt(4))
-    }.toMap
-    private val nulls = schema.byId.keys.map(_ -> oneOf(Seq(0, 0, 2, 2, 10))).toMap
-
-    def make(count: Int): Vector[Record] = Vector.fill(count)(record(schema.asStruct))
-
-    private def record(struct: StructType): Record = new Record(struct.fields.map { f =>
-      f.fieldType match {
-        case IntType if f.name == "id" =>
-          nextId += 1
-          Int.box(nextId)
-        case _ if random.nextInt(10) < nulls(f.id) => null
-        case inner: StructType => record(inner)
-        case _ => plain(oneOf(near(f.id)))
-      }
-    }.toArray)
-
-    private def plain(value: Literal): AnyRef = Literal.plain(value) match {
-      case bytes: ByteBuffer => bytes.duplicate()
-      case other => other
-    }
-  }
 }
 
-object EvolvingTable {
+private[soundness] object EvolvingTable {
 
-  def leavesOf(schema: Schema): Vector[(String, PrimitiveType)] =
-    schema.byId.values.toVector.sortBy(_.id).collect { case f @ NestedField(_, _, p: PrimitiveType, _, _, _, _) =>
-      (schema.names(f.id), p)
+  /** The columns of rows, those in structs too, by their names in SQL. */
+  def leavesOf(schema: Schema): Vector[(String, PrimitiveType)] = inStructs(schema.asStruct).map { case (field, t) =>
+    (schema.names(field.id), t)
+  }
+
+  private def inStructs(struct: StructType): Vector[(NestedField, PrimitiveType)] = struct.fields.flatMap { f =>
+    f.fieldType match {
+      case primitive: PrimitiveType => Vector(f -> primitive)
+      case inner: StructType => inStructs(inner)
+      case _ => Vector.empty
     }
+  }
+
+  private val newTypes: Vector[PrimitiveType] =
+    Vector(UuidType, FixedType(3), TimeType, TimestampNsType, TimestampTzNsType)
 
   private def isTime(t: Transform): Boolean = Set("year", "month", "day", "hour").contains(t.name)
 
@@ -184,7 +249,7 @@ object EvolvingTable {
 
   private def wider(schema: Schema): Vector[(String, String)] = leavesOf(schema).filter(_._1 != "id").collect {
     case (column, IntType) => column -> "bigint"
-    case (column, Type.FloatType) => column -> "double"
-    case (column, Type.DecimalType(9, s)) => column -> s"decimal(18, $s)"
+    case (column, FloatType) => column -> "double"
+    case (column, DecimalType(9, s)) => column -> s"decimal(18, $s)"
   }
 }

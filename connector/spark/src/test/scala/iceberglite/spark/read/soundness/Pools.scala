@@ -2,6 +2,7 @@ package iceberglite.spark.read.soundness
 
 import java.math.{BigDecimal, BigInteger}
 import java.nio.ByteBuffer
+import java.util.UUID
 
 import scala.util.Random
 
@@ -59,6 +60,28 @@ object Pools {
     hex.grouped(2).filter(_.nonEmpty).map(Integer.parseInt(_, 16).toByte).toArray
   )
 
+  /** On both sides of where a comparison of signed numbers has another order. */
+  private val uuids: Vector[UUID] = {
+    val longs = Vector(0L, 1L, Long.MaxValue, Long.MinValue, -1L)
+    for (most <- longs; least <- longs) yield new UUID(most, least)
+  }
+
+  private val times: Vector[Long] = Vector(0L, 1L, DateTime.MicrosPerHour - 1, DateTime.MicrosPerHour) ++
+    Vector(DateTime.MicrosPerDay / 2, DateTime.MicrosPerDay - 1)
+
+  /** The ends of days and of the range, and numbers that differ below a microsecond. */
+  private val nanos: Vector[Long] = {
+    val day = DateTime.MicrosPerDay * 1000L
+    (Vector(Long.MinValue / 1000L * 1000L, Long.MaxValue / 1000L * 1000L, -day - 1, -day, 0L, 1L, 999L, 1000L, 1001L) ++
+      Vector(day - 1, day, 1709164800000000000L, 1709164800000000001L)).sorted
+  }
+
+  private def fixed(length: Int): Vector[Literal] = Vector(0x00, 0x01, 0x7f, 0x80, 0xff).flatMap { last =>
+    Vector(0x00, 0x80).map { first =>
+      FixedLiteral(ByteBuffer.wrap((first +: Vector.fill(length - 1)(last)).map(_.toByte).toArray))
+    }
+  }
+
   private def decimals(t: DecimalType): Vector[Literal] = {
     val most = BigInteger.TEN.pow(t.precision).subtract(BigInteger.ONE)
     val unscaled = Vector(-1000L, -101L, -100L, -1L, 0L, 1L, 99L, 100L, 101L, 12345L).map(BigInteger.valueOf)
@@ -78,6 +101,11 @@ object Pools {
     case TimestampTzType => moments.map(TimestampTzLiteral)
     case StringType => texts.map(StringLiteral)
     case BinaryType => bytes.map(b => BinaryLiteral(ByteBuffer.wrap(b)))
+    case UuidType => uuids.map(UuidLiteral)
+    case FixedType(length) => fixed(length)
+    case TimeType => times.map(TimeLiteral)
+    case TimestampNsType => nanos.map(TimestampNsLiteral)
+    case TimestampTzNsType => nanos.map(TimestampTzNsLiteral)
     case other => throw new IllegalArgumentException(other.toString)
   }
 
@@ -99,6 +127,11 @@ object Pools {
     case TimestampTzLiteral(v) => s"TIMESTAMP '${DateTime.formatTimestamp(v)}Z'"
     case StringLiteral(v) => quoted(v)
     case BinaryLiteral(v) => hex(v).mkString("X'", "", "'")
+    case UuidLiteral(v) => s"'$v'"
+    case FixedLiteral(v) => hex(v).mkString("X'", "", "'")
+    case TimeLiteral(v) => s"${v}L"
+    case TimestampNsLiteral(v) => s"${v}L"
+    case TimestampTzNsLiteral(v) => s"${v}L"
     case other => throw new IllegalArgumentException(other.toString)
   }
 

@@ -1,0 +1,92 @@
+package iceberglite.spark.read.soundness
+
+import java.util.UUID
+
+import scala.util.Random
+
+import iceberglite.data.Record
+import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.scan.{FileScanTask, TableScan}
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.action.RowDelta
+
+/**
+ * Row-level deletes from a random table, of every kind that its format version has: Apache Iceberg's statements, which
+ * write position deletes or deletion vectors, equality deletes, and vectors written here.
+ */
+final private[soundness] class RandomDeletes(of: EvolvingTable, random: Random) {
+
+  def next(): Unit = if (of.live.nonEmpty) {
+    random.nextInt(3) match {
+      case 0 => equality()
+      case _ if of.shape.hasNewTypes => vector()
+      case _ => byPeer()
+    }
+  }
+
+  private def oneOf[A](of: Seq[A]): A = of(random.nextInt(of.size))
+
+  private def newPath(extension: String): String =
+    s"${of.table.location}/data/${new UUID(random.nextLong(), random.nextLong())}$extension"
+
+  /** Rows that lie apart, or many that lie together. */
+  private def byPeer(): Unit = {
+    val (width, first) = (oneOf(Seq(2, 3, 10)), random.nextInt(of.live.keys.max + 1))
+    val (condition, isDeleted) = oneOf(Seq[(String, Int => Boolean)](
+      (s"id % $width = 1", _ % width == 1),
+      (s"id BETWEEN $first AND ${first * 2}", id => id >= first && id <= first * 2),
+      (s"id % 20 = 3 OR id BETWEEN $first AND ${first + 40}", id => id % 20 == 3 || id >= first && id <= first + 40)
+    ))
+    of.run(s"DELETE FROM ${of.peerName} WHERE $condition")
+    of.deleted(of.live.keySet.filter(isDeleted))
+  }
+
+  private def oneFile(): FileScanTask = {
+    val now = of.table
+    val all = TableScan(now, now.currentSnapshot, now.schema, AlwaysTrue, caseSensitive = true).plan().tasks
+    val live = of.live.values.map(_._1).toSet
+    oneOf(all.filter(t => live(t.file.path)))
+  }
+
+  /** Some rows of a file by their ids, or by another column too. */
+  private def equality(): Unit = {
+    val task = oneFile()
+    val (schema, rows) = of.written(task.file.path)
+    val now = of.table.schema
+    val others = now.fields.filter(f => f.name != "id" && schema.fields.exists(o => o.id == f.id && isSame(o, f)))
+    val columns = now.fields.filter(_.name == "id") ++ random.shuffle(others).take(random.nextInt(2))
+    val places = columns.map(c => schema.fields.indexWhere(_.id == c.id))
+    val victims = random.shuffle(rows).take(1 + random.nextInt(rows.size))
+    val keys = victims.map(row => new Record(places.map(row(_)).toArray))
+    val format = oneOf(Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
+    val file = of.write(format, Schema(0, columns), task.file.partition, keys).copy(
+      content = Content.EqualityDeletes,
+      specId = task.spec.specId,
+      equalityIds = columns.map(_.id)
+    )
+    of.commit(s"delete ${keys.size} keys of ${columns.map(_.name).mkString(", ")}", new RowDelta(Vector(file)))
+    of.kept(columns.map(_.id).toSet)
+    of.deleted(victims.map(of.idOf).toSet)
+  }
+
+  private def isSame(one: NestedField, other: NestedField): Boolean =
+    one.fieldType == other.fieldType && one.fieldType.isInstanceOf[PrimitiveType]
+
+  /** A vector holds all deleted rows of its file, and takes the place of the one before. */
+  private def vector(): Unit = {
+    val task = oneFile()
+    val now = of.table
+    val before = task.deletes.find(_.isVector).map(_.file)
+    val places = DeletionVector.newBuilder
+    before.foreach(v => places ++= DeletionVectorFiles.read(now.io, v))
+    val share = oneOf(Seq(2, 10))
+    val rows = of.written(task.file.path)._2
+    val victims = rows.indices.filter(_ => random.nextInt(share) == 0)
+    victims.foreach(i => places += i.toLong)
+    val deleted = DeletedRows(task.file.path, task.spec.specId, task.file.partition, places.result())
+    val files = DeletionVectorFiles.write(now.io, newPath(".puffin"), Seq(deleted))
+    if (files.nonEmpty) of.commit(s"vector of ${files.map(_.recordCount).sum}", new RowDelta(files, before.toVector))
+    of.deleted(victims.map(i => of.idOf(rows(i))).toSet)
+  }
+}

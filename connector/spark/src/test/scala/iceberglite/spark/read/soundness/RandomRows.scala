@@ -1,0 +1,49 @@
+package iceberglite.spark.read.soundness
+
+import java.nio.ByteBuffer
+
+import scala.util.Random
+
+import iceberglite.data.Record
+import iceberglite.spec.Type._
+import iceberglite.spec.{Literal, NestedField, PrimitiveType, Schema, Type}
+
+/**
+ * Rows that lie next to each other in a file: a column has a few neighbours of its type's pool, and more or fewer
+ * nulls.
+ *
+ * @param nextId of the column `id`
+ */
+final private[soundness] class RandomRows(schema: Schema, random: Random, nextId: () => Int) {
+  private val near = schema.byId.values.collect { case f @ NestedField(_, _, p: PrimitiveType, _, _, _, _) =>
+    val pool = Pools.of(p)
+    val from = random.nextInt(pool.size)
+    f.id -> pool.slice(from, from + 1 + random.nextInt(4))
+  }.toMap
+  private val nulls = schema.byId.keys.map(_ -> oneOf(Seq(0, 0, 2, 2, 10))).toMap
+
+  def make(count: Int): Vector[Record] = Vector.fill(count)(record(schema.asStruct))
+
+  private def oneOf[A](of: Seq[A]): A = of(random.nextInt(of.size))
+
+  private def record(struct: StructType): Record = new Record(struct.fields.map { f =>
+    if (f.name == "id") Int.box(nextId()) else orNull(f)
+  }.toArray)
+
+  private def orNull(field: NestedField): AnyRef =
+    if (!field.required && random.nextInt(10) < nulls(field.id)) null else value(field.id, field.fieldType)
+
+  private def value(id: Int, t: Type): AnyRef = t match {
+    case struct: StructType => record(struct)
+    case list: ListType => Vector.fill(random.nextInt(4))(orNull(list.elementField))
+    case map: MapType =>
+      val keys = Vector.fill(random.nextInt(3))(value(map.keyId, map.key)).distinct
+      keys.map(_ -> orNull(map.valueField))
+    case _ => plain(oneOf(near(id)))
+  }
+
+  private def plain(value: Literal): AnyRef = Literal.plain(value) match {
+    case bytes: ByteBuffer => bytes.duplicate()
+    case other => other
+  }
+}

@@ -1,0 +1,129 @@
+package iceberglite.spark.read.soundness
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.types.BinaryType
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.spark.{LiteCatalog, SharedSession}
+
+/**
+ * Random tables whose files have many row groups, pages and batches, and row-level deletes: what a filter skips inside
+ * of files and what the deletes take out leave the rows, with their values and places, that an unpruned scan has.
+ */
+class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
+  private val tables = Fuzz.slowRounds(4)
+  private val conditionsEach = 20
+
+  private def settings(random: Random): Seq[(String, String)] = Seq(
+    "spark.sql.session.timeZone" -> "UTC",
+    "spark.sql.datetime.java8API.enabled" -> "true",
+    "spark.sql.columnVector.offheap.enabled" -> random.nextBoolean().toString,
+    // To compile a query takes longer than to interpret it for a few rows.
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
+    "spark.sql.adaptive.enabled" -> "false",
+    "spark.sql.leafNodeDefaultParallelism" -> "1"
+  )
+
+  /** Row groups of ten rows or a few more, of several pages. */
+  private def shape(round: Int, random: Random): TableShape = TableShape(
+    version = 2 + round % 2,
+    files = 1,
+    runs = 6,
+    rowsEach = 25,
+    hasNewTypes = round % 4 == 1,
+    hasLists = true,
+    properties = Map(
+      "write.parquet.row-group-size-bytes" -> oneOf(Seq("300", "1500", "1000000"), random),
+      "write.parquet.page-row-limit" -> oneOf(Seq("7", "20"), random),
+      "write.parquet.dict-size-bytes" -> oneOf(Seq("64", "1048576"), random),
+      "write.orc.stripe-size-bytes" -> "4000"
+    )
+  )
+
+  private def oneOf[A](of: Seq[A], random: Random): A = of(random.nextInt(of.size))
+
+  /** Zeros of both signs that come in one batch have one sign: the ORC library takes equal numbers for one. */
+  private def texts(query: DataFrame): Seq[String] =
+    query.collect().map(_.toString.replaceAll("-0\\.0(?!\\d)", "0.0")).sorted.toSeq
+
+  /** Of a table, with bytes as text, so that they can be compared. */
+  private def columns(table: DataFrame): Seq[String] =
+    table.schema.map(f => if (f.dataType == BinaryType) s"hex(${f.name}) AS ${f.name}" else f.name)
+
+  /** The rows that a scan has read of a table, and all that it has. */
+  private case class Amounts(read: Long, all: Long)
+
+  private class Checked(table: EvolvingTable, random: Random) {
+    private val all = spark.read.option("batch-size", oneOf(Seq(3, 16, 5000), random).toString).table(table.name)
+    private val rows = columns(all) ++ Seq("_file", "_pos")
+
+    /** The rows found without any filter, held by Spark. */
+    private val plain: DataFrame = {
+      val whole = all.selectExpr("*", "_file", "_pos")
+      spark.createDataFrame(java.util.Arrays.asList(whole.collect(): _*), whole.schema)
+    }
+
+    /** The unpruned scan against what was written, a scan that moves no rows, and Apache Iceberg. */
+    def unpruned(): Unit = {
+      val places = plain.select("id", "_file", "_pos").collect().map { case Row(id: Int, file: String, pos: Long) =>
+        id -> (file -> pos)
+      }
+      assert(places.toMap == table.live && places.length == table.live.size)
+      val expected = texts(plain.selectExpr(rows: _*))
+      assert(texts(all.where("NOT _deleted").selectExpr(rows: _*)) == expected, "beside the deleted rows")
+      if (!table.shape.hasNewTypes) {
+        assert(expected == texts(spark.table(table.peerName).selectExpr(rows: _*)), "as Apache Iceberg reads it")
+      }
+    }
+
+    def where(condition: String): Amounts = {
+      val wanted = random.shuffle(rows).take(1 + random.nextInt(rows.size))
+      val batches = Map(
+        "batch-size" -> oneOf(Seq(1, 3, 8, 64, 5000), random).toString,
+        "split-size" -> oneOf(Seq(3000, 1 << 27), random).toString,
+        "vectorization-enabled" -> (random.nextInt(6) > 0).toString
+      )
+      val query = spark.read.options(batches).table(table.name).where(condition).selectExpr(wanted: _*)
+      withClue(s"SELECT ${wanted.mkString(", ")} WHERE $condition\n$batches\n") {
+        assert(texts(query) == texts(plain.where(condition).selectExpr(wanted: _*)))
+      }
+      val read = query.queryExecution.executedPlan.collectLeaves().collect { case scan: BatchScanExec =>
+        scan.metrics("numOutputRows").value
+      }
+      Amounts(read.sum, table.live.size.toLong)
+    }
+
+    def rowGroups: Seq[Int] = {
+      val files = spark.sql(s"SELECT file_format, size(split_offsets) FROM ${table.name}.data_files").collect()
+      files.toSeq.collect { case Row(format: String, groups: Int) if format.equalsIgnoreCase("parquet") => groups }
+    }
+  }
+
+  test("rows that are skipped within files and rows that are deleted are told apart") {
+    val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+    val outcomes = (0 until tables).map { round =>
+      val random = new Random(Fuzz.seed + round * 6271L)
+      withConf(settings(random): _*) {
+        val table = new EvolvingTable(newTable("skipped"), shape(round, random), random, sql)(catalog)
+        withClue(s"ICEBERG_LITE_SEED=${Fuzz.seed}, round $round\n") {
+          withClue(s"${table.story}\n")(table.build())
+          withClue(s"${table.story}\n") {
+            val checked = new Checked(table, random)
+            checked.unpruned()
+            val predicates = new RandomPredicates(EvolvingTable.leavesOf(table.table.schema), random)
+            val amounts = Vector.tabulate(conditionsEach)(i => checked.where(predicates.next(i % 3)))
+            (amounts, checked.rowGroups)
+          }
+        }
+      }
+    }
+    val amounts = outcomes.flatMap(_._1)
+    assert(outcomes.flatMap(_._2).max > 4, "row groups of a file")
+    assert(amounts.map(_.read).sum < amounts.map(_.all).sum * 9 / 10, "or hardly a row was skipped")
+  }
+}
