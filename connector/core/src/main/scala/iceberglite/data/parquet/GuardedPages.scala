@@ -19,7 +19,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import iceberglite.spec.IcebergError.Unsupported
 
 /** Parquet's readers ask for as much memory as a file claims that it needs: here the claims are looked at before. */
-private[parquet] object GuardedPages {
+private[iceberglite] object GuardedPages {
 
   /** Up to here a page may claim what it likes. */
   private val PlainPage = 64 << 20
@@ -38,7 +38,7 @@ private[parquet] object GuardedPages {
     }
   }
 
-  /** The pages of a row group, whose dictionaries are no longer than their bytes. */
+  /** The pages of a row group, as far as Parquet can make values of them: a dictionary no longer than its bytes. */
   def of(pages: PageReadStore): PageReadStore = new PageReadStore {
     override def getRowCount: Long = pages.getRowCount
     override def getPageReader(column: ColumnDescriptor): PageReader = new Guarded(column, pages.getPageReader(column))
@@ -47,7 +47,7 @@ private[parquet] object GuardedPages {
   final private class Guarded(column: ColumnDescriptor, pages: PageReader) extends PageReader {
     override def getTotalValueCount: Long = pages.getTotalValueCount
 
-    override def readPage(): DataPage = pages.readPage()
+    override def readPage(): DataPage = Option(pages.readPage()).map(SplitBytes.joined(_, column)).orNull
 
     override def readDictionaryPage(): DictionaryPage = {
       val page = pages.readDictionaryPage()

@@ -1,6 +1,7 @@
 package iceberglite.spark.read
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.iceberglite.CurrentFile
 import org.apache.spark.sql.vectorized.ColumnarBatch
@@ -10,6 +11,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
     extends PartitionReader[ColumnarBatch] {
   private val waiting: Iterator[FileTask] = tasks.iterator
   private var current: Option[(FileTask, FileBatches)] = None
+  private var filesByRows = 0L
 
   override def next(): Boolean = {
     while (current.isDefined || waiting.hasNext) {
@@ -31,8 +33,16 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
   private def openNext(): Unit = {
     val task = waiting.next()
     CurrentFile.set(task.path, task.start, task.length)
-    current = Some((task, naming(task)(open(task))))
+    val batches = naming(task)(open(task))
+    if (batches.byRows) filesByRows += 1
+    current = Some((task, batches))
   }
+
+  override def currentMetricsValues(): Array[CustomTaskMetric] = ScanMetrics.ofFiles(filesByRows)
+
+  /** Spark hands on what the task's reader before this one has counted. */
+  override def initMetricsValues(before: Array[CustomTaskMetric]): Unit =
+    filesByRows += before.filter(_.name == (new FilesReadByRows).name).map(_.value).sum
 
   private def closeCurrent(): Unit = {
     val batches = current.map(_._2)
@@ -62,6 +72,10 @@ final private[read] class RowReader(batches: BatchReader, copy: InternalRow => I
   }
 
   override def get(): InternalRow = row.getOrElse(throw new NoSuchElementException("No row is at hand"))
+
+  override def currentMetricsValues(): Array[CustomTaskMetric] = batches.currentMetricsValues()
+
+  override def initMetricsValues(before: Array[CustomTaskMetric]): Unit = batches.initMetricsValues(before)
 
   override def close(): Unit = batches.close()
 }

@@ -12,6 +12,9 @@ private[read] trait FileBatches extends AutoCloseable {
 
   /** Goes on to the next batch that has rows. */
   def next(): Boolean
+
+  /** Whether the values are taken from the file row by row, as no columnar reader can decode them. */
+  def byRows: Boolean = false
 }
 
 private[read] object FileBatches {

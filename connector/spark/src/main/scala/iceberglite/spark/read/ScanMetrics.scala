@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, Cus
 
 import iceberglite.scan.ScanReport
 
-/** What the SQL tab shows of a scan's planning. Spark makes an instance of each class by its name. */
+/** What the SQL tab shows of a scan's planning and of its files. Spark makes an instance of each class by its name. */
 private[read] object ScanMetrics {
 
   def all: Array[CustomMetric] = Array(
@@ -15,7 +15,8 @@ private[read] object ScanMetrics {
     new TotalDataManifests,
     new ScannedDataManifests,
     new SkippedDataManifests,
-    new TotalPlanningDuration
+    new TotalPlanningDuration,
+    new FilesReadByRows
   )
 
   def of(report: ScanReport, planningMs: Long): Array[CustomTaskMetric] = Array(
@@ -28,6 +29,9 @@ private[read] object ScanMetrics {
     Value((new SkippedDataManifests).name, report.skippedManifests.toLong),
     Value((new TotalPlanningDuration).name, planningMs)
   )
+
+  /** Of one task. @param byRows the data files that no columnar reader could decode */
+  def ofFiles(byRows: Long): Array[CustomTaskMetric] = Array(Value((new FilesReadByRows).name, byRows))
 
   final private case class Value(override val name: String, override val value: Long) extends CustomTaskMetric
 }
@@ -70,4 +74,9 @@ final class SkippedDataManifests extends CustomSumMetric {
 final class TotalPlanningDuration extends CustomSumMetric {
   override def name: String = "totalPlanningDuration"
   override def description: String = "time of planning (ms)"
+}
+
+final class FilesReadByRows extends CustomSumMetric {
+  override def name: String = "filesReadByRows"
+  override def description: String = "files read by rows"
 }

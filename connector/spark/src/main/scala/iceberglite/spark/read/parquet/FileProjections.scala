@@ -2,6 +2,7 @@ package iceberglite.spark.read.parquet
 
 import scala.collection.JavaConverters._
 
+import org.apache.parquet.column.Encoding
 import org.apache.parquet.schema.{MessageType, Type => ParquetType}
 
 import iceberglite.data.parquet.ParquetNameMapping
@@ -80,6 +81,13 @@ final private[read] class FileProjections(
   private def damaged(task: FileTask)(name: String, reason: String): Throwable = unreadable(
     task,
     s"A value of its column $name is no variant: $reason. Leave the column out of the query, or restore the file"
+  )
+
+  /** @param column as the file calls it */
+  def undecodable(task: FileTask)(column: String, encoding: Encoding): Throwable = unreadable(
+    task,
+    s"Its column $column has values in the encoding $encoding, which cannot be decoded here. Rewrite the file with " +
+      "another encoding, or leave the column out of the query"
   )
 
   private def unreadable(task: FileTask, reason: String): UnreadableFile =

@@ -6,6 +6,7 @@ import org.apache.hadoop.mapred.FileSplit
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
 import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.filter2.predicate.FilterPredicate
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.hadoop.{ParquetFileReader, ParquetInputFormat}
@@ -19,18 +20,20 @@ import iceberglite.spark.read.vector.{Columns, Compaction}
 import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 
 /**
- * The batches of one part of a Parquet file, from Spark's vectorised reader.
+ * The batches of one part of a Parquet file.
  *
  * @param places of the rows, where they are needed and not the last column that is read
+ * @param byRows whether Spark's vectorised reader cannot decode the file
  */
 final private[read] class ParquetBatches(
-    reader: VectorizedParquetRecordReader,
+    decoder: ColumnDecoder,
     columns: Vector[Source],
     places: Option[RowPlaces],
     deletes: Option[FileDeletes],
-    capacity: Int
+    capacity: Int,
+    override val byRows: Boolean
 ) extends FileBatches {
-  private val read: ColumnarBatch = reader.resultBatch()
+  private val read: ColumnarBatch = decoder.columns
   private val all: ColumnarBatch =
     Columns.of(read, columns, places.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
 
@@ -41,7 +44,7 @@ final private[read] class ParquetBatches(
 
   override def next(): Boolean = {
     var found = false
-    while (!found && reader.nextBatch()) {
+    while (!found && decoder.next()) {
       places.foreach(_.fill(read.numRows))
       if (all ne read) all.setNumRows(read.numRows)
       found = live.forall(_.select(read.numRows))
@@ -49,7 +52,7 @@ final private[read] class ParquetBatches(
     found
   }
 
-  override def close(): Unit = reader.close()
+  override def close(): Unit = decoder.close()
 }
 
 private[read] object ParquetBatches {
@@ -65,29 +68,79 @@ private[read] object ParquetBatches {
       settings: BatchSettings,
       deletes: Option[FileDeletes] = None
   ): ParquetBatches = {
-    val path = new Path(task.path)
-    val inPart = readFooter(path, task, base)
+    val read = prepared(task, projections, base, deletes)
+    if (read.encodings.byRows) byRows(read, settings, deletes) else byVectors(read, settings, deletes)
+  }
+
+  private[parquet] def prepared(
+      task: FileTask,
+      projections: FileProjections,
+      base: Configuration,
+      deletes: Option[FileDeletes]
+  ): Read = {
+    val inPart = readFooter(new Path(task.path), task, base)
     val footer = deletes.flatMap(_.onlyAt).fold(inPart)(RowGroups.holding(inPart, _))
     val projection = projections.of(footer.getFileMetaData.getSchema, task)
     val filter = new ParquetFilter(projection.filterable, task.withoutNan).of(task.filter)
+    val encodings = ChunkEncodings.of(footer, projection.requested, projections.undecodable(task))
+    Read(task, footer, projection, filter, encodings, base)
+  }
+
+  /** What is read of a file. @param footer of the row groups to read */
+  final private[parquet] case class Read(
+      task: FileTask,
+      footer: ParquetMetadata,
+      projection: FileProjection,
+      filter: Option[FilterPredicate],
+      encodings: ChunkEncodings,
+      base: Configuration
+  ) {
+    def path: Path = new Path(task.path)
+
+    def job(projection: FileProjection): ReadJob = {
+      val made = new ReadJob(base, projection)
+      filter.foreach(ParquetInputFormat.setFilterPredicate(made, _))
+      if (encodings.wholePages) made.setBoolean(ParquetInputFormat.COLUMN_INDEX_FILTERING_ENABLED, false)
+      made
+    }
+  }
+
+  private[parquet] def byVectors(read: Read, settings: BatchSettings, deletes: Option[FileDeletes]): ParquetBatches = {
+    import read.{footer, projection, task}
     // Where nothing is skipped the places are known; Spark's reader makes an object of each.
-    val places = if (filter.isEmpty && projection.needsPosition) RowPlaces.of(footer, settings.rows) else None
+    val places = if (read.filter.isEmpty && projection.needsPosition) RowPlaces.of(footer, settings.rows) else None
     val fromReader = projection.needsPosition && places.isEmpty
-    val job = new ReadJob(base, if (fromReader) projection.withPositions else projection)
-    filter.foreach(ParquetInputFormat.setFilterPredicate(job, _))
+    val job = read.job(if (fromReader) projection.withPositions else projection)
     val reader =
       new VectorizedParquetRecordReader(null, Calendar, NoZone, Calendar, NoZone, settings.offHeap, settings.rows)
     try {
-      val split = new FileSplit(path, task.start, task.length, Array.empty[String])
+      val split = new FileSplit(read.path, task.start, task.length, Array.empty[String])
       val attempt = new TaskAttemptID("", 0, TaskType.MAP, 0, 0)
       reader.initialize(split, new TaskAttemptContextImpl(job, attempt), Some(footer))
-      new ParquetBatches(reader, projection.columns, places, deletes, settings.rows)
+      new ParquetBatches(new VectorDecoder(reader), projection.columns, places, deletes, settings.rows, byRows = false)
     } catch {
       case e: Throwable =>
         reader.close()
         throw e
     }
   }
+
+  private[parquet] def byRows(read: Read, settings: BatchSettings, deletes: Option[FileDeletes]): ParquetBatches = {
+    val job = read.job(read.projection)
+    val (decoder, footer) = RowDecoder.open(read.path, read.footer, job, settings.rows)
+    try {
+      val places = if (read.projection.needsPosition) Some(placesOf(footer, settings)) else None
+      new ParquetBatches(decoder, read.projection.columns, places, deletes, settings.rows, byRows = true)
+    } catch {
+      case e: Throwable =>
+        decoder.close()
+        throw e
+    }
+  }
+
+  private def placesOf(footer: ParquetMetadata, settings: BatchSettings): RowPlaces =
+    RowPlaces.of(footer, settings.rows)
+      .getOrElse(throw new IllegalStateException("The footer does not tell which rows a row group has"))
 
   /** The row groups of the task's part only; the reader takes them as they are. */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {

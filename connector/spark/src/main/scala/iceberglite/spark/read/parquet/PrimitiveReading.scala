@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.{
   BooleanType => SparkBoolean,
   DataType,
   DateType => SparkDate,
+  Decimal,
   DecimalType => SparkDecimal,
   DoubleType => SparkDouble,
   FloatType => SparkFloat,
@@ -48,9 +49,11 @@ private[parquet] object PrimitiveReading {
       case (FloatType, FLOAT) => as(SparkFloat)
       case (DoubleType, DOUBLE) => as(SparkDouble)
       case (DoubleType, FLOAT) => as(SparkFloat, new FloatAsDouble(_))
-      case (t: DecimalType, _) => logical.collect { case d: DecimalLogicalTypeAnnotation => d }.flatMap(decimal(_, t))
+      case (t: DecimalType, _) =>
+        logical.collect { case d: DecimalLogicalTypeAnnotation => d }.flatMap(decimal(file, _, t))
       case (DateType, INT32) if isDate(logical) => as(SparkDate)
-      case (TimeType, INT64) if logical.forall(isMicrosOfDay) => as(SparkLong)
+      case (TimeType, INT64) if logical.forall(isTimeOf(TimeUnit.MICROS)) => as(SparkLong)
+      case (TimeType, INT32) if logical.exists(isTimeOf(TimeUnit.MILLIS)) => as(IntegerType, new MillisAsMicros(_))
       case (TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType, physical) =>
         timestamp(physical, logical, wanted)
       case (StringType, BINARY) if logical.forall(isText) => as(SparkString)
@@ -81,13 +84,21 @@ private[parquet] object PrimitiveReading {
   ): Option[(DataType, Reading)] = Some((dataType, Converted(by)))
 
   /** Spark decodes a decimal by the physical type, and hands it out by the precision it is asked for. */
-  private def decimal(file: DecimalLogicalTypeAnnotation, wanted: DecimalType): Option[(DataType, Reading)] = {
-    val narrow = SparkDecimal(file.getPrecision, file.getScale)
-    val wide = SparkDecimal(wanted.precision, wanted.scale)
-    if (narrow.scale != wide.scale || narrow.precision > wide.precision) None
-    else if (sizeOf(narrow) == sizeOf(wide)) as(narrow)
-    else as(narrow, new WiderDecimal(_, narrow, wide))
+  private def decimal(
+      file: ParquetPrimitive,
+      logical: DecimalLogicalTypeAnnotation,
+      wanted: DecimalType
+  ): Option[(DataType, Reading)] = {
+    val read = SparkDecimal(readPrecision(file, logical.getPrecision), logical.getScale)
+    val made = SparkDecimal(wanted.precision, wanted.scale)
+    if (logical.getScale != wanted.scale || logical.getPrecision > wanted.precision) None
+    else if (sizeOf(read) == sizeOf(made)) as(read)
+    else as(read, new DecimalAsDecimal(_, read, made))
   }
+
+  /** Of bytes of any length Spark reads no decimals that fit a long. */
+  private def readPrecision(file: ParquetPrimitive, precision: Int): Int =
+    if (file.getPrimitiveTypeName == BINARY) math.max(precision, Decimal.MAX_LONG_DIGITS + 1) else precision
 
   private def sizeOf(t: SparkDecimal): Int =
     if (SparkDecimal.is32BitDecimalType(t)) 4 else if (SparkDecimal.is64BitDecimalType(t)) 8 else 16
@@ -121,8 +132,8 @@ private[parquet] object PrimitiveReading {
   private def isDate(logical: Option[LogicalTypeAnnotation]): Boolean =
     logical.forall(_.isInstanceOf[DateLogicalTypeAnnotation])
 
-  private def isMicrosOfDay(logical: LogicalTypeAnnotation): Boolean = logical match {
-    case t: TimeLogicalTypeAnnotation => t.getUnit == TimeUnit.MICROS
+  private def isTimeOf(unit: TimeUnit)(logical: LogicalTypeAnnotation): Boolean = logical match {
+    case t: TimeLogicalTypeAnnotation => t.getUnit == unit
     case _ => false
   }
 }

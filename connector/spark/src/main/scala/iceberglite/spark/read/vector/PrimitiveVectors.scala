@@ -19,16 +19,25 @@ final private[read] class FloatAsDouble(inner: ColumnVector) extends ForwardingV
   override def getDouble(rowId: Int): Double = inner.getFloat(rowId).toDouble
 }
 
-/** A decimal column whose precision has grown beyond what the file's physical type holds. */
-final private[read] class WiderDecimal(inner: ColumnVector, narrow: DecimalType, wide: DecimalType)
-    extends ForwardingVector(inner, wide) {
+/**
+ * A decimal column whose precision is held in another physical type than it is read in, as when it has grown.
+ *
+ * @param read the type of the values that there are
+ */
+final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalType, wanted: DecimalType)
+    extends ForwardingVector(inner, wanted) {
   override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal = {
-    val value = inner.getDecimal(rowId, narrow.precision, narrow.scale)
+    val value = inner.getDecimal(rowId, read.precision, read.scale)
     if (value != null && !value.changePrecision(precision, scale)) {
       throw new ArithmeticException(s"$value does not fit a decimal($precision, $scale)")
     }
     value
   }
+}
+
+/** Times of day in milliseconds, as imported files have them. */
+final private[read] class MillisAsMicros(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
+  override def getLong(rowId: Int): Long = inner.getInt(rowId) * 1000L
 }
 
 /** A date column that has become timestamp: midnight of the day. Fails where no timestamp is that far from 1970. */

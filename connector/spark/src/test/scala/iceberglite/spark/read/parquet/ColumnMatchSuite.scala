@@ -191,6 +191,23 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(file.read(ints, structs) == Seq(Row(Seq(1L, 2L), Seq(Row(10), Row(20)))))
   }
 
+  test("a repeated field that nobody wants is no matter in lists of two levels") {
+    val file = write(
+      "message m { optional group l (LIST) = 1 { repeated group array = 2 { repeated int32 many; optional int32 x = 3; } } }"
+    )(
+      g => {
+        val list = g.addGroup("l")
+        list.addGroup("array").append("many", 1).append("many", 2).append("x", 10)
+        list.addGroup("array").append("x", 20)
+        list.addGroup("array").append("many", 3)
+      },
+      _ => (),
+      _.addGroup("l").addGroup("array").append("many", 4).append("x", 30)
+    )
+    val list = optional(1, "l", ListType(2, StructType(Vector(optional(3, "x", IntType))), elementRequired = true))
+    assert(file.read(list) == Seq(Row(Seq(Row(10), Row(20), Row(null))), Row(null), Row(Seq(Row(30)))))
+  }
+
   test("a repeated field that is no list is refused") {
     val file = write("message m { repeated int32 a = 1; }")(_.append("a", 1))
     intercept[UnreadableFile](file.read(optional(1, "a", IntType)))

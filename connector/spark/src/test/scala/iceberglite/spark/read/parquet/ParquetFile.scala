@@ -13,7 +13,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.{BatchSettings, FileTask, FileValues}
+import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask, FileValues}
 import iceberglite.spec._
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -25,14 +25,41 @@ final class ParquetFile(val path: String) {
   /** The rows of the file for these columns, in the file's order. */
   def read(wanted: NestedField*): Seq[Row] = read(Scan(wanted.toVector))
 
+  /** Whatever is read, is read the same row by row, but that no pages are skipped so. */
   def read(scan: Scan): Seq[Row] = {
-    val task = scan.task(whole(path))
+    val rows = rowsOf(scan, ParquetBatches.open(_, _, _, _))
+    val byRows = rowsOf(
+      scan,
+      (task, projections, conf, settings) =>
+        ParquetBatches.byRows(ParquetBatches.prepared(task, projections, conf, None), settings, None)
+    )
+    val (some, all) = (comparable(rows), comparable(byRows))
+    if (scan.task(whole(path)).filter == AlwaysTrue) assert(some == all, s"$some by vectors, $all by rows")
+    else assert(some.diff(all).isEmpty, s"$some by vectors, and not all by rows: $all")
+    rows
+  }
+
+  /** Whether Spark's vectorised reader does without these columns. */
+  def isReadByRows(wanted: NestedField*): Boolean = {
+    var byRows = false
+    rowsOf(
+      Scan(wanted.toVector),
+      (task, projections, conf, settings) => {
+        val batches = ParquetBatches.open(task, projections, conf, settings)
+        byRows = batches.byRows
+        batches
+      }
+    )
+    byRows
+  }
+
+  private def rowsOf(scan: Scan, open: Open): Seq[Row] = {
     val toScala = CatalystTypeConverters.createToScalaConverter(SparkTypes.toSpark(scan.wanted))
     val values = new FileValues(scan.specs, scan.metadataIds, scan.batchRows)
     val projections = new FileProjections(scan.wanted, scan.mapping, values, "lite.db.t")
     val conf = ParquetBatches.prepare(new Configuration())
     val settings = BatchSettings(columnar = true, scan.batchRows, offHeap = false)
-    val batches = ParquetBatches.open(task, projections, conf, settings)
+    val batches = open(scan.task(whole(path)), projections, conf, settings)
     val rows = Seq.newBuilder[Row]
     try while (batches.next()) batches.batch.rowIterator().forEachRemaining(r => rows += toScala(r).asInstanceOf[Row])
     finally batches.close()
@@ -41,6 +68,7 @@ final class ParquetFile(val path: String) {
 }
 
 object ParquetFile {
+  private type Open = (FileTask, FileProjections, Configuration, BatchSettings) => FileBatches
 
   final case class Scan(
       wanted: Vector[NestedField],
@@ -77,8 +105,8 @@ object ParquetFile {
       pageRows: Int = 1000000,
       bloomed: Option[String] = None
   )(rows: (Group => Any)*): ParquetFile = {
-    val path = directory.resolve(s"${counter.incrementAndGet()}.parquet")
-    val builder = ExampleParquetWriter.builder(new HadoopPath(path.toUri))
+    val path = newPath()
+    val builder = ExampleParquetWriter.builder(new HadoopPath(path))
     bloomed.foreach(column => builder.withBloomFilterEnabled(column, true).withDictionaryEncoding(column, false))
     val writer = builder
       .withType(schema)
@@ -95,8 +123,24 @@ object ParquetFile {
         writer.write(group)
       }
     finally writer.close()
-    new ParquetFile(path.toString)
+    new ParquetFile(path)
   }
+
+  /** Rows whose values are equal where they are the same. */
+  def comparable(rows: Seq[Row]): Seq[Any] = rows.map(plain)
+
+  private def plain(value: Any): Any = value match {
+    case row: Row => row.toSeq.map(plain)
+    case values: Seq[_] => values.map(plain)
+    case map: collection.Map[_, _] => map.map { case (k, v) => plain(k) -> plain(v) }
+    case bytes: Array[Byte] => bytes.toSeq
+    case f: Float => java.lang.Float.floatToRawIntBits(f)
+    case d: Double => java.lang.Double.doubleToRawLongBits(d)
+    case other => other
+  }
+
+  /** Where a file may be written. */
+  def newPath(): String = directory.resolve(s"${counter.incrementAndGet()}.parquet").toString
 
   private val counter = new java.util.concurrent.atomic.AtomicInteger
   private lazy val directory: Path = {

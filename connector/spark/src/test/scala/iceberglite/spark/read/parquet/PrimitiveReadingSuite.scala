@@ -64,9 +64,14 @@ class PrimitiveReadingSuite extends AnyFunSuite {
       _.append("c", bytes(0, 0, 0, 0, 0, 0, 0, 0, 7))
     )
     val variable = column("binary c (DECIMAL(20,2))")(_.append("c", bytes(0xcf, 0xc7)), _.append("c", bytes(7)))
+    val short = column("binary c (DECIMAL(5,2))")(_.append("c", bytes(0xcf, 0xc7)), _.append("c", bytes(7)))
+    val narrow = column("fixed_len_byte_array(3) c (DECIMAL(5,2))")(
+      _.append("c", bytes(-1, 0xcf, 0xc7)),
+      _.append("c", bytes(0, 0, 7))
+    )
     val expected = Seq(new BigDecimal("-123.45"), new BigDecimal("0.07"))
     for {
-      (file, precision) <- Seq(small -> 5, middle -> 15, large -> 20, variable -> 20)
+      (file, precision) <- Seq(small -> 5, middle -> 15, large -> 20, variable -> 20, short -> 5, narrow -> 5)
       wider <- Seq(5, 9, 15, 18, 20, 38) if wider >= precision
     } assert(values(file, DecimalType(wider, 2)) == expected, s"from $precision to $wider")
   }
@@ -123,6 +128,8 @@ class PrimitiveReadingSuite extends AnyFunSuite {
 
   test("types that Spark lacks keep their values: time, nanoseconds, uuid, fixed") {
     assert(values(column("int64 c (TIME(MICROS,false))")(_.append("c", 86399999999L)), TimeType) == Seq(86399999999L))
+    val millis = column("int32 c (TIME(MILLIS,true))")(_.append("c", 86399999))
+    assert(values(millis, TimeType) == Seq(86399999000L))
     val nanos = 1384900000123456789L
     for ((flag, t) <- Seq("false" -> TimestampNsType, "true" -> TimestampTzNsType)) {
       assert(values(column(s"int64 c (TIMESTAMP(NANOS,$flag))")(_.append("c", nanos)), t) == Seq(nanos))

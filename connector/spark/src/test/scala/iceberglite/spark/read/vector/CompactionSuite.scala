@@ -40,7 +40,10 @@ class CompactionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val nested: Vector[DataType] = Vector(
     StructType(Seq(StructField("a", IntegerType), StructField("b", StringType))),
-    StructType(Seq(StructField("c", StructType(Seq(StructField("d", LongType), StructField("e", ArrayType(LongType))))))),
+    StructType(Seq(StructField(
+      "c",
+      StructType(Seq(StructField("d", LongType), StructField("e", ArrayType(LongType))))
+    ))),
     ArrayType(IntegerType),
     ArrayType(StructType(Seq(StructField("x", StringType), StructField("y", DoubleType)))),
     MapType(StringType, IntegerType)

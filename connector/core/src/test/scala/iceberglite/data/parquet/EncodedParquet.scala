@@ -1,0 +1,92 @@
+package iceberglite.data.parquet
+
+import org.apache.parquet.bytes.{BytesUtils, HeapByteBufferAllocator}
+import org.apache.parquet.column.{ColumnDescriptor, ParquetProperties}
+import org.apache.parquet.column.ParquetProperties.WriterVersion
+import org.apache.parquet.column.values.ValuesWriter
+import org.apache.parquet.column.values.bytestreamsplit.ByteStreamSplitValuesWriter
+import org.apache.parquet.column.values.deltastrings.DeltaByteArrayWriter
+import org.apache.parquet.column.values.factory.{DefaultValuesWriterFactory, ValuesWriterFactory}
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.io.api.Binary
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+
+import iceberglite.data.Record
+import iceberglite.io.{DataOutput, FileIO, ParquetSchemas}
+import iceberglite.spec.Schema
+
+/** Parquet files in encodings that other writers choose, and that of this library does not. */
+object EncodedParquet {
+
+  /** What encodes the values of a column; absent for what Parquet's library would choose. */
+  type Encoder = ColumnDescriptor => Option[ValuesWriter]
+
+  /** @param pageSize of each column, so that pages begin at different rows; in bytes */
+  def write(
+      io: FileIO,
+      path: String,
+      schema: Schema,
+      rows: Seq[Record],
+      version: WriterVersion,
+      pageSize: Int = 1 << 20
+  )(
+      encoder: Encoder
+  ): Unit = {
+    val messageType = ParquetSchemas.of(schema)
+    val properties = ParquetProperties.builder()
+      .withWriterVersion(version)
+      .withPageSize(pageSize)
+      .withMinRowCountForPageSizeCheck(10)
+      .withMaxRowCountForPageSizeCheck(10)
+      .withValuesWriterFactory(new Encoders(encoder))
+      .build()
+    val settings = ParquetSettings.of(Map.empty)
+    val codecs = settings.codecs
+    try {
+      val shape = ParquetShape(messageType, properties, codecs, CompressionCodecName.SNAPPY, settings, Map.empty)
+      val shredder = RecordShredder.of(schema, messageType)
+      val file = new ParquetOutput(DataOutput.of(io, path), shape, shredder.attach)
+      rows.foreach { row =>
+        shredder.write(row)
+        file.endRow()
+      }
+      file.finish()
+    } finally codecs.release()
+    ()
+  }
+
+  /** All values of a fixed width with their bytes split. */
+  val split: Encoder = column =>
+    column.getPrimitiveType.getPrimitiveTypeName match {
+      case INT32 | FLOAT => Some(new Split(4))
+      case INT64 | DOUBLE => Some(new Split(8))
+      case FIXED_LEN_BYTE_ARRAY => Some(new Split(column.getPrimitiveType.getTypeLength))
+      case BOOLEAN | BINARY | INT96 => None
+    }
+
+  /** Bytes as differences from those before, be they of a fixed length or not. */
+  val deltas: Encoder = column =>
+    column.getPrimitiveType.getPrimitiveTypeName match {
+      case FIXED_LEN_BYTE_ARRAY | BINARY => Some(new DeltaByteArrayWriter(64, 1 << 20, new HeapByteBufferAllocator))
+      case INT32 | FLOAT | INT64 | DOUBLE | BOOLEAN | INT96 => None
+    }
+
+  final private class Encoders(encoder: Encoder) extends ValuesWriterFactory {
+    private val others = new DefaultValuesWriterFactory
+
+    override def initialize(properties: ParquetProperties): Unit = others.initialize(properties)
+
+    override def newValuesWriter(column: ColumnDescriptor): ValuesWriter =
+      encoder(column).getOrElse(others.newValuesWriter(column))
+  }
+
+  final private class Split(width: Int)
+      extends ByteStreamSplitValuesWriter(width, 64, 1 << 20, new HeapByteBufferAllocator) {
+    override def writeInteger(value: Int): Unit = scatterBytes(BytesUtils.intToBytes(value))
+    override def writeLong(value: Long): Unit = scatterBytes(BytesUtils.longToBytes(value))
+    override def writeFloat(value: Float): Unit = writeInteger(java.lang.Float.floatToRawIntBits(value))
+    override def writeDouble(value: Double): Unit = writeLong(java.lang.Double.doubleToRawLongBits(value))
+    override def writeBytes(value: Binary): Unit = scatterBytes(value.getBytes)
+    override def memUsageString(prefix: String): String = s"$prefix$getBufferedSize bytes"
+  }
+}

@@ -1,0 +1,80 @@
+package iceberglite.spark.read.parquet
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.column.{ColumnDescriptor, Encoding}
+import org.apache.parquet.column.Encoding._
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, ParquetMetadata}
+import org.apache.parquet.schema.MessageType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+
+import iceberglite.data.parquet.SplitBytes
+
+/**
+ * What the encodings of the columns that are read of a file ask for.
+ *
+ * @param byRows whether Spark's vectorised reader cannot decode some of them
+ * @param wholePages whether it can, but for passing over values inside of a page
+ */
+final private[parquet] case class ChunkEncodings(byRows: Boolean, wholePages: Boolean)
+
+private[parquet] object ChunkEncodings {
+  private val Dictionaries: Set[Encoding] = Encoding.values.filter(_.usesDictionary).toSet
+
+  /** @param unreadable the error for a column that no reader here can decode: its name, and the encoding */
+  def of(
+      footer: ParquetMetadata,
+      requested: MessageType,
+      unreadable: (String, Encoding) => Throwable
+  ): ChunkEncodings = {
+    val columns = requested.getColumns.asScala.map(c => ColumnPath.get(c.getPath: _*) -> c).toMap
+    val found = for {
+      group <- footer.getBlocks.asScala
+      chunk <- group.getColumns.asScala
+      column <- columns.get(chunk.getPath)
+    } yield {
+      val physical = column.getPrimitiveType.getPrimitiveTypeName
+      val encodings = ofValues(chunk, column)
+      encodings.find(e => !byVectors(physical, e) && !byRecords(physical, e))
+        .foreach(e => throw unreadable(chunk.getPath.toDotString, e))
+      ChunkEncodings(
+        encodings.exists(!byVectors(physical, _)) || hasPackedLevels(chunk, column),
+        physical == FIXED_LEN_BYTE_ARRAY && encodings.contains(DELTA_BYTE_ARRAY)
+      )
+    }
+    ChunkEncodings(found.exists(_.byRows), found.exists(_.wholePages))
+  }
+
+  /** Old writers count no pages, and name the encodings of values and levels in one list. */
+  private def ofValues(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Set[Encoding] =
+    Option(chunk.getEncodingStats) match {
+      case Some(pages) => pages.getDataEncodings.asScala.toSet
+      case None =>
+        val all = chunk.getEncodings.asScala.toSet.filterNot(isPackedLevel)
+        if (column.getPrimitiveType.getPrimitiveTypeName == BOOLEAN) all else all - RLE
+    }
+
+  /** No values are encoded so, only levels: those that are always zero, and others by very old writers. */
+  private def isPackedLevel(e: Encoding): Boolean = e.name == "BIT_PACKED"
+
+  /** Writers name the encoding also where there are no levels to write. */
+  private def hasPackedLevels(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Boolean = {
+    val encodings = chunk.getEncodings.asScala
+    encodings.exists(isPackedLevel) && column.getMaxDefinitionLevel > 0 &&
+    (column.getMaxRepetitionLevel > 0 || !encodings.exists(_ == RLE))
+  }
+
+  /** What Spark's vectorised reader has decoders for. */
+  private def byVectors(physical: PrimitiveTypeName, e: Encoding): Boolean = e == PLAIN || (physical match {
+    case BOOLEAN => e == RLE
+    case INT32 | INT64 => e == DELTA_BINARY_PACKED || Dictionaries(e)
+    case FLOAT | DOUBLE | INT96 => Dictionaries(e)
+    case BINARY => e == DELTA_LENGTH_BYTE_ARRAY || e == DELTA_BYTE_ARRAY || Dictionaries(e)
+    case FIXED_LEN_BYTE_ARRAY => e == DELTA_BYTE_ARRAY || Dictionaries(e)
+  })
+
+  /** What Parquet's own reader of records knows besides. */
+  private def byRecords(physical: PrimitiveTypeName, e: Encoding): Boolean =
+    e == BYTE_STREAM_SPLIT && SplitBytes.holds(physical)
+}

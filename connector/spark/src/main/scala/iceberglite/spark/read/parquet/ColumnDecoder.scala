@@ -1,0 +1,21 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader
+import org.apache.spark.sql.vectorized.ColumnarBatch
+
+/** Decodes the columns that are read of a part of a file. No batch has rows of two row groups. */
+private[parquet] trait ColumnDecoder extends AutoCloseable {
+
+  /** The columns of [[FileProjection.readSchema]]; the same vectors are filled again and again. */
+  def columns: ColumnarBatch
+
+  /** Goes on to the next rows. */
+  def next(): Boolean
+}
+
+/** By Spark's vectorised reader. */
+final private[parquet] class VectorDecoder(reader: VectorizedParquetRecordReader) extends ColumnDecoder {
+  override val columns: ColumnarBatch = reader.resultBatch()
+  override def next(): Boolean = reader.nextBatch()
+  override def close(): Unit = reader.close()
+}

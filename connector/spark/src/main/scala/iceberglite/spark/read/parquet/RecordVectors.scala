@@ -1,0 +1,147 @@
+package iceberglite.spark.read.parquet
+
+import org.apache.parquet.io.api.{Converter, GroupConverter, RecordMaterializer}
+import org.apache.parquet.schema.Type.Repetition.REPEATED
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
+
+import iceberglite.io.ParquetShapes._
+
+/**
+ * Puts the records of a file into vectors, as Spark's vectorised reader fills them. A record is the count of those since
+ * the last [[reset]].
+ *
+ * @param vectors of the fields of `requested`
+ */
+final private[parquet] class RecordVectors(requested: MessageType, vectors: Array[WritableColumnVector])
+    extends RecordMaterializer[Int] {
+  private val fields = new NodeFields(childrenOf(requested).zip(vectors).map { case (f, v) => NodeVector.of(f, v) })
+  private var count = 0
+
+  private val root = new GroupConverter {
+    override def getConverter(field: Int): Converter = fields.converter(field)
+    override def start(): Unit = fields.begin()
+    override def end(): Unit = {
+      count += 1
+      fields.complete(count)
+    }
+  }
+
+  /** Of emptied vectors. */
+  def reset(): Unit = count = 0
+
+  override def getCurrentRecord: Int = count
+  override def getRootConverter: GroupConverter = root
+}
+
+/**
+ * One node of the file's schema, whose values go behind those of its vector.
+ *
+ * @param converter takes the values that are there
+ */
+sealed private class NodeVector(val vector: WritableColumnVector, val converter: Converter) {
+
+  /** Before an entry of what is around the node. */
+  def begin(): Unit = ()
+
+  /** After it: a null, where it had no value. @param entries how many there are by now */
+  def complete(entries: Int): Unit = if (vector.getElementsAppended < entries) {
+    if (vector.dataType.isInstanceOf[StructType]) vector.appendStruct(true) else vector.appendNull()
+    ()
+  }
+}
+
+/** A repeated field that is no part of a list: all values of an entry are one array. */
+final private class RepeatedVector(vector: WritableColumnVector, element: NodeVector)
+    extends NodeVector(vector, element.converter) {
+  private var first = 0
+
+  override def begin(): Unit = first = element.vector.getElementsAppended
+
+  override def complete(entries: Int): Unit =
+    vector.putArray(vector.appendNotNull(), first, element.vector.getElementsAppended - first)
+}
+
+private object NodeVector {
+  def of(file: ParquetType, vector: WritableColumnVector): NodeVector = vector.dataType match {
+    case _: ArrayType if file.isRepetition(REPEATED) => new RepeatedVector(vector, single(file, vector.getChild(0)))
+    case _ => single(file, vector)
+  }
+
+  /** Of one value, be the field repeated or not. */
+  private def single(file: ParquetType, vector: WritableColumnVector): NodeVector = (file, vector.dataType) match {
+    case (primitive: ParquetPrimitive, _) => new NodeVector(vector, LeafConverter.of(primitive, vector))
+    case (group: GroupType, _: StructType) =>
+      val children = childrenOf(group).zipWithIndex.map { case (child, i) => of(child, vector.getChild(i)) }
+      new NodeVector(vector, new StructVector(vector, new NodeFields(children)))
+    case (group: GroupType, t) => (shapeOf(group), t) match {
+        case (Some(ListShape(element, true)), _: ArrayType) =>
+          val child = single(element, vector.getChild(0))
+          new NodeVector(vector, new EntriesVector(vector, child.vector, child.converter))
+        case (Some(shape: ListShape), _: ArrayType) =>
+          entries(vector, Vector(single(shape.element, vector.getChild(0))))
+        case (Some(MapShape(keyValue)), _: MapType) =>
+          entries(vector, Vector(0, 1).map(i => single(keyValue.getType(i), vector.getChild(i))))
+        case _ => throw new IllegalStateException(s"$group is no $t")
+      }
+  }
+
+  private def entries(vector: WritableColumnVector, parts: Vector[NodeVector]): NodeVector =
+    new NodeVector(vector, new EntriesVector(vector, parts.head.vector, new EntryVector(new NodeFields(parts))))
+}
+
+/** The fields of a group. */
+final private class NodeFields(nodes: Vector[NodeVector]) {
+  private val all = nodes.toArray
+  private val repeated = all.collect { case r: RepeatedVector => r }
+
+  def converter(field: Int): Converter = all(field).converter
+
+  def begin(): Unit = repeated.foreach(_.begin())
+
+  def complete(entries: Int): Unit = {
+    var i = 0
+    while (i < all.length) {
+      all(i).complete(entries)
+      i += 1
+    }
+  }
+
+  /** Of the first field: of all of them, between entries. */
+  def entries: Int = all(0).vector.getElementsAppended
+}
+
+final private class StructVector(vector: WritableColumnVector, fields: NodeFields) extends GroupConverter {
+  override def getConverter(field: Int): Converter = fields.converter(field)
+
+  override def start(): Unit = {
+    vector.appendStruct(false)
+    fields.begin()
+  }
+
+  override def end(): Unit = fields.complete(vector.getElementsAppended)
+}
+
+/**
+ * The group around the repeated field of a list or map.
+ *
+ * @param first the vector with a value for each entry
+ */
+final private class EntriesVector(vector: WritableColumnVector, first: WritableColumnVector, entry: Converter)
+    extends GroupConverter {
+  private var begin = 0
+
+  override def getConverter(field: Int): Converter = entry
+  override def start(): Unit = begin = first.getElementsAppended
+  override def end(): Unit = vector.putArray(vector.appendNotNull(), begin, first.getElementsAppended - begin)
+}
+
+/** The repeated group of a list of three levels, or of a map. */
+final private class EntryVector(parts: NodeFields) extends GroupConverter {
+  private var before = 0
+
+  override def getConverter(field: Int): Converter = parts.converter(field)
+  override def start(): Unit = before = parts.entries
+  override def end(): Unit = parts.complete(before + 1)
+}

@@ -1,0 +1,78 @@
+package iceberglite.spark.read.parquet
+
+import scala.annotation.nowarn
+
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.io.{ColumnIOFactory, MessageColumnIO, RecordReader}
+import org.apache.spark.sql.execution.vectorized.{OnHeapColumnVector, WritableColumnVector}
+import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
+
+import iceberglite.data.parquet.GuardedPages
+
+/**
+ * By Parquet's own reader, row by row: it knows encodings that Spark's does not. What it makes of the values is the same.
+ *
+ * @param capacity the most rows of a batch
+ */
+final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: FileProjection, capacity: Int)
+    extends ColumnDecoder {
+  private val vectors: Array[WritableColumnVector] =
+    OnHeapColumnVector.allocateColumns(capacity, projection.readSchema).toArray
+  private val rows = new RecordVectors(projection.requested, vectors)
+  private val shape: MessageColumnIO =
+    new ColumnIOFactory(reader.getFileMetaData.getCreatedBy).getColumnIO(projection.requested)
+
+  private var group: RecordReader[Int] = _
+  private var left = 0L
+
+  override val columns: ColumnarBatch = new ColumnarBatch(vectors.toArray[ColumnVector])
+
+  override def next(): Boolean = {
+    vectors.foreach(_.reset())
+    rows.reset()
+    if (left == 0) nextGroup()
+    val count = math.min(left, capacity.toLong).toInt
+    var row = 0
+    while (row < count) {
+      group.read()
+      row += 1
+    }
+    left -= count
+    columns.setNumRows(count)
+    count > 0
+  }
+
+  private def nextGroup(): Unit = Option(reader.readNextRowGroup()).foreach { pages =>
+    group = shape.getRecordReader(GuardedPages.of(pages), rows)
+    left = pages.getRowCount
+  }
+
+  override def close(): Unit = {
+    columns.close()
+    reader.close()
+  }
+}
+
+private[parquet] object RowDecoder {
+
+  /** @param footer of the row groups to read, of which the job's filter may leave out some */
+  def open(path: Path, footer: ParquetMetadata, job: ReadJob, capacity: Int): (RowDecoder, ParquetMetadata) = {
+    val reader = opened(path, footer, job)
+    try {
+      reader.setRequestedSchema(job.projection.requested)
+      val read = new ParquetMetadata(footer.getFileMetaData, reader.getRowGroups)
+      (new RowDecoder(reader, job.projection, capacity), read)
+    } catch {
+      case e: Throwable =>
+        reader.close()
+        throw e
+    }
+  }
+
+  /** No other constructor takes a footer that was read before. */
+  @nowarn("cat=deprecation")
+  private def opened(path: Path, footer: ParquetMetadata, job: ReadJob): ParquetFileReader =
+    new ParquetFileReader(job, path, footer)
+}
