@@ -47,8 +47,9 @@ object ReadOptions {
   /** Memory is taken for a whole batch, however few rows a file has. */
   private val MaxBatchSize = 1 << 20
 
+  /** By default as in Spark: with 5000, as in Apache Iceberg, scans of many columns took a tenth longer. */
   val BatchSize: SparkOption[Int] = SparkOption
-    .count("batch-size", "Rows in a batch", 5000, MaxBatchSize)
+    .count("batch-size", "Rows in a batch", 4096, MaxBatchSize)
     .inTable("read.parquet.vectorization.batch-size")
 
   val AggregatePushDown: SparkOption[Boolean] = SparkOption

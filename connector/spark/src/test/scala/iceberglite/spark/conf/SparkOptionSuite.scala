@@ -59,7 +59,7 @@ class SparkOptionSuite extends AnyFunSuite {
   test("splits are as small as all tasks can use, but no smaller than a file costs to open") {
     val mb = 1L << 20
     val read =
-      ReadSettings(128 * mb, adaptive = true, 8, 10, 4 * mb, vectorized = true, 5000, true, dataGrouping = None)
+      ReadSettings(128 * mb, adaptive = true, 8, 10, 4 * mb, vectorized = true, 4096, true, dataGrouping = None)
     assert(read.splitSizeFor(10 * mb) == 4 * mb)
     assert(read.splitSizeFor(512 * mb) == 64 * mb)
     assert(read.splitSizeFor(5000 * mb) == 128 * mb)
