@@ -67,12 +67,6 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
     value
   }
 
-  /** A signed number of four or eight bytes, the lowest first, as bounds have them (spec: "Appendix D"). */
-  def readLittleEndian(size: Int): Long = {
-    val value = littleEndian(size)
-    if (size == Integer.BYTES) value.toInt.toLong else value
-  }
-
   /** The length of what follows. */
   def readLength(): Int = {
     val length = readLong()

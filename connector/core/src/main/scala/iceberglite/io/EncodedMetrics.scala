@@ -84,26 +84,26 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
   private def input(map: MetricsMap): AvroInput =
     new AvroInput(bytes, ranges(map.index * 2), ranges(map.index * 2 + 1))
 
-  private def count(map: Counts, id: Int): Option[Long] =
-    if (!has(map)) None
-    else {
-      val in = input(map)
-      if (findKey(in, id)(_.skipNumbers(1))) Some(in.readLong()) else None
-    }
+  private def count(map: Counts, id: Int): Option[Long] = {
+    val at = find(map, id, sized = false)
+    if (at == EncodedMap.Absent) None else Some(new AvroInput(bytes, at, ranges(map.index * 2 + 1)).readLong())
+  }
 
-  private def bound(map: Bounds, id: Int): Option[ByteBuffer] =
-    if (!has(map)) None
-    else {
-      val in = input(map)
-      if (findKey(in, id)(_.skipBytes())) Some(view(in)) else None
-    }
+  private def bound(map: Bounds, id: Int): Option[ByteBuffer] = {
+    val at = find(map, id, sized = true)
+    if (at == EncodedMap.Absent) None else Some(view(new AvroInput(bytes, at, ranges(map.index * 2 + 1))))
+  }
 
-  private def number(map: Bounds, id: Int, width: Int, absent: Long): Long =
-    if (!has(map)) absent
-    else {
-      val in = input(map)
-      if (findKey(in, id)(_.skipBytes()) && in.readLength() == width) in.readLittleEndian(width) else absent
-    }
+  private def number(map: Bounds, id: Int, width: Int, absent: Long): Long = {
+    val at = find(map, id, sized = true)
+    if (at == EncodedMap.Absent || EncodedMap.varint(bytes, at) != width) absent
+    else EncodedMap.littleEndian(bytes, EncodedMap.afterVarint(bytes, at), width)
+  }
+
+  private def find(map: MetricsMap, id: Int, sized: Boolean): Int = {
+    val start = ranges(map.index * 2)
+    if (start < 0) EncodedMap.Absent else EncodedMap.find(bytes, start, id, sized)
+  }
 
   private def counts(map: Counts): Option[Map[Int, Long]] =
     if (has(map)) Some(entriesOf(input(map))(_.readLong())) else None
@@ -154,20 +154,6 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
 
 private[io] object EncodedMetrics {
   val Missing: Int = -1
-
-  /** Stops behind the key, if it is there. */
-  private def findKey(in: AvroInput, id: Int)(skipValue: AvroInput => Unit): Boolean = {
-    var count = in.readBlockCount()
-    while (count > 0) {
-      while (count > 0) {
-        if (in.readInt() == id) return true
-        skipValue(in)
-        count -= 1
-      }
-      count = in.readBlockCount()
-    }
-    false
-  }
 
   /** The entries of a map with some keys, in blocks of one. */
   private def copyKeys(in: AvroInput, out: AvroOutput, ids: Set[Int])(skipValue: AvroInput => Unit): Unit = {

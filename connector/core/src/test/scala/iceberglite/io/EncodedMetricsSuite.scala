@@ -1,7 +1,7 @@
 package iceberglite.io
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
-import java.nio.ByteBuffer
+import java.nio.{ByteBuffer, ByteOrder}
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -53,6 +53,43 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
           assert(m.nullValueCount(id) == w.nullValueCount(id) && m.nanValueCount(id) == w.nanValueCount(id))
           assert(m.lowerBound(id) == w.lowerBound(id) && m.upperBound(id) == w.upperBound(id))
         }
+      }
+    }
+  }
+
+  test("bounds of the width that is asked for are numbers") {
+    forAll(ids, Gen.long, Gen.long.map(_.toInt)) { (id, long, int) =>
+      def littleEndian(size: Int)(put: ByteBuffer => ByteBuffer): ByteBuffer =
+        put(ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN)).flip()
+      val other = id / 2
+      val lower = Map(other -> bytes(1), id -> littleEndian(8)(_.putLong(long)))
+      val upper = Map(other -> bytes(), id -> littleEndian(4)(_.putInt(int)))
+      val read = encoded(Seq(MetricMaps(lowerBounds = Some(lower), upperBounds = Some(upper)))).head
+      assert(read.lowerNumber(id, 8) == long && read.upperNumber(id, 4) == int.toLong)
+      assert(read.lowerNumber(id, 4) == Long.MinValue && read.upperNumber(id, 8) == Long.MaxValue)
+      assert(read.lowerNumber(other, 8) == Long.MinValue && read.lowerNumber(id - 1, 8) == Long.MinValue)
+    }
+  }
+
+  test("maps may come in blocks, with their sizes or without") {
+    forAll(Gen.mapOf(Gen.zip(ids, Gen.long)), Gen.choose(1, 4), Gen.oneOf(true, false)) { (expected, size, sized) =>
+      val out = new AvroOutput(64)
+      expected.grouped(size).foreach { block =>
+        val items = new AvroOutput(64)
+        block.foreach { case (id, value) =>
+          items.writeLong(id.toLong)
+          items.writeLong(value)
+        }
+        out.writeLong((if (sized) -1L else 1L) * block.size)
+        if (sized) out.writeLong(items.size.toLong)
+        out.writeRaw(items.toBytes, 0, items.size)
+      }
+      out.writeLong(0)
+      val map = out.toBytes
+      (expected.keys.toVector :+ 301).foreach { id =>
+        val at = EncodedMap.find(map, 0, id, sized = false)
+        val found = if (at == EncodedMap.Absent) None else Some(EncodedMap.varint(map, at))
+        assert(found == expected.get(id))
       }
     }
   }

@@ -57,9 +57,11 @@ private[expr] object RangeTest {
     case Equal(_, v) =>
       val value = new Comparand(v)
       rows => {
-        val (lower, upper) = (c.compareLower(rows, value), c.compareUpper(rows, value))
-        if (lower == NoBound && upper == NoBound) c.mayBeOrdinary(rows)
-        else lower <= 0 && (upper >= 0 || upper == NoBound)
+        val lower = c.compareLower(rows, value)
+        lower <= 0 && {
+          val upper = c.compareUpper(rows, value)
+          if (lower == NoBound && upper == NoBound) c.mayBeOrdinary(rows) else upper >= 0 || upper == NoBound
+        }
       }
     case In(_, vs) =>
       val values = new SortedValues(vs)
