@@ -91,7 +91,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   def list(directory: String): Vector[FileInfo] = {
     val path = pathOf(directory)
     try system(path).listStatus(path).iterator.map(info).toVector
-    catch { case _: FileNotFoundException => Vector.empty }
+    catch { case e: FileNotFoundException if StorageErrors.isMissing(e) => Vector.empty }
   }
 
   def makeDirectory(path: String): Unit = {

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
 import iceberglite.conformance.ScanRules
-import iceberglite.data.{DataFormats, DataTarget, Record}
+import iceberglite.data.{DataFileOf, DataTarget, Record}
 import iceberglite.io.{ManifestSamples, MetricsModes}
 import iceberglite.io.puffin.DeletionVector
 import iceberglite.spec._
@@ -46,19 +46,7 @@ class TableRowsSuite extends AnyFunSuite {
 
     def write(format: FileFormat, fields: Vector[NestedField], rows: Seq[Record]): ContentFile = {
       val target = DataTarget(io, path(), Schema(0, fields), Map.empty, MetricsModes(Map.empty))
-      val writer = DataFormats.of(format).write(target)
-      rows.foreach(writer.write)
-      val file = writer.close()
-      ContentFile(
-        Content.Data,
-        file.path,
-        format,
-        1,
-        PartitionTuple.Empty,
-        file.recordCount,
-        file.fileSizeInBytes,
-        Metrics.Empty
-      )
+      DataFileOf(target, format, 1, PartitionTuple.Empty, rows).copy(metrics = Metrics.Empty)
     }
 
     def positions(format: FileFormat, of: (String, Long)*): DeleteFile = {

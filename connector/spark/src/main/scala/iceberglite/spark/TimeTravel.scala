@@ -7,6 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
+import iceberglite.spark.conf.RangeOptions
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.{Schema, Snapshot, SnapshotRef, TableMetadata}
 
@@ -98,8 +99,8 @@ object TimeTravel {
 
   /** The options that choose a state, each with how it does. */
   private val options: Seq[(String, (String, String) => TimeTravel)] = Seq(
-    "snapshot-id" -> ((key, value) => AtSnapshot(long(key, value))),
-    "as-of-timestamp" -> ((key, value) => AtTimestamp(long(key, value))),
+    "snapshot-id" -> ((key, value) => AtSnapshot(RangeOptions.long(key, value))),
+    "as-of-timestamp" -> ((key, value) => AtTimestamp(RangeOptions.long(key, value))),
     "branch" -> ((_, value) => OnBranch(value)),
     "tag" -> ((_, value) => OnTag(value)),
     "versionAsOf" -> ((_, value) => AtVersion(value)),
@@ -119,10 +120,6 @@ object TimeTravel {
         "At most one of them may choose what is read"
       )
   }
-
-  private def long(key: String, value: String): Long = Try(value.trim.toLong).getOrElse(
-    throw InvalidArgument(s"option $key", value, "It must be a whole number")
-  )
 
   /** Milliseconds of a timestamp, read in the session's time zone, or of epoch seconds. */
   private def timestamp(key: String, value: String): Long = {

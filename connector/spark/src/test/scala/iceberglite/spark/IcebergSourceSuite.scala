@@ -117,6 +117,8 @@ class IcebergSourceSuite extends AnyFunSuite with SharedSession {
       intercept[AnalysisException](reader.options(options.toMap).load(t).collect()).getMessage
     assert(error("snapshot-id" -> "1", "tag" -> "x").contains("snapshot-id=1, tag=x"))
     assert(error("snapshot-id" -> "one").contains("option snapshot-id: one. It must be a whole number"))
+    assert(error("snapshot-id" -> "9".repeat(20)).contains(s"from ${Long.MinValue} to ${Long.MaxValue}"))
+    assert(error("batch-size" -> Int.MaxValue.toString).contains("It must be 1 to 1048576"))
     assert(error("timestampAsOf" -> "yesterday").contains("timestampAsOf: yesterday"))
     assert(error("snapshot-id" -> "7").contains("Snapshot not found: 7"))
     assert(error("tag" -> "x").contains("Tag not found: x"))

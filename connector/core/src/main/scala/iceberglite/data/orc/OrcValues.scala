@@ -106,22 +106,9 @@ private[orc] object OrcValues {
       catch { case _: ArithmeticException => throw new BadValue(column, "A value is out of the range of its type") }
   }
 
-  /**
-   * Of a vector of milliseconds, and of nanoseconds in the second: what is less than a second stands in both. In files
-   * of Arrow's writer both are negative before 1970.
-   */
   final class Timestamps(unitsPerSecond: Long, column: String) extends Times(column) {
-    private val nanosPerUnit = 1000000000L / unitsPerSecond
-
-    override protected def exactly(v: ColumnVector, row: Int): Long = {
-      val times = v.asInstanceOf[TimestampColumnVector]
-      val nanos = times.nanos(row)
-      val seconds = Math.floorDiv(Math.subtractExact(times.time(row), nanos / 1000000L), 1000L)
-      val rest = Math.floorDiv(nanos.toLong, nanosPerUnit)
-      // At the least of all longs only the sum fits.
-      if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
-      else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
-    }
+    override protected def exactly(v: ColumnVector, row: Int): Long =
+      OrcTimestamp.exactly(v.asInstanceOf[TimestampColumnVector], row, unitsPerSecond)
   }
 
   /** Dates of a column that was promoted to a timestamp. */

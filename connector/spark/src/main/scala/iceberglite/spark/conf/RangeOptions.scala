@@ -61,7 +61,7 @@ object RangeOptions {
         )
     }
 
-  private def long(key: String, value: String): Long = Try(value.trim.toLong).getOrElse(
+  private[spark] def long(key: String, value: String): Long = Try(value.trim.toLong).getOrElse(
     throw InvalidArgument(s"option $key", value, s"It must be a whole number from ${Long.MinValue} to ${Long.MaxValue}")
   )
 }

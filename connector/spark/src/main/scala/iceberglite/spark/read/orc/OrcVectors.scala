@@ -7,6 +7,7 @@ import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector => HiveVector, _}
 import org.apache.spark.sql.types.{DataType, Decimal, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
+import iceberglite.data.orc.OrcTimestamp
 import iceberglite.spark.read.vector.TypedVector
 
 /** A vector of the ORC library as Spark sees it. The library fills it anew for each batch. */
@@ -48,26 +49,13 @@ abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, dama
       catch { case _: ArithmeticException => throw damaged("A value is out of the range of its type") }
 }
 
-/**
- * Of milliseconds, and of nanoseconds in the second: what is less than a second stands in both. In files of Arrow's
- * writer both are negative before 1970.
- */
 final private[orc] class OrcTimestamps(
     inner: TimestampColumnVector,
     unitsPerSecond: Long,
     dataType: DataType,
     damaged: String => Throwable
 ) extends OrcTimes(inner, dataType, damaged) {
-  private val nanosPerUnit = 1000000000L / unitsPerSecond
-
-  override protected def exactly(place: Int): Long = {
-    val nanos = inner.nanos(place)
-    val seconds = Math.floorDiv(Math.subtractExact(inner.time(place), nanos / 1000000L), 1000L)
-    val rest = Math.floorDiv(nanos.toLong, nanosPerUnit)
-    // At the least of all longs only the sum fits.
-    if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
-    else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
-  }
+  override protected def exactly(place: Int): Long = OrcTimestamp.exactly(inner, place, unitsPerSecond)
 }
 
 /** Dates of a column that was promoted to a timestamp. */

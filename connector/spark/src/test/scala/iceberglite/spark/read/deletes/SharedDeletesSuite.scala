@@ -119,6 +119,10 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     (0 until 2).foreach { _ =>
       val e = intercept[Exception](read(table))
       assert(e.getMessage.contains(file.getFileName.toString), e.getMessage)
+      assert(
+        e.getMessage.contains("Cannot read delete file of table ") && e.getMessage.contains("Restore the file"),
+        e.getMessage
+      )
     }
     Files.write(file, whole)
     assert(read(table)._1 == expected(table))

@@ -22,8 +22,6 @@ class CompactionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val types: Vector[DataType] = Vector(
     BooleanType,
-    ByteType,
-    ShortType,
     IntegerType,
     LongType,
     FloatType,
@@ -60,8 +58,6 @@ class CompactionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       if (!nulls(n)) (0 until struct.size).foreach(i => append(to.getChild(i), n * 3 + i, nulls))
     case _ if nulls(n) => to.appendNull()
     case BooleanType => to.appendBoolean(n % 2 == 0)
-    case ByteType => to.appendByte(n.toByte)
-    case ShortType => to.appendShort(n.toShort)
     case IntegerType | DateType => to.appendInt(n)
     case LongType | TimestampType | TimestampNTZType => to.appendLong(n.toLong << 33)
     case FloatType => to.appendFloat(n / 3f)
