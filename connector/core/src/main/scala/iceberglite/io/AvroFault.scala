@@ -9,6 +9,7 @@ import iceberglite.spec.IcebergError.UnreadableFile
 final private[iceberglite] case class AvroFault(reason: String) extends RuntimeException(reason) with NoStackTrace
 
 private[iceberglite] object AvroFault {
+  def pastEnd: AvroFault = AvroFault("It ends in the middle of a record")
 
   /**
    * Runs a part of the reading of a file.

@@ -15,6 +15,9 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   def position: Int = at
   def remaining: Int = end - at
 
+  /** Goes on elsewhere. @param position at most `end` */
+  def moveTo(position: Int): Unit = at = position
+
   /** A zigzag varint of at most ten bytes. */
   def readLong(): Long = {
     if (at >= end) pastEnd()
@@ -120,5 +123,5 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   private def need(length: Int): Unit = if (length < 0 || length > remaining) pastEnd()
 
-  private def pastEnd(): Nothing = throw AvroFault("It ends in the middle of a record")
+  private def pastEnd(): Nothing = throw AvroFault.pastEnd
 }

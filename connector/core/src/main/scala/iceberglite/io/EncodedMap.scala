@@ -1,12 +1,87 @@
 package iceberglite.io
 
 /**
- * Looks into maps of Avro's binary encoding whose keys are ints, where they stand. Each has been walked over once by an
- * [[AvroInput]], so that nothing is checked again, and a lookup, of which a plan makes one for each file and bound, makes
- * no object.
+ * Maps of Avro's binary encoding whose keys are ints, where they stand. A manifest is mostly such maps: [[pass]] walks
+ * over one and checks it, with everything in locals, and a lookup, of which a plan makes one for each file and bound,
+ * makes no object.
  */
 private[io] object EncodedMap {
   val Absent: Int = -1
+  private val MarkedKeys = 64
+
+  /**
+   * Walks over a map.
+   *
+   * @param end of the bytes that may be read
+   * @param sized whether a value is its length and so many bytes; else it is a varint
+   * @return where the map ends; its complement where it is not certain that no key comes twice: keys below 64 are marked,
+   *   and the others come in order
+   * @throws AvroFault it does not end within the bytes, or a key is no int
+   */
+  def pass(bytes: Array[Byte], start: Int, end: Int, sized: Boolean): Int = {
+    var at = start
+    var distinct = true
+    var marked = 0L
+    var last = MarkedKeys - 1
+    var count = blockSize(bytes, at, end)
+    while (count != 0) {
+      at = afterBlockSize(bytes, at, end)
+      while (count > 0) {
+        if (at >= end) pastEnd()
+        val first = bytes(at)
+        // The zigzag form of 0 to 63, which most ids are.
+        if (first >= 0 && (first & 1) == 0) {
+          val bit = 1L << (first >> 1)
+          if ((marked & bit) != 0) distinct = false
+          marked |= bit
+          at += 1
+        } else {
+          val key = checkedInt(bytes, at, end)
+          if (key <= last) distinct = false
+          last = key
+          at = afterVarint(bytes, at)
+        }
+        if (sized) {
+          if (at >= end) pastEnd()
+          val size = bytes(at)
+          if (size >= 0 && (size & 1) == 0) at += 1 + (size >> 1)
+          else at = afterBytes(bytes, at, end)
+          if (at > end) pastEnd()
+        } else {
+          while (at < end && bytes(at) < 0) at += 1
+          at += 1
+          if (at > end) pastEnd()
+        }
+        count -= 1
+      }
+      count = blockSize(bytes, at, end)
+    }
+    at = afterVarint(bytes, at)
+    if (distinct) at else ~at
+  }
+
+  /** How many entries the block has that begins here; 0 is the end of the map. */
+  private def blockSize(bytes: Array[Byte], at: Int, end: Int): Int =
+    if (at < end && bytes(at) >= 0 && (bytes(at) & 1) == 0) bytes(at) >> 1
+    else new AvroInput(bytes, at, end).readBlockCount()
+
+  private def afterBlockSize(bytes: Array[Byte], at: Int, end: Int): Int =
+    if (bytes(at) >= 0 && (bytes(at) & 1) == 0) at + 1
+    else {
+      val in = new AvroInput(bytes, at, end)
+      in.readBlockCount()
+      in.position
+    }
+
+  private def checkedInt(bytes: Array[Byte], at: Int, end: Int): Int = new AvroInput(bytes, at, end).readInt()
+
+  private def afterBytes(bytes: Array[Byte], at: Int, end: Int): Int = {
+    val in = new AvroInput(bytes, at, end)
+    in.skipBytes()
+    in.position
+  }
+
+  private def pastEnd(): Nothing = throw AvroFault.pastEnd
 
   /**
    * Where the value of a key begins, or [[Absent]].

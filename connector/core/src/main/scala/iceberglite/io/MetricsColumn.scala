@@ -75,35 +75,9 @@ final private[io] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: 
 
     override def skip(in: AvroInput): Unit = {
       val start = in.position
-      if (!isDistinct(in)) checkDistinct(new AvroInput(in.bytes, start, in.end))
-    }
-
-    /**
-     * Passes over the map.
-     *
-     * @return whether no key comes twice for certain: those below 64 are marked, and the others come in order
-     */
-    private def isDistinct(in: AvroInput): Boolean = {
-      var distinct = true
-      var marked = 0L
-      var last = MetricsColumn.MarkedKeys - 1
-      var count = in.readBlockCount()
-      while (count > 0) {
-        while (count > 0) {
-          val key = in.readInt()
-          if (key >= 0 && key < MetricsColumn.MarkedKeys) {
-            if ((marked & (1L << key)) != 0) distinct = false
-            marked |= 1L << key
-          } else {
-            if (key <= last) distinct = false
-            last = key
-          }
-          skipValue(in)
-          count -= 1
-        }
-        count = in.readBlockCount()
-      }
-      distinct
+      val passed = EncodedMap.pass(in.bytes, start, in.end, sized = !counts)
+      if (passed < 0) checkDistinct(new AvroInput(in.bytes, start, in.end))
+      in.moveTo(if (passed < 0) ~passed else passed)
     }
 
     private def checkDistinct(in: AvroInput): Unit = {
@@ -179,7 +153,6 @@ final private[io] class UnusualMetricsMap(
 }
 
 private[io] object MetricsColumn {
-  private val MarkedKeys = 64
 
   /** The metrics of the row that was just read from `block`. */
   def metrics(row: AvroRow, columns: Array[StructColumn[_, Metrics]], block: Array[Byte]): Metrics = {

@@ -94,6 +94,29 @@ class EncodedMetricsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("what is passed over ends where it does, and nowhere behind the bytes that there are") {
+    forAll(Gen.listOf(Gen.zip(Gen.choose(-3, 200), Gen.choose(0, 200))), Gen.choose(1, 90), Gen.oneOf(true, false)) {
+      (entries, size, sized) =>
+        val out = new AvroOutput(64)
+        entries.grouped(size).foreach { block =>
+          out.writeLong(block.size.toLong)
+          block.foreach { case (id, value) =>
+            out.writeLong(id.toLong)
+            if (sized) out.writeBytes(ByteBuffer.allocate(value)) else out.writeLong(value.toLong << value % 57)
+          }
+        }
+        out.writeLong(0)
+        val end = out.size
+        val map = out.toBytes ++ Array.fill[Byte](8)(2)
+        val passed = EncodedMap.pass(map, 0, end, sized)
+        assert((if (passed < 0) ~passed else passed) == end)
+        if (passed >= 0) assert(entries.map(_._1).distinct.size == entries.size)
+        if (entries.map(_._1).distinct.size == entries.size && entries.forall(e => e._1 >= 0 && e._1 < 64))
+          assert(passed == end)
+        (0 until end).foreach(cut => intercept[AvroFault](EncodedMap.pass(map, 0, cut, sized)))
+    }
+  }
+
   test("a map by id is one like any other", ManifestRules.metricsMaps) {
     forAll(Gen.mapOf(Gen.zip(Gen.oneOf(Gen.choose(-5, 70), Gen.long.map(_.toInt)), Gen.long))) { expected =>
       val (ids, values) = expected.toVector.reverse.unzip

@@ -30,7 +30,8 @@ private[write] object InputSource {
 /**
  * A field of the table that a write has values for.
  *
- * @param field with those of its parts that are stored, and without defaults
+ * @param field with those of its parts that are stored, and without defaults. It is required where Spark knows that no
+ *   value is null, whatever the table says: files without marks for nulls are read faster
  * @param isStored false for a type that is not written: there may be nulls only
  * @param dataType of the values
  * @param parts of a struct the fields, of a list the element, of a map key and value
@@ -107,8 +108,9 @@ final private[write] class InputColumns(
       )
     }
     if (dataType == NullType && column.optional) constant(column, None, path)
-    else if (isWritten(column.fieldType)) Some(stored(column, InputSource.Rows(ordinal), dataType, path))
-    else if (column.required) throw notWritten(column, path)
+    else if (isWritten(column.fieldType)) {
+      Some(stored(column.copy(required = column.required || !nullable), InputSource.Rows(ordinal), dataType, path))
+    } else if (column.required) throw notWritten(column, path)
     else Some(InputField(column, InputSource.Rows(ordinal), isStored = false, dataType, Vector.empty))
   }
 
@@ -145,11 +147,12 @@ final private[write] class InputColumns(
         StructType(parts.filter(_.isStored).map(_.field)) -> parts
       case (list: ListType, ArrayType(element, containsNull)) =>
         val part = partOf(list.elementField, element, containsNull, path)
-        list.copy(element = part.field.fieldType) -> Vector(part)
+        list.copy(element = part.field.fieldType, elementRequired = part.field.required) -> Vector(part)
       case (map: MapType, SparkMap(keys, values, valueContainsNull)) =>
         val key = partOf(map.keyField, keys, nullable = false, path)
         val value = partOf(map.valueField, values, valueContainsNull, path)
-        map.copy(key = key.field.fieldType, value = value.field.fieldType) -> Vector(key, value)
+        val types = map.copy(key = key.field.fieldType, value = value.field.fieldType)
+        types.copy(valueRequired = value.field.required) -> Vector(key, value)
       case (p: PrimitiveType, _) if fits(p, dataType) => p -> Vector.empty
       case _ => throw ValidationFailed(
           s"Cannot write values of type ${dataType.catalogString} to column ${shown(path)} of $name, which is of " +

@@ -31,8 +31,8 @@ abstract private[parquet] class FieldWriter(name: String, optional: Boolean, pro
   final protected def writeNull(repetition: Int): Unit =
     if (optional) writeAbsent(repetition, definition - 1)
     else throw ValidationFailed(
-      s"Column $name is NOT NULL, and one of the rows to be written has a null in it. Leave such rows out, or give " +
-        "them a value"
+      s"Column $name is NOT NULL, in the table or by the query's schema, and one of the rows to be written has a null " +
+        "in it. Leave such rows out, or give them a value"
     )
 }
 
