@@ -12,14 +12,36 @@ final class LiveTable(loaded: Table) extends Committer {
   // What commits through the tables handed out from here passes by this object.
   @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
 
-  def current: Table = newest
+  /** Whether there may be a newer version that is to be seen at once. */
+  @volatile private var doubted = false
+
+  /** The newest version, for a new look at the table. */
+  def current: Table = {
+    if (doubted) {
+      // First, so that a doubt that comes meanwhile stays.
+      doubted = false
+      try refresh()
+      catch {
+        case e: Throwable =>
+          doubted = true
+          throw e
+      }
+    }
+    newest
+  }
+
+  /** The newest version that is known; nothing is asked. */
+  def seen: Table = newest
+
+  /** Has the next look ask the catalog. */
+  def doubt(): Unit = doubted = true
 
   /** Sees what others have committed. */
   def refresh(): Unit = load(loaded.id)
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val committed = advance(loaded.committer.commit(id, base, change))
-    OwnCommits.announce(newest, Some(this))
+    OwnCommits.announce(seen, Some(this))
     committed
   }
 

@@ -1,6 +1,6 @@
 package iceberglite.spark.catalog
 
-import java.util.UUID
+import java.util.{Collections, UUID, WeakHashMap}
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
@@ -33,12 +33,18 @@ final class TableCache(
 
   private val slots = new ConcurrentHashMap[String, Slot]
 
+  /** What was handed out without being kept, by name: data frames and cached results hold on to it. */
+  private val handedOut = Collections.synchronizedMap(new WeakHashMap[LiveTable, String])
+
   OwnCommits.join(this)
 
   /** The table of that name, loaded if need be. Failures of `load` are not remembered. */
   def table(name: String)(load: => Table): LiveTable =
-    if (expirationMs == 0) new LiveTable(load)
-    else {
+    if (expirationMs == 0) {
+      val live = new LiveTable(load)
+      handedOut.put(live, name)
+      live
+    } else {
       val slot = slots.computeIfAbsent(name, _ => new Slot)
       try {
         val live = fresh(slot, load)
@@ -51,12 +57,19 @@ final class TableCache(
   def known(name: String): Option[Table] = entryOf(name).map(_.live.current)
 
   /** What others committed shows when the table is next asked for. */
-  def invalidate(name: String): Unit = Option(slots.get(name)).foreach(_.doubts.incrementAndGet())
+  def invalidate(name: String): Unit = {
+    Option(slots.get(name)).foreach(_.doubts.incrementAndGet())
+    doubt { case (_, known) => known == name }
+  }
+
+  private def doubt(which: ((LiveTable, String)) => Boolean): Unit =
+    handedOut.synchronized(handedOut.asScala.toVector).filter(which).foreach(_._1.doubt())
 
   /** Somebody in this JVM has committed to the table, under another name perhaps. */
-  private[spark] def suspect(table: UUID, through: Option[LiveTable]): Unit = slots.values.forEach { slot =>
-    val concerned = slot.entry.forall(e => !through.exists(_ eq e.live) && e.live.current.metadata.uuid.contains(table))
-    if (concerned) slot.doubts.incrementAndGet()
+  private[spark] def suspect(table: UUID, through: Option[LiveTable]): Unit = {
+    def isConcerned(live: LiveTable) = !through.exists(_ eq live) && live.seen.metadata.uuid.contains(table)
+    slots.values.forEach(slot => if (slot.entry.forall(e => isConcerned(e.live))) slot.doubts.incrementAndGet())
+    doubt { case (live, _) => isConcerned(live) }
   }
 
   /** The table is gone, or another took its name. */

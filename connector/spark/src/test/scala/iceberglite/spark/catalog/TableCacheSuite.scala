@@ -183,6 +183,17 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
+  test("with an interval of 0 those who hold a table see what this JVM commits, and the rest once it is refreshed") {
+    val f = new Fixture("unkept", expirationMs = 0)
+    val (held, other) = (f.live, f.live)
+    f.commit(other.current, "ours")
+    assert(held.current.properties.contains("ours"))
+    f.commit(catalog.table(f.id), "theirs")
+    assert(!held.current.properties.contains("theirs"))
+    f.cache.invalidate(f.id.toString)
+    assert(held.current.properties.contains("theirs"))
+  }
+
   test("the number of tables that are kept is bounded") {
     new Fixture("bounded") {
       table
