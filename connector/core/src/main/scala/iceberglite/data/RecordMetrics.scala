@@ -4,8 +4,8 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Comparator
 
-import iceberglite.io.{ColumnBounds, DoubleRange, FloatRange, MetricsModes}
-import iceberglite.spec.{Literal, MetricMaps, MetricsMode, PrimitiveType, Schema, SingleValue, Type}
+import iceberglite.io.{DoubleRange, FloatRange, MetricsModes, SeenColumn}
+import iceberglite.spec.{Literal, MetricMaps, MetricsMode, PrimitiveType, Schema, Type}
 import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
 import iceberglite.spec.Type._
 
@@ -27,20 +27,8 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
   def recordCount: Long = records
 
   /** @param sizes of the columns in the file; absent for formats that store rows */
-  def metrics(sizes: Option[Map[Int, Long]]): MetricMaps = {
-    val leaves = columns.leaves
-    MetricMaps(
-      columnSizes = sizes,
-      valueCounts = Some(leaves.map(_.id -> records).toMap),
-      nullValueCounts = Some(leaves.map(c => c.id -> c.nulls).toMap),
-      nanValueCounts = Some(leaves.flatMap(c => c.nans.map(c.id -> _)).toMap),
-      lowerBounds = Some(bounds(leaves, _.lower)),
-      upperBounds = Some(bounds(leaves, _.upper))
-    )
-  }
-
-  private def bounds(leaves: Vector[Leaf], bound: Leaf => Option[Literal]): Map[Int, ByteBuffer] =
-    leaves.flatMap(c => bound(c).map(c.id -> SingleValue.encode(_))).toMap
+  def metrics(sizes: Option[Map[Int, Long]]): MetricMaps =
+    SeenColumn.metrics(records, columns.leaves.map(_.seen), modes, sizes)
 
   sealed abstract private class Column {
     def add(value: AnyRef): Unit
@@ -83,11 +71,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 
     private def isFloating: Boolean = t == FloatType || t == DoubleType
 
-    def nans: Option[Long] = if (isFloating) Some(values.nans) else None
-
-    def lower: Option[Literal] = values.bounds.flatMap { case (least, _) => ColumnBounds.lower(least, mode) }
-
-    def upper: Option[Literal] = values.bounds.flatMap { case (_, greatest) => ColumnBounds.upper(greatest, mode) }
+    def seen: SeenColumn = SeenColumn(id, nulls, if (isFloating) Some(values.nans) else None, values.bounds)
   }
 }
 

@@ -70,14 +70,17 @@ object AvroCodec {
       properties: Map[String, String],
       codec: TableProperty[String],
       compressionLevel: TableProperty[Option[Int]]
-  ): AvroCodec = {
-    val level = TableProperty.of(compressionLevel, properties)
-    TableProperty.of(codec, properties) match {
-      case "uncompressed" => Plain
-      case "snappy" => Snap
-      case "zstd" => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
-      case _ => Deflate(level.filter(l => l >= 0 && l <= 9).getOrElse(Deflater.DEFAULT_COMPRESSION))
-    }
+  ): AvroCodec = named(TableProperty.of(codec, properties), TableProperty.of(compressionLevel, properties))
+
+  /**
+   * @param name one of those that the table's properties know
+   * @param level its own where absent
+   */
+  def named(name: String, level: Option[Int]): AvroCodec = name match {
+    case "uncompressed" => Plain
+    case "snappy" => Snap
+    case "zstd" => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
+    case _ => Deflate(level.filter(l => l >= 0 && l <= 9).getOrElse(Deflater.DEFAULT_COMPRESSION))
   }
 
   /**

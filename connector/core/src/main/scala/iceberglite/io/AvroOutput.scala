@@ -46,11 +46,13 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
     writeLittleEndian(java.lang.Double.doubleToRawLongBits(value), java.lang.Long.BYTES)
 
   private def writeLittleEndian(value: Long, size: Int): Unit = {
+    ensure(size)
     var i = 0
     while (i < size) {
-      writeByte((value >>> (8 * i)).toInt)
+      bytes(at + i) = (value >>> (8 * i)).toByte
       i += 1
     }
+    at += size
   }
 
   /** Eight bytes, the highest first, as UUIDs have them. */

@@ -162,7 +162,7 @@ class FileActionsSuite extends AnyFunSuite {
       assert(liveFiles(deleted) == Vector("high"))
       assert(summary(deleted)("operation") == "delete")
       val error = intercept[ValidationFailed](commit(deleted, new DeleteFiles(LessThan(Named("id"), LongLiteral(15)))))
-      assert(error.getMessage.contains("high") && error.getMessage.contains("Row-level deletes are not supported yet"))
+      assert(error.getMessage.contains("high") && error.getMessage.contains("Delete single rows with DELETE"))
     }
   }
 

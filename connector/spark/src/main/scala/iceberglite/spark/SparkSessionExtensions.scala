@@ -8,7 +8,7 @@ import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 
 import iceberglite.spark.read.aggregate.{AnswerStrategy, WholeFileQueries}
 import iceberglite.spark.read.report.GroupedJoins
-import iceberglite.spark.rules.{LastInOptimizer, RangesOfColumns}
+import iceberglite.spark.rules.{CachedTables, LastInOptimizer, RangesOfColumns, RowLevelPlans}
 import iceberglite.spark.sql.{FillColumns, SqlParser, SuggestTableNames}
 
 /**
@@ -67,8 +67,10 @@ object SparkSessionExtensions {
   /** All rules there are. */
   private[spark] val rules: Seq[Injection] = Seq(
     Resolution(FillColumns),
+    AfterResolution(_ => RowLevelPlans),
     AfterResolution(new SuggestTableNames(_)),
     Optimization(RangesOfColumns),
+    Optimization(CachedTables),
     BeforeScans(WholeFileQueries),
     Last(GroupedJoins),
     Planning(AnswerStrategy)

@@ -11,13 +11,20 @@ import org.apache.spark.sql.connector.catalog.{
   SupportsDeleteV2,
   SupportsMetadataColumns,
   SupportsRead,
+  SupportsRowLevelOperations,
   SupportsWrite,
   TableCapability
 }
 import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.ScanBuilder
-import org.apache.spark.sql.connector.write.{LogicalWriteInfo, WriteBuilder}
+import org.apache.spark.sql.connector.write.{
+  LogicalWriteInfo,
+  RowLevelOperation,
+  RowLevelOperationBuilder,
+  RowLevelOperationInfo,
+  WriteBuilder
+}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -26,6 +33,7 @@ import iceberglite.spark.conf.{RangeOptions, WriteOptions}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.changes.CommitRange
+import iceberglite.spark.write.rows.RowLevelStatement
 import iceberglite.spark.write.{IcebergWriteBuilder, MetadataDelete}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.Schema
@@ -44,6 +52,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
     extends SupportsRead
     with SupportsWrite
     with SupportsDeleteV2
+    with SupportsRowLevelOperations
     with SupportsMetadataColumns {
 
   /** The table at the version it was resolved at. */
@@ -83,9 +92,18 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
 
   override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
 
+  /** The statement that changes rows of the table by this object, if there is one. */
+  @volatile private var statement: Option[RowLevelStatement] = None
+
+  /**
+   * A statement may read its table several times: for the files with rows to change, and for the rows. It sees one state
+   * of it.
+   */
+  private def current(): Table = statement.fold(source())(_.table)
+
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
     val range = RangeOptions.ofAppends(options)
-    val now = if (range.isEmpty) source() else CommitRange.whole(source())
+    val now = if (range.isEmpty) current() else CommitRange.whole(current())
     val state = chosen(options)
     val appended = range.map(CommitRange.of(now.metadata, state, _))
     val snapshot = appended.fold(state.snapshot(now.metadata))(_.end)
@@ -108,20 +126,33 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
     new IcebergWriteBuilder(source(), onBranch.getOrElse(info), SparkSession.active)
   }
 
-  /** @throws StatementError where it cannot be, for Spark's own message could not say why */
-  override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
-    if (!MetadataDelete.canDelete(source(), branchToChange("delete from"), predicates, SparkSession.active)) {
-      throw Unsupported(
-        s"DELETE FROM $name WHERE ${predicates.mkString(" AND ")}",
-        "This release deletes whole files only, and some files hold also rows that stay. Filter by partitions, or " +
-          "write the rows that stay with INSERT OVERWRITE"
-      )
+  /**
+   * Whether the rows of a statement that changes this table come to the write in the tasks that read them. Spark does not
+   * tell a table; [[iceberglite.spark.rules.RowLevelPlans]] does, which sees the plan. It never says so of MERGE.
+   */
+  @volatile private[spark] var rowsStayInTasks: Boolean = false
+
+  private[spark] def losesLineage(command: RowLevelOperation.Command): Boolean =
+    SparkErrors.in(name)(RowLevelStatement.losesLineage(table, command))
+
+  override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder =
+    SparkErrors.in(name) {
+      val branch = branchToChange(info.command.toString)
+      val session = SparkSession.active
+      val now = source()
+      val target = AuditFirst.target(now, branch, session)
+      val begun = new RowLevelStatement(now, columnsSeen, info.command, target, session, rowsStayInTasks)
+      statement = Some(begun)
+      () => begun.operation
     }
-    true
+
+  /** Whether no file has both rows that go and rows that stay. */
+  override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
+    MetadataDelete.canDelete(current(), branchToChange("DELETE from"), predicates, SparkSession.active)
   }
 
   override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
-    MetadataDelete.delete(source(), branchToChange("delete from"), predicates, SparkSession.active)
+    MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, SparkSession.active)
   }
 
   /** The branch that the table's name says. @throws Unsupported for a state that stands still */

@@ -39,6 +39,7 @@ object TableProperty {
   def check(properties: Map[String, String]): Unit = {
     all.foreach(p => properties.get(p.key).foreach(p.read))
     properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
+    ParquetProperty.ofColumns.foreach(_.of(properties))
     for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
       // Elsewhere, or for another user, a path without its beginning would be another one.
       if (!text.startsWith("/") && !text.contains(":/")) {
@@ -215,13 +216,7 @@ object TableProperty {
   val MetricsColumnPrefix = "write.metadata.metrics.column."
 
   /** Of properties of one column, whose full name follows: they go with it when it gets another name, or goes. */
-  val ColumnPrefixes: Seq[String] = Seq(
-    MetricsColumnPrefix,
-    "write.parquet.bloom-filter-enabled.column.",
-    "write.parquet.bloom-filter-fpp.column.",
-    "write.parquet.bloom-filter-ndv.column.",
-    "write.parquet.stats-enabled.column."
-  )
+  lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.ofColumns.map(_.prefix)
   val MetricsMaxInferredColumns: TableProperty[Int] = count(
     "write.metadata.metrics.max-inferred-column-defaults",
     100,
@@ -285,8 +280,8 @@ object TableProperty {
   val MaxRefAge: TableProperty[Long] =
     millis("history.expire.max-ref-age-ms", Long.MaxValue, "Age at which branches and tags expire, but for main")
 
-  /** All of them but [[MetricsColumnPrefix]], in the order of the documentation. */
-  val all: Seq[TableProperty[_]] = Seq(
+  /** All of them but those of [[ColumnPrefixes]], in the order of the documentation. */
+  lazy val all: Seq[TableProperty[_]] = Seq(
     Version,
     Comment,
     WriteFormat,
@@ -295,7 +290,8 @@ object TableProperty {
     ParquetPageRowLimit,
     ParquetDictionarySize,
     ParquetCodec,
-    ParquetCompressionLevel,
+    ParquetCompressionLevel
+  ) ++ ParquetProperty.all ++ Seq(
     OrcStripeSize,
     OrcBlockSize,
     OrcBatchSize,
@@ -342,7 +338,7 @@ object TableProperty {
     MaxSnapshotAge,
     MinSnapshotsToKeep,
     MaxRefAge
-  )
+  ) ++ RowLevelProperty.all
 
   /** The metrics mode that a table sets for a column by its full name. @throws InvalidArgument */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
@@ -350,12 +346,18 @@ object TableProperty {
     properties.get(key).map(metricsMode(key).read)
   }
 
-  private def property[A](key: String, default: String, expected: String, doc: String, parse: String => Option[A]) = {
+  private[spec] def property[A](
+      key: String,
+      default: String,
+      expected: String,
+      doc: String,
+      parse: String => Option[A]
+  ) = {
     lazy val read: TableProperty[A] = new TableProperty[A](key, Some(default), expected, doc, parse, read.read(default))
     read
   }
 
-  private def optional[A](key: String, expected: String, doc: String, parse: String => Option[A]) =
+  private[spec] def optional[A](key: String, expected: String, doc: String, parse: String => Option[A]) =
     new TableProperty[Option[A]](key, None, expected, doc, text => parse(text).map(Some(_)), None)
 
   private def metricsMode(key: String) = property(
@@ -366,7 +368,7 @@ object TableProperty {
     MetricsMode.parse
   )
 
-  private def oneOf(key: String, default: String, doc: String, values: String*) = property(
+  private[spec] def oneOf(key: String, default: String, doc: String, values: String*) = property(
     key,
     default,
     s"It must be one of ${values.mkString(", ")}",
@@ -374,10 +376,10 @@ object TableProperty {
     text => values.find(_.equalsIgnoreCase(text))
   )
 
-  private def flag(key: String, default: Boolean, doc: String) =
+  private[spec] def flag(key: String, default: Boolean, doc: String) =
     property(key, default.toString, "It must be true or false", doc, text => Try(text.toBoolean).toOption)
 
-  private def size(key: String, default: Long, doc: String) =
+  private[spec] def size(key: String, default: Long, doc: String) =
     property(key, default.toString, "It must be a positive number of bytes", doc, long(_).filter(_ > 0))
 
   private def millis(key: String, default: Long, doc: String) =
@@ -386,7 +388,7 @@ object TableProperty {
   private def count(key: String, default: Int, doc: String) =
     property(key, default.toString, "It must be 0 or more", doc, int(_).filter(_ >= 0))
 
-  private def positiveInt(key: String, default: Int, doc: String) =
+  private[spec] def positiveInt(key: String, default: Int, doc: String) =
     property(key, default.toString, s"It must be 1 to ${Int.MaxValue}", doc, int(_).filter(_ > 0))
 
   private def int(text: String): Option[Int] = Try(text.toInt).toOption

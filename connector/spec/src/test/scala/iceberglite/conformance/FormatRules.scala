@@ -79,7 +79,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
     Orc,
     "Timestamps are instants or local times with nanoseconds, whatever the zone of the machine, also before 2015 and " +
       "1970; what is less than a second is taken once; the unit is microseconds where the file does not say"
-  )("core/data/orc/OrcSinks.scala", "core/data/orc/OrcValues.scala", "core/data/orc/OrcTail.scala")
+  )("core/data/orc/OrcTimestamp.scala", "core/data/orc/OrcValues.scala", "core/data/orc/OrcTail.scala")
   val orcFixed: Rule = rule(
     "orc-fixed",
     Orc,
@@ -89,7 +89,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
     "orc-split-offsets",
     DataFiles,
     "The split offsets of an ORC file are where its stripes start"
-  )("core/data/orc/OrcRecordWriter.scala")
+  )("core/data/orc/OrcOutput.scala")
   val orcDamage: Rule = rule(
     "orc-damage",
     Orc,

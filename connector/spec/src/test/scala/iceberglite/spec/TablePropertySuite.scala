@@ -56,6 +56,27 @@ class TablePropertySuite extends AnyFunSuite {
     assert(error.name == s"table property ${MetricsColumnPrefix}a")
   }
 
+  test("properties of single columns are read by the columns' full names, and checked") {
+    val properties = Map(
+      "write.parquet.bloom-filter-enabled.column.a.b" -> "true",
+      "write.parquet.bloom-filter-ndv.column.a.b" -> "100",
+      "write.parquet.bloom-filter-fpp.column.c" -> "0.1",
+      "write.parquet.stats-enabled.column.c" -> "FALSE"
+    )
+    check(properties)
+    assert(ParquetProperty.BloomFilter.of(properties) == Map("a.b" -> true))
+    assert(ParquetProperty.BloomFilterNdv.of(properties) == Map("a.b" -> Some(100L)))
+    assert(ParquetProperty.BloomFilterFpp.of(properties) == Map("c" -> 0.1))
+    assert(ParquetProperty.Statistics.of(properties) == Map("c" -> false))
+    assert(ParquetProperty.Dictionary.of(properties).isEmpty)
+    val wrong = Seq("bloom-filter-fpp" -> "2", "bloom-filter-ndv" -> "-1", "dict-encoding-enabled" -> "on")
+    wrong.foreach { case (name, value) =>
+      val key = s"write.parquet.$name.column.c"
+      assert(intercept[InvalidArgument](check(Map(key -> value))).name == s"table property $key")
+    }
+    assert(ColumnPrefixes.distinct == ColumnPrefixes && ColumnPrefixes.forall(_.endsWith(".column.")))
+  }
+
   test("properties that nobody here knows are left alone") {
     check(Map("write.of.somebody-else" -> "anything"))
   }

@@ -11,7 +11,6 @@ import org.apache.hadoop.hive.ql.exec.vector._
 import iceberglite.data.{FieldChecks, Record, Variant}
 import iceberglite.io.AvroSchemas
 import iceberglite.spec.{NestedField, PrimitiveType}
-import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.Type._
 
 /**
@@ -88,33 +87,13 @@ private[orc] object OrcSinks {
       vector.asInstanceOf[DoubleColumnVector].vector(row) = value.asInstanceOf[Number].doubleValue
   }
 
-  /** What is less than a second goes into both fields of the vector (spec: "Appendix A: ORC", note 1). */
   final private class Timestamps(unitsPerSecond: Long, required: Boolean, path: String)
       extends OrcSink(required, path) {
-    private val unitsPerMilli = unitsPerSecond / 1000L
-    private val nanosPerUnit = 1000000000L / unitsPerSecond
-
     override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val units = value.asInstanceOf[Number].longValue
-      val nanos = (Math.floorMod(units, unitsPerSecond) * nanosPerUnit).toInt
-      if (units < 0 && units > -unitsPerSecond && nanos >= NanosPerMilli) refuseLastSecond(path)
-      val times = vector.asInstanceOf[TimestampColumnVector]
-      times.setIsUTC(true)
-      times.time(row) = Math.floorDiv(units, unitsPerMilli)
-      times.nanos(row) = nanos
+      OrcTimestamp.put(vector.asInstanceOf[TimestampColumnVector], row, units, unitsPerSecond, path)
     }
   }
-
-  private val NanosPerMilli = 1000000
-
-  /**
-   * The library drops the sign of the second before 1970 (ORC-763), and no reader of ORC has such a time: what is
-   * written would be read one second later.
-   */
-  private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(
-    s"Column $path has a time from 1969-12-31T23:59:59.001 on and before 1970, which ORC files cannot hold. Write the " +
-      "table's files as Parquet or Avro"
-  )
 
   final private class Strings(required: Boolean, path: String) extends OrcSink(required, path) {
     override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
@@ -171,24 +150,12 @@ private[orc] object OrcSinks {
       fields.put(vector.asInstanceOf[StructColumnVector].fields, row, value.asInstanceOf[Record])
   }
 
-  /** Places for `count` more parts. @return the first of them */
-  private def places(vector: MultiValuedColumnVector, row: Int, count: Int, children: ColumnVector*): Int = {
-    val first = vector.childCount
-    vector.offsets(row) = first.toLong
-    vector.lengths(row) = count.toLong
-    vector.childCount = first + count
-    children.foreach { child =>
-      val there = child.isNull.length
-      if (first + count > there) child.ensureSize(math.max(first + count, there * 2), true)
-    }
-    first
-  }
-
   final private class Lists(element: OrcSink, required: Boolean, path: String) extends OrcSink(required, path) {
     override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val elements = value.asInstanceOf[Vector[AnyRef]]
       val list = vector.asInstanceOf[ListColumnVector]
-      val first = places(list, row, elements.size, list.child)
+      val first = OrcEntries.begin(list, row, elements.size)
+      OrcEntries.ensure(list.child, list.childCount)
       var i = 0
       while (i < elements.size) {
         element.put(list.child, first + i, elements(i))
@@ -202,7 +169,9 @@ private[orc] object OrcSinks {
     override protected def present(vector: ColumnVector, row: Int, value: AnyRef): Unit = {
       val entries = value.asInstanceOf[Vector[(AnyRef, AnyRef)]]
       val map = vector.asInstanceOf[MapColumnVector]
-      val first = places(map, row, entries.size, map.keys, map.values)
+      val first = OrcEntries.begin(map, row, entries.size)
+      OrcEntries.ensure(map.keys, map.childCount)
+      OrcEntries.ensure(map.values, map.childCount)
       var i = 0
       while (i < entries.size) {
         keys.put(map.keys, first + i, entries(i)._1)

@@ -12,7 +12,7 @@ import org.apache.parquet.io.{InputFile, PositionOutputStream, SeekableInputStre
 import iceberglite.io.{DataInput, DataOutput, FileIO, HadoopFileIO}
 
 /** One file of a [[FileIO]] as the ORC library wants it: a file system that opens or creates it, and does no more. */
-final private[orc] class OrcStorage private (path: String, input: => InputFile, output: => PositionOutputStream)
+final private[orc] class OrcStorage private (path: String, input: => InputFile, output: Long => PositionOutputStream)
     extends FileSystem {
   private lazy val file = input
   private var written = Option.empty[PositionOutputStream]
@@ -24,6 +24,9 @@ final private[orc] class OrcStorage private (path: String, input: => InputFile, 
   def position: Long = written.fold(0L)(_.getPos)
 
   def openRaw(): SeekableInputStream = file.newStream()
+
+  /** Closes what is written, complete or not. */
+  def endOutput(): Unit = written.foreach(_.close())
 
   override def open(f: Path, bufferSize: Int): FSDataInputStream =
     new FSDataInputStream(new OrcStorage.Seeking(path, openRaw()))
@@ -39,7 +42,7 @@ final private[orc] class OrcStorage private (path: String, input: => InputFile, 
       blockSize: Long,
       progress: Progressable
   ): FSDataOutputStream = {
-    val stream = output
+    val stream = output(blockSize)
     written = Some(stream)
     new FSDataOutputStream(stream: OutputStream, OrcStorage.NoStatistics)
   }
@@ -63,10 +66,10 @@ private[orc] object OrcStorage {
   private val NoStatistics: FileSystem.Statistics = null
 
   def toRead(io: FileIO, path: String): OrcStorage =
-    configured(io, new OrcStorage(path, DataInput.of(io, path), refuse(path)))
+    configured(io, new OrcStorage(path, DataInput.of(io, path), _ => refuse(path)))
 
   def toWrite(io: FileIO, path: String): OrcStorage =
-    configured(io, new OrcStorage(path, refuse(path), DataOutput.of(io, path).create(0)))
+    configured(io, new OrcStorage(path, refuse(path), DataOutput.of(io, path).create(_)))
 
   private def refuse(path: String): Nothing = throw new UnsupportedOperationException(s"$path is open for one way only")
 

@@ -2,6 +2,8 @@ package iceberglite.data.orc
 
 import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector
 
+import iceberglite.spec.IcebergError.ValidationFailed
+
 /** The moments in the library's vectors. */
 private[iceberglite] object OrcTimestamp {
 
@@ -20,4 +22,30 @@ private[iceberglite] object OrcTimestamp {
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
   }
+
+  private val NanosPerMilli = 1000000
+
+  /**
+   * Puts a moment into a vector: what is less than a second goes into both fields (spec: "Appendix A: ORC", note 1).
+   *
+   * @param units since 1970
+   * @param path of the column, for messages
+   * @throws ValidationFailed for a moment that ORC files cannot hold
+   */
+  def put(times: TimestampColumnVector, row: Int, units: Long, unitsPerSecond: Long, path: String): Unit = {
+    val nanos = (Math.floorMod(units, unitsPerSecond) * (1000000000L / unitsPerSecond)).toInt
+    if (units < 0 && units > -unitsPerSecond && nanos >= NanosPerMilli) refuseLastSecond(path)
+    times.setIsUTC(true)
+    times.time(row) = Math.floorDiv(units, unitsPerSecond / 1000L)
+    times.nanos(row) = nanos
+  }
+
+  /**
+   * The library drops the sign of the second before 1970 (ORC-763), and no reader of ORC has such a time: what is
+   * written would be read one second later.
+   */
+  private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(
+    s"Column $path has a time from 1969-12-31T23:59:59.001 on and before 1970, which ORC files cannot hold. Write the " +
+      "table's files as Parquet or Avro"
+  )
 }

@@ -17,16 +17,14 @@ object ParquetData extends DataFormat {
   override def write(target: DataTarget): RecordWriter = new Writer(target)
 
   final private class Writer(target: DataTarget) extends RecordWriter {
-    private val messageType = ParquetSchemas.of(target.schema)
-    if (messageType.getFieldCount == 0) throw Unsupported(
+    if (ParquetSchemas.of(target.schema).getFieldCount == 0) throw Unsupported(
       s"the Parquet file ${target.path} without columns",
       "Give the table a column of another type than unknown"
     )
     private val settings = ParquetSettings.of(target.properties)
     private val codecs = settings.codecs
-    private val shape =
-      ParquetShape(messageType, settings.properties, codecs, settings.compression, settings, target.keyValues)
-    private val rows = RecordShredder.of(target.schema, messageType)
+    private val shape = ParquetShape.of(target.schema, settings, codecs, target.keyValues)
+    private val rows = RecordShredder.of(target.schema, shape.messageType)
     private val file = new ParquetOutput(DataOutput.of(target.io, target.path), shape, rows.attach)
 
     override def write(record: Record): Unit = {

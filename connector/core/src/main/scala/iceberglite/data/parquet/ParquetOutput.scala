@@ -9,6 +9,8 @@ import org.apache.parquet.hadoop.{CodecFactory, ColumnChunkPageWriteStore, Parqu
 import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 import org.apache.parquet.schema.MessageType
 
+import iceberglite.spec.Schema
+
 /**
  * What the Parquet files of a task have in common.
  *
@@ -22,6 +24,21 @@ final case class ParquetShape(
     settings: ParquetSettings,
     keyValues: Map[String, String]
 )
+
+object ParquetShape {
+
+  /** Of the files of a schema. */
+  def of(
+      schema: Schema,
+      settings: ParquetSettings,
+      codecs: CodecFactory,
+      keyValues: Map[String, String]
+  ): ParquetShape = {
+    val messageType = settings.details.messageType(schema)
+    val properties = settings.properties(schema, messageType)
+    ParquetShape(messageType, properties, codecs, settings.compression, settings, keyValues)
+  }
+}
 
 /**
  * A Parquet file in the making: rows go to the columns of a row group in memory, and that to the file when it is large
@@ -74,7 +91,7 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
     if (inMemory >= shape.settings.rowGroupSize) flush()
     else {
       val rowSize = math.max(1L, inMemory / rowsInGroup)
-      val stride = math.min(MostBetweenLooks, math.min(room / 2, BytesBetweenLooks) / rowSize)
+      val stride = math.min(shape.settings.details.checkMaxRows.toLong, math.min(room / 2, BytesBetweenLooks) / rowSize)
       nextLook = rowsInGroup + math.max(1L, stride)
     }
   }
@@ -95,7 +112,7 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
       null,
       groups
     )
-    columns = shape.properties.newColumnWriteStore(shape.messageType, pages, pages)
+    columns = shape.properties.newColumnWriteStore(shape.messageType, new UnboundedPages(pages), pages)
     attach(columns)
     rowsInGroup = 0
     inMemory = 0
@@ -133,7 +150,6 @@ final case class FinishedParquet(footer: ParquetMetadata, length: Long)
 private object ParquetOutput {
   private val MaxPadding = 8 << 20
   private val FirstLook = 10L
-  private val MostBetweenLooks = 10000L
 
   /** With so many bytes unseen in each, the open files of a task stay close to the memory they may take. */
   private val BytesBetweenLooks = 1L << 20

@@ -2,12 +2,12 @@ package iceberglite.data.parquet
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties
-import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.hadoop.CodecFactory
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.schema.MessageType
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.TableProperty
+import iceberglite.spec.{Schema, TableProperty}
 
 /**
  * How Parquet files are made; sizes in bytes.
@@ -15,6 +15,7 @@ import iceberglite.spec.TableProperty
  * @param codec by its name in Parquet
  * @param level of the codec; its own where absent
  * @param targetSize at which a file is to end
+ * @param details of pages and single columns
  */
 final case class ParquetSettings(
     codec: String,
@@ -23,16 +24,20 @@ final case class ParquetSettings(
     pageSize: Int,
     pageRows: Int,
     dictionarySize: Int,
-    targetSize: Long
+    targetSize: Long,
+    details: ParquetDetails
 ) {
   def compression: CompressionCodecName = CompressionCodecName.fromConf(codec)
 
-  def properties: ParquetProperties = ParquetProperties.builder()
-    .withWriterVersion(WriterVersion.PARQUET_1_0)
-    .withPageSize(pageSize)
-    .withPageRowCountLimit(pageRows)
-    .withDictionaryPageSize(dictionarySize)
-    .build()
+  /** @param messageType of the schema's files */
+  def properties(schema: Schema, messageType: MessageType): ParquetProperties = {
+    val builder = ParquetProperties.builder()
+      .withPageSize(pageSize)
+      .withPageRowCountLimit(pageRows)
+      .withDictionaryPageSize(dictionarySize)
+    details.applyTo(builder, schema, messageType)
+    builder.build()
+  }
 
   /** One for all files of a task; to be released after them. */
   def codecs: CodecFactory = new CodecFactory(ParquetSettings.configuration(level), pageSize)
@@ -52,7 +57,8 @@ object ParquetSettings {
     pageSize = TableProperty.of(TableProperty.ParquetPageSize, properties),
     pageRows = TableProperty.of(TableProperty.ParquetPageRowLimit, properties),
     dictionarySize = TableProperty.of(TableProperty.ParquetDictionarySize, properties),
-    targetSize = TableProperty.of(TableProperty.TargetFileSize, properties)
+    targetSize = TableProperty.of(TableProperty.TargetFileSize, properties),
+    details = ParquetDetails.of(properties)
   )
 
   /**

@@ -43,8 +43,8 @@ private[action] object Removal {
       case Match.None => false
       case Match.Some => throw ValidationFailed(
           s"Cannot $verb rows of ${context.table} ${rows.description}: file ${entry.file.path} may also have rows " +
-            "that do not match. Row-level deletes are not supported yet; use a condition that whole files satisfy, " +
-            "such as one on the columns that the table is partitioned by"
+            "that do not match. Delete single rows with DELETE, or use a condition that whole files satisfy, such as one " +
+            "on the columns that the table is partitioned by"
         )
     }
     new Removal(rows, removesData, rows.matches(_) == Match.All)

@@ -63,7 +63,7 @@ object PartitionTerm {
   def of(name: String, arguments: Seq[Argument]): PartitionTerm = {
     val family = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
     val written = s"$name(${arguments.mkString(", ")})"
-    def refuse(reason: String): Nothing = throw InvalidArgument("partition transform", written, reason)
+    def refuse(reason: String): Nothing = throw InvalidArgument("transform", written, reason)
     if (!families.contains(family)) refuse(s"The transforms are ${names.mkString(", ")}")
     val column = arguments.collect { case Column(path) => path } match {
       case Seq(one) => one
@@ -93,9 +93,9 @@ object PartitionTerm {
         case n: Long if n.isValidInt => Number(n.toInt)
         case n: Short => Number(n.toInt)
         case n: Byte => Number(n.toInt)
-        case _ => throw InvalidArgument("partition transform", of.describe, s"$number is no number it could take")
+        case _ => throw InvalidArgument("transform", of.describe, s"$number is no number it could take")
       }
-    case other => throw InvalidArgument("partition transform", of.describe, s"It cannot take $other")
+    case other => throw InvalidArgument("transform", of.describe, s"It cannot take $other")
   }
 
   /** How a table is partitioned, as Spark describes it. Fields that were dropped from a version 1 table do not show. */

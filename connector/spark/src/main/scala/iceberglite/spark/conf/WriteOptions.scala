@@ -64,25 +64,6 @@ object WriteOptions {
     .inSession("spark.sql.iceberg.advisory-partition-size")
     .inTable("write.spark.advisory-partition-size-bytes")
 
-  val CompressionCodec: SparkOption[String] = SparkOption[String](
-    "compression-codec",
-    TableProperty.ParquetCodec.expected,
-    TableProperty.ParquetCodec.doc,
-    TableProperty.ParquetCodec.default
-  )(text => scala.util.Try(TableProperty.ParquetCodec.read(text)).toOption)
-    .inSession("spark.sql.iceberg.compression-codec")
-    .inTable(TableProperty.ParquetCodec.key)
-
-  val CompressionLevel: SparkOption[Int] = SparkOption
-    .derived[Int](
-      "compression-level",
-      TableProperty.ParquetCompressionLevel.expected,
-      TableProperty.ParquetCompressionLevel.doc,
-      "the codec's own"
-    )(text => scala.util.Try(text.toInt).toOption)
-    .inSession("spark.sql.iceberg.compression-level")
-    .inTable(TableProperty.ParquetCompressionLevel.key)
-
   val OutputSpecId: SparkOption[Int] = SparkOption
     .derived[Int]("output-spec-id", "It must be a number", "The partition spec to write with", "the table's current")(
       text => scala.util.Try(text.toInt).toOption
@@ -131,24 +112,21 @@ object WriteOptions {
     Fanout,
     Distribution,
     UseTableDistribution,
-    AdvisoryPartitionSize,
-    CompressionCodec,
-    CompressionLevel,
+    AdvisoryPartitionSize
+  ) ++ CompressionOptions.all ++ Seq(
     OutputSpecId,
     OutputSortOrderId,
     DynamicOverwrite,
     Isolation,
     ValidateFromSnapshot,
     Branch
-  )
+  ) ++ SchemaOptions.all
 
   /**
    * Options that Apache Iceberg knows and that change what is written: to leave them unheard would write the wrong
    * thing.
    */
   private val refused: Map[String, String] = Map(
-    "merge-schema" -> "Adding columns during a write",
-    "mergeSchema" -> "Adding columns during a write",
     "rewritten-file-scan-task-set-id" -> "Rewriting staged files"
   )
 
@@ -159,7 +137,6 @@ object WriteOptions {
     "delete-format",
     "target-delete-file-size-bytes",
     "delete-granularity",
-    "compression-strategy",
     "use-merge-append-for-streaming"
   )
 

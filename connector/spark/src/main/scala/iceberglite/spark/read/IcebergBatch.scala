@@ -26,14 +26,19 @@ import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
  *
  * @param joined a condition that came with the rows of a join's other side; Spark knows of it, and it is for skipping
  *   only
+ * @param chosen the files to read, where somebody else chose them
  */
-final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Expression, session: SparkSession)
-    extends Batch {
+final private[read] class IcebergBatch(
+    private val scan: IcebergScan,
+    joined: Expression,
+    chosen: Option[Vector[FileScanTask]],
+    session: SparkSession
+) extends Batch {
   private val table = scan.files.table
   private val settings = scan.settings
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
-    val tasks = scan.files.tasksWith(joined)
+    val tasks = chosen.getOrElse(scan.files.tasksWith(joined))
     tasks.foreach(task => requireReadable(task.file))
     val deletes = new SharedDeletes(requireReadable)
     scan.grouping.flatMap(grouping => grouping.of(tasks).map(grouping -> _)) match {
@@ -139,9 +144,11 @@ final private[read] class IcebergBatch(private val scan: IcebergScan, joined: Ex
     scan.files.schema.byId.get(id).exists(f => f.fieldType == FloatType || f.fieldType == DoubleType)
 
   override def equals(that: Any): Boolean = that match {
-    case batch: IcebergBatch => batch.scan == scan
+    case batch: IcebergBatch => batch.scan == scan && batch.chosenPaths == chosenPaths
     case _ => false
   }
+
+  private def chosenPaths: Option[Vector[String]] = chosen.map(_.map(_.file.path))
 
   override def hashCode: Int = scan.hashCode
 }

@@ -7,6 +7,7 @@ import scala.collection.JavaConverters._
 import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.util.METADATA_COL_ATTR_KEY
 import org.apache.spark.sql.connector.expressions.{NamedReference, SortOrder}
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomTaskMetric}
@@ -22,8 +23,9 @@ import org.apache.spark.sql.connector.read.{
 }
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
 import org.apache.spark.sql.connector.read.partitioning.{Partitioning, UnknownPartitioning}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
+import iceberglite.scan.FileScanTask
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.{SparkFilters, SparkTypes}
@@ -46,7 +48,13 @@ final private[read] class IcebergScan(
     with SupportsReportPartitioning
     with SupportsReportOrdering
     with SupportsRuntimeV2Filtering {
-  private lazy val schema: StructType = SparkTypes.toSpark(wanted.fields)
+
+  /** Spark forgets which columns are metadata columns unless each scan says so again. */
+  private lazy val schema: StructType =
+    StructType(wanted.fields.zip(SparkTypes.toSpark(wanted.fields)).map { case (field, column) =>
+      val mark = new MetadataBuilder().putString(METADATA_COL_ATTR_KEY, field.name).build()
+      if (wanted.metadataIds(field.id)) column.copy(metadata = mark) else column
+    })
 
   override def readSchema(): StructType = schema
 
@@ -60,7 +68,15 @@ final private[read] class IcebergScan(
 
   override def outputOrdering(): Array[SortOrder] = grouping.fold(Array.empty[SortOrder])(_.reportedOrder)
 
-  override def toBatch: Batch = new IcebergBatch(this, joined, session)
+  override def toBatch: Batch = new IcebergBatch(this, joined, None, session)
+
+  /** Reads these files of it. */
+  private[read] def batchOf(tasks: Vector[FileScanTask]): Batch =
+    new IcebergBatch(this, AlwaysTrue, Some(tasks), session)
+
+  private[read] def planned: Vector[FileScanTask] = files.plan.tasks
+
+  private[read] def filter: Expression = files.filter
 
   /** Whether Spark gets batches: it does, whatever the formats of the files, unless the user wants rows. */
   private[read] def isColumnar: Boolean = settings.vectorized
@@ -137,9 +153,12 @@ final private[read] class IcebergScan(
 
   /** Spark asks when it has the batch that it runs. */
   override def reportDriverMetrics(): Array[CustomTaskMetric] = {
-    val plan = if (joined == AlwaysTrue) files.plan else FewerFiles.of(files.plan, files.tasksWith(joined))
-    ScanMetrics.of(plan.report, files.planningMs)
+    if (joined == AlwaysTrue) ScanMetrics.of(files.plan.report, files.planningMs)
+    else metricsOf(files.tasksWith(joined))
   }
+
+  private[read] def metricsOf(tasks: Vector[FileScanTask]): Array[CustomTaskMetric] =
+    ScanMetrics.of(FewerFiles.of(files.plan, tasks).report, files.planningMs)
 
   private def key: Any = (
     files.table.name,

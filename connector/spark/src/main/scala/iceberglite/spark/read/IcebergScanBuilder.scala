@@ -26,6 +26,7 @@ import iceberglite.spark.read.changes.CommitScan
 import iceberglite.spark.read.limit.{RowLimit, RowOrder}
 import iceberglite.spark.read.planning.ScanPlanning
 import iceberglite.spark.read.report.Grouping
+import iceberglite.spark.read.rows.StatementFiles
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.{Schema, Snapshot}
@@ -115,9 +116,15 @@ final class IcebergScanBuilder(
   override def isPartiallyPushed(): Boolean = true
 
   override def build(): Scan = answer.getOrElse {
-    val scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+    val scan = buildPlain()
     if (settings.dataGrouping.contains(true)) Grouping.asked(files, wanted).fold(scan)(scan.groupedBy) else scan
   }
+
+  /** A scan that brings rows, and not in groups. */
+  private[read] def buildPlain(): IcebergScan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+
+  /** What a statement that changes rows reads by this, as soon as Spark has planned the reading. */
+  private[spark] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
   private def filesFor(filters: Array[ConvertedFilter]): PlannedFiles =
     filesWith(filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))

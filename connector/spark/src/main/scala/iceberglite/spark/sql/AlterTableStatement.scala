@@ -24,7 +24,8 @@ object AlterTableStatement {
     DropPartitionField,
     ReplacePartitionField,
     SetIdentifierFields,
-    DropIdentifierFields
+    DropIdentifierFields,
+    SetWriteOrder
   ) ++ RefKind.all.flatMap(kind => MakeRef.statements(kind) :+ new DropRef.Statement(kind))
 
   /** The table and the statement, if this is one of them; the reader then stands after its words. */

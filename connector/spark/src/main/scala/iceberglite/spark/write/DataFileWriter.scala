@@ -10,6 +10,9 @@ import iceberglite.spec.{FileFormat, MetricMaps}
 private[write] trait DataFileFormat extends Serializable {
   def format: FileFormat
 
+  /** About how many bytes of a file are collected in memory before they are written: a row group, a stripe, a block. */
+  def unitSize: Long
+
   /** Gets ready to write files in a task. */
   def newFiles(): NewDataFiles
 }

@@ -2,22 +2,13 @@ package iceberglite.spark.write
 
 import java.util.UUID
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.connector.write.{
-  BatchWrite,
-  DataWriter,
-  DataWriterFactory,
-  PhysicalWriteInfo,
-  WriterCommitMessage
-}
+import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, PhysicalWriteInfo, WriterCommitMessage}
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.io.{DataFileNames, DataLocations, FileIO}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.IcebergError.CommitStateUnknown
-import iceberglite.spec.{ContentFile, IcebergError, PartitionSpec}
-import iceberglite.table.Cleanup
+import iceberglite.spec.PartitionSpec
 
 /**
  * A write of one statement: its tasks make data files, and the table gets them in one commit, or not at all.
@@ -29,10 +20,34 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   /** Names the files of this write, and of no other. */
   private val operationId = UUID.randomUUID().toString
 
-  /** Whether the table may refer to the files. */
-  @volatile private var maybeCommitted = false
+  private val outcome = new CommitOutcome
 
-  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new TaskWriterFactory(
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
+    TaskWriterFactory.of(plan, operationId)
+
+  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
+  override def useCommitCoordinator: Boolean = false
+
+  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(plan.table.name) {
+    val files = filesOf(messages).map(plan.contentFile)
+    outcome.commit(plan.base, plan.summary, mode.action(files, plan.isolation, plan.to), plan.merge.map(_.action))
+  }
+
+  override def abort(messages: Array[WriterCommitMessage]): Unit =
+    if (!outcome.maybeCommitted)
+      Leftovers.remove(plan.table.io, plan.locations, operationId, filesOf(messages).map(_.path))
+
+  /** Spark knows no message of a task that did not finish. */
+  private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
+    messages.toVector.collect { case written: WrittenFiles => written.files }.flatten
+
+  override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
+}
+
+private[write] object TaskWriterFactory {
+
+  /** @param operationId names the files of the write */
+  def of(plan: WritePlan, operationId: String): TaskWriterFactory = new TaskWriterFactory(
     plan.input,
     plan.rows,
     plan.spec,
@@ -45,44 +60,10 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
     plan.targetSize,
     plan.rowGroupSize
   )
-
-  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
-  override def useCommitCoordinator: Boolean = false
-
-  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(plan.table.name) {
-    val files = filesOf(messages).map(contentFile)
-    val transaction = plan.table.transaction(plan.summary).add(mode.action(files, plan.isolation, plan.to))
-    maybeCommitted = true
-    try transaction.commit()
-    catch {
-      case unknown: CommitStateUnknown => throw unknown
-      // A definite answer. Whatever else comes, such as an interrupt, may come after the commit as well.
-      case failure: IcebergError =>
-        maybeCommitted = false
-        throw failure
-    }
-  }
-
-  override def abort(messages: Array[WriterCommitMessage]): Unit =
-    if (!maybeCommitted) {
-      Cleanup.delete(plan.table.io, filesOf(messages).map(_.path))
-      if (plan.locations.spread.isEmpty) Leftovers.remove(plan.table.io, plan.locations.directory, operationId)
-    }
-
-  /** Spark knows no message of a task that did not finish. */
-  private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
-    messages.toVector.collect { case written: WrittenFiles => written.files }.flatten
-
-  private lazy val partitionType = plan.spec.partitionType(plan.table.schema)
-
-  private def contentFile(file: WrittenFile): ContentFile =
-    file.contentFile(plan.format.format, plan.spec.specId, partitionType, plan.sortOrder.orderId)
-
-  override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
 }
 
 /** Makes the writers of a write's tasks, on the executors. */
-final private[write] class TaskWriterFactory(
+final private[write] class TaskWriterFactory private (
     input: Vector[InputField],
     rows: StructType,
     spec: PartitionSpec,
@@ -96,7 +77,7 @@ final private[write] class TaskWriterFactory(
     rowGroupSize: Long
 ) extends DataWriterFactory {
 
-  override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] = {
+  override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
     val names = new DataFileNames(partitionId, taskId, operationId, format.format.extension)
     val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sorted)
     new TaskWriter(files, routerTo(files))

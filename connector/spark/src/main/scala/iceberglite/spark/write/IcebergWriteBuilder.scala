@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsDynamicOverwrite, SupportsOverwriteV2, Write}
 
-import iceberglite.spark.conf.{Settings, WriteOptions}
+import iceberglite.spark.conf.{SchemaOptions, Settings, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spark.{AuditFirst, SparkErrors}
 import iceberglite.spec.IcebergError.Unsupported
@@ -16,6 +16,7 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
     extends SupportsDynamicOverwrite
     with SupportsOverwriteV2 {
   private val settings = Settings.of(info.options, session, table.properties)
+  private val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
   private var mode: WriteMode = WriteMode.Append
 
   private val target: AuditFirst.Target = SparkErrors.in(table.name) {
@@ -23,6 +24,13 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
     WriteOptions.all.foreach(_.given(settings))
     AuditFirst.target(table, WriteOptions.Branch.given(settings), session)
   }
+
+  private val merge: Option[SchemaMerge] = SparkErrors.in(table.name) {
+    if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
+  }
+
+  /** With the columns that it has after the write. */
+  private val written: Table = merge.fold(table)(_.merged)
 
   override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
     mode = WriteMode.OverwritePartitions
@@ -37,11 +45,11 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
   }
 
   override def build(): Write = SparkErrors.in(table.name) {
-    new IcebergWrite(WritePlan.of(table, info, settings, target, session), mode)
+    new IcebergWrite(WritePlan.of(written, info, settings, target, session).copy(merge = merge), mode)
   }
 
   private def condition(predicates: Array[Predicate]): Expression = {
-    val filters = new SparkFilters(table.schema, session.sessionState.conf.caseSensitiveAnalysis)
+    val filters = new SparkFilters(written.schema, caseSensitive)
     predicates.map { predicate =>
       filters.exact(predicate).getOrElse(
         throw Unsupported(

@@ -4,6 +4,9 @@ import org.apache.spark.sql.types.{
   ArrayType,
   ByteType,
   DataType,
+  DecimalType => SparkDecimal,
+  FloatType => SparkFloat,
+  IntegerType,
   MapType => SparkMap,
   NullType,
   ShortType,
@@ -42,7 +45,20 @@ final private[write] case class InputField(
     isStored: Boolean,
     dataType: DataType,
     parts: Vector[InputField]
-)
+) {
+
+  /** Where the value stands; of a field that the rows do not have, none is asked for. */
+  def ordinal: Int = source match {
+    case InputSource.Rows(place) => place
+    case InputSource.Constant(_) => 0
+  }
+
+  /** Of a struct, how many fields it has in the rows, written or not. */
+  def size: Int = dataType match {
+    case struct: SparkStruct => struct.length
+    case _ => parts.size
+  }
+}
 
 /**
  * Finds the table's columns for the rows of a write, by name. Spark has done that before, and cast the values, but for
@@ -67,7 +83,8 @@ final private[write] class InputColumns(
         throw NotFound(
           "column",
           shown(path :+ f.name),
-          s"The columns of $name are ${columns.map(_.name).mkString(", ")}"
+          s"The columns of $name are ${columns.map(_.name).mkString(", ")}; " +
+            "the write option merge-schema adds others"
         )
       )
       column -> given(column, f.dataType, f.nullable, ordinal, path :+ column.name)
@@ -153,19 +170,25 @@ final private[write] class InputColumns(
         val value = partOf(map.valueField, values, valueContainsNull, path)
         val types = map.copy(key = key.field.fieldType, value = value.field.fieldType)
         types.copy(valueRequired = value.field.required) -> Vector(key, value)
-      case (p: PrimitiveType, _) if fits(p, dataType) => p -> Vector.empty
-      case _ => throw ValidationFailed(
-          s"Cannot write values of type ${dataType.catalogString} to column ${shown(path)} of $name, which is of " +
-            s"type $t. Cast them"
-        )
+      case (p: PrimitiveType, _) => heldAs(p, dataType).getOrElse(throw unlike(t, dataType, path)) -> Vector.empty
+      case _ => throw unlike(t, dataType, path)
     }
+
+  private def unlike(t: Type, dataType: DataType, path: Vector[String]): ValidationFailed = ValidationFailed(
+    s"Cannot write values of type ${dataType.catalogString} to column ${shown(path)} of $name, which is of type $t. " +
+      "Cast them"
+  )
 
   private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =
     given(part, dataType, nullable, 0, path :+ part.name).getOrElse(throw notWritten(part, path :+ part.name))
 
-  private def fits(t: PrimitiveType, dataType: DataType): Boolean = (t, dataType) match {
-    case (IntType, ByteType | ShortType) => true
-    case _ => SparkTypes.toSpark(t) == dataType
+  /** The type that files hold the values in: the column's, or one that is read in it as if it had been promoted. */
+  private def heldAs(t: PrimitiveType, dataType: DataType): Option[PrimitiveType] = (t, dataType) match {
+    case (IntType, ByteType | ShortType) => Some(IntType)
+    case (LongType, ByteType | ShortType | IntegerType) => Some(IntType)
+    case (DoubleType, SparkFloat) => Some(FloatType)
+    case (DecimalType(p, s), d: SparkDecimal) if d.scale == s && d.precision < p => Some(DecimalType(d.precision, s))
+    case _ => Some(t).filter(SparkTypes.toSpark(_) == dataType)
   }
 
   private def shown(path: Vector[String]): String = path.mkString(".")

@@ -2,7 +2,7 @@ package iceberglite.spark.write
 
 import scala.collection.mutable
 
-import iceberglite.io.{FileIO, FileInfo}
+import iceberglite.io.{DataLocations, FileIO, FileInfo}
 import iceberglite.table.Cleanup
 
 /**
@@ -14,8 +14,16 @@ private[write] object Leftovers {
   /** A table may have very many partitions; what is left after so many is found by the removal of orphan files. */
   private val MostDirectories = 1000
 
-  /** @param directory of the table's data files */
-  def remove(io: FileIO, directory: String, operationId: String): Unit =
+  /**
+   * @param locations of the table's data files
+   * @param known the files that Spark heard of
+   */
+  def remove(io: FileIO, locations: DataLocations, operationId: String, known: Seq[String]): Unit = {
+    Cleanup.delete(io, known)
+    if (locations.spread.isEmpty) remove(io, locations.directory, operationId)
+  }
+
+  private def remove(io: FileIO, directory: String, operationId: String): Unit =
     Cleanup.quietly(s"look for files of a failed write in $directory") {
       val waiting = mutable.Queue(directory)
       var seen = 0

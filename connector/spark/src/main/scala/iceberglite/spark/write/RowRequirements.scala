@@ -24,12 +24,14 @@ import iceberglite.spec.transform.{Identity, Void}
  *
  * @param clustered whether the rows of a task come partition by partition then
  * @param sorted whether they come in the table's sort order then, within a partition
+ * @param partitions what the rows are partitioned by, as far as Spark can compute it
  */
 final private[write] case class RowRequirements(
     distribution: Distribution,
     ordering: Array[SparkSortOrder],
     clustered: Boolean,
-    sorted: Boolean
+    sorted: Boolean,
+    partitions: Vector[SparkExpression] = Vector.empty
 ) {
   def isDistributed: Boolean = !distribution.isInstanceOf[UnspecifiedDistribution]
 }
@@ -65,7 +67,7 @@ private[write] object RowRequirements {
       case DistributionMode.Range if full.nonEmpty => Distributions.ordered(full.toArray)
       case _ => Distributions.unspecified()
     }
-    RowRequirements(distribution, ordering.toArray, clustered = ordering.nonEmpty, sorted)
+    RowRequirements(distribution, ordering.toArray, clustered = ordering.nonEmpty, sorted, partitions)
   }
 
   private def defaultMode(sorted: Boolean, partitioned: Boolean): DistributionMode =
@@ -89,11 +91,16 @@ private[write] object RowRequirements {
     for {
       id <- if (sourceIds.size == 1) sourceIds.headOption else None
       field <- schema.byId.get(id)
-      source <- Some(field.fieldType).collect { case p: PrimitiveType => p }
+      source <- Some(field.fieldType).collect { case p: PrimitiveType if isOnceInRow(schema, id) => p }
       if transform == Identity || isTheSameInSpark(source)
       spark = PartitionTerm(schema.paths(id), transform).sparkTransform
       if transform == Identity || hasFunction(spark.name, spark.arguments.length, source)
     } yield spark
+
+  /** Other writers let tables be sorted by the elements of a list, too, of which a row has many. */
+  private def isOnceInRow(schema: Schema, id: Int): Boolean =
+    ColumnPath.require(schema, schema.paths(id), caseSensitive = true).init
+      .forall(_.fieldType.isInstanceOf[Type.StructType])
 
   /** These are strings and plain numbers in Spark, which hash and round otherwise. */
   private def isTheSameInSpark(source: PrimitiveType): Boolean = source match {

@@ -4,15 +4,12 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.data.parquet.ParquetSettings
-import iceberglite.io.{DataLocations, MetricsModes}
+import iceberglite.io.DataLocations
 import iceberglite.spark.AuditFirst
 import iceberglite.spark.conf.{Settings, WriteOptions}
-import iceberglite.spark.write.parquet.ParquetFormat
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.IcebergError.{NotFound, Unsupported}
-import iceberglite.spec.json.SchemaJson
-import iceberglite.spec.{FileFormat, PartitionSpec, Schema, SortOrder, TableProperty}
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.{ContentFile, DistributionMode, NestedField, PartitionSpec, Schema, SortOrder}
 import iceberglite.table.{Destination, Isolation, Table}
 
 /**
@@ -21,6 +18,7 @@ import iceberglite.table.{Destination, Isolation, Table}
  * @param rows the columns of the rows, and their types in Spark
  * @param isolation of overwrites
  * @param summary entries for the snapshot's summary
+ * @param merge what makes the table, which has it already, of the one that there is
  */
 final private[write] case class WritePlan(
     table: Table,
@@ -36,37 +34,55 @@ final private[write] case class WritePlan(
     rowGroupSize: Long,
     isolation: Option[Isolation],
     to: Destination,
-    summary: Map[String, String]
-)
+    summary: Map[String, String],
+    merge: Option[SchemaMerge] = None
+) {
+
+  /** The table as it was when the write began. */
+  def base: Table = merge.fold(table)(_.base)
+
+  private lazy val partitionType = spec.partitionType(table.schema)
+
+  /** A file of a task, as the table lists it. */
+  def contentFile(file: WrittenFile): ContentFile =
+    file.contentFile(format.format, spec.specId, partitionType, sortOrder.orderId)
+}
 
 private[write] object WritePlan {
 
-  /** @throws iceberglite.spec.IcebergError for a setting or a column that does not fit the table */
+  /**
+   * @param lineage the fields besides those of the table that the rows have: what they keep of older versions of themselves
+   * @param distribution absent: by the settings
+   * @throws iceberglite.spec.IcebergError for a setting or a column that does not fit the table
+   */
   def of(
       table: Table,
       info: LogicalWriteInfo,
       settings: Settings,
       target: AuditFirst.Target,
-      session: SparkSession
+      session: SparkSession,
+      lineage: Vector[NestedField] = Vector.empty,
+      distribution: Option[DistributionMode] = None
   ): WritePlan = {
-    val input = inputOf(table, info, settings, session)
+    val columns = table.schema.copy(fields = table.schema.fields ++ lineage)
+    val input = inputOf(table.name, columns, info, settings, session)
     val spec = specOf(table, settings)
     // What a task could not partition by is refused before there are tasks.
     Partitioner.of(spec, input)
     val order = sortOrderOf(table, settings)
-    val parquet = parquetOf(table, settings)
+    val format = DataFileFormats.of(table, input, order, settings)
     WritePlan(
       table = table,
       rows = info.schema,
       input = input,
       spec = spec,
       sortOrder = order,
-      requirements = requirementsOf(schemaOf(table, input), spec, order, settings),
+      requirements = requirementsOf(schemaOf(table, input), spec, order, settings, distribution),
       advisorySize = math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
-      format = formatOf(table, input, order, parquet),
+      format = format,
       locations = DataLocations.of(table.location, table.properties),
-      targetSize = parquet.targetSize,
-      rowGroupSize = parquet.rowGroupSize,
+      targetSize = settings(WriteOptions.TargetFileSize),
+      rowGroupSize = format.unitSize,
       isolation = isolationOf(settings),
       to = target.to,
       summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options) ++ target.summary
@@ -74,24 +90,14 @@ private[write] object WritePlan {
   }
 
   private def inputOf(
-      table: Table,
+      name: String,
+      columns: Schema,
       info: LogicalWriteInfo,
       settings: Settings,
       session: SparkSession
   ): Vector[InputField] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    new InputColumns(table.name, table.schema, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema)
-  }
-
-  private def formatOf(
-      table: Table,
-      input: Vector[InputField],
-      order: SortOrder,
-      settings: ParquetSettings
-  ): DataFileFormat = {
-    val modes = MetricsModes.of(table.properties, table.schema, order)
-    val keyValues = Map("iceberg.schema" -> SchemaJson.toJson(table.schema))
-    new ParquetFormat(input, table.schema.schemaId, modes, settings, keyValues, table.io)
+    new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema)
   }
 
   private def isolationOf(settings: Settings): Option[Isolation] = WriteOptions.Isolation.given(settings)
@@ -125,14 +131,15 @@ private[write] object WritePlan {
       schema: Schema,
       spec: PartitionSpec,
       order: SortOrder,
-      settings: Settings
+      settings: Settings,
+      distribution: Option[DistributionMode]
   ): RowRequirements =
     if (!settings(WriteOptions.UseTableDistribution)) RowRequirements.Nothing
     else RowRequirements.of(
       schema,
       spec,
       order,
-      WriteOptions.Distribution.given(settings),
+      distribution.orElse(WriteOptions.Distribution.given(settings)),
       WriteOptions.Fanout.given(settings).getOrElse(true)
     )
 
@@ -140,24 +147,4 @@ private[write] object WritePlan {
   private def sparksAdvice(settings: Settings, session: SparkSession): Long =
     if (WriteOptions.AdvisoryPartitionSize.given(settings).isDefined) 0L
     else session.sessionState.conf.getConf(org.apache.spark.sql.internal.SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
-
-  private def parquetOf(table: Table, settings: Settings): ParquetSettings = {
-    val format = settings(WriteOptions.Format)
-    if (format != FileFormat.Parquet) {
-      throw Unsupported(
-        s"writing ${format.name} files to ${table.name}",
-        "This release writes Parquet only: set the write option write-format or the table property " +
-          s"${TableProperty.WriteFormat.key} to parquet"
-      )
-    }
-    ParquetSettings(
-      codec = ParquetSettings.codecOf(settings(WriteOptions.CompressionCodec), WriteOptions.CompressionCodec.key),
-      level = WriteOptions.CompressionLevel.given(settings),
-      rowGroupSize = TableProperty.of(TableProperty.ParquetRowGroupSize, table.properties),
-      pageSize = TableProperty.of(TableProperty.ParquetPageSize, table.properties),
-      pageRows = TableProperty.of(TableProperty.ParquetPageRowLimit, table.properties),
-      dictionarySize = TableProperty.of(TableProperty.ParquetDictionarySize, table.properties),
-      targetSize = settings(WriteOptions.TargetFileSize)
-    )
-  }
 }

@@ -58,7 +58,7 @@ final private[write] case class WrittenFile(
     )
   }
 
-  private def metrics: Metrics = {
+  private[write] def metrics: Metrics = {
     val Array(sizes, values, nulls, nans) = counts.map(_.toMap)
     MetricMaps(sizes, values, nulls, nans, lowerBounds.toMap, upperBounds.toMap)
   }

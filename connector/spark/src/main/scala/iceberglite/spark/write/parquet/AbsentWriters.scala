@@ -3,7 +3,8 @@ package iceberglite.spark.write.parquet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spark.write.RowFaults
+import iceberglite.spec.Type
 
 /**
  * A field that the rows do not have.
@@ -24,13 +25,10 @@ final private[parquet] class ConstantWriter(
 }
 
 /** A field of a type that is not written: null, which a reader takes a column for that a file lacks, or an error. */
-final private[parquet] class UnwrittenField(name: String, fieldType: String)
+final private[parquet] class UnwrittenField(name: String, fieldType: Type)
     extends FieldWriter(name, optional = true, definition = 0) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =
-    if (!values.isNullAt(ordinal)) throw Unsupported(
-      s"writing a value to column $name of type $fieldType",
-      "This release writes nothing but null to such a column: leave it out, or write the rows with another engine"
-    )
+    if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
   override def writeAbsent(repetition: Int, level: Int): Unit = ()
   override def leaves: Vector[LeafWriter] = Vector.empty
 }

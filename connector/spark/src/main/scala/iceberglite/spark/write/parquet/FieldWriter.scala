@@ -2,7 +2,7 @@ package iceberglite.spark.write.parquet
 
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spark.write.RowFaults
 
 /**
  * Writes one field of every row to the columns of a Parquet file, as the record shredding of Parquet's format has it:
@@ -30,10 +30,7 @@ abstract private[parquet] class FieldWriter(name: String, optional: Boolean, pro
 
   final protected def writeNull(repetition: Int): Unit =
     if (optional) writeAbsent(repetition, definition - 1)
-    else throw ValidationFailed(
-      s"Column $name is NOT NULL, in the table or by the query's schema, and one of the rows to be written has a null " +
-        "in it. Leave such rows out, or give them a value"
-    )
+    else RowFaults.nullIn(name)
 }
 
 /** @param size how many fields the struct has in the rows, written or not */

@@ -3,11 +3,9 @@ package iceberglite.spark.write.parquet
 import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWriter}
 import org.apache.parquet.io.api.Binary
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
-import org.apache.spark.unsafe.Platform
 
 import iceberglite.io.{DoubleRange, FloatRange, FloatingValues}
-import iceberglite.spark.write.{TimeOfDay, UuidText}
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
 
 /**
  * Writes plain values to one column of the file. There is a class for each kind of value, with a `write` of its own, so
@@ -167,14 +165,7 @@ final private[parquet] class StringLeaf(d: ColumnDescriptor, id: Int, name: Stri
     else {
       val text = values.getUTF8String(ordinal)
       // The bytes of the row, which Parquet copies if it keeps them.
-      val binary = text.getBaseObject match {
-        case bytes: Array[Byte] => Binary.fromReusedByteArray(
-            bytes,
-            (text.getBaseOffset - Platform.BYTE_ARRAY_OFFSET).toInt,
-            text.numBytes
-          )
-        case _ => Binary.fromReusedByteArray(text.getBytes)
-      }
+      val binary = Binary.fromReusedByteArray(RowBytes.array(text), RowBytes.offset(text), text.numBytes)
       column.write(binary, repetition, definition)
     }
 }
@@ -194,13 +185,7 @@ final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: Strin
     if (values.isNullAt(ordinal)) writeNull(repetition)
     else {
       val bytes = values.getBinary(ordinal)
-      if (bytes.length != length) {
-        throw InvalidArgument(
-          s"value of column $name",
-          s"${bytes.length} bytes",
-          s"It must have $length, as it is fixed[$length]"
-        )
-      }
+      RowFaults.checkLength(bytes, length, name)
       column.write(Binary.fromReusedByteArray(bytes), repetition, definition)
     }
 }

@@ -1,7 +1,7 @@
 package iceberglite.spark.write.parquet
 
 import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
-import iceberglite.io.{DataOutput, FileIO, MetricsModes, ParquetSchemas}
+import iceberglite.io.{DataOutput, FileIO, MetricsModes}
 import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
 import iceberglite.spec.{FileFormat, Schema}
 
@@ -20,17 +20,17 @@ final private[write] class ParquetFormat(
 ) extends DataFileFormat {
   override def format: FileFormat = FileFormat.Parquet
 
+  override def unitSize: Long = settings.rowGroupSize
+
   override def newFiles(): NewDataFiles = new Files
 
   final private class Files extends NewDataFiles {
     private val schema: Schema = InputColumns.schemaOf(input, schemaId)
-    private val messageType = ParquetSchemas.of(schema)
     private val codecs = settings.codecs
-    private val shape =
-      ParquetShape(messageType, settings.properties, codecs, settings.compression, settings, keyValues)
+    private val shape = ParquetShape.of(schema, settings, codecs, keyValues)
 
     override def open(path: String): DataFileWriter =
-      new ParquetDataFile(DataOutput.of(io, path), RowShredder.of(input, messageType), shape, schema, modes)
+      new ParquetDataFile(DataOutput.of(io, path), RowShredder.of(input, shape.messageType), shape, schema, modes)
 
     override def close(): Unit = codecs.release()
   }

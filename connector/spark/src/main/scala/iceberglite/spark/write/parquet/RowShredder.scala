@@ -4,7 +4,7 @@ import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore}
 import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
-import org.apache.spark.sql.types.{ByteType, Decimal, ShortType, StructType => SparkStruct}
+import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.io.FloatingValues
 import iceberglite.spark.write.{InputField, InputSource}
@@ -37,13 +37,7 @@ private[parquet] object RowShredder {
   /** @param schema the file's, made of the same fields in the same order */
   def of(input: Vector[InputField], schema: MessageType): RowShredder = {
     val writers = new Builder(schema).fields(input, schema, Place(Vector.empty, Vector.empty, 0, 0))
-    new RowShredder(writers.toArray, input.map(ordinalOf).toArray)
-  }
-
-  /** Of a field that the rows do not have, none is asked for. */
-  private def ordinalOf(input: InputField): Int = input.source match {
-    case InputSource.Rows(ordinal) => ordinal
-    case InputSource.Constant(_) => 0
+    new RowShredder(writers.toArray, input.map(_.ordinal).toArray)
   }
 
   /**
@@ -68,7 +62,7 @@ private[parquet] object RowShredder {
       val nodes = group.getFields.iterator
       inputs.map { input =>
         if (input.isStored) sourced(input, nodes.next(), place)
-        else new UnwrittenField((place.names :+ input.field.name).mkString("."), input.field.fieldType.toString)
+        else new UnwrittenField((place.names :+ input.field.name).mkString("."), input.field.fieldType)
       }
     }
 
@@ -106,7 +100,7 @@ private[parquet] object RowShredder {
     ): FieldWriter = t match {
       case _: StructType =>
         val writers = fields(input.parts, node, here).toArray
-        new StructWriter(name, optional, here.definition, sizeOf(input), writers, input.parts.map(ordinalOf).toArray)
+        new StructWriter(name, optional, here.definition, input.size, writers, input.parts.map(_.ordinal).toArray)
       case _: ListType =>
         val entries = node.getType(0).asGroupType
         val inside = here.into(entries)
@@ -118,11 +112,6 @@ private[parquet] object RowShredder {
         val key = sourced(input.parts.head, entries.getType(0), inside)
         val value = sourced(input.parts.last, entries.getType(1), inside)
         new MapWriter(name, optional, here.definition, inside.repetition, key, value)
-    }
-
-    private def sizeOf(input: InputField): Int = input.dataType match {
-      case struct: SparkStruct => struct.length
-      case _ => input.parts.size
     }
 
     private def descriptor(path: Vector[String]): ColumnDescriptor = schema.getColumnDescription(path.toArray)

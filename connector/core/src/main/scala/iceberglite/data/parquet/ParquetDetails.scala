@@ -1,0 +1,113 @@
+package iceberglite.data.parquet
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.column.ParquetProperties
+import org.apache.parquet.column.ParquetProperties.WriterVersion
+import org.apache.parquet.schema.{
+  ColumnOrder,
+  GroupType,
+  MessageType,
+  PrimitiveType => Leaf,
+  Type => ParquetType,
+  Types
+}
+
+import iceberglite.io.ParquetSchemas
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.{ParquetProperty, Schema, TableProperty}
+
+/**
+ * The settings of Parquet files by which their pages are made, some of them of single columns. What is set for a column
+ * that a file does not have counts for nothing, as with Apache Iceberg.
+ *
+ * @param pageVersion `v1` or `v2`
+ * @param bloomFilters by full names of columns, as the maps after it
+ * @param statistics false for columns without counts and bounds
+ */
+final case class ParquetDetails(
+    pageVersion: String,
+    checkMinRows: Int,
+    checkMaxRows: Int,
+    bloomFilterMaxSize: Int,
+    bloomFilters: Map[String, ParquetDetails.BloomFilter],
+    dictionary: Map[String, Boolean],
+    statistics: Map[String, Boolean]
+) {
+
+  /** The schema of files. A column whose order is not defined gets neither bounds nor a column index. */
+  def messageType(schema: Schema): MessageType = {
+    val whole = ParquetSchemas.of(schema)
+    val unbounded = statistics.collect { case (name, false) => name }.flatMap(schema.ids.get).toSet
+    if (unbounded.isEmpty) whole
+    else new MessageType(whole.getName, whole.getFields.asScala.map(ParquetDetails.withoutOrder(_, unbounded)).asJava)
+  }
+
+  /** Adds these to the settings of the files of a schema. */
+  def applyTo(builder: ParquetProperties.Builder, schema: Schema, messageType: MessageType): Unit = {
+    val version = if (pageVersion == "v2") WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0
+    builder.withWriterVersion(version)
+      .withMinRowCountForPageSizeCheck(checkMinRows)
+      .withMaxRowCountForPageSizeCheck(checkMaxRows)
+      .withMaxBloomFilterBytes(bloomFilterMaxSize)
+    messageType.getColumns.asScala.foreach { column =>
+      val path = column.getPath.mkString(".")
+      val name = Option(column.getPrimitiveType.getId).flatMap(id => schema.names.get(id.intValue))
+      name.flatMap(dictionary.get).foreach(builder.withDictionaryEncoding(path, _))
+      name.flatMap(bloomFilters.get).foreach { filter =>
+        builder.withBloomFilterEnabled(path, true)
+        filter.fpp.foreach(builder.withBloomFilterFPP(path, _))
+        filter.ndv.foreach(builder.withBloomFilterNDV(path, _))
+      }
+    }
+  }
+}
+
+object ParquetDetails {
+
+  /**
+   * @param fpp how often the filter may be wrong
+   * @param ndv different values in a row group; absent: the filter is as large as it may be
+   */
+  final case class BloomFilter(fpp: Option[Double], ndv: Option[Long])
+
+  /** As a table's properties have it. @throws InvalidArgument for a property that cannot be */
+  def of(properties: Map[String, String]): ParquetDetails = {
+    val (min, max) = (
+      TableProperty.of(ParquetProperty.CheckMinRows, properties),
+      TableProperty.of(ParquetProperty.CheckMaxRows, properties)
+    )
+    if (min > max) {
+      throw InvalidArgument(
+        s"table property ${ParquetProperty.CheckMinRows}",
+        min.toString,
+        s"It must not be above ${ParquetProperty.CheckMaxRows}, which is $max"
+      )
+    }
+    ParquetDetails(
+      pageVersion = TableProperty.of(ParquetProperty.PageVersion, properties),
+      checkMinRows = min,
+      checkMaxRows = max,
+      bloomFilterMaxSize = TableProperty.of(ParquetProperty.BloomFilterMaxSize, properties),
+      bloomFilters = bloomFilters(properties),
+      dictionary = ParquetProperty.Dictionary.of(properties),
+      statistics = ParquetProperty.Statistics.of(properties)
+    )
+  }
+
+  private def bloomFilters(properties: Map[String, String]): Map[String, BloomFilter] = {
+    val (fpp, ndv) = (ParquetProperty.BloomFilterFpp.of(properties), ParquetProperty.BloomFilterNdv.of(properties))
+    ParquetProperty.BloomFilter.of(properties).collect { case (column, true) =>
+      column -> BloomFilter(fpp.get(column), ndv.get(column).flatten)
+    }
+  }
+
+  private def withoutOrder(field: ParquetType, ids: Set[Int]): ParquetType = field match {
+    case group: GroupType => group.withNewFields(group.getFields.asScala.map(withoutOrder(_, ids)).asJava)
+    case leaf: Leaf if Option(leaf.getId).exists(id => ids(id.intValue)) =>
+      val plain = Types.primitive(leaf.getPrimitiveTypeName, leaf.getRepetition).length(leaf.getTypeLength)
+        .columnOrder(ColumnOrder.undefined)
+      Option(leaf.getLogicalTypeAnnotation).fold(plain)(plain.as(_)).id(leaf.getId.intValue).named(leaf.getName)
+    case other => other
+  }
+}

@@ -1,0 +1,56 @@
+package iceberglite.data.parquet
+
+import org.apache.parquet.bytes.BytesInput
+import org.apache.parquet.column.page.{DictionaryPage, PageWriteStore, PageWriter}
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.column.{ColumnDescriptor, Encoding}
+import org.apache.parquet.schema.{ColumnOrder, PrimitiveType}
+
+/** Takes their statistics off the pages of columns whose order is not defined: this Parquet has no setting for it. */
+final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageWriteStore {
+  override def getPageWriter(column: ColumnDescriptor): PageWriter = {
+    val (writer, leaf) = (pages.getPageWriter(column), column.getPrimitiveType)
+    if (leaf.columnOrder == ColumnOrder.undefined) new UnboundedWriter(writer, leaf) else writer
+  }
+}
+
+final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) extends PageWriter {
+
+  /** They tell nothing, not even that there is no null. */
+  private val nothing: Statistics[_] = Statistics.getBuilderForReading(leaf).build()
+
+  override def writePage(
+      bytes: BytesInput,
+      valueCount: Int,
+      statistics: Statistics[_],
+      repetition: Encoding,
+      definition: Encoding,
+      values: Encoding
+  ): Unit = throw new UnsupportedOperationException("A page without its number of rows")
+
+  override def writePage(
+      bytes: BytesInput,
+      valueCount: Int,
+      rowCount: Int,
+      statistics: Statistics[_],
+      repetition: Encoding,
+      definition: Encoding,
+      values: Encoding
+  ): Unit = writer.writePage(bytes, valueCount, rowCount, nothing, repetition, definition, values)
+
+  override def writePageV2(
+      rowCount: Int,
+      nullCount: Int,
+      valueCount: Int,
+      repetition: BytesInput,
+      definition: BytesInput,
+      encoding: Encoding,
+      data: BytesInput,
+      statistics: Statistics[_]
+  ): Unit = writer.writePageV2(rowCount, nullCount, valueCount, repetition, definition, encoding, data, nothing)
+
+  override def getMemSize: Long = writer.getMemSize
+  override def allocatedSize: Long = writer.allocatedSize
+  override def writeDictionaryPage(page: DictionaryPage): Unit = writer.writeDictionaryPage(page)
+  override def memUsageString(prefix: String): String = writer.memUsageString(prefix)
+}

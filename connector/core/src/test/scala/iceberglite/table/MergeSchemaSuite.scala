@@ -1,0 +1,65 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.FormatVersion.V2
+import iceberglite.spec.IcebergError.{CommitConflict, ValidationFailed}
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.Requirement.AssertCurrentSchemaId
+import iceberglite.spec.Type.{IntType, LongType, StringType}
+import iceberglite.spec.{MetadataUpdate, SampleTables, Schema, SchemaUpdate, TableMetadata}
+import iceberglite.table.action.{MergeSchema, UpdateSchema}
+
+class MergeSchemaSuite extends AnyFunSuite {
+  private val context = CommitContext(new MemoryFileIO, "lite.db.t", "commit", Map.empty, Environment.system)
+  private val table = updated(SampleTables.empty(V2))(_.addColumn(Vector.empty, "n", IntType))
+
+  private def updated(base: TableMetadata)(edit: SchemaUpdate => SchemaUpdate): TableMetadata =
+    MetadataUpdate.applyAll(base, new UpdateSchema(edit).describe(base, context).updates, base.lastUpdatedMs)
+
+  private val rows = Schema(0, Vector(required(1, "n", LongType), optional(2, "more", StringType)))
+  private val planned = MergeSchema.merged(table, rows, caseSensitive = true)
+
+  /** The columns after a commit of rows that were written for `table`, when others have done something before. */
+  private def committed(meanwhile: SchemaUpdate => SchemaUpdate): Schema = {
+    val base = updated(table)(meanwhile)
+    val change = new MergeSchema(planned, rows, caseSensitive = true).describe(base, context)
+    assert(change.requirements.contains(AssertCurrentSchemaId(base.currentSchemaId)))
+    MetadataUpdate.applyAll(base, change.updates, base.lastUpdatedMs).schema
+  }
+
+  private def conflict(meanwhile: SchemaUpdate => SchemaUpdate): String =
+    intercept[CommitConflict](committed(meanwhile)).getMessage
+
+  test("columns are added and widened, under the ids that the files have") {
+    val change = new MergeSchema(planned, rows, caseSensitive = true).describe(table, context)
+    val after = MetadataUpdate.applyAll(table, change.updates, table.lastUpdatedMs)
+    assert(after.schema.fields == planned.fields && after.lastColumnId == table.lastColumnId + 1)
+    assert(after.schema.find("n").exists(n => n.fieldType == LongType && n.optional))
+    assert(after.schema.find("more").map(_.id).contains(table.lastColumnId + 1))
+  }
+
+  test("what others have merged already is not merged again") {
+    val merged = updated(table)(_.unionByNameWith(rows))
+    val change = new MergeSchema(planned, rows, caseSensitive = true).describe(merged, context)
+    assert(change.updates.isEmpty && change.requirements == Vector(AssertCurrentSchemaId(merged.currentSchemaId)))
+  }
+
+  test("changes of others that leave the ids where they are do no harm") {
+    assert(committed(_.updateType(Vector("n"), LongType)).find("more").isDefined)
+    assert(committed(_.updateDoc(Vector("n"), Some("number"))).find("n").flatMap(_.doc).contains("number"))
+    assert(committed(_.addColumn(Vector.empty, "more", StringType)).fields.count(_.name == "more") == 1)
+  }
+
+  test("where the files' ids would mean something else the commit is refused, naming the column") {
+    assert(conflict(_.addColumn(Vector.empty, "other", StringType)).contains("column more would not be the one"))
+    assert(conflict(_.dropColumn(Vector("n"))).contains("column n would not"))
+    assert(conflict(_.renameColumn(Vector("n"), "number")).contains("column n would not"))
+  }
+
+  test("columns of other types do not go together") {
+    val text = Schema(0, Vector(optional(1, "n", StringType)))
+    intercept[ValidationFailed](MergeSchema.merged(table, text, caseSensitive = true))
+    intercept[ValidationFailed](committed(_.addColumn(Vector.empty, "more", IntType)))
+  }
+}

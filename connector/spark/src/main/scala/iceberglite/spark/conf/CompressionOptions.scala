@@ -1,0 +1,47 @@
+package iceberglite.spark.conf
+
+import scala.util.Try
+
+import iceberglite.spec.TableProperty
+
+/** The settings of how new files are compressed. They are the same for each format, but not what they may be. */
+object CompressionOptions {
+  val Codec: SparkOption[String] = SparkOption
+    .derived[String](
+      "compression-codec",
+      "It must be a codec of the format that is written",
+      "Compression of new files",
+      "the table's for the format, such as write.parquet.compression-codec"
+    )(Some(_))
+    .inSession("spark.sql.iceberg.compression-codec")
+
+  val Level: SparkOption[Int] = SparkOption
+    .derived[Int](
+      "compression-level",
+      TableProperty.ParquetCompressionLevel.expected,
+      "Level for the codec of Parquet or Avro files",
+      "the table's for the format, such as write.parquet.compression-level"
+    )(text => Try(text.toInt).toOption)
+    .inSession("spark.sql.iceberg.compression-level")
+
+  val Strategy: SparkOption[String] = SparkOption[String](
+    "compression-strategy",
+    TableProperty.OrcCompressionStrategy.expected,
+    TableProperty.OrcCompressionStrategy.doc,
+    TableProperty.OrcCompressionStrategy.default
+  )(text => Try(TableProperty.OrcCompressionStrategy.read(text)).toOption)
+    .inSession("spark.sql.iceberg.compression-strategy")
+    .inTable(TableProperty.OrcCompressionStrategy.key)
+
+  /** In the order of the documentation. */
+  val all: Seq[SparkOption[_]] = Seq(Codec, Level, Strategy)
+
+  /** [[Codec]] for the files of one format. @param property the table's for it */
+  def codec(property: TableProperty[String]): SparkOption[String] =
+    SparkOption[String](Codec.key, property.expected, property.doc, property.default)(text =>
+      Try(property.read(text)).toOption
+    ).inSession("spark.sql.iceberg.compression-codec").inTable(property.key)
+
+  /** [[Level]] for the files of one format. @param property the table's for it */
+  def level(property: TableProperty[Option[Int]]): SparkOption[Int] = Level.inTable(property.key)
+}

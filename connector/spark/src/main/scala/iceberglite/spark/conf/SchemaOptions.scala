@@ -1,0 +1,22 @@
+package iceberglite.spark.conf
+
+/** The settings of writes that may change a table's columns. */
+object SchemaOptions {
+  val MergeSchema: SparkOption[Boolean] = SparkOption
+    .flag(
+      "merge-schema",
+      "Add the columns that the table lacks and widen those that are wider in the rows; for tables with " +
+        "write.spark.accept-any-schema=true",
+      default = false
+    )
+    .inSession("spark.sql.iceberg.merge-schema")
+
+  /** As users of other sources write it. */
+  val Alias: SparkOption[Boolean] = SparkOption.flag("mergeSchema", "The same as merge-schema", default = false)
+
+  /** In the order of the documentation. */
+  val all: Seq[SparkOption[_]] = Seq(MergeSchema, Alias)
+
+  /** Whether a write merges its columns into those of the table. */
+  def merges(settings: Settings): Boolean = Alias.given(settings).getOrElse(settings(MergeSchema))
+}

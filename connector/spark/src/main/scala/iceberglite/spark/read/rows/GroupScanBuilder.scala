@@ -1,0 +1,36 @@
+package iceberglite.spark.read.rows
+
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.{Scan, SupportsPushDownRequiredColumns, SupportsPushDownV2Filters}
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.spark.read.IcebergScanBuilder
+
+/**
+ * Reads files that a statement is going to replace: all the rows of every file that may have one for which its condition
+ * holds.
+ */
+final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder)
+    extends SupportsPushDownV2Filters
+    with SupportsPushDownRequiredColumns {
+  private var scan: Option[GroupScan] = None
+
+  /** The conditions choose files; which rows of them satisfy a condition is left to Spark. */
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = {
+    inner.pushPredicates(predicates)
+    predicates
+  }
+
+  override def pushedPredicates(): Array[Predicate] = inner.pushedPredicates()
+
+  override def pruneColumns(required: StructType): Unit = inner.pruneColumns(required)
+
+  override def build(): Scan = {
+    val built = new GroupScan(inner.buildPlain())
+    scan = Some(built)
+    built
+  }
+
+  /** What was read, as soon as Spark has planned the reading. */
+  def files: StatementFiles = scan.fold(StatementFiles.None)(_.statementFiles)
+}

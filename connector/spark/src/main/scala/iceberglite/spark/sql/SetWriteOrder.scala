@@ -1,0 +1,92 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spec.{DistributionMode, NullOrder, SortDirection, TableMetadata, TableProperty, UnboundSortField}
+import iceberglite.table.action.{Action, UpdateProperties, UpdateSortOrder}
+
+/**
+ * `ALTER TABLE t WRITE { DISTRIBUTED BY PARTITION | [LOCALLY] ORDERED BY order | UNORDERED } ...`: how rows are spread
+ * over tasks and sorted before they are written. Files that are there stay as they are.
+ *
+ * @param mode absent: as the table has it
+ * @param order none: unsorted
+ */
+final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode], order: Vector[WrittenSortField])
+    extends TableCommand {
+
+  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+    new UpdateSortOrder(order.map(_.field), caseSensitive) +:
+      mode.toSeq.map(m => new UpdateProperties(Map(TableProperty.Distribution.key -> m.name)))
+
+  override protected def refreshes: Boolean = false
+}
+
+/** A field of a sort order as written. */
+final case class WrittenSortField(written: WrittenTerm, direction: SortDirection, nulls: NullOrder) {
+
+  /** @throws iceberglite.spec.IcebergError.InvalidArgument no such transform */
+  def field: UnboundSortField = {
+    val term = written.term
+    UnboundSortField(term.source, term.transform, direction, nulls)
+  }
+}
+
+object SetWriteOrder extends AlterTableStatement {
+  override val words: Seq[String] = Seq("WRITE")
+
+  override def parse(table: Seq[String], reader: SqlReader): LogicalPlan = {
+    val clauses = read(reader, Clauses(distributed = false, None))
+    if (clauses == Clauses(distributed = false, None)) {
+      reader.fail("expected DISTRIBUTED BY PARTITION, ORDERED BY, LOCALLY ORDERED BY or UNORDERED")
+    }
+    // Rows of a partition that go to one task may be sorted there, whichever way the order alone would spread them.
+    val mode = if (clauses.distributed) Some(DistributionMode.Hash) else clauses.ordering.flatMap(_.mode)
+    SetWriteOrder(table, mode, clauses.ordering.fold(Vector.empty[WrittenSortField])(_.fields))
+  }
+
+  /** What was read so far: at most one clause of each kind, in any sequence. */
+  final private case class Clauses(distributed: Boolean, ordering: Option[Ordering])
+
+  /** @param mode absent: to be left as it is */
+  final private case class Ordering(mode: Option[DistributionMode], fields: Vector[WrittenSortField])
+
+  private def read(reader: SqlReader, seen: Clauses): Clauses = {
+    val start = reader.peek
+    if (reader.skip("DISTRIBUTED", "BY", "PARTITION")) {
+      if (seen.distributed) reader.failAt(start, "rows are distributed once; leave the second clause out")
+      read(reader, seen.copy(distributed = true))
+    } else ordering(reader).fold(seen) { next =>
+      if (seen.ordering.isDefined) reader.failAt(start, "a table has one order; leave the second clause out")
+      read(reader, seen.copy(ordering = Some(next)))
+    }
+  }
+
+  private def ordering(reader: SqlReader): Option[Ordering] =
+    if (reader.skip("UNORDERED")) Some(Ordering(Some(DistributionMode.NoDistribution), Vector.empty))
+    else if (reader.skip("LOCALLY", "ORDERED", "BY")) Some(Ordering(None, fields(reader)))
+    else if (reader.skip("ORDERED", "BY")) Some(Ordering(Some(DistributionMode.Range), fields(reader)))
+    else None
+
+  /** With parentheses around them, or without. */
+  private def fields(reader: SqlReader): Vector[WrittenSortField] = {
+    val inParentheses = reader.skipSymbol("(")
+    val all = Vector.newBuilder[WrittenSortField]
+    all += field(reader)
+    while (reader.skipSymbol(",")) all += field(reader)
+    if (inParentheses) reader.expectSymbol(")")
+    all.result()
+  }
+
+  /** Nulls are the smallest values where the statement does not say, as in Spark. */
+  private def field(reader: SqlReader): WrittenSortField = {
+    val term = AlterTableStatement.partitionTerm(reader)
+    val descending = !reader.skip("ASC") && reader.skip("DESC")
+    val first = if (reader.skip("NULLS", "FIRST")) true else if (reader.skip("NULLS", "LAST")) false else !descending
+    WrittenSortField(
+      term,
+      if (descending) SortDirection.Descending else SortDirection.Ascending,
+      if (first) NullOrder.NullsFirst else NullOrder.NullsLast
+    )
+  }
+}

@@ -1,0 +1,29 @@
+package iceberglite.spark.write
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.Type
+
+/** What is refused of the values of a row, whatever the format. */
+private[write] object RowFaults {
+
+  /** @param column the full name */
+  def nullIn(column: String): Nothing = throw ValidationFailed(
+    s"Column $column is NOT NULL, in the table or by the query's schema, and one of the rows to be written has a null " +
+      "in it. Leave such rows out, or give them a value"
+  )
+
+  /** A value other than null for a type that is not written. */
+  def notWritten(column: String, fieldType: Type): Nothing = throw Unsupported(
+    s"writing a value to column $column of type $fieldType",
+    "This release writes nothing but null to such a column: leave it out, or write the rows with another engine"
+  )
+
+  /** @param length of the column's type */
+  def checkLength(bytes: Array[Byte], length: Int, column: String): Unit = if (bytes.length != length) {
+    throw InvalidArgument(
+      s"value of column $column",
+      s"${bytes.length} bytes",
+      s"It must have $length, as it is fixed[$length]"
+    )
+  }
+}

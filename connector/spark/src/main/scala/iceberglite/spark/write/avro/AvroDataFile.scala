@@ -1,0 +1,39 @@
+package iceberglite.spark.write.avro
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import iceberglite.data.avro.AvroRowsOutput
+import iceberglite.io.{AvroOutput, MetricsModes}
+import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
+
+/** An Avro file of a task: the rows that Spark hands over, encoded one after the other. */
+final private[avro] class AvroDataFile(file: AvroRowsOutput, input: Vector[InputField], modes: MetricsModes)
+    extends DataFileWriter {
+  private val tallies = new FileTallies(modes)
+  private val fields = AvroRow.of(input, tallies)
+  private var records = 0L
+  private var current: InternalRow = _
+
+  /** One for all rows. */
+  private val encode: AvroOutput => Unit = out => fields.put(current, out)
+
+  override def write(row: InternalRow): Unit = {
+    current = row
+    file.add(encode)
+    records += 1
+  }
+
+  override def length: Long = file.length
+
+  override def buffered: Long = file.buffered
+
+  /** A block in memory is too short to be worth an end. */
+  override def flush(): Unit = ()
+
+  /** Sizes of columns and places to split at are none: rows stand one after the other, in short blocks. */
+  override def finish(): FinishedFile =
+    FinishedFile(records, file.finish(), tallies.metrics(records, sizes = None), splitOffsets = Vector.empty)
+
+  override def abandon(): Unit = file.abandon()
+}

@@ -1,0 +1,117 @@
+package iceberglite.spark.write.avro
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
+
+import iceberglite.io.AvroOutput
+import iceberglite.spark.write.RowFaults
+import iceberglite.spec.Type
+
+/** Encodes one field of every row as [[iceberglite.io.AvroSchemas]] has it. */
+private[avro] trait AvroField {
+
+  /** The value of a row, a struct or an array; it may be null. */
+  def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit
+
+  /** That there is none, for the struct that holds the field is null. */
+  def absent(): Unit
+}
+
+/**
+ * A field that is in the file.
+ *
+ * @param name the full name, for messages
+ * @param required whether the field may not be null; else it is a union with null
+ */
+abstract private[avro] class StoredField(name: String, required: Boolean) extends AvroField {
+
+  /** Whether there is a value to encode; a null is encoded here. */
+  final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
+    val present = !values.isNullAt(ordinal)
+    if (!required) out.writeBranch(present) else if (!present) RowFaults.nullIn(name)
+    if (!present) absent()
+    present
+  }
+}
+
+/** @param size how many fields the struct has in the rows, written or not */
+final private[avro] class StructField(
+    name: String,
+    required: Boolean,
+    size: Int,
+    fields: Array[AvroField],
+    ordinals: Array[Int]
+) extends StoredField(name, required) {
+
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val struct = values.getStruct(ordinal, size)
+      var i = 0
+      while (i < fields.length) {
+        fields(i).put(struct, ordinals(i), out)
+        i += 1
+      }
+    }
+
+  override def absent(): Unit = fields.foreach(_.absent())
+}
+
+/** One block of elements, and the end. */
+final private[avro] class ListField(name: String, required: Boolean, element: AvroField)
+    extends StoredField(name, required) {
+
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val array = values.getArray(ordinal)
+      val size = array.numElements
+      if (size > 0) out.writeLong(size.toLong)
+      var i = 0
+      while (i < size) {
+        element.put(array, i, out)
+        i += 1
+      }
+      out.writeLong(0)
+    }
+
+  override def absent(): Unit = ()
+}
+
+/** One block of pairs, and the end. Avro's own maps have the same bytes as arrays of pairs. */
+final private[avro] class MapField(name: String, required: Boolean, key: AvroField, value: AvroField)
+    extends StoredField(name, required) {
+
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val map = values.getMap(ordinal)
+      val size = map.numElements
+      if (size > 0) out.writeLong(size.toLong)
+      val keys = map.keyArray
+      val contents = map.valueArray
+      var i = 0
+      while (i < size) {
+        key.put(keys, i, out)
+        value.put(contents, i, out)
+        i += 1
+      }
+      out.writeLong(0)
+    }
+
+  override def absent(): Unit = ()
+}
+
+/**
+ * A field that the rows do not have.
+ *
+ * @param constant holds its value
+ */
+final private[avro] class ConstantField(field: AvroField, constant: InternalRow) extends AvroField {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit = field.put(constant, 0, out)
+  override def absent(): Unit = field.absent()
+}
+
+/** A field of a type that is not written: null, which a reader takes a column for that a file lacks, or an error. */
+final private[avro] class UnwrittenField(name: String, fieldType: Type) extends AvroField {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
+  override def absent(): Unit = ()
+}

@@ -1,0 +1,39 @@
+package iceberglite.spark.write.avro
+
+import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
+import iceberglite.io.{AvroCodec, AvroContainer, FileIO, MetricsModes}
+import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spec.FileFormat
+
+/**
+ * Avro files of a table.
+ *
+ * @param codec by its name in the table's properties
+ * @param level of the codec; its own where absent
+ * @param keyValues what the header holds besides, such as the table's schema
+ */
+final private[write] class AvroFormat(
+    input: Vector[InputField],
+    schemaId: Int,
+    modes: MetricsModes,
+    codec: String,
+    level: Option[Int],
+    keyValues: Map[String, String],
+    io: FileIO
+) extends DataFileFormat {
+  override def format: FileFormat = FileFormat.Avro
+
+  override def unitSize: Long = AvroContainer.BlockSize.toLong
+
+  override def newFiles(): NewDataFiles = new Files
+
+  final private class Files extends NewDataFiles {
+    private val shape =
+      AvroShape.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.named(codec, level), keyValues)
+
+    override def open(path: String): DataFileWriter =
+      new AvroDataFile(new AvroRowsOutput(io, path, shape), input, modes)
+
+    override def close(): Unit = ()
+  }
+}

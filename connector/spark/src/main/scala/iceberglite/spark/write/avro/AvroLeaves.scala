@@ -1,0 +1,183 @@
+package iceberglite.spark.write.avro
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
+
+import iceberglite.io.{AvroOutput, AvroSchemas}
+import iceberglite.spark.write.metrics._
+import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spec.Type.DecimalType
+
+/** Encodes plain values. There is a class for each kind of value, as in the other formats. */
+abstract private[avro] class AvroLeaf(name: String, required: Boolean, tally: ColumnTally)
+    extends StoredField(name, required) {
+  final override def absent(): Unit = tally.addNull()
+}
+
+final private[avro] class BooleanLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getBoolean(ordinal)
+      tally.add(if (value) 1L else 0L)
+      out.writeBoolean(value)
+    }
+}
+
+final private[avro] class ByteLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getByte(ordinal).toLong
+      tally.add(value)
+      out.writeLong(value)
+    }
+}
+
+final private[avro] class ShortLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getShort(ordinal).toLong
+      tally.add(value)
+      out.writeLong(value)
+    }
+}
+
+final private[avro] class IntLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getInt(ordinal).toLong
+      tally.add(value)
+      out.writeLong(value)
+    }
+}
+
+final private[avro] class LongLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getLong(ordinal)
+      tally.add(value)
+      out.writeLong(value)
+    }
+}
+
+final private[avro] class TimeLeaf(name: String, required: Boolean, tally: LongTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = TimeOfDay.checked(values.getLong(ordinal), name)
+      tally.add(value)
+      out.writeLong(value)
+    }
+}
+
+final private[avro] class FloatLeaf(name: String, required: Boolean, tally: FloatTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getFloat(ordinal)
+      tally.add(value)
+      out.writeFloat(value)
+    }
+}
+
+final private[avro] class DoubleLeaf(name: String, required: Boolean, tally: DoubleTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getDouble(ordinal)
+      tally.add(value)
+      out.writeDouble(value)
+    }
+}
+
+/** Up to eighteen digits in a long, the highest byte first. */
+final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
+    extends AvroLeaf(name, required, tally) {
+  private val topShift = 8 * (AvroSchemas.bytesOfDecimal(t.precision) - 1)
+
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getDecimal(ordinal, t.precision, t.scale).toUnscaledLong
+      tally.add(value)
+      var shift = topShift
+      while (shift >= 0) {
+        out.writeByte((value >> shift).toInt)
+        shift -= 8
+      }
+    }
+}
+
+/** The sign extended to the length of the type. */
+final private[avro] class DecimalLeaf(name: String, required: Boolean, tally: DecimalTally, t: DecimalType)
+    extends AvroLeaf(name, required, tally) {
+  private val length = AvroSchemas.bytesOfDecimal(t.precision)
+
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val value = values.getDecimal(ordinal, t.precision, t.scale).toJavaBigDecimal
+      tally.add(value)
+      val unscaled = value.unscaledValue.toByteArray
+      val fill = if (unscaled(0) < 0) 0xff else 0
+      var i = unscaled.length
+      while (i < length) {
+        out.writeByte(fill)
+        i += 1
+      }
+      out.writeRaw(unscaled, 0, unscaled.length)
+    }
+}
+
+final private[avro] class StringLeaf(name: String, required: Boolean, tally: BytesTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val text = values.getUTF8String(ordinal)
+      val bytes = RowBytes.array(text)
+      val offset = RowBytes.offset(text)
+      tally.add(bytes, offset, text.numBytes)
+      out.writeLong(text.numBytes.toLong)
+      out.writeRaw(bytes, offset, text.numBytes)
+    }
+}
+
+final private[avro] class BinaryLeaf(name: String, required: Boolean, tally: BytesTally)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val bytes = values.getBinary(ordinal)
+      tally.add(bytes, 0, bytes.length)
+      out.writeLong(bytes.length.toLong)
+      out.writeRaw(bytes, 0, bytes.length)
+    }
+}
+
+final private[avro] class FixedLeaf(name: String, required: Boolean, tally: BytesTally, length: Int)
+    extends AvroLeaf(name, required, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val bytes = values.getBinary(ordinal)
+      RowFaults.checkLength(bytes, length, name)
+      tally.add(bytes, 0, length)
+      out.writeRaw(bytes, 0, length)
+    }
+}
+
+/** From text to sixteen bytes, the most significant first. */
+final private[avro] class UuidLeaf(name: String, required: Boolean, tally: BytesTally)
+    extends AvroLeaf(name, required, tally) {
+  private val bytes = new Array[Byte](AvroSchemas.UuidSize)
+  private val buffer = ByteBuffer.wrap(bytes)
+
+  override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
+    if (isPresent(values, ordinal, out)) {
+      val uuid = UuidText.parse(values.getUTF8String(ordinal), name)
+      buffer.putLong(0, uuid.getMostSignificantBits).putLong(8, uuid.getLeastSignificantBits)
+      tally.add(bytes, 0, bytes.length)
+      out.writeRaw(bytes, 0, bytes.length)
+    }
+}

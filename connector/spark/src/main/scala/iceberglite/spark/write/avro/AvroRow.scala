@@ -1,0 +1,111 @@
+package iceberglite.spark.write.avro
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
+
+import iceberglite.io.AvroOutput
+import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type._
+import iceberglite.spec.{NestedType, PrimitiveType}
+
+/** Encodes the rows of one file. */
+final private[avro] class AvroRow(fields: Array[AvroField], ordinals: Array[Int]) {
+  def put(row: InternalRow, out: AvroOutput): Unit = {
+    var i = 0
+    while (i < fields.length) {
+      fields(i).put(row, ordinals(i), out)
+      i += 1
+    }
+  }
+}
+
+private[avro] object AvroRow {
+  def of(input: Vector[InputField], tallies: FileTallies): AvroRow = {
+    val fields = new Builder(tallies).fields(input, Vector.empty, counted = true)
+    new AvroRow(fields.toArray, input.map(_.ordinal).toArray)
+  }
+
+  final private class Builder(tallies: FileTallies) {
+
+    /**
+     * @param path of what holds the fields
+     * @param counted false inside of lists and maps
+     */
+    def fields(inputs: Vector[InputField], path: Vector[String], counted: Boolean): Vector[AvroField] =
+      inputs.map { input =>
+        if (input.isStored) sourced(input, path, counted)
+        else new UnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
+      }
+
+    private def sourced(input: InputField, path: Vector[String], counted: Boolean): AvroField = {
+      val field = input.field.fieldType match {
+        case t: PrimitiveType => leaf(input, t, (path :+ input.field.name).mkString("."), counted)
+        case nested: NestedType => group(input, nested, path :+ input.field.name, counted)
+      }
+      input.source match {
+        case InputSource.Rows(_) => field
+        case InputSource.Constant(value) => new ConstantField(field, new GenericInternalRow(Array[Any](value.orNull)))
+      }
+    }
+
+    private def group(input: InputField, t: NestedType, path: Vector[String], counted: Boolean): AvroField = {
+      val name = path.mkString(".")
+      val required = input.field.required
+      t match {
+        case _: StructType =>
+          val parts = fields(input.parts, path, counted).toArray
+          new StructField(name, required, input.size, parts, input.parts.map(_.ordinal).toArray)
+        case _: ListType => new ListField(name, required, sourced(input.parts.head, path, counted = false))
+        case _: MapType =>
+          val key = sourced(input.parts.head, path, counted = false)
+          new MapField(name, required, key, sourced(input.parts.last, path, counted = false))
+      }
+    }
+
+    private def leaf(input: InputField, t: PrimitiveType, name: String, counted: Boolean): AvroField = {
+      val field = input.field
+      val required = field.required
+      t match {
+        case FloatType => new FloatLeaf(name, required, tallies.ofFloats(field, counted))
+        case DoubleType => new DoubleLeaf(name, required, tallies.ofDoubles(field, counted))
+        case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS =>
+          new LongDecimalLeaf(name, required, tallies.ofUnscaled(field, decimal.scale, counted), decimal)
+        case decimal: DecimalType => new DecimalLeaf(name, required, tallies.ofDecimals(field, counted), decimal)
+        case BooleanType | IntType | LongType | DateType | TimeType | TimestampType | TimestampTzType |
+            TimestampNsType | TimestampTzNsType =>
+          numberLeaf(input, t, name, counted)
+        case StringType | UuidType | FixedType(_) | BinaryType | _: GeometryType | _: GeographyType =>
+          bytesLeaf(input, t, name, counted)
+        case UnknownType | VariantType =>
+          throw Unsupported(s"writing column $name of type $t", "Leave it out of the table")
+      }
+    }
+
+    private def numberLeaf(input: InputField, t: PrimitiveType, name: String, counted: Boolean): AvroField = {
+      val required = input.field.required
+      val tally = tallies.ofLongs(input.field, counted)
+      t match {
+        case BooleanType => new BooleanLeaf(name, required, tally)
+        case IntType if input.dataType == ByteType => new ByteLeaf(name, required, tally)
+        case IntType if input.dataType == ShortType => new ShortLeaf(name, required, tally)
+        case IntType | DateType => new IntLeaf(name, required, tally)
+        case TimeType => new TimeLeaf(name, required, tally)
+        case _ => new LongLeaf(name, required, tally)
+      }
+    }
+
+    private def bytesLeaf(input: InputField, t: PrimitiveType, name: String, counted: Boolean): AvroField = {
+      val required = input.field.required
+      val tally = tallies.ofBytes(input.field, t, counted)
+      t match {
+        case StringType => new StringLeaf(name, required, tally)
+        case UuidType => new UuidLeaf(name, required, tally)
+        case FixedType(length) => new FixedLeaf(name, required, tally, length)
+        case _ => new BinaryLeaf(name, required, tally)
+      }
+    }
+  }
+}

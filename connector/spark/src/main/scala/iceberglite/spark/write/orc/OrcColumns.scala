@@ -1,0 +1,173 @@
+package iceberglite.spark.write.orc
+
+import org.apache.hadoop.hive.ql.exec.vector._
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
+
+import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type._
+import iceberglite.spec.{NestedType, PrimitiveType}
+
+/** Puts rows into the batch of one file. */
+final private[orc] class OrcColumns(fields: Array[OrcField], ordinals: Array[Int]) {
+
+  /** @param at the place in the batch */
+  def put(row: InternalRow, at: Int): Unit = {
+    var i = 0
+    while (i < fields.length) {
+      fields(i).put(row, ordinals(i), at)
+      i += 1
+    }
+  }
+}
+
+private[orc] object OrcColumns {
+
+  /** @param batch whose columns are made of the same fields in the same order */
+  def of(input: Vector[InputField], batch: VectorizedRowBatch, tallies: FileTallies): OrcColumns = {
+    val fields = new Builder(tallies).fields(input, batch.cols, Vector.empty, counted = true)
+    new OrcColumns(fields.toArray, input.map(_.ordinal).toArray)
+  }
+
+  final private class Builder(tallies: FileTallies) {
+
+    /**
+     * @param vectors of those of the fields that are stored, in the same order
+     * @param path of what holds the fields
+     * @param counted false inside of lists and maps
+     */
+    def fields(
+        inputs: Vector[InputField],
+        vectors: Array[ColumnVector],
+        path: Vector[String],
+        counted: Boolean
+    ): Vector[OrcField] = {
+      val stored = vectors.iterator
+      inputs.map { input =>
+        if (input.isStored) sourced(input, stored.next(), path, counted)
+        else new UnwrittenField((path :+ input.field.name).mkString("."), input.field.fieldType)
+      }
+    }
+
+    private def sourced(input: InputField, vector: ColumnVector, path: Vector[String], counted: Boolean): OrcField = {
+      val field = input.field.fieldType match {
+        case t: PrimitiveType => leaf(input, t, vector, (path :+ input.field.name).mkString("."), counted)
+        case nested: NestedType => group(input, nested, vector, path :+ input.field.name, counted)
+      }
+      input.source match {
+        case InputSource.Rows(_) => field
+        case InputSource.Constant(value) => new ConstantField(field, new GenericInternalRow(Array[Any](value.orNull)))
+      }
+    }
+
+    private def group(
+        input: InputField,
+        t: NestedType,
+        vector: ColumnVector,
+        path: Vector[String],
+        counted: Boolean
+    ): OrcField = {
+      val name = path.mkString(".")
+      val required = input.field.required
+      t match {
+        case _: StructType =>
+          val parts = fields(input.parts, vector.asInstanceOf[StructColumnVector].fields, path, counted).toArray
+          new StructField(name, required, vector, input.size, parts, input.parts.map(_.ordinal).toArray)
+        case _: ListType =>
+          val list = vector.asInstanceOf[ListColumnVector]
+          new ListField(name, required, list, sourced(input.parts.head, list.child, path, counted = false))
+        case _: MapType =>
+          val map = vector.asInstanceOf[MapColumnVector]
+          val key = sourced(input.parts.head, map.keys, path, counted = false)
+          val value = sourced(input.parts.last, map.values, path, counted = false)
+          new MapField(name, required, map, key, value)
+      }
+    }
+
+    private def leaf(
+        input: InputField,
+        t: PrimitiveType,
+        vector: ColumnVector,
+        name: String,
+        counted: Boolean
+    ): OrcField = {
+      val field = input.field
+      val required = field.required
+      t match {
+        case FloatType =>
+          new FloatLeaf(name, required, vector.asInstanceOf[DoubleColumnVector], tallies.ofFloats(field, counted))
+        case DoubleType =>
+          new DoubleLeaf(name, required, vector.asInstanceOf[DoubleColumnVector], tallies.ofDoubles(field, counted))
+        case decimal: DecimalType => decimalLeaf(input, decimal, vector, name, counted)
+        case TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType =>
+          val times = vector.asInstanceOf[TimestampColumnVector]
+          new TimestampLeaf(name, required, times, tallies.ofLongs(field, counted), unitsPerSecond(t))
+        case BooleanType | IntType | LongType | DateType | TimeType =>
+          numberLeaf(input, t, vector.asInstanceOf[LongColumnVector], name, counted)
+        case StringType | UuidType | FixedType(_) | BinaryType | _: GeometryType | _: GeographyType =>
+          bytesLeaf(input, t, vector.asInstanceOf[BytesColumnVector], name, counted)
+        case UnknownType | VariantType =>
+          throw Unsupported(s"writing column $name of type $t", "Leave it out of the table")
+      }
+    }
+
+    private def unitsPerSecond(t: PrimitiveType): Long = t match {
+      case TimestampNsType | TimestampTzNsType => 1000000000L
+      case _ => 1000000L
+    }
+
+    private def numberLeaf(
+        input: InputField,
+        t: PrimitiveType,
+        vector: LongColumnVector,
+        name: String,
+        counted: Boolean
+    ): OrcField = {
+      val required = input.field.required
+      val tally = tallies.ofLongs(input.field, counted)
+      t match {
+        case BooleanType => new BooleanLeaf(name, required, vector, tally)
+        case IntType if input.dataType == ByteType => new ByteLeaf(name, required, vector, tally)
+        case IntType if input.dataType == ShortType => new ShortLeaf(name, required, vector, tally)
+        case IntType | DateType => new IntLeaf(name, required, vector, tally)
+        case TimeType => new TimeLeaf(name, required, vector, tally)
+        case _ => new LongLeaf(name, required, vector, tally)
+      }
+    }
+
+    private def decimalLeaf(
+        input: InputField,
+        t: DecimalType,
+        vector: ColumnVector,
+        name: String,
+        counted: Boolean
+    ): OrcField =
+      if (t.precision <= Decimal.MAX_LONG_DIGITS) {
+        val tally = tallies.ofUnscaled(input.field, t.scale, counted)
+        new LongDecimalLeaf(name, input.field.required, vector.asInstanceOf[Decimal64ColumnVector], tally, t)
+      } else {
+        val tally = tallies.ofDecimals(input.field, counted)
+        new DecimalLeaf(name, input.field.required, vector.asInstanceOf[DecimalColumnVector], tally, t)
+      }
+
+    private def bytesLeaf(
+        input: InputField,
+        t: PrimitiveType,
+        vector: BytesColumnVector,
+        name: String,
+        counted: Boolean
+    ): OrcField = {
+      val required = input.field.required
+      val tally = tallies.ofBytes(input.field, t, counted)
+      t match {
+        case StringType => new StringLeaf(name, required, vector, tally)
+        case UuidType => new UuidLeaf(name, required, vector, tally)
+        case FixedType(length) => new FixedLeaf(name, required, vector, tally, length)
+        case _ => new BinaryLeaf(name, required, vector, tally)
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package iceberglite.spark.write.orc
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import iceberglite.data.orc.OrcOutput
+import iceberglite.io.MetricsModes
+import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
+import iceberglite.spec.Schema
+
+/** An ORC file of a task: the rows that Spark hands over, put into the vectors of the library. */
+final private[orc] class OrcDataFile(file: OrcOutput, input: Vector[InputField], schema: Schema, modes: MetricsModes)
+    extends DataFileWriter {
+  private val tallies = new FileTallies(modes)
+  private val columns = OrcColumns.of(input, file.batch, tallies)
+  private var records = 0L
+
+  override def write(row: InternalRow): Unit = {
+    columns.put(row, file.beginRow())
+    file.endRow(sizeOf(row))
+    records += 1
+  }
+
+  private def sizeOf(row: InternalRow): Int = row match {
+    case unsafe: UnsafeRow => unsafe.getSizeInBytes
+    case _ => 0
+  }
+
+  override def length: Long = file.length
+
+  override def buffered: Long = file.buffered
+
+  override def flush(): Unit = file.flush()
+
+  override def finish(): FinishedFile = {
+    val finished = file.finish()
+    val metrics = tallies.metrics(records, Some(file.columnSizes(schema, modes)))
+    FinishedFile(records, finished.length, metrics, finished.stripes)
+  }
+
+  override def abandon(): Unit = file.abandon()
+}

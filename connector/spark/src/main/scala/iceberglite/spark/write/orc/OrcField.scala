@@ -1,0 +1,127 @@
+package iceberglite.spark.write.orc
+
+import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector, ListColumnVector, MapColumnVector}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
+
+import iceberglite.data.orc.OrcEntries
+import iceberglite.spark.write.RowFaults
+import iceberglite.spec.Type
+
+/** Puts one field of every row into a batch of an ORC file. */
+private[orc] trait OrcField {
+
+  /**
+   * The value of a row, a struct or an array; it may be null.
+   *
+   * @param at the place in the field's vector
+   */
+  def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit
+
+  /** That there is none, for the struct that holds the field is null. */
+  def absent(): Unit
+}
+
+/**
+ * A field with a vector of its own.
+ *
+ * @param name the full name, for messages
+ * @param required whether the field may not be null
+ */
+abstract private[orc] class StoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
+
+  /** Whether there is a value to put; a null is put here. */
+  final protected def isPresent(values: SpecializedGetters, ordinal: Int, at: Int): Boolean =
+    if (!values.isNullAt(ordinal)) true
+    else {
+      if (required) RowFaults.nullIn(name)
+      vector.noNulls = false
+      vector.isNull(at) = true
+      absent()
+      false
+    }
+}
+
+/** @param size how many fields the struct has in the rows, written or not */
+final private[orc] class StructField(
+    name: String,
+    required: Boolean,
+    vector: ColumnVector,
+    size: Int,
+    fields: Array[OrcField],
+    ordinals: Array[Int]
+) extends StoredField(name, required, vector) {
+
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val struct = values.getStruct(ordinal, size)
+    var i = 0
+    while (i < fields.length) {
+      fields(i).put(struct, ordinals(i), at)
+      i += 1
+    }
+  }
+
+  override def absent(): Unit = fields.foreach(_.absent())
+}
+
+final private[orc] class ListField(name: String, required: Boolean, vector: ListColumnVector, element: OrcField)
+    extends StoredField(name, required, vector) {
+
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val array = values.getArray(ordinal)
+    val size = array.numElements
+    val first = OrcEntries.begin(vector, at, size)
+    OrcEntries.ensure(vector.child, vector.childCount)
+    var i = 0
+    while (i < size) {
+      element.put(array, i, first + i)
+      i += 1
+    }
+  }
+
+  override def absent(): Unit = ()
+}
+
+final private[orc] class MapField(
+    name: String,
+    required: Boolean,
+    vector: MapColumnVector,
+    key: OrcField,
+    value: OrcField
+) extends StoredField(name, required, vector) {
+
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val map = values.getMap(ordinal)
+    val size = map.numElements
+    val first = OrcEntries.begin(vector, at, size)
+    OrcEntries.ensure(vector.keys, vector.childCount)
+    OrcEntries.ensure(vector.values, vector.childCount)
+    val keys = map.keyArray
+    val contents = map.valueArray
+    var i = 0
+    while (i < size) {
+      key.put(keys, i, first + i)
+      value.put(contents, i, first + i)
+      i += 1
+    }
+  }
+
+  override def absent(): Unit = ()
+}
+
+/**
+ * A field that the rows do not have.
+ *
+ * @param constant holds its value
+ */
+final private[orc] class ConstantField(field: OrcField, constant: InternalRow) extends OrcField {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = field.put(constant, 0, at)
+  override def absent(): Unit = field.absent()
+}
+
+/** A field of a type that is not written: null, which a reader takes a column for that a file lacks, or an error. */
+final private[orc] class UnwrittenField(name: String, fieldType: Type) extends OrcField {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit =
+    if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)
+  override def absent(): Unit = ()
+}

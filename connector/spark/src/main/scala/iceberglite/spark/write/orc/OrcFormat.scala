@@ -1,0 +1,38 @@
+package iceberglite.spark.write.orc
+
+import org.apache.orc.TypeDescription.RowBatchVersion
+
+import iceberglite.data.orc.{OrcOutput, OrcSchemas, OrcSettings, OrcShape}
+import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spec.{FileFormat, Schema}
+
+/**
+ * ORC files of a table.
+ *
+ * @param keyValues what the footer holds besides, such as the table's schema
+ */
+final private[write] class OrcFormat(
+    input: Vector[InputField],
+    schemaId: Int,
+    modes: MetricsModes,
+    settings: OrcSettings,
+    keyValues: Map[String, String],
+    io: FileIO
+) extends DataFileFormat {
+  override def format: FileFormat = FileFormat.Orc
+
+  override def unitSize: Long = settings.stripeSize
+
+  override def newFiles(): NewDataFiles = new Files
+
+  final private class Files extends NewDataFiles {
+    private val schema: Schema = InputColumns.schemaOf(input, schemaId)
+    private val shape = new OrcShape(OrcSchemas.of(schema), settings, keyValues, RowBatchVersion.USE_DECIMAL64)
+
+    override def open(path: String): DataFileWriter =
+      new OrcDataFile(OrcOutput.open(io, path, shape), input, schema, modes)
+
+    override def close(): Unit = ()
+  }
+}

@@ -1,0 +1,187 @@
+package iceberglite.spark.write.orc
+
+import java.nio.ByteBuffer
+
+import org.apache.hadoop.hive.common.`type`.HiveDecimal
+import org.apache.hadoop.hive.ql.exec.vector._
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
+
+import iceberglite.data.orc.OrcTimestamp
+import iceberglite.io.AvroSchemas
+import iceberglite.spark.write.metrics._
+import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spec.Type.DecimalType
+
+/**
+ * Puts plain values into one vector. There is a class for each kind of value, with a `put` of its own, so that the one
+ * call by a table that a value costs is the call of that.
+ */
+abstract private[orc] class OrcLeaf(name: String, required: Boolean, vector: ColumnVector, tally: ColumnTally)
+    extends StoredField(name, required, vector) {
+  final override def absent(): Unit = tally.addNull()
+}
+
+final private[orc] class BooleanLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = if (values.getBoolean(ordinal)) 1L else 0L
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+final private[orc] class ByteLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getByte(ordinal).toLong
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+final private[orc] class ShortLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getShort(ordinal).toLong
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+final private[orc] class IntLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getInt(ordinal).toLong
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+final private[orc] class LongLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getLong(ordinal)
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+final private[orc] class TimeLeaf(name: String, required: Boolean, vector: LongColumnVector, tally: LongTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = TimeOfDay.checked(values.getLong(ordinal), name)
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+final private[orc] class TimestampLeaf(
+    name: String,
+    required: Boolean,
+    vector: TimestampColumnVector,
+    tally: LongTally,
+    unitsPerSecond: Long
+) extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getLong(ordinal)
+    tally.add(value)
+    OrcTimestamp.put(vector, at, value, unitsPerSecond, name)
+  }
+}
+
+final private[orc] class FloatLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: FloatTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getFloat(ordinal)
+    tally.add(value)
+    vector.vector(at) = value.toDouble
+  }
+}
+
+final private[orc] class DoubleLeaf(name: String, required: Boolean, vector: DoubleColumnVector, tally: DoubleTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getDouble(ordinal)
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+/** Up to eighteen digits, in a long. */
+final private[orc] class LongDecimalLeaf(
+    name: String,
+    required: Boolean,
+    vector: Decimal64ColumnVector,
+    tally: LongTally,
+    t: DecimalType
+) extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getDecimal(ordinal, t.precision, t.scale).toUnscaledLong
+    tally.add(value)
+    vector.vector(at) = value
+  }
+}
+
+final private[orc] class DecimalLeaf(
+    name: String,
+    required: Boolean,
+    vector: DecimalColumnVector,
+    tally: DecimalTally,
+    t: DecimalType
+) extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val value = values.getDecimal(ordinal, t.precision, t.scale).toJavaBigDecimal
+    tally.add(value)
+    vector.vector(at).set(HiveDecimal.create(value, false))
+  }
+}
+
+/** The bytes are copied: a batch goes to the file long after the row was written over. */
+final private[orc] class StringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val text = values.getUTF8String(ordinal)
+    val bytes = RowBytes.array(text)
+    val offset = RowBytes.offset(text)
+    tally.add(bytes, offset, text.numBytes)
+    vector.setVal(at, bytes, offset, text.numBytes)
+  }
+}
+
+final private[orc] class BinaryLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val bytes = values.getBinary(ordinal)
+    tally.add(bytes, 0, bytes.length)
+    vector.setVal(at, bytes, 0, bytes.length)
+  }
+}
+
+final private[orc] class FixedLeaf(
+    name: String,
+    required: Boolean,
+    vector: BytesColumnVector,
+    tally: BytesTally,
+    length: Int
+) extends OrcLeaf(name, required, vector, tally) {
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val bytes = values.getBinary(ordinal)
+    RowFaults.checkLength(bytes, length, name)
+    tally.add(bytes, 0, length)
+    vector.setVal(at, bytes, 0, length)
+  }
+}
+
+/** From text to sixteen bytes, the most significant first. */
+final private[orc] class UuidLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
+    extends OrcLeaf(name, required, vector, tally) {
+  private val bytes = new Array[Byte](AvroSchemas.UuidSize)
+  private val buffer = ByteBuffer.wrap(bytes)
+
+  override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
+    val uuid = UuidText.parse(values.getUTF8String(ordinal), name)
+    buffer.putLong(0, uuid.getMostSignificantBits).putLong(8, uuid.getLeastSignificantBits)
+    tally.add(bytes, 0, bytes.length)
+    vector.setVal(at, bytes, 0, bytes.length)
+  }
+}

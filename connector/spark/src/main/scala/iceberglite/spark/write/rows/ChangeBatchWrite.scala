@@ -1,0 +1,91 @@
+package iceberglite.spark.write.rows
+
+import java.util.UUID
+
+import org.apache.spark.sql.connector.write.{
+  DeltaBatchWrite,
+  DeltaWriterFactory,
+  PhysicalWriteInfo,
+  WriterCommitMessage
+}
+
+import iceberglite.io.DataLocations
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.write.{CommitOutcome, EngineSummary, Leftovers, TaskWriterFactory, WritePlan, WrittenFile}
+import iceberglite.spec.{ContentFile, DeleteFileProperties, TableProperty}
+import iceberglite.spec.json.NameMappingJson
+import iceberglite.table.Cleanup
+import iceberglite.table.action.RowDelta
+
+/**
+ * The changes of one statement: its tasks make data files and delete files, and the table gets them in one commit, or not
+ * at all.
+ */
+final private[rows] class ChangeBatchWrite(
+    statement: RowLevelStatement,
+    rows: Option[WritePlan],
+    changed: ChangedFiles,
+    metadata: ChangeMetadata
+) extends DeltaBatchWrite {
+  private val table = statement.table
+  private val locations = DataLocations.of(table.location, table.properties)
+
+  /** Names the files of this statement, and of no other. */
+  private val operationId = UUID.randomUUID().toString
+  private val outcome = new CommitOutcome
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = SparkErrors.in(table.name) {
+    val deletes = DeleteFileTarget(
+      statement.hasVectors,
+      statement.granularity,
+      statement.deleteFormat,
+      statement.deleteTargetSize,
+      DeleteFileProperties.of(table.properties),
+      locations,
+      table.io,
+      table.metadata.specsById,
+      TableProperty.of(TableProperty.NameMappingDefault, table.properties)
+        .map(NameMappingJson.parse(s"table property ${TableProperty.NameMappingDefault.key} of ${table.name}", _)),
+      changed.earlier
+    )
+    new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, operationId)), deletes, metadata, operationId)
+  }
+
+  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
+  override def useCommitCoordinator: Boolean = false
+
+  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
+    val added = for (plan <- rows.toVector; file <- filesOf(messages)) yield plan.contentFile(file)
+    val deletes = changed.united(deletesOf(messages), table.io, locations, operationId)
+    val summary = EngineSummary.of(statement.session) ++ statement.target.summary
+    outcome.commit(table, summary, if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes)))
+    Cleanup.delete(table.io, deletes.replaced)
+  }
+
+  private def action(added: Vector[ContentFile], deletes: UnitedDeletes): RowDelta = new RowDelta(
+    added ++ deletes.files,
+    changed.takenIn(deletes.dataFiles),
+    Some(statement.isolation),
+    changed.filter,
+    rowByRow = statement.isRowByRow,
+    deletedFrom = deletes.dataFiles,
+    to = statement.target.to
+  )
+
+  override def abort(messages: Array[WriterCommitMessage]): Unit = if (!outcome.maybeCommitted) {
+    val known = filesOf(messages).map(_.path) ++ deletesOf(messages).map(_.file.path)
+    Leftovers.remove(table.io, locations, operationId, known.distinct)
+  }
+
+  /** Spark knows no message of a task that did not finish. */
+  private def changesOf(messages: Array[WriterCommitMessage]): Vector[WrittenChanges] =
+    messages.toVector.collect { case changes: WrittenChanges => changes }
+
+  private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
+    changesOf(messages).flatMap(_.files)
+
+  private def deletesOf(messages: Array[WriterCommitMessage]): Vector[WrittenDeletes] =
+    changesOf(messages).flatMap(_.deletes)
+
+  override def toString: String = s"ChangeBatchWrite(table=${table.name}, ${statement.command})"
+}

@@ -1,0 +1,95 @@
+package iceberglite.spark.write.rows
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow}
+import org.apache.spark.sql.connector.metric.CustomTaskMetric
+import org.apache.spark.sql.connector.write.{DeltaWriter, DeltaWriterFactory, WriterCommitMessage}
+
+import iceberglite.io.DataFileNames
+import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WriteMetrics, WrittenFile, WrittenFiles}
+import iceberglite.table.Cleanup
+
+/**
+ * What Spark hands over beside each deleted or updated row.
+ *
+ * @param partitionSize how many fields the partition struct has
+ * @param rowId where the row's id stands; absent before version 3
+ */
+final private[rows] case class ChangeMetadata(partitionSize: Int, rowId: Option[Int])
+
+/**
+ * Makes the writers of a statement's tasks, on the executors.
+ *
+ * @param rows absent for DELETE
+ */
+final private[rows] class ChangeWriterFactory(
+    rows: Option[TaskWriterFactory],
+    deletes: DeleteFileTarget,
+    metadata: ChangeMetadata,
+    operationId: String
+) extends DeltaWriterFactory {
+
+  override def createWriter(partitionId: Int, taskId: Long): DeltaWriter[InternalRow] = {
+    def names(extension: String) = new DataFileNames(partitionId, taskId, operationId, extension)
+    new ChangeWriter(rows.map(_.createWriter(partitionId, taskId)), deletes, metadata, names)
+  }
+}
+
+/** Writes what one task changes: new rows into data files, and positions of old ones into delete files at the end. */
+final private[rows] class ChangeWriter(
+    rows: Option[TaskWriter],
+    target: DeleteFileTarget,
+    metadata: ChangeMetadata,
+    names: String => DataFileNames
+) extends DeltaWriter[InternalRow] {
+  private val deletes = new PositionDeletes(metadata.partitionSize)
+  private var deleteFiles = Vector.empty[String]
+
+  private val lineage = new GenericInternalRow(2)
+  private val withLineage = new JoinedRow
+
+  override def delete(metadata: InternalRow, id: InternalRow): Unit =
+    deletes.add(id.getUTF8String(0), id.getLong(1), metadata)
+
+  /** The new version of a row keeps its id; when it was changed, the commit tells. */
+  override def update(old: InternalRow, id: InternalRow, row: InternalRow): Unit = {
+    delete(old, id)
+    metadata.rowId match {
+      case Some(at) =>
+        if (old.isNullAt(at)) lineage.setNullAt(0) else lineage.setLong(0, old.getLong(at))
+        put(withLineage(row, lineage))
+      case None => put(row)
+    }
+  }
+
+  override def insert(row: InternalRow): Unit =
+    if (metadata.rowId.isEmpty) put(row)
+    else {
+      lineage.setNullAt(0)
+      put(withLineage(row, lineage))
+    }
+
+  private def put(row: InternalRow): Unit = rows match {
+    case Some(writer) => writer.write(row)
+    case None => throw new IllegalStateException("A DELETE has no new rows")
+  }
+
+  override def commit(): WriterCommitMessage = {
+    val written = target.write(deletes, names, path => deleteFiles :+= path)
+    val files: Array[WrittenFile] = rows.map(_.commit()) match {
+      case Some(message: WrittenFiles) => message.files
+      case _ => Array.empty
+    }
+    new WrittenChanges(files, written)
+  }
+
+  override def abort(): Unit = {
+    rows.foreach(_.abort())
+    Cleanup.delete(target.io, deleteFiles)
+  }
+
+  override def close(): Unit = rows.foreach(_.close())
+
+  override def currentMetricsValues: Array[CustomTaskMetric] =
+    rows.fold(WriteMetrics.of(0L, 0L, 0L))(_.currentMetricsValues)
+}

@@ -1,0 +1,109 @@
+package iceberglite.spark.write.rows
+
+import iceberglite.data.{DataFormats, DataTarget, Record}
+import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.io.{DataFileNames, DataLocations, FileIO, MetricsModes}
+import iceberglite.scan.{DeleteFile, DeleteReader}
+import iceberglite.spec.{
+  DeleteGranularity,
+  FileFormat,
+  MetadataColumns,
+  NameMapping,
+  PartitionSpec,
+  PartitionTuple,
+  Schema
+}
+
+/**
+ * Where and how the tasks of a statement write delete files. Serializable, for tasks.
+ *
+ * @param vectors whether deletes are deletion vectors: version 3
+ * @param earlier the deletes of a data file that its new ones take in
+ */
+final private[rows] case class DeleteFileTarget(
+    vectors: Boolean,
+    granularity: DeleteGranularity,
+    format: FileFormat,
+    targetSize: Long,
+    properties: Map[String, String],
+    locations: DataLocations,
+    io: FileIO,
+    specs: Map[Int, PartitionSpec],
+    mapping: Option[NameMapping],
+    earlier: Map[String, Vector[DeleteFile]]
+) {
+
+  /** Writes what a task has deleted. @param names of files of the task without an extension */
+  def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): Array[WrittenDeletes] = {
+    val reader = new DeleteReader(io, specs, mapping)
+    val files = deletes.byPath.map { d =>
+      val path = d.path.toString
+      (d.group, (path, d.positions.union(reader.of(path, earlier.getOrElse(path, Vector.empty)).positions)))
+    }
+    if (files.isEmpty) Array.empty
+    else if (vectors) writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), made)
+    else {
+      val own = names(s"-deletes${format.extension}")
+      val groups = granularity match {
+        case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
+        case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
+      }
+      groups.flatMap(new PositionFiles(_, own, made).written).toArray
+    }
+  }
+
+  private type Deleted = (String, DeletionVector)
+
+  private def newPath(names: DataFileNames, made: String => Unit): String = {
+    val path = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
+    made(path)
+    path
+  }
+
+  private def writeVectors(
+      files: Vector[Deleted],
+      names: DataFileNames,
+      made: String => Unit
+  ): Array[WrittenDeletes] = {
+    val rows = files.map { case (path, positions) => DeletedRows(path, 0, PartitionTuple.Empty, positions) }
+    DeletionVectorFiles.write(io, newPath(names, made), rows).map(WrittenDeletes.ofVector).toArray
+  }
+
+  /** Position delete files of one partition, one after the other. */
+  final private class PositionFiles(files: Vector[Deleted], names: DataFileNames, made: String => Unit) {
+    def written: Vector[WrittenDeletes] = {
+      val result = Vector.newBuilder[WrittenDeletes]
+      var rest = files
+      while (rest.nonEmpty) {
+        val (file, left) = writeSome(rest)
+        result += file
+        rest = left
+      }
+      result.result()
+    }
+
+    /** A file, and the data files that found no place in it. */
+    private def writeSome(files: Vector[Deleted]): (WrittenDeletes, Vector[Deleted]) = {
+      val target = DataTarget(io, newPath(names, made), DeleteFileTarget.Columns, properties, DeleteFileTarget.modes)
+      val writer = DataFormats.of(format).write(target)
+      try {
+        var done = 0
+        while (done < files.size && (done == 0 || writer.length < targetSize)) {
+          val (path, positions) = files(done)
+          positions.foreach(p => writer.write(Record.of(path, p)))
+          done += 1
+        }
+        (WrittenDeletes.ofPositions(writer.close(), files.take(done).map(_._1)), files.drop(done))
+      } catch {
+        case e: Throwable =>
+          writer.abort()
+          throw e
+      }
+    }
+  }
+}
+
+private[rows] object DeleteFileTarget {
+  private val Columns: Schema = Schema(0, Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
+  private val modes: MetricsModes = MetricsModes.ofPositionDeletes(MetricsModes(Map.empty))
+}

@@ -1,0 +1,103 @@
+package iceberglite.spark.write.rows
+
+import org.apache.spark.sql.connector.distributions.Distribution
+import org.apache.spark.sql.connector.expressions.{Expressions, NamedReference, SortOrder}
+import org.apache.spark.sql.connector.metric.CustomMetric
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.connector.write.{
+  DeltaBatchWrite,
+  DeltaWrite,
+  DeltaWriteBuilder,
+  LogicalWriteInfo,
+  RequiresDistributionAndOrdering,
+  SupportsDelta
+}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.read.rows.StatementFiles
+import iceberglite.spark.write.{WriteMetrics, WritePlan}
+import iceberglite.spec.{MetadataColumns, NestedField}
+
+/** Changes rows by marking them in delete files, and appending their new versions. */
+final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends SupportsDelta {
+  private var scan: Option[IcebergScanBuilder] = None
+
+  override def command(): Command = statement.command
+
+  override def rowId(): Array[NamedReference] = columns(MetadataColumns.FilePath, MetadataColumns.Position)
+
+  override def requiredMetadataAttributes(): Array[NamedReference] = {
+    val files = Array[NamedReference](
+      Expressions.column(MetadataColumns.SpecId.name),
+      Expressions.column(MetadataColumns.PartitionName)
+    )
+    if (statement.hasLineage) files ++ columns(MetadataColumns.RowId) else files
+  }
+
+  private def columns(fields: NestedField*): Array[NamedReference] =
+    fields.map(f => Expressions.column(f.name): NamedReference).toArray
+
+  /** Only where an update is one does Spark hand over the id of the row that it changes. */
+  override def representUpdateAsDeleteAndInsert(): Boolean = false
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
+    val builder = statement.scanBuilder(options)
+    scan = Some(builder)
+    builder
+  }
+
+  private def read: StatementFiles = scan.fold(StatementFiles.None)(_.statementFiles)
+
+  override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
+    override def build(): DeltaWrite = SparkErrors.in(statement.table.name) {
+      val isDelete = statement.command == Command.DELETE
+      val given = if (statement.hasLineage) RowPlans.withLineage(info) else info
+      val rows = if (isDelete) None else Some(RowPlans.of(statement, given))
+      new ChangeWrite(statement, rows, new ChangedFiles(statement, () => read), metadataOf(info))
+    }
+  }
+
+  private def metadataOf(info: LogicalWriteInfo): ChangeMetadata = {
+    val schema = info.metadataSchema.orElseThrow(() =>
+      new IllegalStateException("Spark hands over none of the metadata columns that it was asked for")
+    )
+    ChangeMetadata(
+      schema(MetadataColumns.PartitionName).dataType.asInstanceOf[StructType].size,
+      if (statement.hasLineage) Some(schema.fieldIndex(MetadataColumns.RowId.name)) else None
+    )
+  }
+
+  override def toString: String = s"merge-on-read ${statement.command} of ${statement.table.name}"
+}
+
+/** What Spark plans a statement's changes by. @param rows absent for DELETE */
+final private[rows] class ChangeWrite(
+    statement: RowLevelStatement,
+    rows: Option[WritePlan],
+    files: ChangedFiles,
+    metadata: ChangeMetadata
+) extends DeltaWrite
+    with RequiresDistributionAndOrdering {
+  private val requirements = StatementRequirements.changing(statement, rows)
+
+  override def description: String = s"IcebergWrite(table=${statement.table.name}, mode=merge-on-read)"
+
+  override def requiredDistribution: Distribution = requirements.distribution
+
+  override def distributionStrictlyRequired: Boolean = false
+
+  override def requiredOrdering: Array[SortOrder] = requirements.ordering
+
+  override def advisoryPartitionSizeInBytes: Long =
+    if (requirements.isDistributed) rows.fold(0L)(_.advisorySize) else 0L
+
+  override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rows, files, metadata)
+
+  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.all
+
+  override def toString: String = description
+}

@@ -1,0 +1,64 @@
+package iceberglite.spark.write.rows
+
+import org.apache.spark.sql.connector.write.WriterCommitMessage
+
+import iceberglite.data.{WrittenFile => NewFile}
+import iceberglite.spark.write.{FinishedFile, WrittenFile}
+import iceberglite.spec._
+
+/**
+ * A delete file that a task has written, on its way to the driver, which knows specs and partitions.
+ *
+ * @param dataFiles of whose rows it speaks
+ * @param place offset and size of a deletion vector in its file; absent for position delete files
+ */
+final private[rows] case class WrittenDeletes(
+    file: WrittenFile,
+    format: FileFormat,
+    dataFiles: Array[String],
+    place: Option[(Long, Long)]
+) extends Serializable {
+
+  /** The delete file as the table lists it. @param data one of the data files, for spec and partition */
+  def contentFile(data: ContentFile): ContentFile = ContentFile(
+    content = Content.PositionDeletes,
+    path = file.path,
+    format = format,
+    specId = data.specId,
+    partition = data.partition,
+    recordCount = file.recordCount,
+    fileSizeInBytes = file.length,
+    metrics = file.metrics,
+    splitOffsets = file.splitOffsets.toVector,
+    referencedDataFile = if (dataFiles.length == 1) dataFiles.headOption else None,
+    contentOffset = place.map(_._1),
+    contentSizeInBytes = place.map(_._2)
+  )
+}
+
+private[rows] object WrittenDeletes {
+
+  def ofVector(vector: ContentFile): WrittenDeletes = WrittenDeletes(
+    written(vector.path, vector.recordCount, vector.fileSizeInBytes, Metrics.Empty, Vector.empty),
+    FileFormat.Puffin,
+    vector.referencedDataFile.toArray,
+    for (offset <- vector.contentOffset; size <- vector.contentSizeInBytes) yield (offset, size)
+  )
+
+  def ofPositions(file: NewFile, dataFiles: Vector[String]): WrittenDeletes = WrittenDeletes(
+    written(file.path, file.recordCount, file.fileSizeInBytes, file.metrics, file.splitOffsets),
+    file.format,
+    dataFiles.toArray,
+    None
+  )
+
+  private def written(path: String, rows: Long, length: Long, m: Metrics, splitOffsets: Vector[Long]): WrittenFile = {
+    val maps =
+      MetricMaps(m.columnSizes, m.valueCounts, m.nullValueCounts, m.nanValueCounts, m.lowerBounds, m.upperBounds)
+    WrittenFile.of(path, PartitionTuple.Empty, FinishedFile(rows, length, maps, splitOffsets), sorted = false)
+  }
+}
+
+/** What a task of a statement tells the driver: the files with new rows, and the delete files. */
+final private[rows] class WrittenChanges(val files: Array[WrittenFile], val deletes: Array[WrittenDeletes])
+    extends WriterCommitMessage
