@@ -69,6 +69,31 @@ def test_every_type_is_read_by_pyiceberg(spark: SparkSession, table: str, versio
     assert all(v is None for k, v in empty.items() if k != "id")
 
 
+def test_orc_files_are_read_by_pyiceberg(spark: SparkSession, table: str) -> None:
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT NOT NULL, {ALL_TYPES}) USING iceberg PARTITIONED BY (bucket(2, id)) "
+        "TBLPROPERTIES ('write.format.default' = 'orc')"
+    )
+    # In ORC there is no time in the last second before 1970.
+    row = FULL_ROW.replace("1969-12-31 23:59:59.999999", "1969-12-31 23:59:58.999999")
+    spark.sql(f"INSERT INTO {table} SELECT id, {row} FROM range(100)")
+    spark.sql(f"INSERT INTO {table} SELECT -1, {', '.join(['NULL'] * (len(spark.table(table).columns) - 1))}")
+    theirs = static(spark, table)
+    assert {Path(f["file_path"]).suffix for f in theirs.inspect.files().to_pylist()} == {".orc"}
+    empty, *full = by_id(theirs.scan().to_arrow().to_pylist())
+    # As above.
+    assert empty.pop("tags") in (None, [])
+    assert empty == {"id": -1} | dict.fromkeys(empty.keys() - {"id"})
+    assert [r["id"] for r in full] == list(range(100))
+    ours = spark.table(table).where("id = 7").collect()[0].asDict(recursive=True)
+    found = full[7]
+    assert found.pop("ts") == datetime.datetime(1969, 12, 31, 23, 59, 58, 999999, tzinfo=datetime.timezone.utc)
+    del ours["ts"]
+    assert dict(found.pop("counts")) == ours.pop("counts")
+    assert {k: bytes(v) if isinstance(v, bytearray) else v for k, v in ours.items()} == found
+    assert theirs.scan(row_filter="id >= 40 and id < 50").to_arrow().num_rows == 10
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_partitioned_and_evolved_tables_are_read_by_pyiceberg(spark: SparkSession, table: str, version: int) -> None:
     spark.sql(

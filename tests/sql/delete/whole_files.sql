@@ -30,9 +30,6 @@ SELECT count(*) FROM t;
 
 INSERT INTO t VALUES (5, 'a'), (6, 'a');
 
--- error deletes whole files only
-DELETE FROM t WHERE id = 5;
-
 DELETE FROM t;
 
 -- query

@@ -23,7 +23,7 @@ CREATE TABLE t (id INT, i INTERVAL DAY) USING iceberg;
 -- error Set the table property format-version to 3
 CREATE TABLE t (id INT DEFAULT 5) USING iceberg;
 
--- error partition
+-- error Invalid value for transform
 CREATE TABLE t (id INT) USING iceberg PARTITIONED BY (zorder(id));
 
 -- error have no such transform

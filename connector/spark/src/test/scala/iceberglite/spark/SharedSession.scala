@@ -121,11 +121,19 @@ object SharedSession {
   )
 
   /** Another session on the same storage, without any extensions. */
-  lazy val plain: SparkSession = {
+  lazy val plain: SparkSession = beside(identity)
+
+  /**
+   * Another one with our extensions alone. A rule of Apache Iceberg's fails for every UPDATE and MERGE on tables of
+   * another source (1.12: `RewriteOperationForRowLineage`).
+   */
+  lazy val alone: SparkSession = beside(_.withExtensions(new SparkSessionExtensions))
+
+  private def beside(extended: SparkSession.Builder => SparkSession.Builder): SparkSession = {
     val shared = spark
     SparkSession.clearDefaultSession()
     SparkSession.clearActiveSession()
-    try session(identity)
+    try session(extended)
     finally {
       SparkSession.setDefaultSession(shared)
       SparkSession.setActiveSession(shared)

@@ -40,7 +40,7 @@ class SqlScenarioSuite extends AnyFunSuite with SharedSession {
 
   private def run(scenario: SqlScenario, catalog: ScenarioCatalog): Unit = {
     val directory = newDirectory("scenario")
-    val session = spark.newSession()
+    val session = SharedSession.alone.newSession()
     catalog.settings(directory).foreach { case (key, value) => session.conf.set(key, value) }
     if (catalog.isShared) ServerSettings.clear(session, CatalogName)
     session.sql(s"CREATE NAMESPACE $CatalogName.db")

@@ -1,6 +1,5 @@
 package iceberglite.spark.write
 
-import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -116,14 +115,6 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(sorted(s"SELECT DISTINCT part FROM ${peer(t)}") == Seq("[2]", "[4]"))
     sql(s"TRUNCATE TABLE $t")
     assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
-  }
-
-  test("a DELETE that would have to look at rows is refused and changes nothing") {
-    val t = filled()
-    changesNothing(t) {
-      intercept[AnalysisException](sql(s"DELETE FROM $t WHERE id = 7"))
-      intercept[AnalysisException](sql(s"DELETE FROM $t WHERE id % 2 = 0"))
-    }
   }
 
   test("a write without rows commits a snapshot without files") {

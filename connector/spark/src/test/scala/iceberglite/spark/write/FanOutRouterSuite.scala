@@ -97,6 +97,7 @@ private object FanOutRouterSuite {
     var mostOpen = 0
 
     override def format: FileFormat = FileFormat.Parquet
+    override def unitSize: Long = 100L
 
     override def newFiles(): NewDataFiles = new NewDataFiles {
       override def open(path: String): DataFileWriter = {

@@ -19,7 +19,8 @@ class RowRequirementsSuite extends AnyFunSuite {
       optional(2, "ts", TimestampTzType),
       optional(3, "a.b", StructType(Vector(optional(4, "c", StringType)))),
       optional(5, "u", UuidType),
-      optional(6, "nanos", TimestampNsType)
+      optional(6, "nanos", TimestampNsType),
+      optional(7, "l", ListType(8, IntType, elementRequired = false))
     )
   )
 
@@ -85,6 +86,12 @@ class RowRequirementsSuite extends AnyFunSuite {
 
   test("fields that were dropped from the spec do not count") {
     assert(!requirements(spec(1 -> Void)).isDistributed)
+  }
+
+  test("by the elements of a list rows are neither spread nor sorted") {
+    val byElement = SortOrder(1, Vector(SortField(Vector(8), Identity, Ascending, NullsFirst)))
+    val r = requirements(PartitionSpec.Unpartitioned, byElement)
+    assert(!r.isDistributed && r.ordering.isEmpty && !r.sorted)
   }
 
   test("what Spark would compute otherwise than the spec is left out, and then nothing is said to be sorted") {

@@ -30,17 +30,11 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(refusal("overwrite-mode", "sometimes").contains("dynamic or static"))
   }
 
-  test("formats that are not written yet are refused with what to set") {
-    val t = filled()
-    Seq("orc", "avro").foreach { format =>
-      val error = intercept[AnalysisException](ten.writeTo(t).option("write-format", format).append())
-      assert(error.getMessage.contains(format) && error.getMessage.contains("write.format.default"))
-    }
-  }
-
-  test("merge-schema is refused rather than unheard") {
-    val error = intercept[AnalysisException](ten.writeTo(filled()).option("merge-schema", "true").append())
-    assert(error.getMessage.contains("merge-schema"))
+  test("rewritten-file-scan-task-set-id is refused rather than unheard") {
+    val error = intercept[AnalysisException](
+      ten.writeTo(filled()).option("rewritten-file-scan-task-set-id", "x").append()
+    )
+    assert(error.getMessage.contains("rewritten-file-scan-task-set-id"))
   }
 
   test("a file ends at the target size, and the next begins") {

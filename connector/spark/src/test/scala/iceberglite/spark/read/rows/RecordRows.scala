@@ -14,7 +14,7 @@ import iceberglite.spec.Type._
 import iceberglite.spec.{NestedField, Type}
 
 /** The rows that are expected: records as rows of Spark, in the types of [[iceberglite.spark.convert.SparkTypes]]. */
-private[read] object RecordRows {
+private[spark] object RecordRows {
 
   /** The function throws an `InvalidArgument` for bytes that are no variant. */
   def of(fields: Vector[NestedField]): Record => InternalRow = {

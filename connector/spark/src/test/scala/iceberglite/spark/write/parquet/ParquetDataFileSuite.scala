@@ -232,7 +232,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  private val settings = ParquetSettings("zstd", None, 128L << 20, 1 << 20, 20000, 2 << 20, 512L << 20)
+  private val settings = ParquetSettings.of(Map("write.parquet.compression-codec" -> "zstd"))
 
   private def open(schema: Schema, settings: ParquetSettings = settings): (Path, DataFileWriter) = {
     val input = new InputColumns("t", schema, true, false).of(SparkTypes.toSpark(schema))

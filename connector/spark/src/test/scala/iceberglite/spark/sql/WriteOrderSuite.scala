@@ -1,0 +1,119 @@
+package iceberglite.spark.sql
+
+import scala.util.Try
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.LiteCatalog
+import iceberglite.spark.write.WriteFixture
+import iceberglite.spec.{SortOrder, TableMetadata, TableProperty}
+
+/** `ALTER TABLE ... WRITE ...`: what it makes of the table's metadata, beside Apache Iceberg's, and of later writes. */
+class WriteOrderSuite extends AnyFunSuite with WriteFixture {
+
+  /** The file-system catalogs share their storage, so that ours reads the metadata of either side. */
+  private def metadata(table: String): TableMetadata = {
+    val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+    val live = ours.liveTable(Identifier.of(Array(ns), table.split('.').last))
+    live.refresh()
+    live.current.metadata
+  }
+
+  private def state(table: String): (Vector[SortOrder], Int, Option[String]) = {
+    val m = metadata(table)
+    (m.sortOrders, m.defaultSortOrderId, m.properties.get(TableProperty.Distribution.key))
+  }
+
+  test("the same statements make the same orders and distribution as Apache Iceberg's, and fail alike") {
+    val columns = "id BIGINT, data STRING, ts TIMESTAMP, s STRUCT<x: INT, `a.b`: STRING>, l ARRAY<INT>, asc INT"
+    val (ours, theirs) = (newTable(), newTable())
+    Seq(ours, peer(theirs)).foreach(t => sql(s"CREATE TABLE $t ($columns) USING iceberg PARTITIONED BY (days(ts))"))
+    val statements = Seq(
+      "ORDERED BY id",
+      "ORDERED BY id ASC NULLS FIRST",
+      "LOCALLY ORDERED BY id DESC, data ASC NULLS LAST",
+      "UNORDERED",
+      "LOCALLY ORDERED BY id",
+      "DISTRIBUTED BY PARTITION",
+      "DISTRIBUTED BY PARTITION ORDERED BY bucket(8, id), truncate(4, data) DESC",
+      "ORDERED BY (days(ts), hours(ts) NULLS LAST) DISTRIBUTED BY PARTITION",
+      "DISTRIBUTED BY PARTITION UNORDERED",
+      "ordered by years(ts), months(ts) desc nulls first",
+      "ORDERED BY s.x, `s`.x DESC, asc ASC",
+      "ORDERED BY year(ts), hour(ts)",
+      "ORDERED BY nothing",
+      "ORDERED BY l",
+      "ORDERED BY s",
+      "ORDERED BY bucket(id)",
+      "ORDERED BY days(data)",
+      "ORDERED BY zorder(id, data)",
+      "ORDERED BY id UNORDERED",
+      "DISTRIBUTED BY PARTITION DISTRIBUTED BY PARTITION",
+      "DISTRIBUTED BY id",
+      "ORDERED BY",
+      ""
+    )
+    statements.foreach { statement =>
+      val results = Seq(ours, peer(theirs)).map(t => Try(sql(s"ALTER TABLE $t WRITE $statement")).isSuccess)
+      assert(results.distinct.size == 1, s"$statement succeeds: $results")
+      assert(state(ours) == state(theirs), statement)
+      assert(shown(peer(ours)) == shown(peer(theirs)) && shown(ours) == shown(peer(ours)), statement)
+    }
+  }
+
+  /** The peer shows the width of a truncation behind the column. */
+  private def shown(table: String): Seq[String] = {
+    sql(s"REFRESH TABLE $table")
+    rows(s"SHOW TBLPROPERTIES $table").map(_.toString.replace("truncate(data, 4)", "truncate(4, data)"))
+      .filter(p => p.contains("sort-order") || p.contains("mode"))
+  }
+
+  test("order and distribution change in one commit, which is refused where another was first") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, data STRING) USING iceberg")
+    val before = metadata(t).metadataLog.size
+    sql(s"ALTER TABLE $t WRITE ORDERED BY data")
+    assert(metadata(t).metadataLog.size == before + 1)
+    sql(s"ALTER TABLE ${peer(t)} WRITE UNORDERED")
+    val error = intercept[Exception](sql(s"ALTER TABLE $t WRITE ORDERED BY id"))
+    assert(messages(error).contains(t.split('.').last) && state(t)._3.contains("none"))
+  }
+
+  test("rows are spread and sorted as the statement says, and the files say by which order") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, data STRING, s STRUCT<x: BIGINT>) USING iceberg PARTITIONED BY (bucket(2, id))")
+    def write(): Unit = spark.range(0, 1000, 1, 2)
+      .selectExpr(
+        "id",
+        "if(id % 9 = 0, NULL, concat('n', lpad(id * 7919 % 100, 2, '0'))) AS data",
+        "named_struct('x', if(id % 5 = 0, NULL, id * 31 % 17)) AS s"
+      ).writeTo(t).append()
+    orders.zipWithIndex.foreach { case ((statement, keys), i) =>
+      sql(s"ALTER TABLE $t WRITE $statement")
+      write()
+      val files = listed(t, "file_path, sort_order_id").filter(_.getInt(1) == i + 1).map(_.getString(0))
+      assert(files.size >= 2, statement)
+      val found = spark.read.parquet(files: _*).selectExpr("input_file_name()" +: keys: _*).collect().toSeq
+      found.groupBy(_.getString(0)).foreach { case (file, inFile) =>
+        val numbers = inFile.map(_.toSeq.tail.map(_.asInstanceOf[Long]))
+        assert(numbers == numbers.sorted(Ordering.Implicits.seqDerivedOrdering[Seq, Long]), s"$statement in $file")
+      }
+    }
+    sql(s"ALTER TABLE $t WRITE UNORDERED")
+    write()
+    assert(listed(t, "sort_order_id").map(_.getInt(0)).toSet == Set(0, 1, 2, 3))
+    assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[4000,1998000]")
+  }
+
+  /** Statements, and numbers that ascend from row to row in files that are sorted so. */
+  private def orders: Seq[(String, Seq[String])] = Seq(
+    "ORDERED BY data DESC, id" -> Seq(last("-CAST(substr(data, 2) AS BIGINT)"), "id"),
+    "DISTRIBUTED BY PARTITION LOCALLY ORDERED BY s.x NULLS LAST, bucket(8, id) DESC, id" ->
+      Seq(last("s.x"), "-CAST(lite.system.bucket(8, id) AS BIGINT)", "id"),
+    "LOCALLY ORDERED BY truncate(2, data) ASC NULLS LAST, id DESC" ->
+      Seq(last("CAST(substr(data, 2, 1) AS BIGINT)"), "-id")
+  )
+
+  private def last(number: String): String = s"coalesce($number, ${Long.MaxValue})"
+}

@@ -1,0 +1,65 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.{AnalysisException, Row}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Options of writes and the session's settings that choose the format of data files, and how they are made. */
+class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
+
+  test("the option write-format comes before the table's, and a table may have files of all formats") {
+    val t = create("id BIGINT", "avro")
+    Seq("parquet", "orc", "avro").foreach(f => spark.range(5).writeTo(t).option("write-format", f).append())
+    spark.range(5).writeTo(t).append()
+    assert(listed(t, "file_format").map(_.getString(0).toLowerCase).distinct.sorted == Seq("avro", "orc", "parquet"))
+    Seq(t, peer(t)).foreach(table => assert(rows(s"SELECT count(*), sum(id) FROM $table").head == Row(20L, 40L)))
+    val error = intercept[AnalysisException](spark.range(5).writeTo(t).option("write-format", "csv").append())
+    assert(error.getMessage.contains("parquet, orc or avro"))
+  }
+
+  test("the codec is that of the option, else of the session, else of the table, for the format that is written") {
+    val ofTable = Map("write.orc.compression-codec" -> "lz4", "write.avro.compression-codec" -> "snappy")
+    val t = create("id BIGINT", "orc", more = ofTable)
+    def write(options: (String, String)*): Unit =
+      spark.range(0, 5, 1, 1).writeTo(t).options(options.toMap).append()
+    write()
+    assert(codecs(t) == Set("LZ4"))
+    write("write-format" -> "avro")
+    assert(codecs(t) == Set("LZ4", "snappy"))
+    withConf("spark.sql.iceberg.compression-codec" -> "zstd") {
+      write()
+      write("write-format" -> "avro")
+      write("compression-codec" -> "none")
+      write("write-format" -> "avro", "compression-codec" -> "gzip", "compression-level" -> "1")
+    }
+    assert(codecs(t) == Set("LZ4", "snappy", "ZSTD", "zstandard", "NONE", "deflate"))
+  }
+
+  test("a codec, level or strategy that cannot be is refused with those that the format has") {
+    val t = create("id BIGINT", "orc")
+    def refusal(options: (String, String)*): String =
+      intercept[AnalysisException](spark.range(5).writeTo(t).options(options.toMap).append()).getMessage
+    val ofOrc = refusal("compression-codec" -> "gzip")
+    assert(ofOrc.contains("option compression-codec") && ofOrc.contains("none, zlib, snappy, lzo, lz4, zstd"))
+    val ofAvro = refusal("write-format" -> "avro", "compression-codec" -> "zlib")
+    assert(ofAvro.contains("uncompressed, snappy, gzip, zstd"))
+    assert(refusal("compression-strategy" -> "harder").contains("speed, compression"))
+    assert(refusal("write-format" -> "avro", "compression-level" -> "high").contains("compression-level"))
+    assert(listed(t).isEmpty)
+  }
+
+  test("the strategy of ORC files is that of the option, else of the session, else of the table") {
+    val t = create("id BIGINT, s STRING", "orc")
+    def write(options: (String, String)*): Long = {
+      val before = listed(t, "file_size_in_bytes").map(_.getLong(0)).sum
+      spark.range(0, 50000, 1, 1).selectExpr("id * 7919 % 10007 AS id", "concat('text ', id * 31 % 5003) AS s")
+        .writeTo(t).options(options.toMap).append()
+      listed(t, "file_size_in_bytes").map(_.getLong(0)).sum - before
+    }
+    val fast = write()
+    val small = write("compression-strategy" -> "compression")
+    assert(small < fast)
+    withConf("spark.sql.iceberg.compression-strategy" -> "compression")(assert(write() == small))
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.orc.compression-strategy' = 'compression')")
+    assert(write() == small)
+  }
+}

@@ -1,0 +1,186 @@
+package iceberglite.spark.write
+
+import java.nio.file.{Files, Path, Paths}
+
+import scala.annotation.nowarn
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile => CoreFile}
+import iceberglite.io.{FileIO, HadoopFileIO, MetricsModes}
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.rows.RecordRows
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.Type._
+import iceberglite.spec._
+import iceberglite.table.MemoryFileIO
+
+/**
+ * What holds for the files of a format that core writes too, record by record: they have the same rows, and the table
+ * is told the same of them.
+ */
+abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 30)
+
+  private[write] def format(
+      input: Vector[InputField],
+      modes: MetricsModes,
+      properties: Map[String, String],
+      io: FileIO
+  ): DataFileFormat
+
+  /** The value without what the format cannot hold. */
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+
+  /** All types but those of which nothing but null is written. */
+  private val types = RecordGenerators.all.filter(t => (t: Type) != VariantType && (t: Type) != UnknownType)
+
+  protected def inputOf(schema: Schema): Vector[InputField] =
+    new InputColumns("t", schema, true, false).of(SparkTypes.toSpark(schema))
+
+  /** A file in memory, written by Spark's rows; each row is written over by the next. */
+  final protected class Run(schema: Schema, rows: Seq[Record], properties: Map[String, String] = Map.empty) {
+    val io = new MemoryFileIO
+    val path: String = s"mem:/f.${core.format.name}"
+    private val modes = MetricsModes.of(properties, schema, SortOrder.Unsorted)
+
+    val finished: FinishedFile = {
+      val writer = format(inputOf(schema), modes, properties, io).newFiles().open(path)
+      converted(schema, rows).foreach(writer.write)
+      writer.finish()
+    }
+
+    def records: Vector[Record] = {
+      val read = core.read(DataSource(io, path, finished.length), schema.asStruct)
+      try read.toVector
+      finally read.close()
+    }
+
+    /** The same rows, written record by record. */
+    lazy val byCore: CoreFile = {
+      val writer = core.write(DataTarget(new MemoryFileIO, path, schema, properties, modes))
+      rows.foreach(writer.write)
+      writer.close()
+    }
+  }
+
+  protected def converted(schema: Schema, rows: Seq[Record]): Iterator[InternalRow] = {
+    val project = UnsafeProjection.create(SparkTypes.toSpark(schema.fields.map(_.copy(required = false))))
+    val toRow = RecordRows.of(schema.fields)
+    rows.iterator.map(r => project(toRow(r)))
+  }
+
+  private def records(schema: Schema, most: Int = 30): Gen[Vector[Record]] =
+    RecordGenerators.records(schema, most).map(_.map(held(_, schema.asStruct).asInstanceOf[Record]))
+
+  private val cases: Gen[(Schema, Vector[Record])] =
+    RecordGenerators.schema(types).flatMap(s => records(s).map(s -> _))
+
+  private def checkSame(run: Run, rows: Seq[Record]): Unit = {
+    assert(run.records.map(RecordGenerators.comparable) == rows.map(RecordGenerators.comparable))
+    assert(run.finished.recordCount == rows.size && run.finished.length == run.io.read(run.path).length)
+    val (bySpark, byCore) = (run.finished.metrics, run.byCore.metrics.asInstanceOf[MetricMaps])
+    assert(bySpark.copy(columnSizes = None) == byCore.copy(columnSizes = None))
+    assert(bySpark.columnSizes.map(_.keySet) == byCore.columnSizes.map(_.keySet))
+    ()
+  }
+
+  test("random rows of random schemas come back, and are counted and bounded as by records") {
+    forAll(cases) { case (schema, rows) => checkSame(new Run(schema, rows), rows) }
+  }
+
+  test("so do many rows of every type, with every mode of metrics") {
+    val schema = RecordGenerators.flat(types)
+    val modes = Gen.oneOf("none", "counts", "truncate(3)", "full").map(m => Map("write.metadata.metrics.default" -> m))
+    forAll(records(schema, most = 60), modes, minSuccessful(6)) { (few, properties) =>
+      whenever(few.nonEmpty) {
+        val rows = Vector.tabulate(1100)(i => few(i % few.size))
+        checkSame(new Run(schema, rows, properties), rows)
+      }
+    }
+  }
+
+  private val nested = Schema(
+    3,
+    Vector(
+      required(1, "id", LongType),
+      optional(
+        2,
+        "points",
+        ListType(3, StructType(Vector(required(4, "x", DoubleType), optional(5, "y", FloatType))), false)
+      ),
+      optional(6, "at", StructType(Vector(required(7, "lat", IntType), optional(8, "note", StringType))))
+    )
+  )
+
+  /** Not as unsafe rows, which have no room for a null in a field that must have a value. */
+  private def refusal(schema: Schema, row: Record): ValidationFailed = intercept[ValidationFailed] {
+    val io = new MemoryFileIO
+    val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
+    writer.write(RecordRows.of(schema.fields)(row))
+  }
+
+  test("a null in a required field fails, and names the field with what holds it") {
+    assert(refusal(nested, Record.of(null, null, null)).getMessage.contains("Column id is NOT NULL"))
+    val inList = Record.of(1L, Vector(Record.of(null, 1f)), null)
+    assert(refusal(nested, inList).getMessage.contains("Column points.element.x is NOT NULL"))
+    assert(refusal(nested, Record.of(1L, null, Record.of(null, "n"))).getMessage.contains("Column at.lat is NOT NULL"))
+  }
+
+  test("of a struct that is null all columns are counted as null") {
+    val run = new Run(nested, Seq(Record.of(1L, null, null), Record.of(2L, Vector.empty, Record.of(5, "b"))))
+    assert(run.finished.metrics.nullValueCounts.get == Map(1 -> 0L, 7 -> 1L, 8 -> 1L))
+    assert(run.finished.metrics.valueCounts.get == Map(1 -> 2L, 7 -> 2L, 8 -> 2L))
+  }
+
+  test("values that a type cannot be fail, and name the column") {
+    def refused(t: PrimitiveType, value: Any): String = intercept[InvalidArgument] {
+      val schema = Schema(0, Vector(optional(1, "c", t)))
+      val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, new MemoryFileIO).newFiles()
+        .open("mem:/f")
+      writer.write(InternalRow(value))
+    }.getMessage
+    assert(refused(FixedType(3), Array[Byte](1, 2)).contains("fixed[3]"))
+    assert(refused(TimeType, 86400000000L).contains("column c"))
+    assert(refused(UuidType, org.apache.spark.unsafe.types.UTF8String.fromString("none")).contains("column c"))
+  }
+
+  test("of a type that is not written nulls are taken, and nothing else") {
+    val schema = Schema(0, Vector(optional(1, "v", LongType), optional(2, "any", VariantType)))
+    assert(new Run(schema, Seq(Record.of(1L, null))).records == Seq(Record.of(1L, null)))
+    val error = intercept[Unsupported] {
+      val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, new MemoryFileIO).newFiles()
+        .open("mem:/f")
+      writer.write(InternalRow(1L, org.apache.spark.unsafe.types.UTF8String.fromString("{}")))
+    }
+    assert(error.getMessage.contains("column any of type variant"))
+  }
+
+  test("a file that is abandoned is closed without an end, and can be removed") {
+    val directory = Files.createTempDirectory("abandoned")
+    val path = Paths.get(directory.toString, "new", "f")
+    val io = new HadoopFileIO(new Configuration())
+    val writer = format(inputOf(nested), MetricsModes(Map.empty), Map.empty, io).newFiles().open(path.toString)
+    converted(nested, (1 to 5000).map(i => Record.of(i.toLong, null, null))).foreach(writer.write)
+    writer.abandon()
+    assert(Files.deleteIfExists(path))
+    removeEmpty(path.getParent, directory)
+  }
+
+  private def removeEmpty(directories: Path*): Unit = directories.foreach(Files.delete)
+
+  /** Rows of incompressible strings. */
+  protected def randomRows(count: Int, length: Int): Vector[Record] = {
+    val random = new scala.util.Random(3)
+    Vector.tabulate(count)(i => Record.of(i.toLong, random.alphanumeric.take(length).mkString))
+  }
+
+  protected val simple: Schema = Schema(0, Vector(required(1, "id", LongType), optional(2, "text", StringType)))
+}

@@ -1,0 +1,214 @@
+package iceberglite.spark.write
+
+import scala.util.Try
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.functions.{col, udf}
+import org.apache.spark.sql.{AnalysisException, DataFrame}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.{LiteCatalog, LiveTable}
+import iceberglite.spec.Type.{IntType, StringType}
+import iceberglite.spec.json.SchemaJson
+import iceberglite.spec.{Schema, Type}
+import iceberglite.table.action.{UpdateProperties, UpdateSchema}
+
+/** Writes with columns that the table does not have yet, or has narrower, beside Apache Iceberg's. */
+class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
+
+  /** The file-system catalogs share their storage, so that ours reads the metadata of either side. */
+  private def live(table: String): LiveTable = {
+    val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+    val found = ours.liveTable(Identifier.of(Array(ns), table.split('.').last))
+    found.refresh()
+    found
+  }
+
+  private def columns(table: String): String =
+    SchemaJson.toJson(live(table).current.schema.copy(schemaId = 0))
+
+  private def openTable(columns: String, more: String = ""): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t ($columns) USING iceberg $more")
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    t
+  }
+
+  /** The peer takes columns in another order only if it is told not to look. */
+  private def append(table: String, rows: DataFrame): Unit =
+    rows.writeTo(table).option("merge-schema", "true").option("check-ordering", "false").append()
+
+  private def inMergingSession(body: => Any): Unit = {
+    withConf("spark.sql.iceberg.merge-schema" -> "true")(body)
+    ()
+  }
+
+  /** Writes to a table of ours and to one of the peer's: columns and ids are the same after each, and rows at the end. */
+  private def same(columns: String, more: String = "")(writes: (String => Unit)*): String = {
+    val (ours, theirs) = (openTable(columns, more), openTable(columns, more))
+    writes.zipWithIndex.foreach { case (write, i) =>
+      val results = Seq(ours, peer(theirs)).map(t => Try(write(t)))
+      assert(results.map(_.isSuccess).distinct.size == 1, s"$i: $results")
+      sql(s"REFRESH TABLE $theirs")
+      assert(this.columns(ours) == this.columns(theirs), s"$i: $results")
+    }
+    val read = Seq(ours, peer(ours), theirs).map(t => sorted(s"SELECT * FROM $t"))
+    assert(read.distinct.size == 1 && read.head.nonEmpty)
+    ours
+  }
+
+  private def appends(select: String): String => Unit = append(_, sql(s"SELECT $select"))
+
+  test("columns are added at every level, left out, and taken in any order") {
+    val t = same("id BIGINT, s STRUCT<a: INT>, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<y: INT>>")(
+      appends("1L AS id, 'new' AS data"),
+      appends("named_struct('b', 'x', 'a', 1) AS s, 2L AS id"),
+      appends("3L AS id, array(named_struct('z', 1, 'x', 2)) AS l, map('k', named_struct('w', 1)) AS m"),
+      appends("4L AS id, named_struct('c', named_struct('d', array(1))) AS s, current_date() > DATE '1970-01-01' AS f"),
+      appends("true AS f")
+    )
+    assert(live(t).current.schema.fields.map(_.name) == Seq("id", "s", "l", "m", "data", "f"))
+    // Apache Iceberg finds no type for it.
+    append(t, sql("SELECT 5L AS id, NULL AS data"))
+    assert(rows(s"SELECT data FROM $t WHERE id = 5").map(_.toString) == Seq("[null]"))
+  }
+
+  test("types are widened where files stay readable, narrower values are taken as they are, others refused") {
+    val wide = "w BIGINT, x DOUBLE, e DECIMAL(12, 2)"
+    val t = same(s"i INT, f FLOAT, d DECIMAL(9, 2), s STRUCT<i: INT>, l ARRAY<INT>, $wide")(
+      appends("1 AS i, CAST(1.5 AS FLOAT) AS f, 1.25BD AS d, named_struct('i', 1) AS s, array(1) AS l"),
+      appends("7 AS w, CAST(7.5 AS FLOAT) AS x, CAST(7.25 AS DECIMAL(9, 2)) AS e"),
+      appends("CAST(2 AS TINYINT) AS i, CAST(9 AS SMALLINT) AS w"),
+      appends("3000000000 AS i, 2.5D AS f, CAST(2.25 AS DECIMAL(20, 2)) AS d"),
+      appends("named_struct('i', 4000000000) AS s, array(5000000000) AS l"),
+      appends("5 AS i, CAST(1.5 AS FLOAT) AS f, CAST(3.25 AS DECIMAL(4, 2)) AS d"),
+      appends("'text' AS i"),
+      appends("1.5D AS i"),
+      appends("CAST(1 AS DECIMAL(20, 3)) AS d"),
+      appends("1 AS s"),
+      appends("TIMESTAMP '2024-01-01 00:00:00' AS f")
+    )
+    assert(live(t).current.schema.fields.map(_.fieldType.toString).take(3) == Seq("long", "double", "decimal(20, 2)"))
+    sameWhere(t)("i = 3000000000", "i = 5", "w = 7", "w = 9", "e = 7.25", "x > 7", "d < 2", "s.i = 4000000000")
+  }
+
+  /** One row each, wherever it is looked for. */
+  private def sameWhere(table: String)(conditions: String*): Unit = conditions.foreach { where =>
+    val found = Seq(table, peer(table)).map(t => sorted(s"SELECT * FROM $t WHERE $where"))
+    assert(found.distinct.size == 1 && found.head.size == 1, where)
+  }
+
+  // Apache Iceberg's writer fails here with a ClassCastException.
+  test("values narrower than the columns that a table is partitioned by find their partitions") {
+    val t = openTable("i INT, w BIGINT, e DECIMAL(12, 2)", "PARTITIONED BY (i, bucket(4, w), truncate(10, e), w)")
+    append(t, sql("SELECT 1 AS i, 2L AS w, CAST(3.25 AS DECIMAL(12, 2)) AS e"))
+    append(t, sql("SELECT 3000000000 AS i, 4 AS w, CAST(5.25 AS DECIMAL(4, 2)) AS e"))
+    append(t, sql("SELECT CAST(6 AS TINYINT) AS i, CAST(7 AS SMALLINT) AS w, CAST(8.25 AS DECIMAL(9, 2)) AS e"))
+    Seq("orc" -> 21, "avro" -> 22).foreach { case (format, n) =>
+      sql(s"SELECT $n AS i, $n AS w, CAST($n AS DECIMAL(4, 2)) AS e").writeTo(t).option("write-format", format).append()
+      sameWhere(t)(s"i = $n", s"w = $n", s"e = $n")
+    }
+    sameWhere(t)("i = 1", "i = 3000000000", "i = 6", "w = 2", "w = 4", "w = 7", "e = 3.25", "e = 5.25", "e = 8.25")
+    assert(rows(s"SELECT partition.i, partition.w FROM ${peer(t)}.files ORDER BY partition.i").map(_.toString) ==
+      Seq("[1,2]", "[6,7]", "[21,21]", "[22,22]", "[3000000000,4]"))
+  }
+
+  test("columns that may be null in the rows may be in the table then") {
+    same("id BIGINT NOT NULL, n INT NOT NULL")(
+      append(_, spark.range(1).selectExpr("id", "1 AS n")),
+      append(_, spark.range(2).selectExpr("id", "if(id = 0, NULL, 2) AS n", "3 AS more"))
+    )
+  }
+
+  test("overwrites merge as well, of partitions and by a condition") {
+    same("id BIGINT, p INT", "PARTITIONED BY (p)")(
+      appends("1L AS id, 1 AS p"),
+      appends("2L AS id, 2 AS p"),
+      t => sql("SELECT 3L AS id, 1 AS p, 'a' AS data").writeTo(t).option("merge-schema", "true").overwritePartitions(),
+      t => sql("SELECT 4L AS id, 2L AS p").writeTo(t).option("mergeSchema", "true").overwrite(col("p") === 2),
+      t => inMergingSession(sql(s"INSERT INTO $t SELECT 5L AS id, 9L AS p, 1.5D AS v"))
+    )
+    val copy = newTable()
+    inMergingSession(sql(s"CREATE TABLE $copy USING iceberg AS SELECT 1 AS id, named_struct('a', 2) AS s"))
+    inMergingSession(sql(s"CREATE OR REPLACE TABLE $copy USING iceberg AS SELECT 1L AS id, 'x' AS data"))
+    assert(sorted(s"SELECT * FROM ${peer(copy)}") == Seq("[1,x]"))
+  }
+
+  test("columns and rows come in one commit, which names the new schema") {
+    val t = openTable("id BIGINT")
+    val log = live(t).current.metadata.metadataLog.size
+    append(t, spark.range(1).selectExpr("id", "'a' AS data"))
+    val now = live(t).current.metadata
+    assert(now.metadataLog.size == log + 1 && now.currentSnapshot.flatMap(_.schemaId).contains(now.currentSchemaId))
+    append(t, spark.range(1).selectExpr("id", "'a' AS data"))
+    assert(live(t).current.metadata.schemas.size == 2)
+  }
+
+  test("a write that fails, or is only explained, leaves the columns as they are") {
+    val t = openTable("id BIGINT")
+    append(t, spark.range(3).toDF("id"))
+    val before = columns(t)
+    changesNothing(t) {
+      val fails = udf((id: Long) => if (id == 2) throw new IllegalStateException("on purpose") else id)
+      intercept[Exception](append(t, spark.range(3).withColumn("more", fails(col("id")))))
+      inMergingSession(sql(s"EXPLAIN EXTENDED INSERT INTO $t SELECT 1L AS id, 2 AS more").collect())
+    }
+    assert(columns(t) == before)
+  }
+
+  /** Writes a column `more`, while somebody else commits. */
+  private def writeWhile(table: String)(change: => Unit): Unit = {
+    val before = SchemaMergeSuite.meanwhile
+    SchemaMergeSuite.meanwhile = () => change
+    try {
+      val pass = udf { (id: Long) => SchemaMergeSuite.once(); id.toInt }
+      append(table, spark.range(0, 2, 1, 1).withColumn("more", pass(col("id"))))
+    } finally SchemaMergeSuite.meanwhile = before
+  }
+
+  private def add(table: String, column: String, columnType: Type): Unit = {
+    live(table).current.transaction().add(new UpdateSchema(_.addColumn(Vector.empty, column, columnType))).commit()
+    ()
+  }
+
+  test("where others add the same column meanwhile it is that one, and where they add another the write is refused") {
+    val t = openTable("id BIGINT")
+    writeWhile(t)(add(t, "more", IntType))
+    val merged: Schema = live(t).current.schema
+    assert(merged.fields.map(_.name) == Seq("id", "more"))
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[0,0]", "[1,1]"))
+
+    val u = openTable("id BIGINT")
+    val error = intercept[Exception](writeWhile(u)(add(u, "other", StringType)))
+    assert(messages(error).contains("column more would not be the one that the files have"))
+    assert(live(u).current.schema.fields.map(_.name) == Seq("id", "other") && dataFilesOf(u).isEmpty)
+
+    val v = openTable("id BIGINT")
+    writeWhile(v) {
+      live(v).current.transaction().add(new UpdateProperties(Map("a" -> "b"))).commit()
+      ()
+    }
+    assert(live(v).current.properties.get("a").contains("b") && columns(v) == columns(t))
+  }
+
+  test("without the option a new column is an error that says what would add it") {
+    val t = openTable("id BIGINT")
+    val rows = spark.range(1).selectExpr("id", "1 AS more")
+    val error = intercept[Exception](rows.writeTo(t).append())
+    assert(messages(error).contains("Column not found: more") && messages(error).contains("merge-schema"))
+    intercept[AnalysisException](rows.writeTo(t).option("merge-schema", "maybe").append())
+    sql(s"ALTER TABLE $t UNSET TBLPROPERTIES ('write.spark.accept-any-schema')")
+    intercept[AnalysisException](append(t, rows))
+    assert(live(t).current.schema.fields.size == 1)
+  }
+}
+
+object SchemaMergeSuite {
+  @volatile private var meanwhile: () => Unit = () => ()
+
+  private def once(): Unit = synchronized {
+    val change = meanwhile
+    meanwhile = () => ()
+    change()
+  }
+}

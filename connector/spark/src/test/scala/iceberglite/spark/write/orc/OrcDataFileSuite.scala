@@ -1,0 +1,159 @@
+package iceberglite.spark.write.orc
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.Files
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.orc.OrcProto.Stream.Kind
+import org.apache.orc.impl.RecordReaderImpl
+import org.apache.orc.{CompressionKind, OrcFile, Reader, TypeDescription}
+
+import iceberglite.data.orc.{OrcData, OrcSettings}
+import iceberglite.data.{Record, RecordGenerators}
+import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.spark.write.{DataFileFormat, InputField, RowFormatTests}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.NestedField.optional
+import iceberglite.spec.Type
+import iceberglite.spec.Type._
+import iceberglite.spec.{PrimitiveType, Schema}
+
+class OrcDataFileSuite extends RowFormatTests(OrcData) {
+  override private[write] def format(
+      input: Vector[InputField],
+      modes: MetricsModes,
+      properties: Map[String, String],
+      io: FileIO
+  ): DataFileFormat =
+    new OrcFormat(input, 0, modes, OrcSettings.of(properties), Map("iceberg.schema" -> "the schema"), io)
+
+  override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
+
+  /** Reads a file with the library itself. */
+  private def reading[A](run: Run)(body: Reader => A): A = {
+    val copy = Files.createTempFile("written", ".orc")
+    try {
+      Files.write(copy, run.io.read(run.path))
+      val reader = OrcFile.createReader(new Path(copy.toUri), OrcFile.readerOptions(new Configuration()))
+      try body(reader)
+      finally reader.close()
+    } finally Files.delete(copy)
+  }
+
+  test("every node has the id of its field, and the footer the schema of the table") {
+    val schema = Schema(
+      0,
+      Vector(
+        optional(1, "l", ListType(2, StructType(Vector(optional(3, "x", IntType))), elementRequired = false)),
+        optional(4, "m", MapType(5, StringType, 6, LongType, valueRequired = true))
+      )
+    )
+    reading(new Run(schema, Seq(Record.of(null, null)))) { reader =>
+      def ids(t: TypeDescription): Seq[String] = Option(t.getAttributeValue("iceberg.id")).toSeq ++
+        Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(ids)
+      assert(ids(reader.getSchema).map(_.toInt).sorted == (1 to 6))
+      assert(UTF_8.decode(reader.getMetadataValue("iceberg.schema")).toString == "the schema")
+    }
+  }
+
+  test("the codec is the table's") {
+    val kinds = Seq("none", "zlib", "snappy", "lzo", "lz4", "zstd")
+    kinds.foreach { codec =>
+      val run = new Run(simple, randomRows(10, 5), Map("write.orc.compression-codec" -> codec))
+      reading(run)(r => assert(r.getCompressionKind == CompressionKind.valueOf(codec.toUpperCase)))
+      assert(run.records.size == 10)
+    }
+  }
+
+  test("the strategy is the table's: what is compressed well is shorter") {
+    val rows = Vector.tabulate(100000)(i => Record.of(i.toLong * 7919 % 10007, s"text ${i * 31 % 5003}"))
+    def length(strategy: String): Long =
+      new Run(simple, rows, Map("write.orc.compression-strategy" -> strategy)).finished.length
+    assert(length("compression") < length("speed"))
+  }
+
+  test("a stripe ends where it has its size, and each is a place to split the file") {
+    val rows = randomRows(20000, 100)
+    val properties = Map("write.orc.stripe-size-bytes" -> "300000", "write.orc.vectorized.batch-size" -> "100")
+    val run = new Run(simple, rows, properties)
+    reading(run) { reader =>
+      val stripes = reader.getStripes.asScala
+      assert(stripes.size > 4 && run.finished.splitOffsets == stripes.map(_.getOffset))
+      assert(stripes.map(_.getNumberOfRows).sum == 20000)
+      assert(stripes.init.forall(s => s.getLength > 100000 && s.getLength < 400000), stripes.map(_.getLength))
+    }
+  }
+
+  test("columns have Bloom filters that the table says, as sharp as it says") {
+    val rows = randomRows(5000, 10)
+    def filters(properties: (String, String)*): Map[Int, Long] =
+      reading(new Run(simple, rows, properties.toMap)) { reader =>
+        val readers = reader.rows.asInstanceOf[RecordReaderImpl]
+        try readers.readStripeFooter(reader.getStripes.get(0)).getStreamsList.asScala
+            .filter(_.getKind == Kind.BLOOM_FILTER_UTF8).map(s => s.getColumn -> s.getLength).toMap
+        finally readers.close()
+      }
+    assert(filters().isEmpty)
+    val usual = filters("write.orc.bloom.filter.columns" -> "text")
+    assert(usual.keySet == Set(2))
+    val sharp = filters("write.orc.bloom.filter.columns" -> "id,text", "write.orc.bloom.filter.fpp" -> "0.0001")
+    assert(sharp.keySet == Set(1, 2) && sharp(2) > usual(2))
+  }
+
+  test("a flush ends the stripe, however short, and frees its memory") {
+    val io = new iceberglite.table.MemoryFileIO
+    val writer = format(inputOf(simple), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
+    converted(simple, randomRows(3000, 100)).foreach(writer.write)
+    val before = writer.buffered
+    writer.flush()
+    assert(before > 0 && writer.buffered < before / 4)
+    val length = writer.length
+    assert(length > 200000)
+    writer.flush()
+    converted(simple, randomRows(10, 100)).foreach(writer.write)
+    val file = writer.finish()
+    assert(file.splitOffsets.size == 2 && file.length - length < 10000)
+  }
+
+  test("rows with long values do not wait for a full batch") {
+    val io = new iceberglite.table.MemoryFileIO
+    val writer = format(inputOf(simple), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
+    val text = "long " * 100000
+    val rows = Vector.tabulate(150)(i => Record.of(i.toLong, text))
+    converted(simple, rows).foreach { row =>
+      writer.write(row)
+      assert(writer.buffered < 60000000)
+    }
+    assert(writer.finish().recordCount == 150 && writer.length < 10000000)
+  }
+
+  test("the length is about that of the file, whatever the rows are, and a stripe no longer than a file is to be") {
+    val properties = Map("write.target-file-size-bytes" -> "500000")
+    val incompressible = randomRows(30000, 100)
+    val regular = Vector.tabulate(30000)(i => Record.of(i.toLong * 1000003, s"always the same beginning ${i % 100}"))
+    Seq(incompressible, regular).foreach { rows =>
+      val io = new iceberglite.table.MemoryFileIO
+      val files = format(inputOf(simple), MetricsModes(Map.empty), properties, io).newFiles()
+      var sizes = Vector.empty[Long]
+      val left = converted(simple, rows)
+      while (left.hasNext) {
+        val writer = files.open(s"mem:/f${sizes.size}")
+        while (left.hasNext && writer.length < 500000) writer.write(left.next())
+        sizes :+= writer.finish().length
+      }
+      assert(sizes.init.forall(s => s > 350000 && s < 700000), sizes)
+    }
+  }
+
+  test("times of the last second before 1970 are refused, which ORC files cannot hold") {
+    Seq[(PrimitiveType, Long)](TimestampType -> -1L, TimestampTzType -> -500L, TimestampNsType -> -1L).foreach {
+      case (t, time) =>
+        val schema = Schema(0, Vector(optional(1, "at", t)))
+        val error = intercept[ValidationFailed](new Run(schema, Seq(Record.of(time))))
+        assert(error.getMessage.contains("Column at") && error.getMessage.contains("Parquet or Avro"))
+    }
+  }
+}

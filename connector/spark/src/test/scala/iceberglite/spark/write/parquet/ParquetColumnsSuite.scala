@@ -1,0 +1,159 @@
+package iceberglite.spark.write.parquet
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.write.WriteFixture
+
+/** Settings of Parquet files by column, through a table's properties, beside Apache Iceberg's files by the same. */
+class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
+  private val noDictionary = "write.parquet.dict-encoding-enabled.column.v" -> "false"
+  private val filtered = "write.parquet.bloom-filter-enabled.column.v" -> "true"
+
+  /** Several row groups, in all of which the values of `v` have the same bounds. */
+  private def tableOf(properties: (String, String)*): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (v BIGINT, s STRUCT<x: DOUBLE, w: STRING>, c STRING) USING iceberg")
+    val all = ("write.parquet.row-group-size-bytes" -> "20000") +: properties
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES (${all.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")})")
+    t
+  }
+
+  private def write(table: String): Unit = spark.range(0, 6000, 1, 1)
+    .selectExpr(
+      "id * 7919 % 6007 * 2 AS v",
+      "named_struct('x', id * 0.5, 'w', concat('w', id)) AS s",
+      "concat('c', id) AS c"
+    ).writeTo(table).append()
+
+  private def withReader[A](path: String)(body: ParquetFileReader => A): A = {
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(new HadoopPath(path), new Configuration()))
+    try body(reader)
+    finally reader.close()
+  }
+
+  /** For each column of the files: in how many row groups it has a Bloom filter, bounds, an index, a dictionary. */
+  private def parts(table: String): Map[String, Seq[Int]] = {
+    val found = listed(table, "file_path").map(row =>
+      withReader(row.getString(0)) { reader =>
+        reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala.map { c =>
+          val holds = Seq(
+            reader.readBloomFilter(c) != null,
+            c.getStatistics.hasNonNullValue,
+            reader.readColumnIndex(c) != null,
+            c.getEncodings.asScala.exists(_.usesDictionary)
+          )
+          c.getPath.toDotString -> holds
+        })
+      }
+    )
+    found.flatten.groupBy(_._1).map { case (path, all) => path -> all.map(_._2).transpose.map(_.count(identity)) }
+  }
+
+  /** How many rows a query reads of the files. */
+  private def rowsRead(query: String): Long = {
+    val frame = sql(query)
+    frame.collect()
+    collect(frame.queryExecution.executedPlan) { case scan: BatchScanExec => scan.metrics("numOutputRows").value }.sum
+  }
+
+  test("a scan for one value skips the row groups whose Bloom filter does not have it") {
+    val plain = tableOf(noDictionary)
+    val withFilter = tableOf(
+      noDictionary,
+      filtered,
+      "write.parquet.bloom-filter-ndv.column.v" -> "3000",
+      "write.parquet.bloom-filter-fpp.column.v" -> "0.0001"
+    )
+    Seq(plain, withFilter).foreach(write)
+    val groups = parts(withFilter)("v").head
+    assert(groups > 2 && parts(plain)("v").head == 0)
+    assert(rowsRead(s"SELECT * FROM $plain WHERE v = 4001") == 6000)
+    assert(rowsRead(s"SELECT * FROM $withFilter WHERE v = 4001") == 0)
+    val one = rowsRead(s"SELECT * FROM $withFilter WHERE v = 4000")
+    assert(one > 0 && one < 6000)
+    Seq("v = 4000", "v IN (4000, 4001, 5)", "v <> 4000 AND v < 20").foreach { where =>
+      assert(sorted(s"SELECT * FROM $withFilter WHERE $where") == sorted(s"SELECT * FROM $plain WHERE $where"))
+      assert(sorted(s"SELECT * FROM ${peer(withFilter)} WHERE $where") == sorted(s"SELECT * FROM $plain WHERE $where"))
+    }
+  }
+
+  test("the same properties put the same into the files as Apache Iceberg's writer, and into the metadata") {
+    val properties = Seq(
+      noDictionary,
+      filtered,
+      "write.parquet.bloom-filter-enabled.column.s.w" -> "true",
+      "write.parquet.bloom-filter-enabled.column.nobody" -> "true",
+      "write.parquet.bloom-filter-ndv.column.s.w" -> "100",
+      "write.parquet.bloom-filter-max-bytes" -> "65536",
+      "write.parquet.dict-encoding-enabled.column.s.w" -> "false",
+      "write.parquet.stats-enabled.column.s.x" -> "false",
+      "write.parquet.stats-enabled.column.c" -> "false",
+      "write.parquet.page-version" -> "v2"
+    )
+    val (ours, theirs) = (tableOf(properties: _*), tableOf(properties: _*))
+    write(ours)
+    write(peer(theirs))
+    sql(s"REFRESH TABLE $theirs")
+    def present(table: String): Map[String, Seq[Boolean]] =
+      parts(table).map { case (path, counts) => path -> counts.map(_ > 0) }
+    assert(present(ours) == present(theirs))
+    assert(present(ours)("s.x").slice(1, 3) == Seq(false, false) && present(ours)("v").head)
+    val columns = "value_counts, null_value_counts, nan_value_counts, lower_bounds, upper_bounds"
+    // The peer counts the values of floating point columns by itself.
+    def counted(table: String) = plain(listed(table, columns)).map(maps => maps.take(2).map(_ - 4) ++ maps.drop(2))
+    assert(counted(ours) == counted(theirs))
+    assert(sorted(s"SELECT * FROM ${peer(ours)}") == sorted(s"SELECT * FROM $theirs"))
+    assert(sorted(s"SELECT * FROM $theirs WHERE s.w = 'w7'") == sorted(s"SELECT * FROM $ours WHERE s.w = 'w7'"))
+  }
+
+  private def plain(files: Seq[Row]): Seq[Seq[Map[Int, String]]] = files.map(_.toSeq.map {
+    case map: scala.collection.Map[_, _] => map.map {
+        case (id: Int, bytes: Array[Byte]) => id -> bytes.mkString(",")
+        case (id, count) => id.asInstanceOf[Int] -> count.toString
+      }.toMap
+    case _ => Map.empty[Int, String]
+  })
+
+  test("position delete files have settings of their own") {
+    val t = tableOf(
+      "write.delete.mode" -> "merge-on-read",
+      "write.parquet.compression-codec" -> "gzip",
+      "write.delete.parquet.compression-codec" -> "snappy",
+      "write.parquet.stats-enabled.column.pos" -> "false"
+    )
+    sql(s"ALTER TABLE $t RENAME COLUMN v TO pos")
+    sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, NULL, 'c' FROM range(9)")
+    sql(s"DELETE FROM $t WHERE pos = 3")
+    val codecs = listed(t, "content, file_path").map(row =>
+      withReader(row.getString(1)) { reader =>
+        val last = reader.getFooter.getBlocks.get(0).getColumns.asScala.last
+        (row.getInt(0), last.getCodec.name, last.getStatistics.hasNonNullValue)
+      }
+    )
+    assert(codecs.toSet == Set((0, "GZIP", true), (1, "SNAPPY", true)))
+    assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 8)
+  }
+
+  test("the properties of a column follow it to its new name, and go with it") {
+    val t = tableOf(filtered, "write.parquet.dict-encoding-enabled.column.c" -> "false")
+    sql(s"ALTER TABLE $t RENAME COLUMN v TO value")
+    sql(s"ALTER TABLE $t DROP COLUMN c")
+    val kept = rows(s"SHOW TBLPROPERTIES $t").map(_.getString(0)).filter(_.contains(".column."))
+    assert(kept == Seq("write.parquet.bloom-filter-enabled.column.value"))
+  }
+
+  test("a value that cannot be is refused when it is set") {
+    val t = tableOf()
+    val error = intercept[Exception](sql(s"ALTER TABLE $t SET TBLPROPERTIES ('${filtered._1}' = 'maybe')"))
+    assert(messages(error).contains(s"table property ${filtered._1}: maybe. It must be true or false"))
+  }
+}

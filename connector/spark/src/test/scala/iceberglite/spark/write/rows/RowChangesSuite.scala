@@ -1,0 +1,209 @@
+package iceberglite.spark.write.rows
+
+import java.util.concurrent.atomic.AtomicReference
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.write.WriteFixture
+import iceberglite.spark.{LiteCatalog, SharedSession}
+import iceberglite.spec.Content
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.action.{DeleteFiles, MergeAppend}
+import iceberglite.table.{Destination, Table}
+import iceberglite.tree.MetadataTree
+
+/** DELETE, UPDATE and MERGE: what they write, what they leave alone, and what they do beside others. */
+class RowChangesSuite extends AnyFunSuite with WriteFixture {
+  override lazy val spark: SparkSession = SharedSession.alone
+
+  private def create(version: Int, mode: String, more: (String, String)*): String = {
+    val t = newTable()
+    val properties = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode) ++ more :+
+      ("format-version" -> version.toString)
+    sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES " +
+      properties.map { case (k, v) => s"'$k' = '$v'" }.mkString("(", ", ", ")"))
+    t
+  }
+
+  private def filled(version: Int, mode: String, more: (String, String)*): String = {
+    val t = create(version, mode, more: _*)
+    sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(0, 1000, 1, 2)")
+    t
+  }
+
+  private def table(name: String): Table = {
+    val Array(catalog, namespace, last) = name.split('.')
+    spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
+      .liveTable(Identifier.of(Array(namespace), last)).current
+  }
+
+  private def count(t: String, where: String = "true"): Long =
+    rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
+
+  private def deleteFiles(t: String): Seq[(String, Long)] =
+    rows(s"SELECT referenced_data_file, record_count FROM $t.delete_files").map(r => (r.getString(0), r.getLong(1)))
+
+  for ((version, kind) <- Seq(2 -> "position delete file", 3 -> "deletion vector"))
+    test(s"a data file has one $kind, however often its rows are deleted and by however many tasks") {
+      val t = create(version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
+      sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(0, 20000, 1, 1)")
+      sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
+      Seq(3, 5, 7).foreach(n => sql(s"DELETE FROM $t WHERE id % $n = 0"))
+      assert(spark.table(t).rdd.getNumPartitions > 1, "the file is read by several tasks")
+      val expected = (0 until 20000).count(i => i % 3 != 0 && i % 5 != 0 && i % 7 != 0)
+      if (version == 3) assert(deleteFiles(t).map(_._2) == Seq(20000L - expected))
+      else assert(deleteFiles(t).map(_._1).distinct.size == 1)
+      assert(count(t) == expected && count(peer(t)) == expected)
+    }
+
+  test("position delete files of whole partitions speak of all their data files") {
+    val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
+    sql(s"DELETE FROM $t WHERE n = 4")
+    val found = deleteFiles(t)
+    assert(found.map(_._2).sum == 100 && count(t) == 900 && count(peer(t)) == 900)
+  }
+
+  test("files without a row to change are not written again") {
+    val t = filled(2, "copy-on-write")
+    val before = rows(s"SELECT file_path FROM $t.files").map(_.getString(0)).toSet
+    sql(s"UPDATE $t SET n = -1 WHERE id IN (SELECT 3)")
+    val after = rows(s"SELECT file_path FROM $t.files").map(_.getString(0)).toSet
+    assert((before & after).size == 1 && count(t, "n = -1") == 1)
+  }
+
+  for (mode <- Seq("copy-on-write", "merge-on-read")) {
+    test(s"a statement that changes no row commits nothing, by $mode") {
+      val t = filled(2, mode)
+      val before = count(s"$t.snapshots")
+      sql(s"DELETE FROM $t WHERE id = -5")
+      sql(s"UPDATE $t SET n = 1 WHERE id < 0 AND n > 100")
+      sql(s"MERGE INTO $t t USING (SELECT -7 AS id) u ON t.id = u.id WHEN MATCHED THEN DELETE")
+      assert(count(s"$t.snapshots") == before)
+    }
+
+    test(s"a task that fails leaves the table and its directory as they were, by $mode") {
+      val t = filled(2, mode)
+      spark.udf.register("fail_late", (id: Long) => if (id == 990) throw new IllegalStateException("no more") else id)
+      changesNothing(t) {
+        val error = intercept[Exception](sql(s"UPDATE $t SET n = fail_late(id) WHERE n < 5 OR id > 900"))
+        assert(messages(error).contains("no more"))
+      }
+    }
+
+    test(s"rows that another commit adds in the meantime are a conflict when serializable, by $mode") {
+      val serializable = filled(2, mode)
+      beside(serializable)(addCopy(_))
+      changesRowsOnly(serializable) {
+        val error = intercept[Exception](sql(s"UPDATE $serializable SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
+        assert(
+          messages(error).contains("isolation level serializable") && messages(error).contains("Run the statement")
+        )
+      }
+      val snapshot = filled(2, mode, "write.update.isolation-level" -> "snapshot")
+      beside(snapshot)(addCopy(_))
+      sql(s"UPDATE $snapshot SET n = meanwhile(id % 1 + 7) WHERE n = 3")
+      assert(count(snapshot, "n = 3") == 50 && count(snapshot, "n = 7") == 250)
+    }
+
+    test(s"rows that another commit takes away with their file are a conflict, by $mode") {
+      val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
+      beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue, to = Destination.Main)).commit())
+      val error = intercept[Exception](sql(s"UPDATE $t SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
+      assert(messages(error).contains("not in the table any more"), messages(error))
+      assert(count(t) == 0)
+    }
+
+    test(s"branches are changed by their names, by $mode") {
+      val t = filled(2, mode)
+      sql(s"ALTER TABLE $t CREATE BRANCH work")
+      sql(s"DELETE FROM $t.branch_work WHERE id < 10")
+      sql(s"UPDATE $t.branch_work SET n = 100 WHERE id = 10")
+      assert(count(t) == 1000 && count(s"$t.branch_work") == 990 && count(s"$t.branch_work", "n = 100") == 1)
+      sql(s"ALTER TABLE $t CREATE TAG kept")
+      val error = intercept[Exception](sql(s"DELETE FROM $t.tag_kept WHERE id = 1"))
+      assert(messages(error).contains("Only the table itself and its branches can be changed"))
+    }
+  }
+
+  test("without the extensions rows of version 3 keep their ids, or the statement is refused") {
+    val t = filled(3, "copy-on-write")
+    inSession(SharedSession.plain) { plain =>
+      val error = intercept[Exception](plain.sql(s"DELETE FROM $t WHERE id = 1"))
+      assert(messages(error).contains("spark.sql.extensions") && messages(error).contains("write.delete.mode"))
+      sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.update.mode' = 'merge-on-read')")
+      plain.sql(s"UPDATE $t SET n = 77 WHERE id = 999")
+    }
+    assert(rows(s"SELECT n, _row_id FROM $t WHERE id = 999").map(_.toSeq) == Seq(Seq(77L, 999L)))
+  }
+
+  for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 3 -> "merge-on-read"))
+    test(s"what Spark has cached of a table is read again after a change, version $version by $mode") {
+      val t = filled(version, mode)
+      sql(s"CACHE TABLE $t")
+      sql(s"CACHE TABLE cached_rows AS SELECT id, n FROM $t")
+      try {
+        sql(s"UPDATE $t SET n = 55 WHERE id = 5")
+        assert(count("cached_rows", "n = 55") == 1)
+        sql(s"DELETE FROM $t WHERE id = 5")
+        sql(s"MERGE INTO $t t USING (SELECT 6 AS id) u ON t.id = u.id WHEN MATCHED THEN UPDATE SET n = 66")
+        assert(count("cached_rows", "n = 55") == 0 && count("cached_rows", "n = 66") == 1)
+        sql(s"DELETE FROM $t")
+        assert(count("cached_rows") == 0 && count(t) == 0)
+      } finally {
+        sql("DROP VIEW cached_rows")
+        sql(s"UNCACHE TABLE $t")
+      }
+    }
+
+  test("a statement reads one state of its table, however often it reads it") {
+    val t = filled(2, "copy-on-write")
+    beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+    val error = intercept[Exception](sql(s"DELETE FROM $t WHERE id IN (SELECT meanwhile(max(id)) FROM $t)"))
+    assert(messages(error).contains("not in the table any more"), messages(error))
+  }
+
+  test("tables of version 1 have no delete files") {
+    val t = filled(1, "merge-on-read")
+    val error = intercept[Exception](sql(s"DELETE FROM $t WHERE id = 1"))
+    assert(messages(error).contains("write.delete.mode") && messages(error).contains("format-version"))
+  }
+
+  /** A commit of another program, by the function `meanwhile`, which gives back what it gets. Called once. */
+  private def beside(name: String)(commit: Table => Unit): Unit = {
+    val waiting = new AtomicReference[Option[() => Unit]](Some(() => commit(table(name))))
+    RowChangesSuite.meanwhile.set(() => waiting.getAndSet(None).foreach(_.apply()))
+    spark.udf.register(
+      "meanwhile",
+      (value: Long) => {
+        RowChangesSuite.meanwhile.get.apply()
+        value
+      }
+    )
+    ()
+  }
+
+  /** Lists a data file of the table under another name. */
+  private def addCopy(table: Table): Unit = {
+    val tree = MetadataTree.of(table.io, table.metadata)
+    val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
+      .map(_.file).filter(_.content == Content.Data).minBy(_.path)
+    val path = file.path.replace(".parquet", "-copy.parquet")
+    table.io.createExclusively(path, table.io.readRange(file.path, 0L, file.fileSizeInBytes.toInt))
+    table.transaction().add(new MergeAppend(Vector(file.copy(path = path)))).commit()
+    ()
+  }
+
+  /** Of a statement that fails beside a commit that does not: only that one's files are new. */
+  private def changesRowsOnly(t: String)(body: => Unit): Unit = {
+    val before = filesOf(t).filter(_.toString.contains("/data/"))
+    body
+    val after = filesOf(t).filter(_.toString.contains("/data/"))
+    assert((after -- before).forall(_.toString.contains("-copy.parquet")), (after -- before).mkString(", "))
+  }
+}
+
+object RowChangesSuite {
+  private val meanwhile = new AtomicReference[() => Unit](() => ())
+}

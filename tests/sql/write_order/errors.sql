@@ -1,0 +1,58 @@
+-- What WRITE refuses; the table stays as it was.
+
+CREATE TABLE t (id BIGINT, l ARRAY<INT>, s STRUCT<x: INT>) USING iceberg;
+
+ALTER TABLE t WRITE ORDERED BY id;
+
+-- error Column not found: nothing
+ALTER TABLE t WRITE ORDERED BY nothing;
+
+-- error a table has one order; leave the second clause out
+ALTER TABLE t WRITE ORDERED BY id LOCALLY ORDERED BY s.x;
+
+-- error a table has one order; leave the second clause out
+ALTER TABLE t WRITE UNORDERED ORDERED BY id;
+
+-- error rows are distributed once; leave the second clause out
+ALTER TABLE t WRITE DISTRIBUTED BY PARTITION DISTRIBUTED BY PARTITION;
+
+-- error expected DISTRIBUTED BY PARTITION, ORDERED BY, LOCALLY ORDERED BY or UNORDERED
+ALTER TABLE t WRITE;
+
+-- error expected DISTRIBUTED BY PARTITION, ORDERED BY, LOCALLY ORDERED BY or UNORDERED
+ALTER TABLE t WRITE DISTRIBUTED BY id;
+
+-- error expected a column or a transform
+ALTER TABLE t WRITE ORDERED BY;
+
+-- error expected ')'
+ALTER TABLE t WRITE ORDERED BY (id, s.x;
+
+-- error expected the end of the statement
+ALTER TABLE t WRITE ORDERED BY id UP;
+
+-- error Invalid value for transform: zorder(id). The transforms are
+ALTER TABLE t WRITE ORDERED BY zorder(id);
+
+-- error It needs a number
+ALTER TABLE t WRITE ORDERED BY bucket(id);
+
+-- error have no such transform
+ALTER TABLE t WRITE ORDERED BY days(id);
+
+-- error It is inside of a list
+ALTER TABLE t WRITE ORDERED BY l.element;
+
+-- error have no such transform
+ALTER TABLE t WRITE ORDERED BY s;
+
+-- error not found
+ALTER TABLE nothing WRITE ORDERED BY id;
+
+-- query
+SHOW TBLPROPERTIES t ('sort-order');
+----
+sort-order | id ASC NULLS FIRST
+
+-- error the table's sort order uses it
+ALTER TABLE t DROP COLUMN id;
