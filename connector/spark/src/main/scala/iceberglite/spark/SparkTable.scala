@@ -132,6 +132,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
    */
   @volatile private[spark] var rowsStayInTasks: Boolean = false
 
+  /** The metadata columns that a statement that changes this table names. */
+  @volatile private[spark] var namedMetadata: Seq[String] = Nil
+
   private[spark] def losesLineage(command: RowLevelOperation.Command): Boolean =
     SparkErrors.in(name)(RowLevelStatement.losesLineage(table, command))
 
@@ -141,7 +144,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
       val session = SparkSession.active
       val now = source()
       val target = AuditFirst.target(now, branch, session)
-      val begun = new RowLevelStatement(now, columnsSeen, info.command, target, session, rowsStayInTasks)
+      val begun = new RowLevelStatement(now, columnsSeen, info.command, target, session, rowsStayInTasks, namedMetadata)
       statement = Some(begun)
       () => begun.operation
     }

@@ -119,6 +119,17 @@ final case class ReadSettings(
    */
   def splitSizeFor(bytes: Long): Long =
     if (!adaptive) splitSize else math.max(bytes / parallelism, fileOpenCost).min(splitSize)
+
+  /**
+   * The same for files that are written again: where there are enough of them for all cores they are not cut, or smaller
+   * ones would take their place.
+   *
+   * @param largest the bytes of the largest file
+   */
+  def splitSizeOfReplaced(bytes: Long, largest: Long): Long = {
+    val usual = splitSizeFor(bytes)
+    if (largest > usual && bytes / largest >= parallelism / ReadSettings.TasksPerCore) largest else usual
+  }
 }
 
 object ReadSettings {

@@ -47,7 +47,10 @@ final private[read] class IcebergBatch(
           pieces(grouping, files).map(g => IcebergInputPartition.Grouped(g.map(fileTask(_, deletes)), row))
         }.toArray
       case None =>
-        val splitSize = settings.splitSizeFor(tasks.iterator.map(t => math.max(t.length, settings.fileOpenCost)).sum)
+        val sizes = tasks.map(t => math.max(t.length, settings.fileOpenCost))
+        val splitSize =
+          if (chosen.isEmpty || sizes.isEmpty) settings.splitSizeFor(sizes.sum)
+          else settings.splitSizeOfReplaced(sizes.sum, sizes.max)
         split(tasks, splitSize).map(g => IcebergInputPartition.Packed(g.map(fileTask(_, deletes)))).toArray
     }
   }

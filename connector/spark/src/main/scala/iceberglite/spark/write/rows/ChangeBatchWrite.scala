@@ -68,7 +68,7 @@ final private[rows] class ChangeBatchWrite(
     Some(statement.isolation),
     changed.filter,
     rowByRow = statement.isRowByRow,
-    deletedFrom = deletes.dataFiles,
+    deletedFrom = deletes.unnamed,
     to = statement.target.to
   )
 

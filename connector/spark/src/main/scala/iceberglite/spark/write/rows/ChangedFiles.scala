@@ -19,6 +19,9 @@ final private[rows] case class UnitedDeletes(
     replaced: Vector[String]
 ) {
   def isEmpty: Boolean = files.isEmpty
+
+  /** The data files of delete files that speak of several, and so do not name them. */
+  def unnamed: Set[String] = dataFiles -- files.flatMap(_.referencedDataFile)
 }
 
 /**

@@ -1,6 +1,6 @@
 package iceberglite.spark.write.rows
 
-import org.apache.spark.sql.connector.expressions.{Expressions, NamedReference}
+import org.apache.spark.sql.connector.expressions.NamedReference
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, RowLevelOperation, Write, WriteBuilder}
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
@@ -18,7 +18,7 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement) extends
 
   override def command(): Command = statement.command
 
-  override def requiredMetadataAttributes(): Array[NamedReference] = Array(Expressions.column(FilePath.name))
+  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(FilePath.name)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
     val builder = new GroupScanBuilder(statement.scanBuilder(options))

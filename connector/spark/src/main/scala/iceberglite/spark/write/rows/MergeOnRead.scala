@@ -31,11 +31,8 @@ final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends
   override def rowId(): Array[NamedReference] = columns(MetadataColumns.FilePath, MetadataColumns.Position)
 
   override def requiredMetadataAttributes(): Array[NamedReference] = {
-    val files = Array[NamedReference](
-      Expressions.column(MetadataColumns.SpecId.name),
-      Expressions.column(MetadataColumns.PartitionName)
-    )
-    if (statement.hasLineage) files ++ columns(MetadataColumns.RowId) else files
+    val files = Seq(MetadataColumns.SpecId.name, MetadataColumns.PartitionName)
+    statement.metadata((if (statement.hasLineage) files :+ MetadataColumns.RowId.name else files): _*)
   }
 
   private def columns(fields: NestedField*): Array[NamedReference] =

@@ -1,6 +1,7 @@
 package iceberglite.spark.write.rows
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.{Expressions, NamedReference}
 import org.apache.spark.sql.connector.write.RowLevelOperation
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -28,6 +29,7 @@ import iceberglite.table.{Isolation, IsolationLevel, Table}
  * @param target where the statement's snapshot goes
  * @param staysInTasks whether the rows that are written come in the tasks that read them, so that those of a file are in
  *   a few tasks
+ * @param namedMetadata the metadata columns that the statement's conditions and values name
  */
 final private[spark] class RowLevelStatement(
     val table: Table,
@@ -35,7 +37,8 @@ final private[spark] class RowLevelStatement(
     val command: Command,
     val target: AuditFirst.Target,
     val session: SparkSession,
-    val staysInTasks: Boolean
+    val staysInTasks: Boolean,
+    namedMetadata: Seq[String]
 ) {
   private val properties = RowLevelStatement.propertiesOf(command)
 
@@ -76,6 +79,10 @@ final private[spark] class RowLevelStatement(
 
   /** Whether what becomes of a row depends on that row alone. */
   def isRowByRow: Boolean = staysInTasks && command != Command.MERGE
+
+  /** The metadata columns to read: what an operation needs, and what the statement names. */
+  def metadata(needed: String*): Array[NamedReference] =
+    (needed ++ namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
 
   /** The statement as Spark runs it. */
   def operation: RowLevelOperation = mode match {

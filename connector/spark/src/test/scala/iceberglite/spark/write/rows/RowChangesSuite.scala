@@ -73,7 +73,31 @@ class RowChangesSuite extends AnyFunSuite with WriteFixture {
     assert((before & after).size == 1 && count(t, "n = -1") == 1)
   }
 
+  test("large files are not cut into smaller ones by copy-on-write, where there are enough for the cores") {
+    val t = create(2, "copy-on-write", "write.parquet.row-group-size-bytes" -> "20000")
+    (0 until 4).foreach(i =>
+      sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(${i * 9000}, ${i * 9000 + 9000}, 1, 1)")
+    )
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
+    sql(s"UPDATE $t SET n = 0 WHERE id % 1000 = 1")
+    assert(rows(s"SELECT record_count FROM $t.files").map(_.getLong(0)) == Seq.fill(4)(9000L))
+  }
+
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
+    test(s"conditions may name metadata columns, by $mode") {
+      val t = filled(3, mode)
+      sql(s"DELETE FROM $t WHERE _row_id = 17")
+      sql(s"UPDATE $t SET n = 500 WHERE _pos = 3 AND _file LIKE '%.parquet'")
+      sql(
+        s"MERGE INTO $t t USING (SELECT 21L AS k) u ON t._row_id = u.k " +
+          "WHEN MATCHED AND t._last_updated_sequence_number = 1 THEN UPDATE SET n = t._row_id"
+      )
+      assert(count(t, "id = 17") == 0 && count(t) == 999 && count(t, "n = 500") == 2)
+      assert(rows(s"SELECT n, _row_id FROM $t WHERE id = 21").map(_.toSeq) == Seq(Seq(21L, 21L)))
+      val error = intercept[Exception](sql(s"UPDATE $t SET _row_id = 1 WHERE _pos = 3"))
+      assert(messages(error).contains("_row_id"), messages(error))
+    }
+
     test(s"a statement that changes no row commits nothing, by $mode") {
       val t = filled(2, mode)
       val before = count(s"$t.snapshots")
