@@ -22,10 +22,10 @@ private[write] object FanOutBounds {
   private val MaxFiles = 64
   private val ShareOfHeap = 4L
 
-  /** A quarter of the heap for all tasks, but always one whole row group. */
-  def of(rowGroupSize: Long): FanOutBounds = {
+  /** A quarter of the heap for all tasks, but always one whole row group, stripe or block. */
+  def of(unitSize: Long): FanOutBounds = {
     val runtime = Runtime.getRuntime
-    FanOutBounds(MaxFiles, math.max(rowGroupSize, runtime.maxMemory / ShareOfHeap / runtime.availableProcessors))
+    FanOutBounds(MaxFiles, math.max(unitSize, runtime.maxMemory / ShareOfHeap / runtime.availableProcessors))
   }
 }
 

@@ -57,8 +57,7 @@ private[write] object TaskWriterFactory {
     plan.locations,
     plan.table.io,
     operationId,
-    plan.targetSize,
-    plan.rowGroupSize
+    plan.targetSize
   )
 }
 
@@ -73,8 +72,7 @@ final private[write] class TaskWriterFactory private (
     locations: DataLocations,
     io: FileIO,
     operationId: String,
-    targetSize: Long,
-    rowGroupSize: Long
+    targetSize: Long
 ) extends DataWriterFactory {
 
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
@@ -88,6 +86,6 @@ final private[write] class TaskWriterFactory private (
     else {
       val partitioner = Partitioner.of(spec, input)
       if (clustered) new ClusteredRouter(files, partitioner)
-      else new FanOutRouter(files, partitioner, FanOutBounds.of(rowGroupSize), () => new SparkRowOverflow(rows))
+      else new FanOutRouter(files, partitioner, FanOutBounds.of(format.unitSize), () => new SparkRowOverflow(rows))
     }
 }

@@ -31,7 +31,6 @@ final private[write] case class WritePlan(
     format: DataFileFormat,
     locations: DataLocations,
     targetSize: Long,
-    rowGroupSize: Long,
     isolation: Option[Isolation],
     to: Destination,
     summary: Map[String, String],
@@ -82,7 +81,6 @@ private[write] object WritePlan {
       format = format,
       locations = DataLocations.of(table.location, table.properties),
       targetSize = settings(WriteOptions.TargetFileSize),
-      rowGroupSize = format.unitSize,
       isolation = isolationOf(settings),
       to = target.to,
       summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options) ++ target.summary

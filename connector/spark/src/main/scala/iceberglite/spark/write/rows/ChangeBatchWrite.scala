@@ -12,8 +12,7 @@ import org.apache.spark.sql.connector.write.{
 import iceberglite.io.DataLocations
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.write.{CommitOutcome, EngineSummary, Leftovers, TaskWriterFactory, WritePlan, WrittenFile}
-import iceberglite.spec.{ContentFile, DeleteFileProperties, TableProperty}
-import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.{ContentFile, DeleteFileProperties}
 import iceberglite.table.Cleanup
 import iceberglite.table.action.RowDelta
 
@@ -34,6 +33,9 @@ final private[rows] class ChangeBatchWrite(
   private val operationId = UUID.randomUUID().toString
   private val outcome = new CommitOutcome
 
+  /** Delete files that the driver has made of those of several tasks, or takes over. */
+  @volatile private var deleteFiles = Vector.empty[String]
+
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = SparkErrors.in(table.name) {
     val deletes = DeleteFileTarget(
       statement.hasVectors,
@@ -44,8 +46,6 @@ final private[rows] class ChangeBatchWrite(
       locations,
       table.io,
       table.metadata.specsById,
-      TableProperty.of(TableProperty.NameMappingDefault, table.properties)
-        .map(NameMappingJson.parse(s"table property ${TableProperty.NameMappingDefault.key} of ${table.name}", _)),
       changed.earlier
     )
     new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, operationId)), deletes, metadata, operationId)
@@ -57,6 +57,7 @@ final private[rows] class ChangeBatchWrite(
   override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
     val added = for (plan <- rows.toVector; file <- filesOf(messages)) yield plan.contentFile(file)
     val deletes = changed.united(deletesOf(messages), table.io, locations, operationId)
+    deleteFiles = deletes.files.map(_.path)
     val summary = EngineSummary.of(statement.session) ++ statement.target.summary
     outcome.commit(table, summary, if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes)))
     Cleanup.delete(table.io, deletes.replaced)
@@ -73,7 +74,7 @@ final private[rows] class ChangeBatchWrite(
   )
 
   override def abort(messages: Array[WriterCommitMessage]): Unit = if (!outcome.maybeCommitted) {
-    val known = filesOf(messages).map(_.path) ++ deletesOf(messages).map(_.file.path)
+    val known = filesOf(messages).map(_.path) ++ deletesOf(messages).map(_.file.path) ++ deleteFiles
     Leftovers.remove(table.io, locations, operationId, known.distinct)
   }
 

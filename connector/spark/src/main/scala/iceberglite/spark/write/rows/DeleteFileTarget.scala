@@ -4,15 +4,7 @@ import iceberglite.data.{DataFormats, DataTarget, Record}
 import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.io.{DataFileNames, DataLocations, FileIO, MetricsModes}
 import iceberglite.scan.{DeleteFile, DeleteReader}
-import iceberglite.spec.{
-  DeleteGranularity,
-  FileFormat,
-  MetadataColumns,
-  NameMapping,
-  PartitionSpec,
-  PartitionTuple,
-  Schema
-}
+import iceberglite.spec.{DeleteGranularity, FileFormat, MetadataColumns, PartitionSpec, PartitionTuple, Schema}
 
 /**
  * Where and how the tasks of a statement write delete files. Serializable, for tasks.
@@ -29,13 +21,13 @@ final private[rows] case class DeleteFileTarget(
     locations: DataLocations,
     io: FileIO,
     specs: Map[Int, PartitionSpec],
-    mapping: Option[NameMapping],
     earlier: Map[String, Vector[DeleteFile]]
 ) {
 
   /** Writes what a task has deleted. @param names of files of the task without an extension */
   def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): Array[WrittenDeletes] = {
-    val reader = new DeleteReader(io, specs, mapping)
+    // The names of the columns of position deletes are fixed.
+    val reader = new DeleteReader(io, specs, nameMapping = None)
     val files = deletes.byPath.map { d =>
       val path = d.path.toString
       (d.group, (path, d.positions.union(reader.of(path, earlier.getOrElse(path, Vector.empty)).positions)))

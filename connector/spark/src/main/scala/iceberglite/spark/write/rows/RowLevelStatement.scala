@@ -28,7 +28,7 @@ import iceberglite.table.{Isolation, IsolationLevel, Table}
  * @param schema the columns of the table that the statement was resolved with
  * @param target where the statement's snapshot goes
  * @param staysInTasks whether the rows that are written come in the tasks that read them, so that those of a file are in
- *   a few tasks
+ *   a few tasks; never said of MERGE
  * @param namedMetadata the metadata columns that the statement's conditions and values name
  */
 final private[spark] class RowLevelStatement(
@@ -78,7 +78,7 @@ final private[spark] class RowLevelStatement(
   def hasVectors: Boolean = hasLineage
 
   /** Whether what becomes of a row depends on that row alone. */
-  def isRowByRow: Boolean = staysInTasks && command != Command.MERGE
+  def isRowByRow: Boolean = staysInTasks
 
   /** The metadata columns to read: what an operation needs, and what the statement names. */
   def metadata(needed: String*): Array[NamedReference] =

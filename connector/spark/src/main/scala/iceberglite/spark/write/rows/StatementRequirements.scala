@@ -8,7 +8,6 @@ import org.apache.spark.sql.connector.expressions.{
   SortDirection,
   SortOrder => SparkSortOrder
 }
-import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 import iceberglite.spark.write.{RowRequirements, WritePlan}
 import iceberglite.spec.{DistributionMode, MetadataColumns}
@@ -24,10 +23,8 @@ private[rows] object StatementRequirements {
    * How the rows of copy-on-write are spread over tasks; absent: as those of any other write. The rows of a file that was
    * read come together, and so do those of its partition: where nothing has moved them, they need not move.
    */
-  def replacing(statement: RowLevelStatement): Option[DistributionMode] = {
-    val stays = statement.staysInTasks && statement.command != Command.MERGE
-    statement.distribution.orElse(if (stays) Some(DistributionMode.NoDistribution) else None)
-  }
+  def replacing(statement: RowLevelStatement): Option[DistributionMode] =
+    statement.distribution.orElse(if (statement.staysInTasks) Some(DistributionMode.NoDistribution) else None)
 
   /**
    * Of the new rows of merge-on-read, and of the positions of the old ones: those of one file should come to one task, or
