@@ -114,8 +114,8 @@ def postgres(directory: Path, port: int | None) -> Iterator[Facts]:
         raise SystemExit(f"initdb failed:\n{made.stdout}{made.stderr}")
     command = [str(home / "bin" / "postgres"), "-D", str(data), "-p", str(port), "-c", f"listen_addresses={HOST}"]
     command += ["-c", f"unix_socket_directories={directory}", "-c", "max_connections=200"]
-    ready = functools.partial(_accepts, home / "bin" / "pg_isready", port)
-    with running(command, directory / "postgres.log", ready, user=user, stop=signal.SIGINT):
+    log = directory / "postgres.log"
+    with running(command, log, functools.partial(_accepts, log), user=user, stop=signal.SIGINT):
         yield {
             "url": f"jdbc:postgresql://{HOST}:{port}/postgres",
             "host": HOST,
@@ -140,20 +140,16 @@ def postgres_database(server: Facts, name: str, user: str, password: str) -> Non
         cursor.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(user)))
 
 
-def _accepts(pg_isready: Path, port: int) -> bool:
-    if not pg_isready.exists():
-        return answers(port)
-    return subprocess.run([str(pg_isready), "-q", "-h", HOST, "-p", str(port)]).returncode == 0
+def _accepts(log: Path) -> bool:
+    """Its port answers before, with the news that the database system is starting up."""
+    return "ready to accept connections" in log.read_text(errors="replace")
 
 
 @contextlib.contextmanager
 def s3(directory: Path, port: int | None) -> Iterator[Facts]:
     """Run an S3 store in memory."""
     port = port or free_port()
-    moto = shutil.which("moto_server", path=str(Path(sys.executable).parent))
-    if moto is None:
-        raise SystemExit("moto_server is not installed: run make .venv/.ready")
-    command = [moto, "-H", HOST, "-p", str(port)]
+    command = [sys.executable, str(Path(__file__).with_name("store.py")), HOST, str(port)]
     with running(command, directory / "s3.log", functools.partial(answers, port)):
         yield {"endpoint": f"http://{HOST}:{port}", "access_key": ACCESS_KEY, "secret_key": SECRET_KEY}
 

@@ -1,0 +1,39 @@
+"""An S3 store in memory that takes changes one by one: python store.py HOST PORT.
+
+moto alone looks whether a key is free and writes it in two steps, so that of two conditional writes at once both may
+succeed; S3 promises that one does.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import run_simple
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+class OneChangeAtATime:
+    """An application whose requests that may change something follow one another; looks pass by them."""
+
+    def __init__(self, application: WSGIApplication) -> None:
+        """Guard an application."""
+        self._application = application
+        self._changing = threading.Lock()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request."""
+        if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+            return self._application(environ, start_response)
+        with self._changing:
+            return self._application(environ, start_response)
+
+
+if __name__ == "__main__":
+    store = OneChangeAtATime(DomainDispatcherApplication(create_backend_app))
+    run_simple(sys.argv[1], int(sys.argv[2]), store, threaded=True, request_handler=MotoRequestHandler)
