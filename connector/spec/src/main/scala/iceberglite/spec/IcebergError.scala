@@ -29,6 +29,13 @@ object IcebergError {
   final case class AlreadyExists(kind: String, name: String, instead: String)
       extends IcebergError(s"${kind.capitalize} already exists: $name. $instead")
 
+  /** What an application wants to write is in the table: it ran before. */
+  final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)
+      extends IcebergError(
+        s"$table holds version $version of what the application $application writes, so that nothing is written again: the " +
+          s"last one that it committed is $last. Unset the table property application-version.$application to begin anew"
+      )
+
   /** An argument, option or property with a value that cannot be. */
   final case class InvalidArgument(name: String, value: String, reason: String)
       extends IcebergError(s"Invalid value for $name: $value. $reason")
@@ -45,8 +52,12 @@ object IcebergError {
         cause
       )
 
-  /** A commit or an update that would make the table wrong: the concurrent change or the rule that forbids it. */
-  final case class ValidationFailed(message: String) extends IcebergError(message)
+  /**
+   * A commit or an update that would make the table wrong: the concurrent change or the rule that forbids it.
+   *
+   * @param byOthers whether it is a concurrent change: the same statement, planned anew, may succeed
+   */
+  final case class ValidationFailed(message: String, byOthers: Boolean = false) extends IcebergError(message)
 
   /** The storage refused or failed an operation. */
   final case class StorageFailed(operation: String, path: String, reason: String, cause: Option[Throwable] = None)

@@ -8,7 +8,8 @@ import iceberglite.spec.MetadataUpdate._
  * A table as a user describes it, before it has ids.
  *
  * @param schema with any field ids; the table's own are counted from 1. Identifier fields are those of these ids
- * @param properties also `format-version`, which picks the version of the format and is not kept as a property
+ * @param properties also `format-version`, which picks the version of the format and is not kept as a property. Those of
+ *   [[DeclaredType]] go by the ids of `schema`
  * @param caseSensitive whether `partitioning` and `order` name columns exactly
  */
 final case class NewTable(
@@ -29,7 +30,7 @@ final case class NewTable(
     Vector(AssignUuid(uuid), UpgradeFormatVersion(version)) ++ structure(fresh, lastColumnId, spec) ++ Vector(
       SetLocation(location.stripSuffix("/")),
       // Tables without this property come from releases whose default was gzip.
-      SetProperties(Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ kept)
+      SetProperties(Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ kept(fresh))
     )
   }
 
@@ -46,9 +47,11 @@ final case class NewTable(
     val (fresh, lastColumnId) = numbered(Some(base), version)
     val bound = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
     val spec = if (version == FormatVersion.V1) Replaced.sequential(base, bound) else Replaced.withKnownIds(base, bound)
+    val set = kept(fresh)
     Vector(UpgradeFormatVersion(version), RemoveSnapshotRef(SnapshotRef.Main)) ++
       structure(fresh, lastColumnId, spec) ++
-      Vector(SetLocation(location.stripSuffix("/")), SetProperties(kept))
+      Vector(SetLocation(location.stripSuffix("/")), SetProperties(set)) ++
+      Vector(RemoveProperties(DeclaredType.stale(base.properties, fresh, set))).filter(_.keys.nonEmpty)
   }
 
   /** Checked at once, as a table that is made from a query is committed only after its data is written. */
@@ -69,7 +72,8 @@ final case class NewTable(
     SetDefaultSortOrder(LastAdded)
   )
 
-  private def kept: Map[String, String] = properties.filter { case (key, _) => !TableProperty.Reserved(key) }
+  private def kept(fresh: Schema): Map[String, String] =
+    DeclaredType.renumbered(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
 }
 
 /** The partition field ids of a table that takes the place of another. */

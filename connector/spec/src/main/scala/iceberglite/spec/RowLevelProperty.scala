@@ -51,6 +51,10 @@ object RowLevelProperty {
   val DeleteTargetSize: TableProperty[Long] =
     size("write.delete.target-file-size-bytes", 64L << 20, "Size at which a position delete file is finished")
 
+  /** Of the position delete files of a table. @throws IcebergError.InvalidArgument for a property that cannot be */
+  def deleteFormat(properties: Map[String, String]): FileFormat =
+    TableProperty.of(DeleteFormat, properties).getOrElse(TableProperty.of(TableProperty.WriteFormat, properties))
+
   /** In the order of the documentation. */
   private[spec] def all: Seq[TableProperty[_]] =
     Delete.all ++ Update.all ++ Merge.all ++ Seq(Granularity, DeleteFormat, DeleteTargetSize)

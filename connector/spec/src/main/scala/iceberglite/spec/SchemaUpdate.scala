@@ -19,7 +19,8 @@ final class SchemaUpdate private (
     version: FormatVersion,
     caseSensitive: Boolean,
     use: ColumnUse,
-    added: Set[Int]
+    added: Set[Int],
+    declared: Map[Int, Option[String]]
 ) {
 
   /**
@@ -104,6 +105,16 @@ final class SchemaUpdate private (
 
   def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
     if (named(path).doc == doc) this else replaced(member(path, "comment on"))(_.copy(doc = doc))
+
+  /** What an engine calls the type of a column, see [[DeclaredType]]; absent where the table's own type says it all. */
+  def declareType(path: Vector[String], text: Option[String]): SchemaUpdate =
+    next(declared = declared + (named(path).id -> text))
+
+  /** The properties that these changes set, and those that they remove. */
+  def declaredTypes: (Map[String, String], Set[String]) = {
+    val (set, removed) = declared.filterKeys(schema.byId.contains).partition(_._2.isDefined)
+    (set.flatMap { case (id, text) => text.map(DeclaredType.key(id) -> _) }, removed.keySet.map(DeclaredType.key))
+  }
 
   /** Changes what later writes hold that do not supply the column; rows that are there keep their values. */
   def updateDefault(path: Vector[String], default: Option[DefaultValue]): SchemaUpdate = {
@@ -253,8 +264,9 @@ final class SchemaUpdate private (
   private def next(
       schema: Schema = schema,
       lastId: Int = lastColumnId,
-      newlyAdded: Set[Int] = added
-  ): SchemaUpdate = new SchemaUpdate(schema, lastId, version, caseSensitive, use, newlyAdded)
+      newlyAdded: Set[Int] = added,
+      declared: Map[Int, Option[String]] = declared
+  ): SchemaUpdate = new SchemaUpdate(schema, lastId, version, caseSensitive, use, newlyAdded, declared)
 }
 
 object SchemaUpdate {
@@ -266,6 +278,7 @@ object SchemaUpdate {
     metadata.formatVersion,
     caseSensitive,
     ColumnUse.of(metadata),
-    Set.empty
+    Set.empty,
+    Map.empty
   )
 }
