@@ -13,7 +13,7 @@ import iceberglite.tree.{ManifestCache, MetadataTree}
  */
 final private[scan] class CommittedFiles(table: Table, schema: Schema, bound: Expression, cache: ManifestCache) {
   private val tree = MetadataTree.of(table.io, table.metadata, schema, cache)
-  private val reading = new ManifestReading(table, schema, bound, KeptMetrics.All)
+  private val reading = new ManifestReading(table, schema, bound, bound, KeptMetrics.All)
 
   def of(snapshot: Snapshot): Commit = new Commit(snapshot, tree.manifests(snapshot))
 

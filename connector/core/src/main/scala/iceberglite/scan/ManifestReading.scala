@@ -11,6 +11,7 @@ import iceberglite.tree.{InParallel, MetadataTree, PartitionSources}
  * What a scan takes from manifests. Serializable, so that other JVMs can read manifests for it.
  *
  * @param schemas all of the table's, for the columns of equality deletes
+ * @param read what the rows satisfy that are read, which may be more than those that match the filter
  */
 final class ManifestReading private (
     io: FileIO,
@@ -19,26 +20,28 @@ final class ManifestReading private (
     schemas: Vector[Schema],
     sources: Schema,
     bound: Expression,
+    read: Expression,
     keeps: KeptMetrics
 ) extends Serializable {
 
-  private[scan] def this(table: Table, schema: Schema, bound: Expression, keeps: KeptMetrics) = this(
+  private[scan] def this(table: Table, schema: Schema, bound: Expression, read: Expression, keeps: KeptMetrics) = this(
     table.io,
     table.metadata.specsById,
     schema,
     table.metadata.schemas,
     PartitionSources.schema(table.metadata, schema),
     bound,
+    read,
     keeps
   )
 
   /** The same, keeping these metrics of the files. */
   private[scan] def keeping(metrics: KeptMetrics): ManifestReading =
-    new ManifestReading(io, specs, schema, schemas, sources, bound, metrics)
+    new ManifestReading(io, specs, schema, schemas, sources, bound, read, metrics)
 
   @transient private lazy val filters = new SpecFilters(bound, specs, sources)
   @transient private[scan] lazy val keys: KeyColumns = new KeyColumns(schema, schemas)
-  @transient private lazy val relevant = new DeletesOf(bound, keys)
+  @transient private lazy val relevant = new DeletesOf(read, keys)
 
   private[scan] def mightMatch(manifest: ManifestFile): Boolean = filters.of(manifest).mightMatch(manifest)
 
@@ -129,7 +132,7 @@ final private[scan] class PlanningFiles(
 }
 
 /**
- * Which delete files may take away rows that match the filter (spec: "Scan Planning", note 2). An equality delete file
+ * Which delete files may take away rows that are read (spec: "Scan Planning", note 2). An equality delete file
  * without a matching key takes away none. What position deletes say of their rows is not asked: most say nothing.
  */
 final private class DeletesOf(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {

@@ -20,17 +20,27 @@ object RangeStart {
 }
 
 /** The last commit that an incremental read is about. */
-sealed trait RangeEnd
+sealed trait RangeEnd {
+
+  /** As a user asks for it. */
+  def option: String
+}
 object RangeEnd {
 
   /** The newest of the branch. */
-  case object Newest extends RangeEnd
+  case object Newest extends RangeEnd {
+    override def option: String = "no end"
+  }
 
   /** The one that made this snapshot. */
-  final case class With(snapshotId: Long) extends RangeEnd
+  final case class With(snapshotId: Long) extends RangeEnd {
+    override def option: String = s"end-snapshot-id=$snapshotId"
+  }
 
   /** The newest that is not younger than this, in milliseconds since 1970. */
-  final case class NotAfter(epochMs: Long) extends RangeEnd
+  final case class NotAfter(epochMs: Long) extends RangeEnd {
+    override def option: String = s"end-timestamp=$epochMs"
+  }
 }
 
 /**
@@ -84,13 +94,14 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     val last = end match {
       case RangeEnd.Newest => head
       case RangeEnd.With(id) => Some(onBranch(known("end", id)))
-      case RangeEnd.NotAfter(ms) => lineOf(head, ms).find(_.timestampMs <= ms)
+      case RangeEnd.NotAfter(ms) => lineOf(head, ms, "end-timestamp").find(_.timestampMs <= ms)
     }
+    requireStartBefore(start, end, last)
     val line = last.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
     val newestFirst = start match {
       case RangeStart.Oldest => line
       case RangeStart.After(id) => after(id, line, last)
-      case RangeStart.AfterTime(ms) => lineOf(last, ms).takeWhile(_.timestampMs > ms)
+      case RangeStart.AfterTime(ms) => lineOf(last, ms, "start-timestamp").takeWhile(_.timestampMs > ms)
     }
     SnapshotRange(start, newestFirst.reverse, last)
   }
@@ -98,6 +109,14 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   private def requireOrder(start: RangeStart, end: RangeEnd): Unit = (start, end) match {
     case (RangeStart.AfterTime(from), RangeEnd.NotAfter(until)) if from > until =>
       throw InvalidArgument("start-timestamp", from.toString, s"It is later than end-timestamp=$until")
+    case _ => ()
+  }
+
+  private def requireStartBefore(start: RangeStart, end: RangeEnd, last: Option[Snapshot]): Unit = (start, end) match {
+    case (RangeStart.AfterTime(from), RangeEnd.With(id)) => last.filter(_.timestampMs < from).foreach { snapshot =>
+        val until = s"end-snapshot-id=$id, of ${Instant.ofEpochMilli(snapshot.timestampMs)}"
+        throw InvalidArgument("start-timestamp", from.toString, s"It is later than $until")
+      }
     case _ => ()
   }
 
@@ -141,13 +160,13 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
   }
 
   /** The history of a snapshot. @throws InvalidArgument it may lack snapshots that were there at the time */
-  private def lineOf(snapshot: Option[Snapshot], epochMs: Long): Vector[Snapshot] = {
+  private def lineOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
     val line = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
     line.lastOption.filter(s => s.timestampMs > epochMs && s.parentSnapshotId.isDefined).foreach { oldest =>
       throw InvalidArgument(
-        "timestamp",
-        Instant.ofEpochMilli(epochMs).toString,
-        s"The snapshots of that time have expired; the oldest that is left, ${oldest.snapshotId}, is of " +
+        option,
+        epochMs.toString,
+        s"The snapshots of ${Instant.ofEpochMilli(epochMs)} have expired; the oldest that is left, ${oldest.snapshotId}, is of " +
           s"${Instant.ofEpochMilli(oldest.timestampMs)}"
       )
     }

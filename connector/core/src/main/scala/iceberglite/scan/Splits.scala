@@ -26,6 +26,14 @@ object Splits {
     pack(tasks.iterator.flatMap(pieces(_, targetSize)), targetSize, openCost, lookback)
   }
 
+  /** The same without cutting: a file of more than the target size is a group of its own. */
+  def ofWholeFiles(
+      tasks: Vector[FileScanTask],
+      targetSize: Long,
+      openCost: Long,
+      lookback: Int
+  ): Vector[Vector[FileScanTask]] = pack(tasks.iterator, targetSize, openCost, lookback)
+
   /**
    * A task in pieces of at most the target size, but never less than a row group or stripe. Blocks of Avro files, of
    * which metadata does not tell, are less than any piece.

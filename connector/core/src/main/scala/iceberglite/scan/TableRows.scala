@@ -15,6 +15,7 @@ import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
  * @param schema the scan's, for the columns of residuals
  * @param wanted columns of the table, structs with the fields that are wanted, and metadata columns, told by their ids
  * @param filtered whether rows are left out that do not match a task's residual
+ * @param sharing with whom what is read of delete files is shared
  */
 final class TableRows(
     io: FileIO,
@@ -22,12 +23,13 @@ final class TableRows(
     nameMapping: Option[NameMapping],
     schema: Schema,
     wanted: Vector[NestedField],
-    filtered: Boolean
+    filtered: Boolean,
+    sharing: DeleteSharing = DeleteSharing.own
 ) {
 
   /** Who asks for `_deleted` gets deleted rows too. */
   private val marksRows: Boolean = wanted.exists(_.id == MetadataColumns.Deleted.id)
-  private val deleteReader = new DeleteReader(io, specs, nameMapping)
+  private val deleteReader = new DeleteReader(io, specs, nameMapping, sharing)
 
   /**
    * The rows in the order of the file.

@@ -4,6 +4,7 @@ import java.util.IdentityHashMap
 
 import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile, Schema, Snapshot}
 import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.table.Table
 import iceberglite.tree.{InParallel, ManifestCache, MetadataTree}
@@ -17,6 +18,8 @@ import iceberglite.tree.{InParallel, ManifestCache, MetadataTree}
  * @param cache where decoded manifests are kept
  * @param keeps which metrics the files of the plan keep
  * @param cluster who reads manifests where there are too many for one JVM
+ * @param wholeFiles whether all rows of the files are read, and not only those that match the filter: then all of their
+ *   deletes count
  */
 final case class TableScan(
     table: Table,
@@ -26,7 +29,8 @@ final case class TableScan(
     caseSensitive: Boolean,
     cache: ManifestCache,
     keeps: KeptMetrics = KeptMetrics.All,
-    cluster: Option[ManifestCluster] = None
+    cluster: Option[ManifestCluster] = None,
+    wholeFiles: Boolean = false
 ) {
 
   /**
@@ -47,7 +51,7 @@ final case class TableScan(
     val tree = MetadataTree.of(table.io, table.metadata, schema, cache)
     val manifests = snapshot.fold(Vector.empty[ManifestFile])(tree.manifests)
     val (data, deletes) = manifests.partition(_.content == ManifestContent.Data)
-    val reading = new ManifestReading(table, schema, bound, KeptMetrics.All)
+    val reading = new ManifestReading(table, schema, bound, if (wholeFiles) AlwaysTrue else bound, KeptMetrics.All)
     val wanted = data.filter(m => m.hasLiveFiles && reading.mightMatch(m))
     val kept = keeps.among(wanted).and(TableRows.columns(bound))
     val files = new PlanningFiles(reading.keeping(kept), tree, cluster)

@@ -33,7 +33,8 @@ final private[table] class History(base: TableMetadata, parent: Option[Snapshot]
     snapshotId.filterNot(id => line.exists(_.snapshotId == id)).foreach { id =>
       throw ValidationFailed(
         s"Cannot tell what happened to ${context.table} since snapshot $id: it is not in the branch's history. " +
-          "Run the statement again"
+          "Run the statement again",
+        byOthers = true
       )
     }
     line.takeWhile(s => !snapshotId.contains(s.snapshotId))
@@ -58,6 +59,12 @@ final private[table] class History(base: TableMetadata, parent: Option[Snapshot]
       } yield FileChange(snapshot, entry)
     }.flatten
 
+  /** The manifests at the head that list live files. */
+  def manifests(content: ManifestContent): Vector[ManifestFile] = manifestsAt(parent, content)
+
+  private def manifestsAt(snapshot: Option[Snapshot], content: ManifestContent): Vector[ManifestFile] =
+    snapshot.toVector.flatMap(tree.manifests).filter(m => m.content == content && m.hasLiveFiles)
+
   /** The live entries at the head that are wanted, of the manifests that may list such. */
   def live(content: ManifestContent, mightMatch: ManifestFile => Boolean)(
       wanted: ManifestEntry => Boolean
@@ -67,8 +74,8 @@ final private[table] class History(base: TableMetadata, parent: Option[Snapshot]
   def liveAt(snapshot: Option[Snapshot], content: ManifestContent, mightMatch: ManifestFile => Boolean)(
       wanted: ManifestEntry => Boolean
   ): Vector[ManifestEntry] = {
-    val manifests = snapshot.toVector.flatMap(tree.manifests)
-      .filter(m => m.content == content && m.hasLiveFiles && mightMatch(m))
-    InParallel.map(manifests)(tree.entries(_).filter(e => e.isLive && wanted(e)).toVector).flatten
+    InParallel.map(manifestsAt(snapshot, content).filter(mightMatch))(
+      tree.entries(_).filter(e => e.isLive && wanted(e)).toVector
+    ).flatten
   }
 }

@@ -79,7 +79,8 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
       throw ValidationFailed(
         s"Cannot commit to ${context.table} with isolation level ${level.name}: snapshot " +
           s"${change.snapshot.snapshotId} $done ${file.path}, which may hold rows ${concern.description}. " +
-          "Run the statement again"
+          "Run the statement again",
+        byOthers = true
       )
     }
   }

@@ -41,6 +41,9 @@ final class Table(
   /** The same table at another version. */
   def at(version: TableVersion): Table = new Table(id, name, version, version.io.getOrElse(io), committer)
 
+  /** Whether the table is being made, and nobody has seen it yet. */
+  def isStaged: Boolean = committer.isInstanceOf[StagedCommitter]
+
   /** A change to this table from the version at hand: add actions, then commit. */
   def transaction(
       summary: Map[String, String] = Map.empty,

@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.io.{FileIO, HadoopFileIO}
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, CommitStateUnknown, StorageFailed}
@@ -43,11 +44,8 @@ class ConcurrencySuite extends AnyFunSuite {
     } finally pool.shutdownNow()
   }
 
-  private def files(directory: Path, ending: String): Set[String] = {
-    val walk = Files.walk(directory)
-    try walk.iterator.asScala.map(_.toString).filter(_.endsWith(ending)).toSet
-    finally walk.close()
-  }
+  private def files(directory: Path, ending: String): Set[String] =
+    FilesBelow.of(directory).map(_.toString).filter(_.endsWith(ending))
 
   for (fixture <- CatalogFixture.everywhere; shared <- Seq(true, false)) {
     val who = if (shared) "threads of one catalog" else "catalogs of their own"

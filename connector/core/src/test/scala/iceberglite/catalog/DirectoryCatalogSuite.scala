@@ -2,11 +2,10 @@ package iceberglite.catalog
 
 import java.nio.file.{Files, Path}
 
-import scala.collection.JavaConverters._
-
 import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.io.{DataLocations, HadoopFileIO, StorageSettings, TemporaryDirectory}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
@@ -26,11 +25,7 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     table.transaction().add(new FastAppend(Vector(file(path)))).commit()
 
   /** All there is, directories too. */
-  private def tree(of: Path): Set[String] = {
-    val walk = Files.walk(of)
-    try walk.iterator.asScala.filterNot(_ == of).map(of.relativize(_).toString).toSet
-    finally walk.close()
-  }
+  private def tree(of: Path): Set[String] = FilesBelow.everything(of).map(of.relativize(_).toString)
 
   test("a name leads nowhere but to a directory of its own in its namespace") {
     val outside = directory.resolve("outside")

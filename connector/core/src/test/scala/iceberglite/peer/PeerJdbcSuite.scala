@@ -12,6 +12,7 @@ import org.apache.iceberg.types.Types
 import org.apache.iceberg.{CatalogUtil, DataFiles, PartitionSpec, Schema => PeerSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.catalog.jdbc.{SampleViews, TestDatabase}
 import iceberglite.catalog.{Catalog, CatalogFixture, Catalogs, ViewCatalog}
 import iceberglite.io.{HadoopFileIO, MetadataFiles}
@@ -47,11 +48,8 @@ class PeerJdbcSuite extends AnyFunSuite {
       ).asInstanceOf[PeerCatalog]
     }
 
-    def metadataFiles: Set[String] = {
-      val walk = Files.walk(directory)
-      try walk.iterator.asScala.map(f => s"file://$f").filter(_.endsWith(".metadata.json")).toSet
-      finally walk.close()
-    }
+    def metadataFiles: Set[String] =
+      FilesBelow.of(directory).map(f => s"file://$f").filter(_.endsWith(".metadata.json"))
   }
 
   private val databases = Seq(TestDatabase.Sqlite, TestDatabase.WholePostgres)

@@ -58,6 +58,8 @@ class SnapshotRangeSuite extends AnyFunSuite {
     assert(intercept[InvalidArgument](ids(After(4), With(2))).reason.contains("swap start and end"))
     assert(intercept[InvalidArgument](ids(After(9), With(4))).reason.contains("no ancestor of snapshot 4"))
     assert(intercept[InvalidArgument](ids(AfterTime(5), NotAfter(4))).reason.contains("later than end-timestamp=4"))
+    assert(intercept[InvalidArgument](ids(AfterTime(301), With(3))).reason.contains("later than end-snapshot-id=3"))
+    assert(ids(AfterTime(300), With(3)) == Nil)
     assert(intercept[NotFound](ids(After(77))).name.contains("start-snapshot-id"))
     assert(intercept[NotFound](ids(Oldest, With(77))).name.contains("end-snapshot-id"))
   }

@@ -214,4 +214,30 @@ class RewriteSuite extends AnyFunSuite {
     val byId = t.commit(new RewriteManifests(sortBy = Vector("id")))
     assert(live(t.store, byId).map(_.file.path).map(_.last) == Vector('1', '1', '2', '2'))
   }
+
+  test("a compaction does not bring back rows whose equality deletes came since and were made deletes by position") {
+    for ((version, converted) <- Seq(V2 -> Seq("low"), V3 -> Seq("low"), V2 -> Seq("low", "high"))) {
+      val t = filled(version)
+      val read = t.table
+      t.commitOn(read, new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 12)))))
+      val since = t.table
+      val data = Seq(low, high).filter(f => converted.contains(f.path))
+      val deletes =
+        if (version == V3) t.vectors("v.puffin", data.map(_ -> Seq(3L)): _*)
+        else data.map(f => positionDeletes(s"d-${f.path}", f)).toVector
+      val equality = live(t.store, since).map(_.file).filter(_.content == Content.EqualityDeletes)
+      t.commit(new ConvertDeletes(equality, Vector.empty, deletes, since.currentSnapshot.get.snapshotId))
+      assert(refused(t.commitOn(read, compaction(read))).contains("added deletes of its rows"))
+    }
+  }
+
+  test("a compaction bears that older deletes are written anew") {
+    val t = filled(V3)
+    t.commit(new RowDelta(Vector(equalityDeletes("eq", beside = low, ids = (3, 3)))))
+    val read = t.table
+    val equality = live(t.store, read).map(_.file).filter(_.content == Content.EqualityDeletes)
+    val vectors = t.vectors("v.puffin", low -> Seq(3L))
+    t.commitOn(read, new ConvertDeletes(equality, Vector.empty, vectors, read.currentSnapshot.get.snapshotId))
+    assert(liveFiles(t.commitOn(read, compaction(read))) == Vector("both"))
+  }
 }

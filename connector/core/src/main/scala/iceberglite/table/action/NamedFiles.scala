@@ -53,6 +53,7 @@ private[action] object NamedFiles {
 
   def missing(path: String, verb: String, context: CommitContext): Nothing = throw ValidationFailed(
     s"Cannot $verb the files of ${context.table}: $path is not in the table any more, another commit removed it. " +
-      "Run the statement again"
+      "Run the statement again",
+    byOthers = true
   )
 }

@@ -7,7 +7,8 @@ import iceberglite.table.{DeleteScope, FileChange, History}
 private[action] object NewDeletes {
 
   /**
-   * The first of them, with the data file.
+   * The first of them, with the data file. Those that a rewrite added were there before, in other files: but for those that
+   * it made of equality deletes which came since.
    *
    * @param data by path
    * @param counts which delete files to look at
@@ -23,8 +24,15 @@ private[action] object NewDeletes {
     val snapshots = history.concurrent(since)
     def mightMatch(m: ManifestFile): Boolean =
       m.content == ManifestContent.Deletes && (partitions.mightHold(m) || DeleteScope.mayBeGlobal(m, base))
-    val found = history.changes(snapshots, mightMatch).iterator
-      .filter(c => c.added && !c.isRewrite && counts(c.entry.file))
+    val changes = history.changes(snapshots, mightMatch)
+    val known = since.fold(0L)(base.snapshot(_).sequenceNumber)
+    val conversions = changes.collect {
+      case c
+          if c.isRewrite && c.removed && c.entry.file.content == Content.EqualityDeletes &&
+            c.entry.sequenceNumber.exists(_ > known) => c.snapshot
+    }.toSet
+    val found = changes.iterator
+      .filter(c => c.added && (!c.isRewrite || conversions(c.snapshot)) && counts(c.entry.file))
       .flatMap(c => DeleteScope.touched(c.entry.file, data, base).map((c, _)))
     if (found.hasNext) Some(found.next()) else None
   }

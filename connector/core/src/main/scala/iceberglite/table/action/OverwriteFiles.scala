@@ -48,7 +48,8 @@ final class OverwriteFiles(
       throw ValidationFailed(
         s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: snapshot " +
           s"${change.snapshot.snapshotId} added the delete file ${change.entry.file.path}, which may delete rows of " +
-          s"${file.path}. Run the statement again"
+          s"${file.path}. Run the statement again",
+        byOthers = true
       )
     }
   }

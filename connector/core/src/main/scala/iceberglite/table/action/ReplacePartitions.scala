@@ -43,7 +43,8 @@ final class ReplacePartitions(
     } throw ValidationFailed(
       s"Cannot commit to ${context.table}: snapshot ${snapshot.snapshotId} compacted ${from.entry.file.path}, which has " +
         s"rows ${partitions.description}, into files of another partition spec such as ${to.entry.file.path}. " +
-        "Run the statement again"
+        "Run the statement again",
+      byOthers = true
     )
   }
 

@@ -24,6 +24,8 @@ import iceberglite.tree.{FileChanges, WrittenTree}
  *   deletes of other rows do not matter
  * @param deletedFrom the data files that added position deletes speak of. Where it is empty, and an entry does not tell
  *   either, any that it may be
+ * @param reachedSpec that of all live data files, without which equality deletes of its partitions would not reach all the
+ *   rows that they are for (spec: "Scan Planning"); absent where there are none, or where they are of the whole table
  */
 final class RowDelta(
     added: Vector[ContentFile],
@@ -33,6 +35,7 @@ final class RowDelta(
     rowByRow: Boolean = false,
     deletedFrom: Set[String] = Set.empty,
     caseSensitive: Boolean = true,
+    reachedSpec: Option[Int] = None,
     to: Destination = Destination.Main
 ) extends SnapshotAction(to) {
   private val (rows, deletes) = added.partition(_.content == Content.Data)
@@ -49,6 +52,7 @@ final class RowDelta(
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val history = new History(base, parent, context)
+    reachedSpec.foreach(checkReach(_, history, context))
     val targets = new DeleteTargets(deletes, removedData, deletedFrom, base, history, context)
     val gone = targets.gone(isolation, mayBeGone = rows.isEmpty)
     val mine = vectors.filterNot(_.referencedDataFile.exists(gone))
@@ -62,6 +66,15 @@ final class RowDelta(
     val remove = new NamedFiles(removed ++ pairs.map(_.theirs), base)
     FileChanges(rows ++ otherDeletes ++ mine.filterNot(replaced) ++ united, remove)
   }
+
+  private def checkReach(specId: Int, history: History, context: CommitContext): Unit =
+    history.manifests(ManifestContent.Data).find(_.partitionSpecId != specId).foreach { other =>
+      throw ValidationFailed(
+        s"Cannot delete rows of ${context.table} by their keys in the partitions of spec $specId: by now there are files " +
+          s"of spec ${other.partitionSpecId}, which such deletes do not reach. Run it again",
+        byOthers = true
+      )
+    }
 
   private def check(
       isolation: Isolation,
@@ -133,7 +146,8 @@ final class RowDelta(
   }
 
   private def refuse(isolation: Isolation, why: String, context: CommitContext): Nothing = throw ValidationFailed(
-    s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $why. Run the statement again"
+    s"Cannot commit to ${context.table} with isolation level ${isolation.level.name}: $why. Run the statement again",
+    byOthers = true
   )
 
   override protected def operation(tree: WrittenTree): Operation = {

@@ -23,7 +23,13 @@ final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Bool
     val requirements = unmoved.require(base, context)
     val updated = edit(SchemaUpdate(base, caseSensitive))
     val columns = new ColumnProperties(base.schema, updated.schema)
-    Change(updated.updates ++ columns.follow(base.properties), requirements)
+    Change(updated.updates ++ columns.follow(base.properties) ++ declared(updated, base), requirements)
+  }
+
+  private def declared(updated: SchemaUpdate, base: TableMetadata): Vector[MetadataUpdate] = {
+    val (set, removed) = updated.declaredTypes
+    Vector(SetProperties(set)).filter(_.properties.nonEmpty) ++
+      Vector(RemoveProperties(removed.filter(base.properties.contains))).filter(_.keys.nonEmpty)
   }
 }
 

@@ -10,6 +10,7 @@ import org.apache.hadoop.hive.metastore.api.{Table => HiveTable}
 import org.apache.iceberg.hive.{HiveCatalog => PeerCatalog}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.{Catalog, Catalogs, HiveCatalog, ViewCatalog}
 import iceberglite.io.HadoopFileIO
@@ -51,11 +52,7 @@ trait HiveTests extends AnyFunSuite {
     def parameters(name: String = Id.name): Map[String, String] = stored(name).getParameters.asScala.toMap
 
     /** Names of files of a table. */
-    def files(ending: String): Set[String] = {
-      val walk = Files.walk(directory)
-      try walk.iterator.asScala.map(_.toString).filter(_.endsWith(ending)).toSet
-      finally walk.close()
-    }
+    def files(ending: String): Set[String] = FilesBelow.of(directory).map(_.toString).filter(_.endsWith(ending))
 
     private def keep[A <: AutoCloseable](one: A): A = {
       opened :+= one

@@ -2,10 +2,9 @@ package iceberglite.catalog.rest
 
 import java.nio.file.{Files, Path}
 
-import scala.collection.JavaConverters._
-
 import org.apache.hadoop.conf.Configuration
 
+import iceberglite.FilesBelow
 import iceberglite.catalog.hive.MakingNamespaces
 import iceberglite.catalog.{Catalog, CatalogFixture, CatalogProperty, FileIOWrapper}
 import iceberglite.io.HadoopFileIO
@@ -58,9 +57,5 @@ final private class DirectoryFiles(directory: Path)
     extends FileIOWrapper(new HadoopFileIO(new Configuration))
     with KeptFiles {
 
-  override def paths: Set[String] = {
-    val walk = Files.walk(directory)
-    try walk.iterator.asScala.filter(Files.isRegularFile(_)).map(p => s"file://$p").toSet
-    finally walk.close()
-  }
+  override def paths: Set[String] = FilesBelow.of(directory).map(p => s"file://$p")
 }

@@ -1,0 +1,43 @@
+package iceberglite.data
+
+import iceberglite.io.puffin.DeletionVector
+import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.spec.{FileFormat, MetadataColumns, Schema}
+
+/**
+ * Writes position delete files, without the optional column of deleted rows (spec: "Position Delete Files").
+ *
+ * @param properties of the files, as those of tables
+ */
+final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[String, String]) {
+  import PositionDeleteFiles._
+
+  /**
+   * Writes one file, of which nothing stays if that fails.
+   *
+   * @param deleted the paths of data files, in ascending order, with the positions of their deleted rows; not empty
+   * @param targetSize after how many bytes no further data file is begun
+   * @return the file, and of how many of the data files it speaks: at least one
+   */
+  def write(path: String, deleted: Vector[(String, DeletionVector)], targetSize: Long): (WrittenFile, Int) = {
+    val writer = DataFormats.of(format).write(DataTarget(io, path, Columns, properties, Modes))
+    try {
+      var done = 0
+      while (done < deleted.size && (done == 0 || writer.length < targetSize)) {
+        val (dataFile, positions) = deleted(done)
+        positions.foreach(p => writer.write(Record.of(dataFile, p)))
+        done += 1
+      }
+      (writer.close(), done)
+    } catch {
+      case e: Throwable =>
+        writer.abort()
+        throw e
+    }
+  }
+}
+
+object PositionDeleteFiles {
+  private val Columns: Schema = Schema(0, Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
+  private val Modes: MetricsModes = MetricsModes.ofPositionDeletes(MetricsModes(Map.empty))
+}

@@ -1,0 +1,86 @@
+package iceberglite.table.action
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec._
+import iceberglite.table._
+import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
+
+/**
+ * Puts deletes by position in the place of equality deletes; the table's rows stay the same.
+ *
+ * It fails where another commit has since brought older rows to which the equality deletes apply, as a compaction may
+ * (spec: "Sequence Number Inheritance"), has taken away a data file that the new deletes speak of, or has given one
+ * another deletion vector.
+ *
+ * @param converted the equality delete files
+ * @param replaced deletion vectors that the new ones take in
+ * @param added the new delete files, each of one data file
+ * @param since the snapshot that was read
+ */
+final class ConvertDeletes(
+    converted: Vector[ContentFile],
+    replaced: Vector[ContentFile],
+    added: Vector[ContentFile],
+    since: Long,
+    to: Destination = Destination.Main
+) extends SnapshotAction(to) {
+  private val removed = converted ++ replaced
+
+  /** It may expire before a later attempt. */
+  private var sinceNumber: Option[Long] = None
+
+  override def writtenFiles: Vector[ContentFile] = added
+
+  override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
+    val history = new History(base, parent, context)
+    val found = NamedFiles.require(removed, "convert", base, history, context)
+    val concurrent = history.concurrent(Some(since))
+    if (concurrent.nonEmpty) {
+      checkOlderRows(found, concurrent, history, context)
+      checkDataFiles(base, history, context)
+      checkVectors(base, history, context)
+    }
+    val number = sinceNumber.getOrElse(base.snapshot(since).sequenceNumber)
+    sinceNumber = Some(number)
+    FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, number)))
+  }
+
+  /** Rows that are older than a delete by equality are deleted by it, also those that came later. */
+  private def checkOlderRows(
+      found: Vector[ManifestEntry],
+      concurrent: Vector[Snapshot],
+      history: History,
+      context: CommitContext
+  ): Unit = {
+    val newest = found.filter(_.file.content == Content.EqualityDeletes).flatMap(_.sequenceNumber)
+      .foldLeft(0L)(math.max)
+    history.changes(concurrent, _.content == ManifestContent.Data)
+      .find(c => c.added && c.entry.sequenceNumber.forall(_ < newest))
+      .foreach { c =>
+        refuse(s"snapshot ${c.snapshot.snapshotId} added ${c.entry.file.path}, to which they apply", context)
+      }
+  }
+
+  private def checkDataFiles(base: TableMetadata, history: History, context: CommitContext): Unit = {
+    val named = added.flatMap(_.referencedDataFile).toSet
+    val partitions = new Partitions(added, base)
+    val live = history.live(ManifestContent.Data, partitions.mightHold)(e => named(e.file.path)).map(_.file.path).toSet
+    (named -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
+  }
+
+  /** A data file has one vector at most. */
+  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit = {
+    val gone = removed.map(FileKey.of).toSet
+    LiveVectors.of(added.filter(_.isDeletionVector), base, history).map(_.file).filterNot(f => gone(FileKey.of(f)))
+      .foreach(f => refuse(s"${f.referencedDataFile.mkString} has another deletion vector, in ${f.path}", context))
+  }
+
+  private def refuse(why: String, context: CommitContext): Nothing = throw ValidationFailed(
+    s"Cannot convert the equality deletes of ${context.table}: $why by now. Run it again",
+    byOthers = true
+  )
+
+  override protected def operation(tree: WrittenTree): Operation = Operation.Replace
+
+  override protected def commitsEmpty: Boolean = false
+}
