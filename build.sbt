@@ -33,8 +33,15 @@ val common = Seq(
     Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-S", sys.env.getOrElse("ICEBERG_LITE_SEED", "20240229"))
 )
 
+// The JVMs of core's tests wait for servers and for each other most of the time: those of Spark's run beside them.
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(java.lang.Runtime.getRuntime.availableProcessors),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean)
+)
+
 lazy val root = (project in file("."))
-  .aggregate(spec, core, spark)
+  .aggregate(spec, core, spark, sparkSuites)
   .settings(publish / skip := true, name := "iceberg-lite")
 
 /** The rules of the Iceberg specification: no Spark, no Hadoop, no I/O. */
@@ -77,6 +84,16 @@ lazy val spark = (project in file("connector/spark"))
       wanted.foreach(jar => IO.copyFile(jar, jars / jar.getName))
       wanted.map(jar => jars / jar.getName)
     }
+  )
+
+/** Spark's own suites on tables of ours: apart, because their jars bring settings and services of their own. */
+lazy val sparkSuites = (project in file("connector/sparksuites"))
+  .settings(
+    common,
+    name := "iceberg-lite-spark-suites",
+    publish / skip := true,
+    libraryDependencies ++= Dependencies.sparkSuites,
+    Test / unmanagedClasspath ++= (spark / Test / fullClasspath).value
   )
 
 /** Measurements beside Apache Iceberg, by JMH; no part of the build that users run. */

@@ -86,6 +86,11 @@ object Dependencies {
     "org.apache.spark" %% "spark-hive" % sparkVersion % Test
   )
 
+  /** Spark's own suites of DELETE, UPDATE and MERGE, and what they stand on. */
+  val sparkSuites: Seq[ModuleID] = Seq("spark-sql", "spark-catalyst", "spark-core").map(name =>
+    ("org.apache.spark" %% name % sparkVersion % Test).classifier("tests").intransitive()
+  )
+
   val testing: Seq[ModuleID] = Seq(
     "org.scalatest" %% "scalatest" % "3.2.19" % Test,
     "org.scalacheck" %% "scalacheck" % "1.18.1" % Test,

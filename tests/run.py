@@ -1,4 +1,4 @@
-"""Runs all tests, Scala then Python, and closes with one line: `N passed, N failed`."""
+"""Runs all tests, Scala then Python, and closes with what failed and one line: `N passed, N failed`."""
 
 from __future__ import annotations
 
@@ -13,19 +13,25 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
+MESSAGE_LINES = 12
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many tests ended how."""
+    """How many tests ended how, and what each that failed said."""
 
     passed: int = 0
-    failed: int = 0
+    failures: tuple[str, ...] = ()
     skipped: int = 0
+
+    @property
+    def failed(self) -> int:
+        """How many tests failed."""
+        return len(self.failures)
 
     def __add__(self, other: Outcome) -> Outcome:
         """Add up two outcomes."""
-        return Outcome(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+        return Outcome(self.passed + other.passed, self.failures + other.failures, self.skipped + other.skipped)
 
     def __str__(self) -> str:
         """Render the closing line."""
@@ -39,9 +45,8 @@ def run(name: str, command: list[str], reports: list[Path], pattern: str) -> Out
     start = time.monotonic()
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     outcome = sum((count(f) for folder in reports for f in sorted(folder.glob(pattern))), Outcome())
-    if code != 0 and outcome.failed == 0:
-        print(f"{name}: the runner itself failed with exit code {code}", file=sys.stderr)
-        outcome += Outcome(failed=1)
+    if code != 0 and not outcome.failures:
+        outcome += Outcome(failures=(f"{name}: the runner itself failed with exit code {code}",))
     print(f"{name}: {outcome} in {time.monotonic() - start:.0f} s\n", flush=True)
     return outcome
 
@@ -49,9 +54,16 @@ def run(name: str, command: list[str], reports: list[Path], pattern: str) -> Out
 def count(report: Path) -> Outcome:
     """Count the tests of one JUnit report."""
     cases = list(ElementTree.parse(report).getroot().iter("testcase"))
-    bad = sum(1 for c in cases if c.find("failure") is not None or c.find("error") is not None)
+    failures = tuple(failure(c) for c in cases if c.find("failure") is not None or c.find("error") is not None)
     skipped = sum(1 for c in cases if c.find("skipped") is not None)
-    return Outcome(len(cases) - bad - skipped, bad, skipped)
+    return Outcome(len(cases) - len(failures) - skipped, failures, skipped)
+
+
+def failure(case: ElementTree.Element) -> str:
+    """Name a test that failed, with the first lines of what it said."""
+    said = next((e for kind in ("failure", "error") if (e := case.find(kind)) is not None), case)
+    message = (said.get("message") or said.text or "").strip().splitlines()[:MESSAGE_LINES]
+    return "\n    ".join([f"{case.get('classname')}: {case.get('name')}", *message])
 
 
 def main() -> int:
@@ -61,13 +73,17 @@ def main() -> int:
     sbt = shlex.split(parser.parse_args().sbt)
     if "=" in sbt[0]:
         sbt = ["env", *sbt]
-    scala_reports = [ROOT / "connector" / p / "target" / "test-reports" for p in ("spec", "core", "spark")]
+    scala_reports = [
+        ROOT / "connector" / p / "target" / "test-reports" for p in ("spec", "core", "spark", "sparksuites")
+    ]
     python_reports = ROOT / "build" / "test-reports"
     outcome = run("Scala", [*sbt, "test"], scala_reports, "TEST-*.xml")
     pytest = [sys.executable, "-m", "pytest", f"--junitxml={python_reports / 'pytest.xml'}"]
     outcome += run("Python", pytest, [python_reports], "pytest.xml")
+    for said in outcome.failures:
+        print(f"FAILED {said}")
     print(outcome)
-    return 1 if outcome.failed or not outcome.passed else 0
+    return 1 if outcome.failures or not outcome.passed else 0
 
 
 if __name__ == "__main__":

@@ -11,9 +11,6 @@ INSERT INTO fligth VALUES (1, NULL);
 -- error `idd`
 SELECT idd FROM flights;
 
--- error orc
-CREATE TABLE t (id INT) USING orc;
-
 -- error USING iceberg
 CREATE TABLE t (id INT) USING csv;
 

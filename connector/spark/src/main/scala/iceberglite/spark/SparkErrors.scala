@@ -44,7 +44,7 @@ object SparkErrors {
       case AlreadyExists("namespace", _, _) => new NamespaceTaken(message, error)
       // Not the statement's fault: the same one may succeed later, so it is no AnalysisException.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
-      case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists |
+      case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists | _: AlreadyCommitted |
           _: InvalidArgument | _: ValidationFailed => new StatementError(message, error)
     }
   }

@@ -8,8 +8,27 @@ import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 
 import iceberglite.spark.read.aggregate.{AnswerStrategy, WholeFileQueries}
 import iceberglite.spark.read.report.GroupedJoins
-import iceberglite.spark.rules.{CachedTables, LastInOptimizer, RangesOfColumns, RowLevelPlans}
-import iceberglite.spark.sql.{FillColumns, SqlParser, SuggestTableNames}
+import iceberglite.spark.rules.{
+  BroadcastFilters,
+  CachedTables,
+  CachesBeforeMerge,
+  CountedDeletes,
+  LastInOptimizer,
+  MergeJoins,
+  PaddedTargets,
+  PartialOverwrites,
+  RangesOfColumns,
+  RowLevelPlans,
+  SteadyGroupFilters
+}
+import iceberglite.spark.sql.{
+  EvolvingMerge,
+  FillColumns,
+  HeldStatement,
+  SqlParser,
+  StatementWithOptions,
+  SuggestTableNames
+}
 
 /**
  * What we add to a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. Beside others it should
@@ -67,12 +86,22 @@ object SparkSessionExtensions {
   /** All rules there are. */
   private[spark] val rules: Seq[Injection] = Seq(
     Resolution(FillColumns),
+    Resolution(HeldStatement),
+    Resolution(EvolvingMerge),
+    Resolution(StatementWithOptions),
+    AfterResolution(_ => PaddedTargets),
     AfterResolution(_ => RowLevelPlans),
+    AfterResolution(_ => PartialOverwrites),
     AfterResolution(new SuggestTableNames(_)),
     Optimization(RangesOfColumns),
     Optimization(CachedTables),
+    Optimization(CountedDeletes),
+    Optimization(MergeJoins),
+    Optimization(SteadyGroupFilters),
     BeforeScans(WholeFileQueries),
     Last(GroupedJoins),
+    Last(CachesBeforeMerge),
+    Last(BroadcastFilters),
     Planning(AnswerStrategy)
   )
 }

@@ -1,7 +1,6 @@
 package iceberglite.spark
 
 import java.util
-import java.util.Optional
 
 import scala.collection.JavaConverters._
 
@@ -10,7 +9,6 @@ import org.apache.spark.sql.connector.catalog.{
   MetadataColumn,
   SupportsDeleteV2,
   SupportsMetadataColumns,
-  SupportsRead,
   SupportsRowLevelOperations,
   SupportsWrite,
   TableCapability
@@ -29,13 +27,13 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.catalog.{PartitionTerm, TableDescription}
-import iceberglite.spark.conf.{RangeOptions, WriteOptions}
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.conf.{RangeOptions, StatementOptions, WriteOptions}
+import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.changes.CommitRange
-import iceberglite.spark.write.rows.RowLevelStatement
-import iceberglite.spark.write.{IcebergWriteBuilder, MetadataDelete}
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spark.write.rows.{CopyOnWrite, RowLevelStatement, StatementFacts}
+import iceberglite.spark.write.{IcebergWriteBuilder, MetadataDelete, StatementTarget}
+import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.Schema
 import iceberglite.table.Table
 
@@ -47,16 +45,19 @@ import iceberglite.table.Table
  *
  * @param source gives the table as it is now
  * @param travel which state of it is meant
+ * @param of what the statement that changes the table asks for
  */
-class SparkTable(source: () => Table, val travel: TimeTravel)
-    extends SupportsRead
+class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarget = StatementTarget.plain())
+    extends LiveRead
     with SupportsWrite
     with SupportsDeleteV2
     with SupportsRowLevelOperations
     with SupportsMetadataColumns {
 
   /** The table at the version it was resolved at. */
-  val table: Table = source()
+  val table: Table = withNewColumns(of.seen.getOrElse(source()))
+
+  private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(of.merge(now).fold(now)(_.merged))
 
   /**
    * The state that a query without more ado shows: a session may have a branch in the place of the table. A query keeps
@@ -69,7 +70,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
 
   private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
 
-  private lazy val sparkSchema: StructType = SparkErrors.in(table.name)(SparkTypes.withDefaults(columnsSeen))
+  private lazy val sparkSchema: StructType = SparkErrors.in(table.name) {
+    DeclaredTypes.shown(SparkTypes.withDefaults(columnsSeen), columnsSeen.fields, table.properties)
+  }
 
   override def name: String = table.name
 
@@ -92,14 +95,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
 
   override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
 
-  /** The statement that changes rows of the table by this object, if there is one. */
-  @volatile private var statement: Option[RowLevelStatement] = None
-
   /**
    * A statement may read its table several times: for the files with rows to change, and for the rows. It sees one state
    * of it.
    */
-  private def current(): Table = statement.fold(source())(_.table)
+  private def current(): Table = of.running.get.fold(withNewColumns(source()))(_.table)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
     val range = RangeOptions.ofAppends(options)
@@ -122,32 +122,85 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = SparkErrors.in(name) {
-    val onBranch = branchToChange("write to").map(new BranchWriteInfo(info, _))
-    new IcebergWriteBuilder(source(), onBranch.getOrElse(info), SparkSession.active)
+    val asked = if (of.options.isEmpty) info else new StatementWriteInfo(info, of.options)
+    val onBranch = branchToChange("write to").map(new BranchWriteInfo(asked, _))
+    val now = source()
+    new IcebergWriteBuilder(now, onBranch.getOrElse(asked), SparkSession.active, of.merge(now))
   }
 
-  /**
-   * Whether the rows of a statement that changes this table come to the write in the tasks that read them. Spark does not
-   * tell a table; [[iceberglite.spark.rules.RowLevelPlans]] does, which sees the plan. It never says so of MERGE.
-   */
-  @volatile private[spark] var rowsStayInTasks: Boolean = false
+  override private[spark] def pinned: SparkTable = {
+    val now = source()
+    new SparkTable(() => now, travel, of)
+  }
 
-  /** The metadata columns that a statement that changes this table names. */
-  @volatile private[spark] var namedMetadata: Seq[String] = Nil
+  /** What the statement that the table is resolved for asks for by WITH. */
+  private[spark] def statementOptions: StatementOptions = of.options
 
-  private[spark] def losesLineage(command: RowLevelOperation.Command): Boolean =
-    SparkErrors.in(name)(RowLevelStatement.losesLineage(table, command))
+  /** The table as a statement with options changes it. @throws InvalidArgument the name says another branch */
+  private[spark] def changedWith(options: StatementOptions): SparkTable = SparkErrors.in(name) {
+    val at = options.branch.fold(travel) { branch =>
+      val asked = TimeTravel.OnBranch(branch)
+      if (travel != TimeTravel.Latest && travel != asked) throw InvalidArgument(
+        s"option ${WriteOptions.Branch.key}",
+        branch,
+        s"$name already stands for a state of the table, ${travel.selector}; leave one of them out"
+      )
+      asked
+    }
+    new SparkTable(source, at, of.withOptions(options, table))
+  }
+
+  /** The table as a statement changes it that adds columns to it. @param wanted what its rows have, found by name */
+  private[spark] def changedWith(wanted: Schema): SparkTable =
+    new SparkTable(source, travel, of.withColumns(wanted, table))
+
+  /** What Spark does not tell a table of the statement that changes it; [[iceberglite.spark.rules.RowLevelPlans]] does. */
+  @volatile private[spark] var facts: StatementFacts = StatementFacts()
+
+  /** The metadata columns that a statement has to carry from the rows it reads to those it writes. */
+  private[spark] def carriedBy(command: RowLevelOperation.Command): Seq[String] =
+    SparkErrors.in(name)(StatementFacts.carriedBy(table, command))
+
+  /** The metadata columns of rows that are copied as they are. */
+  private[spark] def lineage: Seq[String] = SparkErrors.in(name)(StatementFacts.lineageOf(table))
+
+  /** Whether only reading tells how many rows the table's files have left. */
+  private[spark] def hasUncountedDeletes: Boolean = SparkErrors.in(name) {
+    StatementFacts.hasUncountedDeletes(travel.snapshot(table.metadata))
+  }
+
+  /** The table as Spark has cached it before the statement; absent where the statement adds no columns. */
+  private[spark] def beforeStatement: Option[SparkTable] = of.withoutColumns.map(new SparkTable(source, travel, _))
 
   override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder =
     SparkErrors.in(name) {
-      val branch = branchToChange(info.command.toString)
-      val session = SparkSession.active
-      val now = source()
-      val target = AuditFirst.target(now, branch, session)
-      val begun = new RowLevelStatement(now, columnsSeen, info.command, target, session, rowsStayInTasks, namedMetadata)
-      statement = Some(begun)
+      val begun = begin(info.command, info.command.toString)
       () => begun.operation
     }
+
+  /**
+   * An overwrite of rows whose files hold others too: those are written anew. For Spark it is an UPDATE: of a DELETE it
+   * would forget the new rows where whole files can go.
+   */
+  private[spark] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
+    WriteOptions.check(of.options.asOptions)
+    if (of.options.upserts) throw IcebergWriteBuilder.upsertThatOverwrites(name)
+    new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)
+  }
+
+  private def begin(command: RowLevelOperation.Command, verb: String): RowLevelStatement = {
+    val branch = branchToChange(verb)
+    val session = SparkSession.active
+    val now = source()
+    val merge = of.merge(now)
+    val target = AuditFirst.target(now, branch, session)
+    val read = merge.fold(now)(_.merged)
+    if (read.schema.fields != columnsSeen.fields)
+      throw CommitConflict(name, "its columns have changed since the statement was read. Run it again")
+    val begun = new RowLevelStatement(read, columnsSeen, command, target, session, facts, of.options, merge)
+    of.running.set(Some(begun))
+    begun
+  }
 
   /** Whether no file has both rows that go and rows that stay. */
   override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
@@ -155,7 +208,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   }
 
   override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
-    MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, SparkSession.active)
+    MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, of.options, SparkSession.active)
   }
 
   /** The branch that the table's name says. @throws Unsupported for a state that stands still */
@@ -178,22 +231,4 @@ class SparkTable(source: () => Table, val travel: TimeTravel)
   }
 
   override def hashCode: Int = (name, shown).hashCode
-}
-
-/** What is written to the name of a branch, `t.branch_b`, as if the write option `branch` had said so. */
-final private class BranchWriteInfo(info: LogicalWriteInfo, branch: String) extends LogicalWriteInfo {
-  private val key = WriteOptions.Branch.key
-
-  Option(info.options.get(key)).filter(_ != branch).foreach { other =>
-    throw InvalidArgument(s"write option $key", other, s"The table's name says $branch; leave one of them out")
-  }
-
-  override def options: CaseInsensitiveStringMap = {
-    val others = info.options.asCaseSensitiveMap.asScala.toMap.filterKeys(!_.equalsIgnoreCase(key))
-    new CaseInsensitiveStringMap((others + (key -> branch)).asJava)
-  }
-  override def queryId: String = info.queryId
-  override def schema: StructType = info.schema
-  override def rowIdSchema: Optional[StructType] = info.rowIdSchema
-  override def metadataSchema: Optional[StructType] = info.metadataSchema
 }

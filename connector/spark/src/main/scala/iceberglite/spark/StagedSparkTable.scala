@@ -2,8 +2,10 @@ package iceberglite.spark
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{StagedTable => SparkStagedTable}
+import org.slf4j.LoggerFactory
 
 import iceberglite.spark.write.EngineSummary
+import iceberglite.spec.IcebergError.AlreadyCommitted
 import iceberglite.table.StagedTable
 
 /**
@@ -16,10 +18,21 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     extends SparkTable(() => staged.table, TimeTravel.Latest)
     with SparkStagedTable {
 
+  /** A table that an application has made already, and asks for again, stays as it is. */
   override def commitStagedChanges(): Unit = SparkErrors.in(name) {
-    OwnCommits.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)
-    onCommit()
+    try {
+      OwnCommits.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)
+      onCommit()
+    } catch {
+      case done: AlreadyCommitted =>
+        StagedSparkTable.log.warn(done.getMessage)
+        staged.abort()
+    }
   }
 
   override def abortStagedChanges(): Unit = SparkErrors.in(name)(staged.abort())
+}
+
+private object StagedSparkTable {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.StagedSparkTable")
 }

@@ -149,6 +149,7 @@ object TimeTravel {
   /** For messages: the branches and tags there are. */
   def knownRefs(table: TableMetadata): String = {
     val known = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
-    if (known.isEmpty) "The table has none" else s"There are ${known.mkString(", ")}"
+    if (known.isEmpty) "The table has none"
+    else s"There ${if (known.size == 1) "is" else "are"} ${known.mkString(", ")}"
   }
 }

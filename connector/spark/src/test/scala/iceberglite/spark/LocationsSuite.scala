@@ -2,18 +2,15 @@ package iceberglite.spark
 
 import java.nio.file.{Files, Path}
 
-import scala.collection.JavaConverters._
-
 import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.FilesBelow
 
 /** Tables in places with unusual names, by Spark, and how Apache Iceberg sees them. */
 class LocationsSuite extends AnyFunSuite with SharedSession {
 
-  private def files(directory: Path, ending: String): Vector[String] = {
-    val walk = Files.walk(directory)
-    try walk.iterator.asScala.map(directory.relativize(_).toString).filter(_.endsWith(ending)).toVector.sorted
-    finally walk.close()
-  }
+  private def files(directory: Path, ending: String): Vector[String] =
+    FilesBelow.of(directory).map(directory.relativize(_).toString).filter(_.endsWith(ending)).toVector.sorted
 
   private def fill(table: String): Unit = {
     sql(s"INSERT INTO $table VALUES (1, 'a b'), (2, 'c/d')")

@@ -32,7 +32,7 @@ import org.apache.spark.sql.types.{
 import iceberglite.catalog.CatalogProperty
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.catalog.PartitionTerm
-import iceberglite.spark.conf.{DeleteCacheOptions, ReadOptions, SparkOption, WriteOptions}
+import iceberglite.spark.conf.{DeleteCacheOptions, ReadOptions, SparkOption, StatementOptions, WriteOptions}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.function.Functions
 import iceberglite.spec.Type._
@@ -42,12 +42,13 @@ import iceberglite.tree.{InMemoryIO, TestTable}
 
 /** The tables of `docs/reference.md`, as lines of Markdown, from the registries that the code itself goes by. */
 private[spark] object ReferenceTables {
-  private val options: Seq[SparkOption[_]] = ReadOptions.all ++ WriteOptions.all
+  private val options: Seq[SparkOption[_]] = ReadOptions.all ++ WriteOptions.all ++ StatementOptions.own
 
   def all: Seq[(String, Seq[String])] = Seq(
     "read-options" -> optionTable(ReadOptions.all),
     "executor-settings" -> executorSettings,
     "write-options" -> optionTable(WriteOptions.all),
+    "statement-options" -> optionTable(StatementOptions.own),
     "session-settings" -> sessionSettings,
     "table-properties" -> tableProperties,
     "catalog-properties" -> catalogProperties,

@@ -15,6 +15,7 @@ import org.apache.spark.sql.types.{IntegerType, LongType}
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.catalog.PathTables
 import iceberglite.io.HadoopFileIO
 import iceberglite.spec.Type.IntType
@@ -209,8 +210,8 @@ class SparkCatalogSuite extends AnyFunSuite with SharedSession {
     intercept[Exception](sql(s"CREATE OR REPLACE TABLE $t USING iceberg AS $failing"))
     intercept[Exception](sql(s"INSERT INTO $t SELECT CAST(id AS INT) FROM ($failing)"))
     assert(rows(s"SELECT * FROM $t").map(_.getInt(0)) == Seq(1))
-    val data = Files.walk(Paths.get(java.net.URI.create(metadataOf(t).location + "/data")))
-    assert(data.filter(_.toString.endsWith(".parquet")).count() == 1)
+    val data = FilesBelow.of(Paths.get(java.net.URI.create(metadataOf(t).location + "/data")))
+    assert(data.count(_.toString.endsWith(".parquet")) == 1)
   }
 
   test("a misspelt catalog property and a missing type are told when the catalog is first used") {

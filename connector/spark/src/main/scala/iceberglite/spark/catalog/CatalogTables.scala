@@ -67,7 +67,7 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
 
   /** What others did to the table shows when it is next asked for, to the files of its metadata too. */
   def invalidate(ident: Identifier): Unit = {
-    val place = home(ident)
+    val place = PathName.of(ident).fold[Home](NamedHome(catalog, idOf(ident)))(path => PathHome(paths, path.path))
     cache.known(place.key).orElse(there(place)).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
     cache.invalidate(place.key)
   }

@@ -3,7 +3,7 @@ package iceberglite.spark.catalog
 import org.apache.spark.sql.connector.catalog.TableChange
 import org.apache.spark.sql.connector.catalog.TableChange._
 
-import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
+import iceberglite.spark.convert.{DeclaredTypes, SparkDefaults, SparkTypes}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.{ColumnPath, DefaultValue, SchemaUpdate, TableProperty, Type}
 import iceberglite.table.action._
@@ -24,7 +24,9 @@ object TableChanges {
     change match {
       case add: AddColumn => added(update, path, add)
       case rename: RenameColumn => update.renameColumn(path, rename.newName)
-      case retype: UpdateColumnType => update.updateType(path, SparkTypes.fromSpark(retype.newDataType, name(path)))
+      case retype: UpdateColumnType =>
+        update.updateType(path, SparkTypes.fromSpark(retype.newDataType, name(path)))
+          .declareType(path, DeclaredTypes.text(retype.newDataType))
       case nullable: UpdateColumnNullability =>
         if (nullable.nullable) update.makeOptional(path) else update.requireColumn(path)
       case comment: UpdateColumnComment => update.updateDoc(path, Option(comment.newComment).filter(_.nonEmpty))
@@ -42,7 +44,12 @@ object TableChanges {
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
     val longer = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
-    Option(add.position).fold(longer)(moved(longer, path, _))
+    // What stands for the structs of a list or map has a longer path than the statement's.
+    val id = update.lastColumnId + 1
+    val declared = DeclaredTypes.parts(add.dataType, longer.schema.byId(id)).foldLeft(longer) {
+      case (sofar, (part, text)) => sofar.declareType(longer.schema.paths(id) ++ part, Some(text))
+    }
+    Option(add.position).fold(declared)(moved(declared, path, _))
   }
 
   private def moved(update: SchemaUpdate, path: Vector[String], position: ColumnPosition): SchemaUpdate =

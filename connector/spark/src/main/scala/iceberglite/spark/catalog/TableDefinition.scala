@@ -4,10 +4,11 @@ import org.apache.spark.sql.connector.catalog.TableCatalog
 import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.convert.SparkTypes
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
-import iceberglite.spec.{FileFormat, Schema, TableProperty, UnboundPartitionField}
+import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.{DeclaredType, FileFormat, Schema, TableProperty, UnboundPartitionField}
 import iceberglite.table.TableCreation
+import iceberglite.table.action.RecordApplication
 
 /**
  * What CREATE TABLE and its like ask for, as Spark hands it over.
@@ -26,13 +27,17 @@ final case class TableDefinition(
    *
    * @throws iceberglite.spec.IcebergError for what a table cannot have
    */
-  def creation: TableCreation = TableCreation(
-    Schema(0, SparkTypes.fromSpark(columns)),
-    partitions.toVector.map(PartitionTerm.of).map(term => UnboundPartitionField(term.source, term.transform)),
-    location = properties.get(TableCatalog.PROP_LOCATION),
-    properties = formatOf(properties.get(TableCatalog.PROP_PROVIDER)) ++ kept,
-    caseSensitive = caseSensitive
-  )
+  def creation: TableCreation = {
+    val fields = SparkTypes.fromSpark(columns)
+    TableCreation(
+      Schema(0, fields),
+      partitions.toVector.map(PartitionTerm.of).map(term => UnboundPartitionField(term.source, term.transform)),
+      location = properties.get(TableCatalog.PROP_LOCATION),
+      properties = formatOf(properties.get(TableCatalog.PROP_PROVIDER)) ++ kept ++
+        DeclaredTypes.properties(columns, fields),
+      caseSensitive = caseSensitive
+    )
+  }
 
   private def kept: Map[String, String] = {
     TableDefinition.refused.foreach { case (key, reason) =>
@@ -41,13 +46,12 @@ final case class TableDefinition(
     properties.filterKeys(key => !TableDefinition.isDropped(key))
   }
 
-  /** `USING parquet` makes a table of ours whose files are Parquet. */
+  /** `USING orc` makes a table of ours whose files are ORC. */
   private def formatOf(provider: Option[String]): Map[String, String] = provider.map(_.toLowerCase) match {
     case None | Some("iceberg" | "iceberg-lite") => Map.empty
     case Some(name) => FileFormat.parse(name) match {
-        case Some(FileFormat.Parquet) => Map(TableProperty.WriteFormat.key -> name)
-        case Some(format @ (FileFormat.Orc | FileFormat.Avro)) =>
-          throw Unsupported(s"USING ${format.name}", "This release writes Parquet files only: say USING iceberg")
+        case Some(format @ (FileFormat.Parquet | FileFormat.Orc | FileFormat.Avro)) =>
+          Map(TableProperty.WriteFormat.key -> format.name)
         case _ => throw InvalidArgument("table provider", name, "Tables of this catalog are made with USING iceberg")
       }
   }
@@ -59,7 +63,9 @@ object TableDefinition {
   private val dropped: Set[String] = TableDescription.Computed - TableDescription.FormatVersion ++
     Set(TableCatalog.PROP_EXTERNAL, TableCatalog.PROP_IS_MANAGED_LOCATION)
 
-  private def isDropped(key: String): Boolean = dropped(key) || key.startsWith(TableCatalog.OPTION_PREFIX)
+  private def isDropped(key: String): Boolean =
+    dropped(key) || DeclaredType.isKey(key) ||
+      Seq(TableCatalog.OPTION_PREFIX, RecordApplication.Prefix).exists(key.startsWith)
 
   private val refused: Map[String, String] = Map(
     TableDescription.SortOrder -> "A sort order is no property of its own; leave it out",

@@ -4,7 +4,7 @@ import scala.collection.immutable.ListMap
 
 import org.apache.spark.sql.connector.catalog.TableCatalog
 
-import iceberglite.spec.{NullOrder, SortDirection, SortField, TableMetadata, TableProperty}
+import iceberglite.spec.{DeclaredType, NullOrder, SortDirection, SortField, TableMetadata, TableProperty}
 
 /**
  * A table's properties as `SHOW TBLPROPERTIES` and `DESCRIBE` give them: its own, and those that stand for metadata.
@@ -38,7 +38,7 @@ object TableDescription {
       Location -> table.location,
       FormatVersion -> table.formatVersion.toString
     ) ++ sortOrder(table).map(SortOrder -> _) ++ identifierFields(table).map(IdentifierFields -> _) ++
-      table.properties.filterKeys(!Computed(_))
+      table.properties.filterKeys(key => !Computed(key) && !DeclaredType.isKey(key))
   }
 
   private def sortOrder(table: TableMetadata): Option[String] =

@@ -5,8 +5,8 @@ object SchemaOptions {
   val MergeSchema: SparkOption[Boolean] = SparkOption
     .flag(
       "merge-schema",
-      "Add the columns that the table lacks and widen those that are wider in the rows; for tables with " +
-        "write.spark.accept-any-schema=true",
+      "Add the columns that the table lacks and widen those that are wider in the rows; all but MERGE need " +
+        "write.spark.accept-any-schema=true of the table",
       default = false
     )
     .inSession("spark.sql.iceberg.merge-schema")

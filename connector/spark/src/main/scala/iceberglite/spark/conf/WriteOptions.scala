@@ -4,6 +4,7 @@ import java.util.Locale
 
 import scala.collection.JavaConverters._
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
@@ -95,7 +96,7 @@ object WriteOptions {
       "validate-from-snapshot-id",
       "It must be the id of a snapshot",
       "The snapshot since which commits are concurrent; counts with isolation-level only",
-      "the oldest one"
+      "the newest one when the write is planned"
     )(SparkOption.long)
 
   val Branch: SparkOption[String] =
@@ -120,7 +121,7 @@ object WriteOptions {
     Isolation,
     ValidateFromSnapshot,
     Branch
-  ) ++ SchemaOptions.all
+  ) ++ ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all
 
   /**
    * Options that Apache Iceberg knows and that change what is written: to leave them unheard would write the wrong
@@ -157,6 +158,18 @@ object WriteOptions {
       all.map(_.key) ++ refused.keys ++ withoutEffect :+ SnapshotPropertyPrefix
     )
   }
+
+  /** The same for all that a session writes; an option comes before it. */
+  val SessionSnapshotPropertyPrefix = "spark.sql.iceberg.snapshot-property."
+
+  /** What a session or an option puts into the snapshot's summary. */
+  def snapshotProperties(options: CaseInsensitiveStringMap, session: SparkSession): Map[String, String] =
+    session.conf.getAll.collect {
+      case (key, value) if key.startsWith(SessionSnapshotPropertyPrefix) =>
+        val name = key.substring(SessionSnapshotPropertyPrefix.length)
+        if (name.isEmpty) throw InvalidArgument("configuration", key, "A key for the snapshot's summary is to follow")
+        name -> value
+    } ++ snapshotProperties(options)
 
   /** The entries for the snapshot's summary, with their keys as they were written. */
   def snapshotProperties(options: CaseInsensitiveStringMap): Map[String, String] =

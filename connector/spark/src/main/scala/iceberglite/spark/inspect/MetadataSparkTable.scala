@@ -4,7 +4,7 @@ import java.util
 
 import scala.collection.JavaConverters._
 
-import org.apache.spark.sql.connector.catalog.{SupportsRead, TableCapability}
+import org.apache.spark.sql.connector.catalog.TableCapability
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
@@ -12,7 +12,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.inspect.MetadataTable
 import iceberglite.spark.conf.RangeOptions
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.{SparkErrors, TimeTravel}
+import iceberglite.spark.{LiveRead, SparkErrors, TimeTravel}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
 
@@ -24,7 +24,7 @@ import iceberglite.table.Table
  * @param travel of which state of the table
  */
 final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val travel: TimeTravel)
-    extends SupportsRead {
+    extends LiveRead {
   private val resolved = source()
 
   if (travel != TimeTravel.Latest && !view.isOfSnapshot) {
@@ -40,6 +40,11 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
   override def name: String = s"${resolved.name}.${view.name}"
 
   override def schema: StructType = sparkSchema
+
+  override private[spark] def pinned: MetadataSparkTable = {
+    val now = source()
+    new MetadataSparkTable(() => now, view, travel)
+  }
 
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
 

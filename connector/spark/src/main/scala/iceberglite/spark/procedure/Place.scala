@@ -46,10 +46,17 @@ final class Place(val session: SparkSession, val catalog: LiteCatalog) {
    * @return the table before and after
    */
   def change(name: String)(action: TableMetadata => Action): (Table, Table) = {
-    val live = table(name)
-    val before = live.current
-    val after = before.transaction(EngineSummary.of(session)).add(action(before.metadata)).commit()
-    CachedPlans.renew(session, catalog, identifier(name), before.metadata, after.metadata)
+    val (before, after) = commit(name)(action)
+    renew(name, before, after)
     (before, after)
   }
+
+  /** The same without the cached plans, which are left to [[renew]]: that fails without the change being undone. */
+  def commit(name: String)(action: TableMetadata => Action): (Table, Table) = {
+    val before = table(name).current
+    (before, before.transaction(EngineSummary.of(session)).add(action(before.metadata)).commit())
+  }
+
+  def renew(name: String, before: Table, after: Table): Unit =
+    CachedPlans.renew(session, catalog, identifier(name), before.metadata, after.metadata)
 }

@@ -13,6 +13,7 @@ object Procedures {
     FastForward,
     AncestorsOf,
     RegisterTable,
-    CreateChangelogView
+    CreateChangelogView,
+    ConvertEqualityDeletes
   )
 }

@@ -2,13 +2,11 @@ package iceberglite.spark.read
 
 import java.util.IdentityHashMap
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.read.{Batch, InputPartition, PartitionReaderFactory}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-import iceberglite.io.HadoopFileIO
 import iceberglite.scan.{DeleteFile, FileScanTask, Splits}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.read.deletes.DeleteCacheSettings
@@ -68,7 +66,7 @@ final private[read] class IcebergBatch(
   override def planInputPartitions(): Array[InputPartition] = partitions
 
   override def createReaderFactory(): PartitionReaderFactory = SparkErrors.in(table.name) {
-    val storage = hadoopConfiguration
+    val storage = TableStorage.configuration(table, session)
     val deleteCache = DeleteCacheSettings.of(session, table, storage)
     val conf = new SerializableConfiguration(ParquetBatches.prepare(storage))
     val offHeap = session.sessionState.conf.getConf(SQLConf.COLUMN_VECTOR_OFFHEAP_ENABLED)
@@ -81,12 +79,6 @@ final private[read] class IcebergBatch(
       BatchSettings(scan.isColumnar, settings.batchSize, offHeap),
       deleteCache
     )
-  }
-
-  /** That of the catalog, which may have settings of its own. */
-  private def hadoopConfiguration: Configuration = table.io match {
-    case io: HadoopFileIO => new Configuration(io.configuration)
-    case _ => session.sessionState.newHadoopConf()
   }
 
   private def nameMapping: Option[NameMapping] =
@@ -161,7 +153,8 @@ final private[read] class IcebergBatch(
  *
  * @param check is asked once about each
  */
-final private class SharedDeletes(check: ContentFile => Unit) extends (Vector[DeleteFile] => Vector[DeleteFile]) {
+final private[spark] class SharedDeletes(check: ContentFile => Unit)
+    extends (Vector[DeleteFile] => Vector[DeleteFile]) {
   private val known = new IdentityHashMap[Vector[DeleteFile], Vector[DeleteFile]]
   private val files = new IdentityHashMap[DeleteFile, DeleteFile]
 

@@ -36,7 +36,7 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /** A scan of a table. Two are equal when they read the same, so that Spark can read once for both. */
-final private[read] class IcebergScan(
+final private[spark] class IcebergScan(
     private[read] val files: PlannedFiles,
     private[read] val wanted: WantedColumns,
     private[read] val settings: ReadSettings,

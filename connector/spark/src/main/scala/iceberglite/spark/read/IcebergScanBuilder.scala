@@ -39,6 +39,7 @@ import iceberglite.table.Table
  * @param schema of that snapshot, or the table's
  * @param appended the commits that led to the snapshot, of whose appends the rows are wanted; absent where all rows of
  *   the snapshot are
+ * @param wholeFiles whether all rows of files are read that may have one that Spark wants
  */
 final class IcebergScanBuilder(
     table: Table,
@@ -46,7 +47,8 @@ final class IcebergScanBuilder(
     schema: Schema,
     options: CaseInsensitiveStringMap,
     session: SparkSession,
-    appended: Option[SnapshotRange] = None
+    appended: Option[SnapshotRange] = None,
+    wholeFiles: Boolean = false
 ) extends ScanBuilder
     with SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns
@@ -137,6 +139,7 @@ final class IcebergScanBuilder(
       filter,
       caseSensitive,
       appended.map(CommitScan.Appended),
-      Some(planning)
+      Some(planning),
+      wholeFiles
     )
 }

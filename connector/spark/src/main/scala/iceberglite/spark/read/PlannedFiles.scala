@@ -24,6 +24,7 @@ import iceberglite.tree.PartitionSources
  * @param commits what is read of the commits that led to the snapshot; absent where it is the snapshot itself
  * @param planning who reads the manifests; absent for the driver alone
  * @param asked the columns whose metrics are wanted, however many files there are
+ * @param wholeFiles whether all rows of the files are read
  */
 final private[read] class PlannedFiles private (
     val table: Table,
@@ -35,7 +36,8 @@ final private[read] class PlannedFiles private (
     known: Option[(ScanPlan, Long)],
     val commits: Option[CommitScan],
     planning: Option[ScanPlanning],
-    asked: Set[Int]
+    asked: Set[Int],
+    wholeFiles: Boolean
 ) {
   def this(
       table: Table,
@@ -44,12 +46,14 @@ final private[read] class PlannedFiles private (
       filter: Expression,
       caseSensitive: Boolean,
       commits: Option[CommitScan] = None,
-      planning: Option[ScanPlanning] = None
-  ) = this(table, snapshot, schema, filter, caseSensitive, RowLimit.None, None, commits, planning, Set.empty)
+      planning: Option[ScanPlanning] = None,
+      wholeFiles: Boolean = false
+  ) =
+    this(table, snapshot, schema, filter, caseSensitive, RowLimit.None, None, commits, planning, Set.empty, wholeFiles)
 
   private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
-    val local = TableScan(table, snapshot, schema, filter, caseSensitive)
+    val local = TableScan(table, snapshot, schema, filter, caseSensitive).copy(wholeFiles = wholeFiles)
     val scan = planning.fold(local)(_.of(local, asked))
     val make = commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, schema, filter, caseSensitive))
     val plan = limit.plan(known.map(_._1), make)
@@ -62,7 +66,7 @@ final private[read] class PlannedFiles private (
   /** The same for somebody who wants no more than so many rows, and tests none of them. */
   def limitedTo(rows: RowLimit): PlannedFiles = {
     val known = if (isPlanned) Some(planned) else None
-    new PlannedFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, asked)
+    new PlannedFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, asked, wholeFiles)
   }
 
   /**
@@ -72,7 +76,10 @@ final private[read] class PlannedFiles private (
   def withMetricsOf(ids: Set[Int]): PlannedFiles =
     if (plan.keeps.has(ids)) this
     else
-      new PlannedFiles(table, snapshot, schema, filter, caseSensitive, limit, None, commits, planning, asked ++ ids)
+      copyWith(filter, asked ++ ids)
+
+  private def copyWith(filter: Expression, asked: Set[Int]): PlannedFiles =
+    new PlannedFiles(table, snapshot, schema, filter, caseSensitive, limit, None, commits, planning, asked, wholeFiles)
 
   def plan: ScanPlan = planned._1
 
@@ -135,7 +142,7 @@ final private[read] class PlannedFiles private (
       plan.tasks.filter(task => residual(task) != AlwaysFalse && metrics.mightMatch(task.file))
     } else {
       val both = Expression.and(filter, bound)
-      new PlannedFiles(table, snapshot, schema, both, caseSensitive, limit, None, commits, planning, asked).plan.tasks
+      copyWith(both, asked).plan.tasks
     }
   }
 

@@ -72,6 +72,8 @@ private[rules] object ColumnTest {
     case comparison: BinaryComparison => compared(comparison)
     case In(Time(t), NonNull(values)) => among(t, values.map(long))
     case InSet(Time(t), values) if values.nonEmpty && !values.contains(null) => among(t, values.toSeq.map(long))
+    case In(PaddedColumn(text, length), NonNull(values)) => padded(text, length, values)
+    case InSet(PaddedColumn(text, length), values) if !values.contains(null) => padded(text, length, values.toSeq)
     case In(Start(start), NonNull(values)) => joined(values.map(start.is))
     case InSet(Start(start), values) if values.nonEmpty && values.size <= MostRanges && !values.contains(null) =>
       joined(values.toSeq.map(start.is))
@@ -104,6 +106,10 @@ private[rules] object ColumnTest {
     case EqualTo(Start(start), Literal(value: UTF8String, _)) => start.is(value)
     case EqualTo(Literal(value: UTF8String, _), Start(start)) => start.is(value)
     case EqualNullSafe(Start(start), Literal(value: UTF8String, _)) => start.is(value).map(present(start.text, _))
+    case BinaryComparison(PaddedColumn(text, length), Literal(value: UTF8String, _)) =>
+      PaddedColumn.test(e, text, length, value)
+    case BinaryComparison(Literal(value: UTF8String, _), PaddedColumn(text, length)) =>
+      mirrored(e).flatMap(PaddedColumn.test(_, text, length, value))
     case BinaryComparison(Time(t), Literal(value: Number, _)) => compared(e, t, value.longValue)
     case BinaryComparison(Literal(value: Number, _), Time(t)) => mirrored(e).flatMap(compared(_, t, value.longValue))
     case _ => None
@@ -154,6 +160,12 @@ private[rules] object ColumnTest {
   private def among(t: OrderedExpression, values: Seq[Long]): Option[ColumnTest] =
     if (values.size <= MostRanges) joined(values.distinct.map(equal(t, _)))
     else between(t, values.min, values.max).map(_.copy(isExact = false))
+
+  private def padded(text: Expression, length: Int, values: Seq[Any]): Option[ColumnTest] =
+    if (values.isEmpty || values.size > MostRanges) None
+    else joined(values.collect { case value: UTF8String =>
+      PaddedColumn.test(EqualTo(text, Literal(value, StringType)), text, length, value)
+    })
 
   private def joined(tests: Seq[Option[ColumnTest]]): Option[ColumnTest] =
     if (tests.exists(_.isEmpty)) None

@@ -10,6 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{
   Assignment,
+  BROADCAST,
+  DeleteAction,
   DeleteFromTable,
   DeleteFromTableWithFilters,
   InsertAction,
@@ -17,30 +19,44 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   MergeAction,
   MergeIntoTable,
   ReplaceData,
+  ResolvedHint,
+  UnaryNode,
   UpdateAction,
   UpdateTable
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
-import org.apache.spark.sql.types.{LongType, Metadata}
 
-import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spark.read.rows.CarriedRows
+import iceberglite.spark.{LiveRead, SparkErrors, SparkTable}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
 
 /**
- * What Spark lacks for DELETE, UPDATE and MERGE on our tables, before it rewrites them. Copy-on-write of version 3 has to
- * write the ids of rows along with them (adopted version 3: "Row Lineage"), where Spark drops all metadata columns before
- * the write: here they become columns like others. And a table is told whether the rows that it gets are still in the
- * tasks that read them: subqueries become joins, which may move rows.
+ * What Spark lacks for DELETE, UPDATE and MERGE on our tables, before it rewrites them. Copy-on-write has to know what
+ * became of a row, and in version 3 to write its id along with it (adopted version 3: "Row Lineage"), where Spark drops
+ * all metadata columns before the write: here they become columns like others ([[CarriedColumns]]). And a table is told
+ * whether the rows that it gets are still in the tasks that read them: subqueries become joins, which may move rows.
  */
 object RowLevelPlans extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case d: DeleteFromTable if d.resolved => completed(withoutMetadata(d, d.table))
-    case u: UpdateTable if u.resolved && u.aligned => completed(withoutMetadata(u, u.table))
-    case m: MergeIntoTable if m.resolved && m.aligned => completed(withoutMetadata(m, m.targetTable))
+    case d: DeleteFromTable if d.resolved => completed(withoutMetadata(pinned(d), d.table))
+    case u: UpdateTable if u.resolved && u.aligned => completed(withoutMetadata(pinned(u), u.table))
+    case m: MergeIntoTable if m.resolved && m.aligned =>
+      completed(withoutMetadata(pinned(m.copy(sourceTable = pinnedTables(m.sourceTable))), m.targetTable))
+  }
+
+  /**
+   * A statement may read what it compares with several times, and has to see the same each time, whatever is committed to
+   * our tables meanwhile.
+   */
+  private def pinned[P <: LogicalPlan](command: P): P = command.transformExpressions {
+    case subquery: SubqueryExpression => subquery.withNewPlan(pinnedTables(subquery.plan))
+  }.asInstanceOf[P]
+
+  private def pinnedTables(plan: LogicalPlan): LogicalPlan = plan.transformWithSubqueries {
+    case relation @ DataSourceV2Relation(table: LiveRead, _, _, _, _) => relation.copy(table = table.pinned)
   }
 
   /**
@@ -52,7 +68,8 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       val plain = relation.copy(output = relation.output.filterNot(isMetadata))
       val changed = withoutAssignments(command)
       val marked = relation.output.filter(isMetadata)
-      table.namedMetadata = marked.filter(a => changed.expressions.exists(_.references.contains(a))).map(_.name)
+      val named = marked.filter(a => changed.expressions.exists(_.references.contains(a))).map(_.name)
+      table.facts = table.facts.copy(namedMetadata = named)
       exchanged(changed, relation, plain, marked)
     case _ => command
   }
@@ -110,27 +127,53 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       DeleteFromTableWithFilters(relation, Nil)
 
     case d @ DeleteFromTable(Target(table, relation), condition) =>
-      table.rowsStayInTasks = !hasSubquery(condition)
-      if (table.losesLineage(Command.DELETE)) withLineage(d, relation) else d
+      val rowByRow = !hasSubquery(condition)
+      val counts = rowByRow && table.hasUncountedDeletes
+      val carried =
+        new CarriedColumns(table.carriedBy(Command.DELETE).filter(counts || _ != CarriedRows.Change.name), relation)
+      note(table, rowByRow, carried.tellsChanges)
+      if (carried.isNone) d else withCarried(d, relation, carried)
 
     case u @ UpdateTable(Target(table, relation), assignments, condition) =>
-      table.rowsStayInTasks = !(condition ++ assignments).exists(hasSubquery)
-      if (!table.losesLineage(Command.UPDATE) || isWithLineage(relation)) u
-      else withLineage(u.copy(assignments = assignments ++ kept(relation)), relation)
+      note(table, !(condition ++ assignments).exists(hasSubquery), marks = false)
+      val carried = new CarriedColumns(table.carriedBy(Command.UPDATE), relation)
+      if (carried.isNone) u
+      else withCarried(u.copy(assignments = assignments ++ carried.updated), relation, carried)
 
     case m @ MergeIntoTable(Target(table, relation), _, _, matched, missing, unmatched) =>
-      table.rowsStayInTasks = false
+      // Of a single DELETE without a condition Spark does not mind that several rows of the source match a row.
       val isAppend = matched.isEmpty && unmatched.isEmpty
-      if (isAppend || !table.losesLineage(Command.MERGE) || isWithLineage(relation)) m
+      val carried = new CarriedColumns(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
+      val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
+      note(table, rowByRow = false, marks)
+      table.facts = table.facts.copy(isMerge = true, broadcastsSource = isHinted(m.sourceTable))
+      // Without a clause for it Spark writes a row as often as rows of the source match it, and does not look.
+      val kept =
+        if (matched.isEmpty && !isAppend && table.carriedBy(Command.MERGE).nonEmpty) Seq(carried.unchanged) else Nil
+      if (carried.isNone) m.copy(matchedActions = matched ++ kept)
       else {
         val written = m.copy(
-          matchedActions = matched.map(withLineage(_, relation)),
-          notMatchedActions = missing.map(withLineage(_, relation)),
-          notMatchedBySourceActions = unmatched.map(withLineage(_, relation))
+          matchedActions = matched.map(carried.after(_, marks)) ++ kept,
+          notMatchedActions = missing.map(carried.after(_, marks)),
+          notMatchedBySourceActions = unmatched.map(carried.after(_, marks))
         )
-        withLineage(written, relation)
+        withCarried(written, relation, carried)
       }
     case _ => command
+  }
+
+  private def note(table: SparkTable, rowByRow: Boolean, marks: Boolean): Unit =
+    table.facts = table.facts.copy(isRowByRow = rowByRow, marksDeletes = marks)
+
+  private def isHinted(source: LogicalPlan): Boolean = source match {
+    case ResolvedHint(_, hint) => hint.strategy.contains(BROADCAST)
+    case unary: UnaryNode => isHinted(unary.child)
+    case _ => false
+  }
+
+  private def isDeleteOfAll(actions: Seq[MergeAction]): Boolean = actions match {
+    case Seq(DeleteAction(None)) => true
+    case _ => false
   }
 
   /** The one table of ours that a statement changes. */
@@ -143,35 +186,13 @@ object RowLevelPlans extends Rule[LogicalPlan] {
 
   private def hasSubquery(e: Expression): Boolean = SubqueryExpression.hasSubquery(e)
 
-  private def isLineage(attribute: Attribute): Boolean =
-    attribute.name == RowId.name || attribute.name == LastUpdatedSequenceNumber.name
-
-  private def isWithLineage(relation: DataSourceV2Relation): Boolean =
-    relation.output.exists(a => isLineage(a) && a.metadata == Metadata.empty)
-
-  /** The columns, without the mark of metadata columns. */
-  private def lineage(relation: DataSourceV2Relation): Seq[AttributeReference] = {
-    val named = relation.output.filter(isLineage) ++ relation.metadataOutput.filter(isLineage)
-    Seq(RowId, LastUpdatedSequenceNumber).flatMap(f => named.find(_.name == f.name))
-      .map(_.withMetadata(Metadata.empty).asInstanceOf[AttributeReference])
-  }
-
-  private def withLineage(command: LogicalPlan, relation: DataSourceV2Relation): LogicalPlan = {
-    val written = relation.copy(output = relation.output.filterNot(isLineage) ++ lineage(relation))
-    exchanged(command, relation, written, relation.metadataOutput)
-  }
-
-  private val unknown = Literal(null, LongType)
-
-  /** A row that is changed keeps its id. When that was, the commit tells. */
-  private def kept(relation: DataSourceV2Relation): Seq[Assignment] =
-    lineage(relation).map(a => Assignment(a, if (a.name == RowId.name) a else unknown))
-
-  private def withLineage(action: MergeAction, relation: DataSourceV2Relation): MergeAction = action match {
-    case u: UpdateAction => u.copy(assignments = u.assignments ++ kept(relation))
-    case i: InsertAction =>
-      i.copy(assignments = i.assignments ++ lineage(relation).map(Assignment(_, unknown)))
-    case other => other
+  private def withCarried(
+      command: LogicalPlan,
+      relation: DataSourceV2Relation,
+      carried: CarriedColumns
+  ): LogicalPlan = {
+    val others = relation.output.filterNot(a => carried.names(a.name))
+    exchanged(command, relation, relation.copy(output = others ++ carried.columns), relation.metadataOutput)
   }
 }
 
@@ -180,12 +201,11 @@ object RowLevelPlans extends Rule[LogicalPlan] {
  * without what [[RowLevelPlans]] has added.
  */
 object CachedTables extends Rule[LogicalPlan] {
-  private val names = Set(RowId.name, LastUpdatedSequenceNumber.name)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write @ ReplaceData(_, _, _, table: DataSourceV2Relation, _, _)
-        if table.table.isInstanceOf[SparkTable] && table.output.exists(a => names(a.name)) =>
-      write.copy(originalTable = table.copy(output = table.output.filterNot(a => names(a.name))))
+        if table.table.isInstanceOf[SparkTable] && table.output.exists(CarriedColumns.isCarried) =>
+      write.copy(originalTable = table.copy(output = table.output.filterNot(CarriedColumns.isCarried)))
     case _ => plan
   }
 }

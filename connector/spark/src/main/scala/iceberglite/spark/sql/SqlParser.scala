@@ -13,19 +13,20 @@ import iceberglite.spark.{CatalogNames, LiteCatalog}
 /**
  * Adds our statements to a session's SQL. A statement is ours if it is one of [[AlterTableStatement.all]] on a table of
  * one of our catalogs, or a CALL of a procedure of one; every other goes to the parser that was there before, be it
- * Spark's or another extension's.
+ * Spark's or another extension's. So do, after us, those that change rows of one of our tables.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 
-  override def parsePlan(sqlText: String): LogicalPlan = ourPlan(sqlText).getOrElse(delegate.parsePlan(sqlText))
-
   private val calls = new CallStatement(session, delegate)
+  private val rowStatements = new RowStatements(session, delegate, isOurs)
+
+  override def parsePlan(sqlText: String): LogicalPlan = ourPlan(sqlText).getOrElse(delegate.parsePlan(sqlText))
 
   private def ourPlan(sqlText: String): Option[LogicalPlan] = {
     val reader = new SqlReader(new VariableSubstitution().substitute(sqlText))
     val plan = if (reader.skip("CALL")) calls.parse(reader) else alteration(reader)
     plan.foreach(_ => reader.end())
-    plan
+    plan.orElse(rowStatements.parse(reader))
   }
 
   private def alteration(reader: SqlReader): Option[LogicalPlan] = AlterTableStatement.begin(reader).collect {

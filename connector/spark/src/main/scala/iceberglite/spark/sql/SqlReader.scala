@@ -23,7 +23,11 @@ final class SqlReader(val sql: String) {
 
   def peek: SqlToken = token(at)
 
-  private def take(): SqlToken = {
+  /** What comes so many tokens after the next one; nothing is taken. */
+  def ahead(tokens: Int): SqlToken = token(at + tokens)
+
+  /** Takes the next token, whatever it is; at the end of the statement it is its end again and again. */
+  def take(): SqlToken = {
     at += 1
     token(at - 1)
   }
@@ -97,6 +101,16 @@ final class SqlReader(val sql: String) {
     if (at == first) fail(s"expected $what")
     val start = token(first).start
     sql.take(start).map(c => if (c == '\n') c else ' ') + sql.substring(start, token(at - 1).end)
+  }
+
+  /** Takes a parenthesis and all up to the one that closes it. @return whether one came next and is closed */
+  def skipParentheses(): Boolean = skipSymbol("(") && {
+    var depth = 1
+    while (depth > 0 && peek.kind != SqlToken.End) {
+      depth += (if (peek.isSymbol("(")) 1 else if (peek.isSymbol(")")) -1 else 0)
+      at += 1
+    }
+    depth == 0
   }
 
   private def opens(token: SqlToken): Boolean = Seq("(", "[").exists(token.isSymbol)

@@ -1,9 +1,11 @@
 package iceberglite.spark.write
 
+import org.slf4j.LoggerFactory
+
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown}
 import iceberglite.table.Table
-import iceberglite.table.action.Action
+import iceberglite.table.action.{Action, RecordApplication}
 
 /** What is known of the one commit of a write. */
 final private[write] class CommitOutcome {
@@ -13,20 +15,34 @@ final private[write] class CommitOutcome {
   def maybeCommitted: Boolean = maybe
 
   /**
-   * @param action absent where there is nothing to commit
-   * @param first what comes before it in the same commit
+   * @param action absent where nothing changes
+   * @param once notes that the write is done, also one that changes nothing
+   * @param first what comes before the action in the same commit
+   * @return whether the table has what was written: not if it had it before, from the same application
    */
   def commit(
       table: Table,
       summary: Map[String, String],
       action: Option[Action],
+      once: Option[RecordApplication],
       first: Option[Action] = None
-  ): Unit = if (action.isDefined) {
+  ): Boolean = {
+    val actions = once ++ action.toSeq.flatMap(first.toSeq :+ _)
+    actions.isEmpty || committed(table, summary, actions)
+  }
+
+  private def committed(table: Table, summary: Map[String, String], actions: Iterable[Action]): Boolean = {
     val transaction = table.transaction(summary)
-    (first ++ action).foreach(transaction.add)
+    actions.foreach(transaction.add)
     maybe = true
-    try transaction.commit()
-    catch {
+    try {
+      transaction.commit()
+      true
+    } catch {
+      case done: AlreadyCommitted =>
+        maybe = false
+        CommitOutcome.log.warn(done.getMessage)
+        false
       case unknown: CommitStateUnknown => throw unknown
       // A definite answer. Whatever else comes, such as an interrupt, may come after the commit as well.
       case failure: IcebergError =>
@@ -34,4 +50,8 @@ final private[write] class CommitOutcome {
         throw failure
     }
   }
+}
+
+private object CommitOutcome {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.write.CommitOutcome")
 }

@@ -30,7 +30,9 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(plan.table.name) {
     val files = filesOf(messages).map(plan.contentFile)
-    outcome.commit(plan.base, plan.summary, mode.action(files, plan.isolation, plan.to), plan.merge.map(_.action))
+    val summary = plan.summary ++ mode.counted(writtenBy(messages).map(_.counts))
+    val action = mode.action(files, plan.isolation, plan.to)
+    if (!outcome.commit(plan.base, summary, action, plan.once, plan.merge.map(_.action))) abort(messages)
   }
 
   override def abort(messages: Array[WriterCommitMessage]): Unit =
@@ -39,7 +41,10 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
 
   /** Spark knows no message of a task that did not finish. */
   private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
-    messages.toVector.collect { case written: WrittenFiles => written.files }.flatten
+    writtenBy(messages).flatMap(_.files)
+
+  private def writtenBy(messages: Array[WriterCommitMessage]): Vector[WrittenFiles] =
+    messages.toVector.collect { case written: WrittenFiles => written }
 
   override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
 }
@@ -57,7 +62,8 @@ private[write] object TaskWriterFactory {
     plan.locations,
     plan.table.io,
     operationId,
-    plan.targetSize
+    plan.targetSize,
+    plan.changeAt
   )
 }
 
@@ -72,13 +78,14 @@ final private[write] class TaskWriterFactory private (
     locations: DataLocations,
     io: FileIO,
     operationId: String,
-    targetSize: Long
+    targetSize: Long,
+    changeAt: Option[Int]
 ) extends DataWriterFactory {
 
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
     val names = new DataFileNames(partitionId, taskId, operationId, format.format.extension)
     val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sorted)
-    new TaskWriter(files, routerTo(files))
+    new TaskWriter(files, routerTo(files), changeAt)
   }
 
   private def routerTo(files: TaskFiles): RowRouter =

@@ -21,7 +21,8 @@ final private[write] class IcebergWrite(plan: WritePlan, mode: WriteMode) extend
 
   override def toBatch: BatchWrite = new IcebergBatchWrite(plan, mode)
 
-  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.all
+  override def supportedCustomMetrics: Array[CustomMetric] =
+    if (plan.changeAt.isDefined) WriteMetrics.ofCopies else WriteMetrics.all
 
   override def toString: String = description
 }

@@ -4,16 +4,25 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsDynamicOverwrite, SupportsOverwriteV2, Write}
 
-import iceberglite.spark.conf.{SchemaOptions, Settings, WriteOptions}
+import iceberglite.spark.conf.{SchemaOptions, Settings, UpsertOptions, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
+import iceberglite.spark.write.upsert.UpsertPlan
 import iceberglite.spark.{AuditFirst, SparkErrors}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.table.Table
 
-/** A write to a table, as Spark asks for it. */
-final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: SparkSession)
-    extends SupportsDynamicOverwrite
+/**
+ * A write to a table, as Spark asks for it.
+ *
+ * @param columns what a statement that is resolved already adds to the table's columns
+ */
+final class IcebergWriteBuilder private[spark] (
+    table: Table,
+    info: LogicalWriteInfo,
+    session: SparkSession,
+    columns: Option[SchemaMerge] = None
+) extends SupportsDynamicOverwrite
     with SupportsOverwriteV2 {
   private val settings = Settings.of(info.options, session, table.properties)
   private val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
@@ -26,7 +35,8 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
   }
 
   private val merge: Option[SchemaMerge] = SparkErrors.in(table.name) {
-    if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
+    if (columns.isDefined) columns
+    else if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
   }
 
   /** With the columns that it has after the write. */
@@ -45,7 +55,17 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
   }
 
   override def build(): Write = SparkErrors.in(table.name) {
-    new IcebergWrite(WritePlan.of(written, info, settings, target, session).copy(merge = merge), mode)
+    if (UpsertOptions.asked(settings)) upsert
+    else new IcebergWrite(WritePlan.of(written, info, settings, target, session).copy(merge = merge), mode)
+  }
+
+  private def upsert: Write = {
+    if (mode != WriteMode.Append || merge.isDefined) throw IcebergWriteBuilder.upsertThatOverwrites(table.name)
+    if (table.isStaged) throw Unsupported(
+      s"an upsert into ${table.name}, which is being made",
+      "Make the table first; there is nothing to replace in a new one"
+    )
+    UpsertPlan.of(table, info, settings, target, session)
   }
 
   private def condition(predicates: Array[Predicate]): Expression = {
@@ -59,4 +79,11 @@ final class IcebergWriteBuilder(table: Table, info: LogicalWriteInfo, session: S
       )
     }.foldLeft[Expression](Expression.AlwaysTrue)(Expression.and)
   }
+}
+
+private[spark] object IcebergWriteBuilder {
+  def upsertThatOverwrites(table: String): Unsupported = Unsupported(
+    s"an upsert into $table that overwrites, or adds columns",
+    "Append the rows, and add columns by ALTER TABLE"
+  )
 }

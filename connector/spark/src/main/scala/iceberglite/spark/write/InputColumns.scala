@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.{
   MapType => SparkMap,
   NullType,
   ShortType,
+  StructField => SparkField,
   StructType => SparkStruct
 }
 
@@ -74,11 +75,19 @@ final private[write] class InputColumns(
     checkNullability: Boolean
 ) {
 
-  /** @throws iceberglite.spec.IcebergError that names the column that does not fit */
-  def of(input: SparkStruct): Vector[InputField] = fields(schema.fields, input, Vector.empty)
+  /**
+   * @param besides where a column stands that is for the write itself, and not for the table
+   * @throws iceberglite.spec.IcebergError that names the column that does not fit
+   */
+  def of(input: SparkStruct, besides: Option[Int] = None): Vector[InputField] =
+    fields(schema.fields, input.fields.toVector.zipWithIndex.filterNot(f => besides.contains(f._2)), Vector.empty)
 
-  private def fields(columns: Vector[NestedField], input: SparkStruct, path: Vector[String]): Vector[InputField] = {
-    val found = input.fields.toVector.zipWithIndex.map { case (f, ordinal) =>
+  private def fields(
+      columns: Vector[NestedField],
+      input: Vector[(SparkField, Int)],
+      path: Vector[String]
+  ): Vector[InputField] = {
+    val found = input.map { case (f, ordinal) =>
       val column = ColumnPath.child(columns, f.name, caseSensitive).getOrElse(
         throw NotFound(
           "column",
@@ -160,7 +169,7 @@ final private[write] class InputColumns(
   private def typeOf(t: Type, dataType: DataType, path: Vector[String]): (Type, Vector[InputField]) =
     (t, dataType) match {
       case (StructType(columns), struct: SparkStruct) =>
-        val parts = fields(columns, struct, path)
+        val parts = fields(columns, struct.fields.toVector.zipWithIndex, path)
         StructType(parts.filter(_.isStored).map(_.field)) -> parts
       case (list: ListType, ArrayType(element, containsNull)) =>
         val part = partOf(list.elementField, element, containsNull, path)

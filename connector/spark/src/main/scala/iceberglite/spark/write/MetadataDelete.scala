@@ -4,7 +4,9 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 
 import iceberglite.spark.AuditFirst
+import iceberglite.spark.conf.{StatementOptions, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.spec.{Content, Schema, Snapshot}
@@ -26,16 +28,28 @@ object MetadataDelete {
    * To be called where [[canDelete]]. What others commit first is deleted too where it matches, as if the statement had
    * come after it: that is serializable, and no commit of others need be looked for. A file that came in between and
    * matches in part fails it.
+   *
+   * @param options of the statement
    */
-  def delete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Unit = {
+  def delete(
+      table: Table,
+      branch: Option[String],
+      predicates: Array[Predicate],
+      options: StatementOptions,
+      session: SparkSession
+  ): Unit = {
     val filter = condition(table.schema, predicates, session).getOrElse(
       throw new IllegalArgumentException(
         s"Spark deletes by conditions that were refused: ${predicates.mkString(" AND ")}"
       )
     )
     val target = AuditFirst.target(table, branch, session)
-    table.transaction(EngineSummary.of(session) ++ target.summary).add(new DeleteFiles(filter, to = target.to)).commit()
-    ()
+    val given = WriteOptions.snapshotProperties(options.asOptions, session)
+    val summary = EngineSummary.of(session) ++ given ++ target.summary
+    try {
+      new CommitOutcome().commit(table, summary, Some(new DeleteFiles(filter, to = target.to)), options.application)
+      ()
+    } catch { case failed: ValidationFailed => throw failed.copy(byOthers = true) }
   }
 
   /** Bound to the columns of the schema; absent where we cannot tell rows by it. */

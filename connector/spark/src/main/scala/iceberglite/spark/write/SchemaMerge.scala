@@ -15,7 +15,7 @@ import iceberglite.table.action.{Action, MergeSchema}
  * @param base the table as it is
  * @param merged the table as the rows are written to it
  */
-final private[write] class SchemaMerge private (
+final private[spark] class SchemaMerge private (
     val base: Table,
     val merged: Table,
     rows: Schema,
@@ -26,21 +26,25 @@ final private[write] class SchemaMerge private (
   def action: Action = new MergeSchema(merged.schema, rows, caseSensitive)
 }
 
-private[write] object SchemaMerge {
+private[spark] object SchemaMerge {
 
   /**
    * @return absent where the table has all that the rows have
    * @throws iceberglite.spec.IcebergError that names the column where types do not go together
    */
   def of(table: Table, rows: SparkStruct, caseSensitive: Boolean): Option[SchemaMerge] = {
-    val wanted = Schema(0, new Wanted(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows))
+    val wanted = new Wanted(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
+    ofColumns(table, Schema(0, wanted), caseSensitive)
+  }
+
+  /** @param wanted the columns of the rows, by name; their ids do not matter */
+  def ofColumns(table: Table, wanted: Schema, caseSensitive: Boolean): Option[SchemaMerge] =
     if (MergeSchema.merged(table.metadata, wanted, caseSensitive) == table.schema) None
     else {
       val updates = SchemaUpdate(table.metadata, caseSensitive).unionByNameWith(wanted).updates
       val metadata = MetadataUpdate.applyAll(table.metadata, updates, table.metadata.lastUpdatedMs)
       Some(new SchemaMerge(table, table.at(table.version.copy(metadata = metadata)), wanted, caseSensitive))
     }
-  }
 
   /** The columns of rows; where the table's type is one that Spark has another for, such as uuid, it is the table's. */
   final private class Wanted(caseSensitive: Boolean) {

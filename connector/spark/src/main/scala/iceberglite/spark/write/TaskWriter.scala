@@ -5,13 +5,32 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 
-/** Writes the rows of one task into data files. Nothing of a task that fails stays. */
-final private[write] class TaskWriter(files: TaskFiles, router: RowRouter) extends DataWriter[InternalRow] {
+/**
+ * Writes the rows of one task into data files. Nothing of a task that fails stays.
+ *
+ * @param changeAt where rows tell what became of them ([[RowChange]]); absent where they do not
+ */
+final private[write] class TaskWriter(files: TaskFiles, router: RowRouter, changeAt: Option[Int])
+    extends DataWriter[InternalRow] {
+  private val changeOrdinal = changeAt.getOrElse(-1)
   private var records = 0L
+  private var inserted = 0L
+  private var updated = 0L
+  private var deleted = 0L
 
-  override def write(row: InternalRow): Unit = {
+  override def write(row: InternalRow): Unit = if (changeOrdinal < 0 || stays(row.getInt(changeOrdinal))) {
     router.put(row)
     records += 1
+  }
+
+  private def stays(change: Int): Boolean = {
+    change match {
+      case RowChange.Updated => updated += 1
+      case RowChange.Inserted => inserted += 1
+      case RowChange.Deleted => deleted += 1
+      case _ =>
+    }
+    change != RowChange.Deleted
   }
 
   override def commit(): WriterCommitMessage = {
@@ -19,7 +38,7 @@ final private[write] class TaskWriter(files: TaskFiles, router: RowRouter) exten
     // Nobody would hear of the files of a task that was killed meanwhile; now Spark has them removed.
     if (Option(TaskContext.get).exists(_.isInterrupted))
       throw new TaskKilledException("killed while its files were closed")
-    new WrittenFiles(files.written)
+    new WrittenFiles(files.written, counts)
   }
 
   override def abort(): Unit = files.abandon()
@@ -28,6 +47,10 @@ final private[write] class TaskWriter(files: TaskFiles, router: RowRouter) exten
     try router.close()
     finally files.close()
 
-  override def currentMetricsValues: Array[CustomTaskMetric] =
-    WriteMetrics.of(files.fileCount.toLong, records, files.byteCount)
+  override def currentMetricsValues: Array[CustomTaskMetric] = {
+    val written = WriteMetrics.of(files.fileCount.toLong, records, files.byteCount)
+    if (changeOrdinal < 0) written else written ++ WriteMetrics.of(counts)
+  }
+
+  private def counts: RowCounts = RowCounts(inserted, updated, deleted, records - inserted - updated)
 }

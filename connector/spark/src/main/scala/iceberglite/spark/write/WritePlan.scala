@@ -6,10 +6,11 @@ import org.apache.spark.sql.types.StructType
 
 import iceberglite.io.DataLocations
 import iceberglite.spark.AuditFirst
-import iceberglite.spark.conf.{Settings, WriteOptions}
+import iceberglite.spark.conf.{ApplicationOptions, Settings, WriteOptions}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.NotFound
-import iceberglite.spec.{ContentFile, DistributionMode, NestedField, PartitionSpec, Schema, SortOrder}
+import iceberglite.spec.{ContentFile, DistributionMode, NestedField, PartitionSpec, Schema, Snapshot, SortOrder}
+import iceberglite.table.action.RecordApplication
 import iceberglite.table.{Destination, Isolation, Table}
 
 /**
@@ -18,6 +19,8 @@ import iceberglite.table.{Destination, Isolation, Table}
  * @param rows the columns of the rows, and their types in Spark
  * @param isolation of overwrites
  * @param summary entries for the snapshot's summary
+ * @param changeAt where rows tell what became of them ([[RowChange]]); absent where they do not
+ * @param once notes that the table has what is written, for an application that may write it again
  * @param merge what makes the table, which has it already, of the one that there is
  */
 final private[write] case class WritePlan(
@@ -34,6 +37,8 @@ final private[write] case class WritePlan(
     isolation: Option[Isolation],
     to: Destination,
     summary: Map[String, String],
+    once: Option[RecordApplication],
+    changeAt: Option[Int] = None,
     merge: Option[SchemaMerge] = None
 ) {
 
@@ -52,6 +57,7 @@ private[write] object WritePlan {
   /**
    * @param lineage the fields besides those of the table that the rows have: what they keep of older versions of themselves
    * @param distribution absent: by the settings
+   * @param besides where a column of the rows stands that is not stored
    * @throws iceberglite.spec.IcebergError for a setting or a column that does not fit the table
    */
   def of(
@@ -61,10 +67,11 @@ private[write] object WritePlan {
       target: AuditFirst.Target,
       session: SparkSession,
       lineage: Vector[NestedField] = Vector.empty,
-      distribution: Option[DistributionMode] = None
+      distribution: Option[DistributionMode] = None,
+      besides: Option[Int] = None
   ): WritePlan = {
     val columns = table.schema.copy(fields = table.schema.fields ++ lineage)
-    val input = inputOf(table.name, columns, info, settings, session)
+    val input = inputOf(table.name, columns, info, besides, settings, session)
     val spec = specOf(table, settings)
     // What a task could not partition by is refused before there are tasks.
     Partitioner.of(spec, input)
@@ -81,9 +88,10 @@ private[write] object WritePlan {
       format = format,
       locations = DataLocations.of(table.location, table.properties),
       targetSize = settings(WriteOptions.TargetFileSize),
-      isolation = isolationOf(settings),
+      isolation = isolationOf(settings, target.to.head(table.metadata)),
       to = target.to,
-      summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options) ++ target.summary
+      summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options, session) ++ target.summary,
+      once = ApplicationOptions.of(settings)
     )
   }
 
@@ -91,15 +99,19 @@ private[write] object WritePlan {
       name: String,
       columns: Schema,
       info: LogicalWriteInfo,
+      besides: Option[Int],
       settings: Settings,
       session: SparkSession
   ): Vector[InputField] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema)
+    new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema, besides)
   }
 
-  private def isolationOf(settings: Settings): Option[Isolation] = WriteOptions.Isolation.given(settings)
-    .map(level => Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings)))
+  /** @param read the state that the write begins with */
+  private def isolationOf(settings: Settings, read: Option[Snapshot]): Option[Isolation] =
+    WriteOptions.Isolation.given(settings).map { level =>
+      Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings).orElse(read.map(_.snapshotId)))
+    }
 
   private def specOf(table: Table, settings: Settings): PartitionSpec =
     WriteOptions.OutputSpecId.given(settings).fold(table.spec) { id =>

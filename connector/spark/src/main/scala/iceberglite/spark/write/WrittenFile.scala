@@ -6,8 +6,9 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage
 
 import iceberglite.spec._
 
-/** What a task tells the driver: the files it made. */
-final private[write] class WrittenFiles(val files: Array[WrittenFile]) extends WriterCommitMessage
+/** What a task tells the driver: the files it made, and what became of the rows, where they tell. */
+final private[write] class WrittenFiles(val files: Array[WrittenFile], val counts: RowCounts)
+    extends WriterCommitMessage
 
 /**
  * A data file on its way to the driver. Bytes are arrays, as no serializer takes a `ByteBuffer`.

@@ -98,14 +98,6 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 13)
   }
 
-  test("an overwrite by a condition that only some rows of a file satisfy changes nothing and leaves no file") {
-    val t = filled()
-    changesNothing(t) {
-      val error = intercept[Exception](frame(Seq(100L -> 1L)).writeTo(t).overwrite(col("id") < 7))
-      assert(messages(error).contains("may also have rows that do not match"))
-    }
-  }
-
   test("DELETE and TRUNCATE take whole files away") {
     val t = filled()
     sql(s"DELETE FROM $t WHERE part IN (1, 3)")

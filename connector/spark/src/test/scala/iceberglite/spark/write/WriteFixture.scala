@@ -1,29 +1,23 @@
 package iceberglite.spark.write
 
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 
-import scala.collection.JavaConverters._
 import scala.concurrent.duration._
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.Suite
 import org.scalatest.concurrent.Eventually
 
+import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
 
 /** What the suites of writes look at besides rows. */
 trait WriteFixture extends SharedSession with Eventually { self: Suite =>
 
-  /** Every file below a table's directory, with metadata. */
+  /** Every file below a table's directory, with metadata but for the version's hint. */
   protected def filesOf(table: String): Set[Path] = {
     val parts = table.split('.')
-    val directory = SharedSession.warehouse.resolve(parts(1)).resolve(parts(2))
-    if (!Files.exists(directory)) Set.empty
-    else {
-      val walk = Files.walk(directory)
-      try walk.iterator.asScala.filter(Files.isRegularFile(_)).toSet
-      finally walk.close()
-    }
+    FilesBelow.withoutHints(SharedSession.warehouse.resolve(parts(1)).resolve(parts(2)))
   }
 
   protected def dataFilesOf(table: String): Set[Path] = filesOf(table).filter(_.toString.endsWith(".parquet"))
@@ -44,8 +38,7 @@ trait WriteFixture extends SharedSession with Eventually { self: Suite =>
     def state = (
       sorted(s"SELECT $columns FROM $table"),
       rows(s"SELECT * FROM ${peer(table)}.snapshots"),
-      // The hint of the commit before comes a moment later.
-      filesOf(table).filterNot(_.getFileName.toString.contains("version-hint.text"))
+      filesOf(table)
     )
     val before = state
     body

@@ -153,4 +153,14 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       }
     }
   }
+
+  test("the format that CREATE TABLE names is that of the table's files") {
+    for (format <- formats) {
+      val t = newTable()
+      sql(s"CREATE TABLE $t (id INT) USING $format")
+      sql(s"INSERT INTO $t VALUES (1)")
+      assert(rows(s"SELECT file_format FROM ${peer(t)}.files").map(_.getString(0)) == Seq(format.toUpperCase))
+      assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[1]"))
+    }
+  }
 }

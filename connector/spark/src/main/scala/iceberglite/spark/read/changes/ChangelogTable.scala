@@ -5,14 +5,14 @@ import java.util
 import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.{MetadataColumn, SupportsMetadataColumns, SupportsRead, TableCapability}
+import org.apache.spark.sql.connector.catalog.{MetadataColumn, SupportsMetadataColumns, TableCapability}
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.conf.RangeOptions
-import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.{RowMetadataColumns, SparkErrors, TimeTravel}
+import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
+import iceberglite.spark.{LiveRead, RowMetadataColumns, SparkErrors, TimeTravel}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.Schema
 import iceberglite.table.Table
@@ -25,7 +25,7 @@ import iceberglite.table.Table
  * @param travel the state that the commits led to
  */
 final class ChangelogTable(source: () => Table, val travel: TimeTravel)
-    extends SupportsRead
+    extends LiveRead
     with SupportsMetadataColumns {
   private val resolved = source()
 
@@ -34,7 +34,16 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
 
   override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
 
-  override lazy val schema: StructType = SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns)
+  override lazy val schema: StructType = DeclaredTypes.shown(
+    SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns),
+    tableSchema.fields,
+    resolved.properties
+  )
+
+  override private[spark] def pinned: ChangelogTable = {
+    val now = source()
+    new ChangelogTable(() => now, travel)
+  }
 
   override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
 

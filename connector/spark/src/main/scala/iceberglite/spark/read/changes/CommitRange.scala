@@ -25,7 +25,7 @@ object CommitRange {
       case _ if options.end == RangeEnd.Newest => None
       case state => throw InvalidArgument(
           "read options",
-          s"${options.end} of ${state.selector}",
+          s"${options.end.option} of ${state.selector}",
           "The state is the end of what is read; leave it out, or the end-snapshot-id or end-timestamp"
         )
     }

@@ -20,7 +20,7 @@ import iceberglite.table.Table
  * @param owner the table by its full name, and a hash of the settings of its storage: the same name with other
  *   credentials is another owner
  */
-final private[read] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: DeleteCacheLimits) {
+final private[spark] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: DeleteCacheLimits) {
 
   /** On an executor, for one task. */
   def sharing: DeleteSharing =
@@ -34,7 +34,7 @@ final private[read] case class DeleteCacheSettings(owner: String, enabled: Boole
       )
 }
 
-private[read] object DeleteCacheSettings {
+private[spark] object DeleteCacheSettings {
 
   /** @throws iceberglite.spec.IcebergError.InvalidArgument for a value that cannot be */
   def of(session: SparkSession, table: Table, storage: Configuration): DeleteCacheSettings = {

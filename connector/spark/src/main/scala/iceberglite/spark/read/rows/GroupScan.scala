@@ -38,12 +38,10 @@ final private[rows] class GroupScan(inner: IcebergScan)
 
   def statementFiles: StatementFiles = StatementFiles(tasks, inner.filter)
 
-  /** What rows keep of their older versions is written again, as other columns are. */
+  /** What statements carry along from the rows that they read to those that they write are columns like others. */
   override def readSchema(): StructType = StructType(inner.readSchema().map { column =>
-    if (lineage(column.name)) column.copy(metadata = Metadata.empty) else column
+    if (CarriedRows.contains(column.name)) column.copy(metadata = Metadata.empty) else column
   })
-
-  private val lineage: Set[String] = Set(MetadataColumns.RowId.name, MetadataColumns.LastUpdatedSequenceNumber.name)
 
   override def description(): String = s"${inner.description()} whole files"
 

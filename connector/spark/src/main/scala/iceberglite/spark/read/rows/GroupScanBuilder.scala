@@ -15,11 +15,11 @@ final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder)
     with SupportsPushDownRequiredColumns {
   private var scan: Option[GroupScan] = None
 
-  /** The conditions choose files; which rows of them satisfy a condition is left to Spark. */
-  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = {
-    inner.pushPredicates(predicates)
-    predicates
-  }
+  /**
+   * The conditions choose files; which rows of them satisfy a condition is left to Spark, but for those that their
+   * partitions decide.
+   */
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = inner.pushPredicates(predicates)
 
   override def pushedPredicates(): Array[Predicate] = inner.pushedPredicates()
 
@@ -32,5 +32,5 @@ final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder)
   }
 
   /** What was read, as soon as Spark has planned the reading. */
-  def files: StatementFiles = scan.fold(StatementFiles.None)(_.statementFiles)
+  def files: StatementFiles = scan.fold(StatementFiles.Nothing)(_.statementFiles)
 }

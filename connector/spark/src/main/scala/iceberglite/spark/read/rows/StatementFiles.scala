@@ -10,10 +10,15 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
  * @param tasks the data files, with the delete files that apply to them
  * @param filter what all the rows that the statement is about satisfy, unbound
  */
-final private[spark] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression)
+final private[spark] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
+
+  /** How many rows they have left; absent where other deletes than vectors apply, which do not tell how many they take. */
+  def liveRecords: Option[Long] =
+    if (tasks.forall(_.deletes.forall(_.isVector))) Some(tasks.iterator.map(_.liveRecords).sum) else None
+}
 
 private[spark] object StatementFiles {
 
   /** Of a statement whose condition no row can satisfy: Spark does not read the table then. */
-  val None: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
+  val Nothing: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
 }

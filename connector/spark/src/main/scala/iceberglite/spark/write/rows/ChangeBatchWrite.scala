@@ -11,7 +11,7 @@ import org.apache.spark.sql.connector.write.{
 
 import iceberglite.io.DataLocations
 import iceberglite.spark.SparkErrors
-import iceberglite.spark.write.{CommitOutcome, EngineSummary, Leftovers, TaskWriterFactory, WritePlan, WrittenFile}
+import iceberglite.spark.write.{CommitOutcome, Leftovers, RowCounts, TaskWriterFactory, WritePlan, WrittenFile}
 import iceberglite.spec.{ContentFile, DeleteFileProperties}
 import iceberglite.table.Cleanup
 import iceberglite.table.action.RowDelta
@@ -58,9 +58,12 @@ final private[rows] class ChangeBatchWrite(
     val added = for (plan <- rows.toVector; file <- filesOf(messages)) yield plan.contentFile(file)
     val deletes = changed.united(deletesOf(messages), table.io, locations, operationId)
     deleteFiles = deletes.files.map(_.path)
-    val summary = EngineSummary.of(statement.session) ++ statement.target.summary
-    outcome.commit(table, summary, if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes)))
-    Cleanup.delete(table.io, deletes.replaced)
+    val counts = changesOf(messages).map(_.counts).foldLeft(RowCounts.Zero)(_ + _)
+    val summary = statement.summary ++ counts.summary(statement.command, deletedAreKnown = true)
+    val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
+    if (outcome.commit(statement.base, summary, changes, statement.once, statement.merge.map(_.action)))
+      Cleanup.delete(table.io, deletes.replaced)
+    else abort(messages)
   }
 
   private def action(added: Vector[ContentFile], deletes: UnitedDeletes): RowDelta = new RowDelta(

@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DeltaWriter, DeltaWriterFactory, WriterCommitMessage}
 
 import iceberglite.io.DataFileNames
-import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WriteMetrics, WrittenFile, WrittenFiles}
+import iceberglite.spark.write.{RowCounts, TaskWriter, TaskWriterFactory, WriteMetrics, WrittenFile, WrittenFiles}
 import iceberglite.table.Cleanup
 
 /**
@@ -43,17 +43,24 @@ final private[rows] class ChangeWriter(
     names: String => DataFileNames
 ) extends DeltaWriter[InternalRow] {
   private val deletes = new PositionDeletes(metadata.partitionSize)
+  private var inserted = 0L
+  private var updated = 0L
+  private var deleted = 0L
   private var deleteFiles = Vector.empty[String]
+  private val noRows = WriteMetrics.of(0L, 0L, 0L)
 
   private val lineage = new GenericInternalRow(2)
   private val withLineage = new JoinedRow
 
-  override def delete(metadata: InternalRow, id: InternalRow): Unit =
-    deletes.add(id.getUTF8String(0), id.getLong(1), metadata)
+  override def delete(old: InternalRow, id: InternalRow): Unit = {
+    deleted += 1
+    deletes.add(id.getUTF8String(0), id.getLong(1), old)
+  }
 
   /** The new version of a row keeps its id; when it was changed, the commit tells. */
   override def update(old: InternalRow, id: InternalRow, row: InternalRow): Unit = {
-    delete(old, id)
+    deletes.add(id.getUTF8String(0), id.getLong(1), old)
+    updated += 1
     metadata.rowId match {
       case Some(at) =>
         if (old.isNullAt(at)) lineage.setNullAt(0) else lineage.setLong(0, old.getLong(at))
@@ -62,12 +69,14 @@ final private[rows] class ChangeWriter(
     }
   }
 
-  override def insert(row: InternalRow): Unit =
+  override def insert(row: InternalRow): Unit = {
+    inserted += 1
     if (metadata.rowId.isEmpty) put(row)
     else {
       lineage.setNullAt(0)
       put(withLineage(row, lineage))
     }
+  }
 
   private def put(row: InternalRow): Unit = rows match {
     case Some(writer) => writer.write(row)
@@ -75,13 +84,17 @@ final private[rows] class ChangeWriter(
   }
 
   override def commit(): WriterCommitMessage = {
+    // A row that several rows of a source match may come more than once.
+    deleted = deletes.count - updated
     val written = target.write(deletes, names, path => deleteFiles :+= path)
     val files: Array[WrittenFile] = rows.map(_.commit()) match {
       case Some(message: WrittenFiles) => message.files
       case _ => Array.empty
     }
-    new WrittenChanges(files, written)
+    new WrittenChanges(files, written, counts)
   }
+
+  private def counts: RowCounts = RowCounts(inserted, updated, deleted, copied = 0L)
 
   override def abort(): Unit = {
     rows.foreach(_.abort())
@@ -90,6 +103,7 @@ final private[rows] class ChangeWriter(
 
   override def close(): Unit = rows.foreach(_.close())
 
+  /** Of a name that comes twice the last one counts. */
   override def currentMetricsValues: Array[CustomTaskMetric] =
-    rows.fold(WriteMetrics.of(0L, 0L, 0L))(_.currentMetricsValues)
+    rows.fold(noRows)(_.currentMetricsValues) ++ WriteMetrics.of(counts)
 }

@@ -7,31 +7,53 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.SparkErrors
-import iceberglite.spark.read.rows.{GroupScanBuilder, StatementFiles}
-import iceberglite.spark.write.{IcebergWrite, WriteMode}
+import iceberglite.spark.read.rows.{CarriedRows, GroupScanBuilder, StatementFiles}
+import iceberglite.spark.write.{CountedRows, IcebergWrite, WriteMode}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.MetadataColumns.{FilePath, RowId}
 
-/** Changes rows by writing the files that hold them anew. */
-final private[spark] class CopyOnWrite(val statement: RowLevelStatement) extends RowLevelOperation {
+/**
+ * Changes rows by writing the files that hold them anew.
+ *
+ * @param overwrites whether rows that come from elsewhere replace those that satisfy the condition; they are not counted
+ */
+final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
+    extends RowLevelOperation {
   private var scan: Option[GroupScanBuilder] = None
 
   override def command(): Command = statement.command
 
+  statement.requireMetadata(FilePath.name +: (if (statement.hasLineage) CarriedRows.Lineage.map(_.name) else Nil))
+
   override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(FilePath.name)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
-    val builder = new GroupScanBuilder(statement.scanBuilder(options))
+    val builder = new GroupScanBuilder(statement.scanBuilder(options, wholeFiles = true))
     scan = Some(builder)
     builder
   }
 
-  private def read: StatementFiles = scan.fold(StatementFiles.None)(_.files)
+  /**
+   * Spark does not read a table of which it finds that no row is needed. A statement then changes nothing; an overwrite
+   * keeps no row.
+   */
+  private def read: StatementFiles = scan match {
+    case Some(builder) => builder.files
+    case None if overwrites =>
+      val all = new GroupScanBuilder(statement.scanBuilder(CaseInsensitiveStringMap.empty, wholeFiles = true))
+      all.build()
+      all.files
+    case None => StatementFiles.Nothing
+  }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
     override def build(): Write = SparkErrors.in(statement.table.name) {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw withoutLineage
-      new IcebergWrite(RowPlans.of(statement, info), WriteMode.ReplaceRead(() => read))
+      val plan = RowPlans.of(statement, info)
+      // What a DELETE writes is what it copies; of others only the rows themselves tell.
+      val counts = !overwrites && (command() == Command.DELETE || plan.changeAt.isDefined)
+      val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
+      new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
     }
   }
 

@@ -1,10 +1,10 @@
 package iceberglite.spark.write.rows
 
-import iceberglite.data.{DataFormats, DataTarget, Record}
+import iceberglite.data.PositionDeleteFiles
 import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.io.{DataFileNames, DataLocations, FileIO, MetricsModes}
+import iceberglite.io.{DataFileNames, DataLocations, FileIO}
 import iceberglite.scan.{DeleteFile, DeleteReader}
-import iceberglite.spec.{DeleteGranularity, FileFormat, MetadataColumns, PartitionSpec, PartitionTuple, Schema}
+import iceberglite.spec.{DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
 
 /**
  * Where and how the tasks of a statement write delete files. Serializable, for tasks.
@@ -40,7 +40,7 @@ final private[rows] case class DeleteFileTarget(
         case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
         case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
       }
-      groups.flatMap(new PositionFiles(_, own, made).written).toArray
+      groups.flatMap(writePositions(_, own, made)).toArray
     }
   }
 
@@ -62,40 +62,19 @@ final private[rows] case class DeleteFileTarget(
   }
 
   /** Position delete files of one partition, one after the other. */
-  final private class PositionFiles(files: Vector[Deleted], names: DataFileNames, made: String => Unit) {
-    def written: Vector[WrittenDeletes] = {
-      val result = Vector.newBuilder[WrittenDeletes]
-      var rest = files
-      while (rest.nonEmpty) {
-        val (file, left) = writeSome(rest)
-        result += file
-        rest = left
-      }
-      result.result()
+  private def writePositions(
+      files: Vector[Deleted],
+      names: DataFileNames,
+      made: String => Unit
+  ): Vector[WrittenDeletes] = {
+    val writer = new PositionDeleteFiles(io, format, properties)
+    val result = Vector.newBuilder[WrittenDeletes]
+    var rest = files
+    while (rest.nonEmpty) {
+      val (file, done) = writer.write(newPath(names, made), rest, targetSize)
+      result += WrittenDeletes.ofPositions(file, rest.take(done).map(_._1))
+      rest = rest.drop(done)
     }
-
-    /** A file, and the data files that found no place in it. */
-    private def writeSome(files: Vector[Deleted]): (WrittenDeletes, Vector[Deleted]) = {
-      val target = DataTarget(io, newPath(names, made), DeleteFileTarget.Columns, properties, DeleteFileTarget.modes)
-      val writer = DataFormats.of(format).write(target)
-      try {
-        var done = 0
-        while (done < files.size && (done == 0 || writer.length < targetSize)) {
-          val (path, positions) = files(done)
-          positions.foreach(p => writer.write(Record.of(path, p)))
-          done += 1
-        }
-        (WrittenDeletes.ofPositions(writer.close(), files.take(done).map(_._1)), files.drop(done))
-      } catch {
-        case e: Throwable =>
-          writer.abort()
-          throw e
-      }
-    }
+    result.result()
   }
-}
-
-private[rows] object DeleteFileTarget {
-  private val Columns: Schema = Schema(0, Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
-  private val modes: MetricsModes = MetricsModes.ofPositionDeletes(MetricsModes(Map.empty))
 }

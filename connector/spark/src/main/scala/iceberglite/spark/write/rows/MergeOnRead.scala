@@ -30,10 +30,12 @@ final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends
 
   override def rowId(): Array[NamedReference] = columns(MetadataColumns.FilePath, MetadataColumns.Position)
 
-  override def requiredMetadataAttributes(): Array[NamedReference] = {
-    val files = Seq(MetadataColumns.SpecId.name, MetadataColumns.PartitionName)
-    statement.metadata((if (statement.hasLineage) files :+ MetadataColumns.RowId.name else files): _*)
-  }
+  private val besides: Seq[String] = Seq(MetadataColumns.SpecId.name, MetadataColumns.PartitionName) ++
+    (if (statement.hasLineage) Some(MetadataColumns.RowId.name) else None)
+
+  statement.requireMetadata(Seq(MetadataColumns.FilePath.name, MetadataColumns.Position.name) ++ besides)
+
+  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(besides: _*)
 
   private def columns(fields: NestedField*): Array[NamedReference] =
     fields.map(f => Expressions.column(f.name): NamedReference).toArray
@@ -42,12 +44,12 @@ final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends
   override def representUpdateAsDeleteAndInsert(): Boolean = false
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
-    val builder = statement.scanBuilder(options)
+    val builder = statement.scanBuilder(options, wholeFiles = false)
     scan = Some(builder)
     builder
   }
 
-  private def read: StatementFiles = scan.fold(StatementFiles.None)(_.statementFiles)
+  private def read: StatementFiles = scan.fold(StatementFiles.Nothing)(_.statementFiles)
 
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
     override def build(): DeltaWrite = SparkErrors.in(statement.table.name) {
@@ -94,7 +96,7 @@ final private[rows] class ChangeWrite(
 
   override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rows, files, metadata)
 
-  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.all
+  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.ofChanges
 
   override def toString: String = description
 }

@@ -46,6 +46,9 @@ final private[rows] class PositionDeletes(partitionSize: Int) {
     }
   }
 
+  /** How many rows there are, each once. */
+  def count: Long = files.values.asScala.iterator.map(_.positions.cardinality).sum
+
   /** In the order of the paths, as the rows of position delete files are sorted. */
   def byPath: Vector[DeletedFrom] = files.values.asScala.toVector.sortBy(_.path)
 }

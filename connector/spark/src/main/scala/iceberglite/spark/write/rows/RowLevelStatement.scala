@@ -7,7 +7,9 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.AuditFirst
+import iceberglite.spark.conf.{StatementOptions, WriteOptions}
 import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.write.{EngineSummary, SchemaMerge}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.{
   DeleteGranularity,
@@ -20,6 +22,7 @@ import iceberglite.spec.{
   Snapshot,
   TableProperty
 }
+import iceberglite.table.action.RecordApplication
 import iceberglite.table.{Isolation, IsolationLevel, Table}
 
 /**
@@ -27,9 +30,9 @@ import iceberglite.table.{Isolation, IsolationLevel, Table}
  *
  * @param schema the columns of the table that the statement was resolved with
  * @param target where the statement's snapshot goes
- * @param staysInTasks whether the rows that are written come in the tasks that read them, so that those of a file are in
- *   a few tasks; never said of MERGE
- * @param namedMetadata the metadata columns that the statement's conditions and values name
+ * @param facts what the plan shows
+ * @param options what the statement asks for by WITH
+ * @param merge what makes the table, which has it already, of the one that there is
  */
 final private[spark] class RowLevelStatement(
     val table: Table,
@@ -37,9 +40,21 @@ final private[spark] class RowLevelStatement(
     val command: Command,
     val target: AuditFirst.Target,
     val session: SparkSession,
-    val staysInTasks: Boolean,
-    namedMetadata: Seq[String]
+    val facts: StatementFacts,
+    val options: StatementOptions = StatementOptions.Empty,
+    val merge: Option[SchemaMerge] = None
 ) {
+  @volatile private var stay = facts.isRowByRow
+
+  /**
+   * Whether the rows that are written come in the tasks that read them, so that those of a file are in a few tasks: where
+   * each row counts alone, and in a MERGE by Spark's choice of a join.
+   */
+  def staysInTasks: Boolean = stay
+
+  /** Of a MERGE: when Spark's plan is that far. */
+  def noteRowsStay(): Unit = stay = true
+
   private val properties = RowLevelStatement.propertiesOf(command)
 
   private def setting[A](property: TableProperty[A]): A = TableProperty.of(property, table.properties)
@@ -48,7 +63,7 @@ final private[spark] class RowLevelStatement(
   val snapshot: Option[Snapshot] = target.to.head(table.metadata)
 
   /** @throws Unsupported for what the version of the table does not have */
-  val mode: RowLevelMode = setting(properties.Mode) match {
+  lazy val mode: RowLevelMode = setting(properties.Mode) match {
     case RowLevelMode.MergeOnRead if table.metadata.formatVersion == FormatVersion.V1 =>
       throw Unsupported(
         s"$command of ${table.name} by merge-on-read",
@@ -60,14 +75,26 @@ final private[spark] class RowLevelStatement(
 
   /** What other commits may not have done since the snapshot that is read. */
   val isolation: Isolation =
-    Isolation(IsolationLevel.parse(setting(properties.Isolation)), snapshot.map(_.snapshotId))
+    Isolation(
+      options.isolation.getOrElse(IsolationLevel.parse(setting(properties.Isolation))),
+      options.validatedFrom.orElse(snapshot.map(_.snapshotId))
+    )
 
-  val distribution: Option[DistributionMode] = setting(properties.Distribution)
+  val distribution: Option[DistributionMode] = options.distribution.orElse(setting(properties.Distribution))
+
+  /** The table as it was when the statement began. */
+  def base: Table = merge.fold(table)(_.base)
+
+  /** Notes that the table has what the statement does, for an application that may run it again. */
+  val once: Option[RecordApplication] = options.application
+
+  /** Entries for the snapshot's summary. */
+  def summary: Map[String, String] = EngineSummary.of(session) ++
+    WriteOptions.snapshotProperties(options.asOptions, session) ++ target.summary
 
   val granularity: DeleteGranularity = setting(RowLevelProperty.Granularity)
 
-  def deleteFormat: FileFormat =
-    setting(RowLevelProperty.DeleteFormat).getOrElse(setting(TableProperty.WriteFormat))
+  def deleteFormat: FileFormat = RowLevelProperty.deleteFormat(table.properties)
 
   def deleteTargetSize: Long = setting(RowLevelProperty.DeleteTargetSize)
 
@@ -78,11 +105,25 @@ final private[spark] class RowLevelStatement(
   def hasVectors: Boolean = hasLineage
 
   /** Whether what becomes of a row depends on that row alone. */
-  def isRowByRow: Boolean = staysInTasks
+  def isRowByRow: Boolean = facts.isRowByRow
 
   /** The metadata columns to read: what an operation needs, and what the statement names. */
   def metadata(needed: String*): Array[NamedReference] =
-    (needed ++ namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
+    (needed ++ facts.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
+
+  /** @throws Unsupported a column of the table hides one of the metadata columns */
+  def requireMetadata(names: Seq[String]): Unit = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    val hidden = schema.fields.map(_.name).find { column =>
+      names.exists(name => if (caseSensitive) name == column else name.equalsIgnoreCase(column))
+    }
+    hidden.foreach { column =>
+      throw Unsupported(
+        s"$command of ${table.name}, whose column $column hides the metadata column of that name",
+        s"Give it another name: ALTER TABLE ${table.name} RENAME COLUMN `$column` TO ..."
+      )
+    }
+  }
 
   /** The statement as Spark runs it. */
   def operation: RowLevelOperation = mode match {
@@ -90,19 +131,15 @@ final private[spark] class RowLevelStatement(
     case RowLevelMode.MergeOnRead => new MergeOnRead(this)
   }
 
-  /** Reads the rows that the statement is about, and maybe others. */
-  def scanBuilder(options: CaseInsensitiveStringMap): IcebergScanBuilder =
-    new IcebergScanBuilder(table, snapshot, schema, options, session)
+  /** Reads the rows that the statement is about, and maybe others. @param wholeFiles all of their files' rows */
+  def scanBuilder(options: CaseInsensitiveStringMap, wholeFiles: Boolean): IcebergScanBuilder =
+    new IcebergScanBuilder(table, snapshot, schema, options, session, wholeFiles = wholeFiles)
 }
 
 private[spark] object RowLevelStatement {
-  private def propertiesOf(command: Command): RowLevelProperty.OfCommand = command match {
+  def propertiesOf(command: Command): RowLevelProperty.OfCommand = command match {
     case Command.DELETE => RowLevelProperty.Delete
     case Command.UPDATE => RowLevelProperty.Update
     case Command.MERGE => RowLevelProperty.Merge
   }
-
-  /** Whether Spark alone would lose the ids of rows that a statement copies. */
-  def losesLineage(table: Table, command: Command): Boolean = table.metadata.formatVersion >= FormatVersion.V3 &&
-    TableProperty.of(propertiesOf(command).Mode, table.properties) == RowLevelMode.CopyOnWrite
 }

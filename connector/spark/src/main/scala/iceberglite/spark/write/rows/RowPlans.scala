@@ -1,34 +1,36 @@
 package iceberglite.spark.write.rows
 
-import java.util.Optional
-
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
-import org.apache.spark.sql.types.{LongType, StructType}
-import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.sql.types.LongType
 
 import iceberglite.spark.conf.Settings
+import iceberglite.spark.read.rows.CarriedRows
 import iceberglite.spark.write.WritePlan
-import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
-import iceberglite.spec.NestedField
+import iceberglite.spark.{ColumnsWriteInfo, StatementWriteInfo}
 
 /** How the rows of a statement are written. */
 private[rows] object RowPlans {
-  private val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
-
-  def of(statement: RowLevelStatement, info: LogicalWriteInfo): WritePlan = {
+  def of(statement: RowLevelStatement, written: LogicalWriteInfo): WritePlan = {
+    val info: LogicalWriteInfo = new StatementWriteInfo(written, statement.options)
     val distribution = StatementRequirements.replacing(statement)
     val settings = Settings.of(info.options, statement.session, statement.table.properties)
-    val lineage = if (statement.hasLineage) Lineage else Vector.empty
-    WritePlan.of(statement.table, info, settings, statement.target, statement.session, lineage, distribution)
-      .copy(isolation = Some(statement.isolation))
+    val lineage = if (statement.hasLineage) CarriedRows.Lineage else Vector.empty
+    val changeAt = changeOrdinal(statement, info)
+    WritePlan.of(statement.table, info, settings, statement.target, statement.session, lineage, distribution, changeAt)
+      .copy(changeAt = changeAt, isolation = Some(statement.isolation), merge = statement.merge)
+  }
+
+  /** Copy-on-write with the extensions has the place after all columns that are stored. */
+  private def changeOrdinal(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
+    val last = info.schema.length - 1
+    val isColumn = statement.schema.fields.exists(_.name == CarriedRows.Change.name)
+    if (!isColumn && info.schema.lastOption.exists(_.name == CarriedRows.Change.name)) Some(last) else None
   }
 
   /** The same rows, with what Spark hands over beside them of their older versions. */
-  def withLineage(info: LogicalWriteInfo): LogicalWriteInfo = new LogicalWriteInfo {
-    override def schema: StructType = Lineage.foldLeft(info.schema)((s, f) => s.add(f.name, LongType, nullable = true))
-    override def options: CaseInsensitiveStringMap = info.options
-    override def queryId: String = info.queryId
-    override def rowIdSchema: Optional[StructType] = info.rowIdSchema
-    override def metadataSchema: Optional[StructType] = info.metadataSchema
-  }
+  def withLineage(info: LogicalWriteInfo): LogicalWriteInfo =
+    new ColumnsWriteInfo(
+      info,
+      CarriedRows.Lineage.foldLeft(info.schema)((s, f) => s.add(f.name, LongType, nullable = true))
+    )
 }

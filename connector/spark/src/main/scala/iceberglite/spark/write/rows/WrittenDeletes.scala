@@ -3,7 +3,7 @@ package iceberglite.spark.write.rows
 import org.apache.spark.sql.connector.write.WriterCommitMessage
 
 import iceberglite.data.{WrittenFile => NewFile}
-import iceberglite.spark.write.{FinishedFile, WrittenFile}
+import iceberglite.spark.write.{FinishedFile, RowCounts, WrittenFile}
 import iceberglite.spec._
 
 /**
@@ -59,6 +59,9 @@ private[rows] object WrittenDeletes {
   }
 }
 
-/** What a task of a statement tells the driver: the files with new rows, and the delete files. */
-final private[rows] class WrittenChanges(val files: Array[WrittenFile], val deletes: Array[WrittenDeletes])
-    extends WriterCommitMessage
+/** What a task of a statement tells the driver: the files with new rows, the delete files, and how many rows changed. */
+final private[rows] class WrittenChanges(
+    val files: Array[WrittenFile],
+    val deletes: Array[WrittenDeletes],
+    val counts: RowCounts
+) extends WriterCommitMessage

@@ -2,13 +2,12 @@ package iceberglite.spark.read.aggregate
 
 import java.nio.file.{Files, Path}
 
-import scala.collection.JavaConverters._
-
 import org.apache.iceberg.FileFormat
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
 import iceberglite.spark.read.deletes.PeerEqualityDeletes
 
@@ -37,9 +36,8 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
 
   private def dataFiles(table: String): Seq[Path] = {
     val parts = table.split('.')
-    val walk = Files.walk(SharedSession.warehouse.resolve(parts(1)).resolve(parts(2)).resolve("data"))
-    try walk.iterator.asScala.filter(_.toString.endsWith(".parquet")).toVector
-    finally walk.close()
+    val data = SharedSession.warehouse.resolve(parts(1)).resolve(parts(2)).resolve("data")
+    FilesBelow.of(data).filter(_.toString.endsWith(".parquet")).toVector
   }
 
   test("counts, and least and greatest values, of every type whose bounds are values") {

@@ -199,7 +199,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     val gone = intercept[Exception](read("start-snapshot-id" -> ids(0).toString)).getMessage
     assert(gone.contains("It has expired, or never was"), gone)
     val early = intercept[Exception](read("start-timestamp" -> "1")).getMessage
-    assert(early.contains("The snapshots of that time have expired"), early)
+    assert(early.contains("have expired; the oldest that is left"), early)
   }
 
   test("what cannot be read is said") {

@@ -75,6 +75,23 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
+  test("a side that is broadcast spares files without a condition of its own, which Spark alone asks for") {
+    val keys = "(VALUES (101L, 'a'), (120L, 'b'), (NULL, 'c')) AS d(k, tag)"
+    spares(s"SELECT f.id, d.tag FROM $facts f JOIN $keys ON f.id = d.k")
+    spares(
+      s"SELECT f.id, d.tag FROM (SELECT id + 0 AS other, id FROM $facts WHERE small >= 0) f JOIN $keys ON f.id = d.k"
+    )
+    spares(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $keys)")
+    spares(s"SELECT f.id, d.tag FROM $keys JOIN $facts f ON f.id = d.k")
+    Seq(s"$facts f JOIN $keys ON f.id <=> d.k", s"$facts f JOIN $keys ON f.small + 1 = d.k").foreach { sides =>
+      assert(joined(s"SELECT f.id, d.tag FROM $sides")._2 == Files * RowsOfFile, sides)
+    }
+    withConf("spark.sql.adaptive.enabled" -> "false")(spares(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k"))
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      assert(joined(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k")._2 == Files * RowsOfFile)
+    }
+  }
+
   test("keys within structs, semi joins, and outer joins on the side that may lose rows") {
     spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
     spares(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")

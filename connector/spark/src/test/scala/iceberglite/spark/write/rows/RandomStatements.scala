@@ -3,7 +3,7 @@ package iceberglite.spark.write.rows
 import scala.util.Random
 
 /** Random statements on a table of [[RandomStatements.Columns]], with `%s` in the place of its name. */
-final private[rows] class RandomStatements(random: Random) {
+private[rows] class RandomStatements(random: Random) {
   private var nextId = 1000
 
   def next(): String = random.nextInt(8) match {
@@ -20,11 +20,18 @@ final private[rows] class RandomStatements(random: Random) {
     s"INSERT INTO %s SELECT ${row("id")} FROM range($from, $nextId, 1, 2)"
   }
 
-  private def row(id: String): String =
-    s"$id AS id, IF($id % 7 = 0, NULL, concat('p', $id % 3)) AS p, CAST($id % 50 AS int) AS n, named_struct('a', " +
-      s"CAST($id AS int), 'b', concat('b', $id)) AS s, array(CAST($id AS int), NULL) AS l"
+  /** A value of each column, by an id. */
+  protected def values(id: String): Seq[(String, String)] = Seq(
+    "id" -> id,
+    "p" -> s"IF($id % 7 = 0, NULL, concat('p', $id % 3))",
+    "n" -> s"CAST($id % 50 AS int)",
+    "s" -> s"named_struct('a', CAST($id AS int), 'b', concat('b', $id))",
+    "l" -> s"array(CAST($id AS int), NULL)"
+  )
 
-  private def pick(choices: String*): String = choices(random.nextInt(choices.size))
+  private def row(id: String): String = values(id).map { case (name, value) => s"$value AS $name" }.mkString(", ")
+
+  protected def pick(choices: String*): String = choices(random.nextInt(choices.size))
 
   private def condition: String = pick(
     s"id % ${2 + random.nextInt(9)} = 1",

@@ -7,15 +7,19 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
 import iceberglite.spark.SharedSession
+import iceberglite.spark.write.TableChecks
 
 /** @param values all columns of the table, as text */
 final private[rows] case class Lineage(rowId: Long, updated: Long, values: String)
 
 /**
  * Random histories of statements, run on a table of ours and by Apache Iceberg on one of its own: after each of them the
- * rows are the same, and Apache Iceberg reads ours as we do.
+ * rows are the same, and Apache Iceberg reads ours as we do. In the end metadata says what is in the files.
+ *
+ * Layouts and formats take turns, and are all there where the environment has `ICEBERG_LITE_ALL`; what deletes are written
+ * in is left to chance.
  */
-class RandomStatementsSuite extends AnyFunSuite with SharedSession {
+class RandomStatementsSuite extends AnyFunSuite with TableChecks {
   override lazy val spark: SparkSession = SharedSession.alone
   private val steps = Fuzz.slowRounds(5)
 
@@ -51,26 +55,45 @@ class RandomStatementsSuite extends AnyFunSuite with SharedSession {
     ()
   }
 
+  private def run(ours: String, oracle: String, version: Int, statement: String): Unit = {
+    val before = if (version == 3) lineage(ours) else Map.empty[Long, Lineage]
+    sql(statement.replace("%s", oracle))
+    sql(statement.replace("%s", ours))
+    val expected = sorted(s"SELECT * FROM $oracle")
+    assert(sorted(s"SELECT * FROM $ours") == expected, statement)
+    sql(s"REFRESH TABLE ${peer(ours)}")
+    assert(sorted(s"SELECT * FROM ${peer(ours)}") == expected, s"as Apache Iceberg reads it: $statement")
+    if (version == 3) checkLineage(ours, before, statement)
+  }
+
+  private val formats = Vector("parquet", "orc", "avro")
+  private val layouts =
+    Vector("and evolved", "", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(3, id), truncate(10, n))")
+  private val kinds =
+    Vector(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")
+
   for {
-    (version, mode) <-
-      Seq(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")
-    partitioned <- Seq("", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(3, id), truncate(10, n))")
-  } test(s"version $version by $mode ${partitioned.toLowerCase}".trim) {
-    val random = new Random(Fuzz.seed ^ (version, mode, partitioned).hashCode)
-    val statements = new RandomStatements(random)
+    ((version, mode), k) <- kinds.zipWithIndex
+    (layout, l) <- layouts.zipWithIndex
+    (format, f) <- formats.zipWithIndex
+    if sys.env.contains("ICEBERG_LITE_ALL") || (f == (k + l) % 3 && (l == 0 || l == 1 + k % 3))
+  } test(s"version $version by $mode in $format ${layout.toLowerCase}".trim) {
+    val random = new Random(Fuzz.seed ^ (version, mode, layout, format).hashCode)
+    val isEvolved = layout == "and evolved"
+    val statements = new EvolvingStatements(random, isEvolved)
     val ours = newTable()
     val oracle = peer(newTable("oracle"))
-    create(ours, version, mode, partitioned)
+    val partitioned = if (isEvolved) "" else layout
+    val deletes = formats(random.nextInt(formats.size))
+    val written = s", 'write.format.default' = '$format', 'write.delete.format.default' = '$deletes'"
+    create(ours, version, mode, partitioned, written)
     create(oracle, math.min(version, 2), "copy-on-write", partitioned)
-    (Seq.fill(2)(statements.insert) ++ Seq.fill(steps)(statements.next())).foreach { statement =>
-      val before = if (version == 3) lineage(ours) else Map.empty[Long, Lineage]
-      sql(statement.replace("%s", oracle))
-      sql(statement.replace("%s", ours))
-      val expected = sorted(s"SELECT * FROM $oracle")
-      assert(sorted(s"SELECT * FROM $ours") == expected, statement)
-      sql(s"REFRESH TABLE ${peer(ours)}")
-      assert(sorted(s"SELECT * FROM ${peer(ours)}") == expected, s"as Apache Iceberg reads it: $statement")
-      if (version == 3) checkLineage(ours, before, statement)
+    Seq.fill(2)(statements.insert).foreach(run(ours, oracle, version, _))
+    (0 until steps).foreach { _ =>
+      statements.repartition().foreach(change => sql(change.replace("%s", ours)))
+      for (change <- statements.evolution(); table <- Seq(ours, oracle)) sql(change.replace("%s", table))
+      run(ours, oracle, version, statements.next())
     }
+    checkMetadata(ours)
   }
 }

@@ -1,53 +1,22 @@
 package iceberglite.spark.write.rows
 
-import java.util.concurrent.atomic.AtomicReference
-
-import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.write.WriteFixture
-import iceberglite.spark.{LiteCatalog, SharedSession}
-import iceberglite.spec.Content
+import iceberglite.spark.SharedSession
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.table.action.{DeleteFiles, MergeAppend}
-import iceberglite.table.{Destination, Table}
-import iceberglite.tree.MetadataTree
+import iceberglite.table.Destination
+import iceberglite.table.action.DeleteFiles
 
 /** DELETE, UPDATE and MERGE: what they write, what they leave alone, and what they do beside others. */
-class RowChangesSuite extends AnyFunSuite with WriteFixture {
-  override lazy val spark: SparkSession = SharedSession.alone
-
-  private def create(version: Int, mode: String, more: (String, String)*): String = {
-    val t = newTable()
-    val properties = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode) ++ more :+
-      ("format-version" -> version.toString)
-    sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES " +
-      properties.map { case (k, v) => s"'$k' = '$v'" }.mkString("(", ", ", ")"))
-    t
-  }
-
-  private def filled(version: Int, mode: String, more: (String, String)*): String = {
-    val t = create(version, mode, more: _*)
-    sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(0, 1000, 1, 2)")
-    t
-  }
-
-  private def table(name: String): Table = {
-    val Array(catalog, namespace, last) = name.split('.')
-    spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
-      .liveTable(Identifier.of(Array(namespace), last)).current
-  }
-
-  private def count(t: String, where: String = "true"): Long =
-    rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
+class RowChangesSuite extends AnyFunSuite with StatementFixture {
+  private val Columns = "id BIGINT, n BIGINT"
 
   private def deleteFiles(t: String): Seq[(String, Long)] =
     rows(s"SELECT referenced_data_file, record_count FROM $t.delete_files").map(r => (r.getString(0), r.getLong(1)))
 
   for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "one deletion vector"))
     test(s"a data file has $kind of the last statement alone, however often its rows are deleted") {
-      val t = create(version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
+      val t = create(Columns, version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(0, 20000, 1, 1)")
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
       Seq(3, 5, 7).foreach(n => sql(s"DELETE FROM $t WHERE id % $n = 0"))
@@ -75,7 +44,7 @@ class RowChangesSuite extends AnyFunSuite with WriteFixture {
   }
 
   test("large files are not cut into smaller ones by copy-on-write, where there are enough for the cores") {
-    val t = create(2, "copy-on-write", "write.parquet.row-group-size-bytes" -> "20000")
+    val t = create(Columns, 2, "copy-on-write", "write.parquet.row-group-size-bytes" -> "20000")
     (0 until 4).foreach(i =>
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(${i * 9000}, ${i * 9000 + 9000}, 1, 1)")
     )
@@ -98,6 +67,22 @@ class RowChangesSuite extends AnyFunSuite with WriteFixture {
       val error = intercept[Exception](sql(s"UPDATE $t SET _row_id = 1 WHERE _pos = 3"))
       assert(messages(error).contains("It is a metadata column"), messages(error))
       assert(rows(s"SELECT _row_id FROM $t WHERE _row_id = 1").size == 1)
+    }
+
+    test(s"a column that hides what a statement needs is named, by $mode") {
+      val hidden = if (mode == "copy-on-write") "_file" else "_pos"
+      val t = filled(3, mode)
+      sql(s"ALTER TABLE $t RENAME COLUMN n TO $hidden")
+      val source = s"(SELECT 1L AS id, 2L AS k) u"
+      Seq(
+        s"DELETE FROM $t WHERE id IN (SELECT 3)",
+        s"UPDATE $t SET id = 5 WHERE id = 3",
+        s"MERGE INTO $t t USING $source ON t.id = u.id WHEN MATCHED THEN UPDATE SET id = 9 WHEN NOT MATCHED THEN INSERT (id) VALUES (u.id)"
+      ).foreach { statement =>
+        val error = messages(intercept[Exception](sql(statement)))
+        assert(error.contains(s"whose column $hidden hides the metadata column of that name"), error)
+      }
+      assert(count(t) == 1000)
     }
 
     test(s"a statement that changes no row commits nothing, by $mode") {
@@ -196,31 +181,6 @@ class RowChangesSuite extends AnyFunSuite with WriteFixture {
     assert(messages(error).contains("write.delete.mode") && messages(error).contains("format-version"))
   }
 
-  /** A commit of another program, by the function `meanwhile`, which gives back what it gets. Called once. */
-  private def beside(name: String)(commit: Table => Unit): Unit = {
-    val waiting = new AtomicReference[Option[() => Unit]](Some(() => commit(table(name))))
-    RowChangesSuite.meanwhile.set(() => waiting.getAndSet(None).foreach(_.apply()))
-    spark.udf.register(
-      "meanwhile",
-      (value: Long) => {
-        RowChangesSuite.meanwhile.get.apply()
-        value
-      }
-    )
-    ()
-  }
-
-  /** Lists a data file of the table under another name. */
-  private def addCopy(table: Table): Unit = {
-    val tree = MetadataTree.of(table.io, table.metadata)
-    val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
-      .map(_.file).filter(_.content == Content.Data).minBy(_.path)
-    val path = file.path.replace(".parquet", "-copy.parquet")
-    table.io.createExclusively(path, table.io.readRange(file.path, 0L, file.fileSizeInBytes.toInt))
-    table.transaction().add(new MergeAppend(Vector(file.copy(path = path)))).commit()
-    ()
-  }
-
   /** Of a statement that fails beside a commit that does not: only that one's files are new. */
   private def changesRowsOnly(t: String)(body: => Unit): Unit = {
     val before = filesOf(t).filter(_.toString.contains("/data/"))
@@ -228,8 +188,4 @@ class RowChangesSuite extends AnyFunSuite with WriteFixture {
     val after = filesOf(t).filter(_.toString.contains("/data/"))
     assert((after -- before).forall(_.toString.contains("-copy.parquet")), (after -- before).mkString(", "))
   }
-}
-
-object RowChangesSuite {
-  private val meanwhile = new AtomicReference[() => Unit](() => ())
 }

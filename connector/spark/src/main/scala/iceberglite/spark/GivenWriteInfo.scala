@@ -1,0 +1,47 @@
+package iceberglite.spark
+
+import java.util.Optional
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.connector.write.LogicalWriteInfo
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.conf.{StatementOptions, WriteOptions}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** A write of which something came another way than Spark's. */
+sealed abstract private[spark] class GivenWriteInfo(info: LogicalWriteInfo) extends LogicalWriteInfo {
+  override def options: CaseInsensitiveStringMap = info.options
+  override def queryId: String = info.queryId
+  override def schema: StructType = info.schema
+  override def rowIdSchema: Optional[StructType] = info.rowIdSchema
+  override def metadataSchema: Optional[StructType] = info.metadataSchema
+}
+
+/** What is written to the name of a branch, `t.branch_b`, as if the write option `branch` had said so. */
+final private[spark] class BranchWriteInfo(info: LogicalWriteInfo, branch: String) extends GivenWriteInfo(info) {
+  private val key = WriteOptions.Branch.key
+
+  Option(info.options.get(key)).filter(_ != branch).foreach { other =>
+    throw InvalidArgument(s"write option $key", other, s"The table's name says $branch; leave one of them out")
+  }
+
+  override def options: CaseInsensitiveStringMap = {
+    val others = info.options.asCaseSensitiveMap.asScala.toMap.filterKeys(!_.equalsIgnoreCase(key))
+    new CaseInsensitiveStringMap((others + (key -> branch)).asJava)
+  }
+}
+
+/** What a statement with options writes. */
+final private[spark] class StatementWriteInfo(info: LogicalWriteInfo, given: StatementOptions)
+    extends GivenWriteInfo(info) {
+  override def options: CaseInsensitiveStringMap =
+    new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ given.values).asJava)
+}
+
+/** The same write of rows with other columns. */
+final private[spark] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType) extends GivenWriteInfo(info) {
+  override def schema: StructType = columns
+}

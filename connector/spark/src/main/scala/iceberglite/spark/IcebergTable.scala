@@ -1,0 +1,122 @@
+package iceberglite.spark
+
+import java.util.UUID
+
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRelation}
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Assignment,
+  DeleteFromTable,
+  LogicalPlan,
+  SubqueryAlias,
+  UpdateTable
+}
+import org.apache.spark.sql.iceberglite.Statements
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+
+import iceberglite.spark.conf.{StatementOptions, WriteOptions}
+import iceberglite.spark.read.changes.CommitRange
+import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
+import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.table.Table
+
+/**
+ * A table whose rows a program changes without writing SQL:
+ *
+ * {{{
+ * val t = IcebergTable.forName(spark, "lite.db.t")
+ * t.delete("day < DATE '2020-01-01'")
+ * t.retries(3).merge(changes, "target.id = source.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+ * }}}
+ *
+ * It keeps nothing of the table, so that it may be kept. Conditions are columns or text of SQL. The session needs the
+ * extensions.
+ */
+final class IcebergTable private (
+    val spark: SparkSession,
+    val name: String,
+    parts: Seq[String],
+    val options: Map[String, String]
+) {
+
+  /** The rows of the table as of now. */
+  def toDF: DataFrame = spark.table(name)
+
+  /** The table whose statements have an option more. */
+  def option(key: String, value: String): IcebergTable = new IcebergTable(spark, name, parts, options + (key -> value))
+
+  /** The table whose statements are run again so often where another commit is in their way. */
+  def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
+
+  /** Deletes all rows. */
+  def delete(): RowChanges = run("DELETE", DeleteFromTable(relation, Literal.TrueLiteral))
+
+  /** Deletes the rows that satisfy a condition. */
+  def delete(condition: Condition): RowChanges = run("DELETE", DeleteFromTable(relation, condition.expression))
+
+  /** @param set values by the names of columns, or of fields of structs (`address.city`) */
+  def update(set: Map[String, Column]): RowChanges = run("UPDATE", UpdateTable(relation, assignments(set), None))
+
+  def update(condition: Condition, set: Map[String, Column]): RowChanges =
+    run("UPDATE", UpdateTable(relation, assignments(set), Some(condition.expression)))
+
+  /**
+   * Begins a MERGE; nothing happens before its `execute`.
+   *
+   * @param source called `source` in conditions and values, as this table is called `target`
+   */
+  def merge(source: DataFrame, on: Condition): MergeStatement =
+    new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)
+
+  private[spark] def relation: LogicalPlan = UnresolvedRelation(parts)
+
+  private[spark] def assignments(set: Map[String, Column]): Seq[Assignment] = set.toSeq.map { case (column, value) =>
+    Assignment(UnresolvedAttribute(CatalystSqlParser.parseMultipartIdentifier(column)), value.expr)
+  }
+
+  /** @throws StatementError for options that the statement does not have */
+  private[spark] def run(verb: String, statement: LogicalPlan, evolves: Boolean = false): RowChanges = {
+    val id = UUID.randomUUID().toString
+    val given = StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
+    SparkErrors.in(name) {
+      if (!IcebergTable.hasExtensions(spark)) throw Unsupported(
+        s"changing $name in a session without the extensions",
+        "Add iceberglite.spark.SparkSessionExtensions to spark.sql.extensions"
+      )
+      StatementOptions.check(verb, given)
+      val planned = RowStatements.planned(verb, given, evolves, statement)
+      Statements.run(spark, RetriedStatement.of(parts, planned, StatementOptions.retries(given, spark)))
+      CommitRange.whole(now).metadata.snapshots.find(_.summary.get(RowChanges.StatementId).contains(id))
+        .fold(RowChanges.Nothing)(RowChanges.of)
+    }
+  }
+
+  private def now: Table = CatalogNames.resolve(spark, parts) match {
+    case (catalog: LiteCatalog, ident) => catalog.loadTable(ident) match {
+        case table: SparkTable => table.table
+        case _ => notOurs
+      }
+    case _ => notOurs
+  }
+
+  private def notOurs: Nothing = throw NotFound("table", name, "It is in no catalog of iceberg-lite")
+
+  override def toString: String = s"IcebergTable($name)"
+}
+
+object IcebergTable {
+
+  /**
+   * @param name as in SQL: `catalog.db.t`, `db.t` in the current catalog, `catalog.db.t.branch_b`
+   * @throws org.apache.spark.sql.AnalysisException there is no such table
+   */
+  def forName(spark: SparkSession, name: String): IcebergTable = {
+    val table = new IcebergTable(spark, name, spark.sessionState.sqlParser.parseMultipartIdentifier(name), Map.empty)
+    SparkErrors.in(name)(table.now)
+    table
+  }
+
+  private def hasExtensions(spark: SparkSession): Boolean =
+    spark.sessionState.analyzer.extendedResolutionRules.contains(StatementWithOptions)
+}

@@ -1,0 +1,109 @@
+package iceberglite.spark
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.plans.logical.{
+  DeleteAction,
+  InsertAction,
+  InsertStarAction,
+  LogicalPlan,
+  MergeAction,
+  MergeIntoTable,
+  SubqueryAlias,
+  UpdateAction,
+  UpdateStarAction
+}
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * A MERGE in the making; each step gives another one. Of the clauses of a kind the first whose condition a row satisfies
+ * counts. Columns of the two sides are `target.c` and `source.c`; `UpdateAll` and `InsertAll` go by their names.
+ */
+final class MergeStatement private (
+    table: IcebergTable,
+    source: LogicalPlan,
+    on: Condition,
+    matched: Vector[MergeAction],
+    notMatched: Vector[MergeAction],
+    notMatchedBySource: Vector[MergeAction],
+    evolves: Boolean
+) {
+  private[spark] def this(table: IcebergTable, source: LogicalPlan, on: Condition) =
+    this(table, source, on, Vector.empty, Vector.empty, Vector.empty, false)
+
+  private def copy(
+      table: IcebergTable = table,
+      matched: Vector[MergeAction] = matched,
+      notMatched: Vector[MergeAction] = notMatched,
+      notMatchedBySource: Vector[MergeAction] = notMatchedBySource,
+      evolves: Boolean = evolves
+  ): MergeStatement = new MergeStatement(table, source, on, matched, notMatched, notMatchedBySource, evolves)
+
+  private def whenMatched(action: MergeAction): MergeStatement = copy(matched = matched :+ action)
+  private def whenNotMatched(action: MergeAction): MergeStatement = copy(notMatched = notMatched :+ action)
+  private def whenNotMatchedBySource(action: MergeAction): MergeStatement =
+    copy(notMatchedBySource = notMatchedBySource :+ action)
+
+  def whenMatchedUpdate(set: Map[String, Column]): MergeStatement =
+    whenMatched(UpdateAction(None, table.assignments(set)))
+
+  def whenMatchedUpdate(condition: Condition, set: Map[String, Column]): MergeStatement =
+    whenMatched(UpdateAction(Some(condition.expression), table.assignments(set)))
+
+  def whenMatchedUpdateAll(): MergeStatement = whenMatched(UpdateStarAction(None))
+
+  def whenMatchedUpdateAll(condition: Condition): MergeStatement =
+    whenMatched(UpdateStarAction(Some(condition.expression)))
+
+  def whenMatchedDelete(): MergeStatement = whenMatched(DeleteAction(None))
+
+  def whenMatchedDelete(condition: Condition): MergeStatement = whenMatched(DeleteAction(Some(condition.expression)))
+
+  def whenNotMatchedInsert(values: Map[String, Column]): MergeStatement =
+    whenNotMatched(InsertAction(None, table.assignments(values)))
+
+  def whenNotMatchedInsert(condition: Condition, values: Map[String, Column]): MergeStatement =
+    whenNotMatched(InsertAction(Some(condition.expression), table.assignments(values)))
+
+  def whenNotMatchedInsertAll(): MergeStatement = whenNotMatched(InsertStarAction(None))
+
+  def whenNotMatchedInsertAll(condition: Condition): MergeStatement =
+    whenNotMatched(InsertStarAction(Some(condition.expression)))
+
+  def whenNotMatchedBySourceUpdate(set: Map[String, Column]): MergeStatement =
+    whenNotMatchedBySource(UpdateAction(None, table.assignments(set)))
+
+  def whenNotMatchedBySourceUpdate(condition: Condition, set: Map[String, Column]): MergeStatement =
+    whenNotMatchedBySource(UpdateAction(Some(condition.expression), table.assignments(set)))
+
+  def whenNotMatchedBySourceDelete(): MergeStatement = whenNotMatchedBySource(DeleteAction(None))
+
+  def whenNotMatchedBySourceDelete(condition: Condition): MergeStatement =
+    whenNotMatchedBySource(DeleteAction(Some(condition.expression)))
+
+  /** Adds the columns of the source that the table lacks and a clause names, in the commit of the rows. */
+  def withSchemaEvolution(): MergeStatement = copy(evolves = true)
+
+  def option(key: String, value: String): MergeStatement = copy(table = table.option(key, value))
+
+  /** Runs the statement again so often where another commit is in its way. */
+  def retries(times: Int): MergeStatement = copy(table = table.retries(times))
+
+  /**
+   * Does it.
+   *
+   * @throws StatementError there is no clause, or the table or the options do not allow it
+   */
+  def execute(): RowChanges = {
+    if ((matched ++ notMatched ++ notMatchedBySource).isEmpty) throw SparkErrors.of(
+      table.name,
+      InvalidArgument("clauses of MERGE", "none", "Say what is to be done: whenMatched..., whenNotMatched...")
+    )
+    val target = SubqueryAlias("target", table.relation)
+    table.run(
+      "MERGE",
+      MergeIntoTable(target, source, on.expression, matched, notMatched, notMatchedBySource),
+      evolves
+    )
+  }
+}

@@ -1,0 +1,56 @@
+package iceberglite.spark
+
+import scala.util.Try
+
+import iceberglite.spark.write.RowCounts._
+import iceberglite.spec.Snapshot
+
+/**
+ * What a statement has done to the rows of its table.
+ *
+ * @param deleted absent where nobody counted them: a copy-on-write DELETE with a subquery, or a MERGE whose only action on
+ *   matched rows is a DELETE without a condition, from files with position deletes or equality deletes
+ * @param copied rows that copy-on-write wrote again as they were
+ * @param snapshotId of the statement; absent where there was nothing to change
+ */
+final case class RowChanges(
+    inserted: Long,
+    updated: Long,
+    deleted: Option[Long],
+    copied: Long,
+    snapshotId: Option[Long]
+)
+
+object RowChanges {
+
+  /** The key of the statement's id in the summary of its snapshot. */
+  private[spark] val StatementId = "statement-id"
+
+  val Nothing: RowChanges = RowChanges(0, 0, Some(0), 0, None)
+
+  /**
+   * By the summary of the statement's snapshot. Where whole files went or came, it counts the rows of files, and those of
+   * them that were deleted before.
+   */
+  private[spark] def of(snapshot: Snapshot): RowChanges = {
+    def count(key: String): Option[Long] = snapshot.summary.get(key).flatMap(text => Try(text.toLong).toOption)
+    def sum(keys: String*): Option[Long] = keys.flatMap(count(_)).reduceOption(_ + _)
+    val merged = snapshot.summary.contains(MergeCopied)
+    val updated = sum(MergeUpdated, UpdateUpdated)
+    val (added, removed) = (count("added-records").getOrElse(0L), count("deleted-records").getOrElse(0L))
+    val gone = count("removed-position-deletes").getOrElse(0L)
+    val byFiles = !merged && updated.isEmpty
+    val isCopy = snapshot.summary.contains(DeleteCopied)
+    RowChanges(
+      inserted = count(MergeInserted).getOrElse(if (byFiles && removed == 0) added else 0L),
+      updated = updated.getOrElse(0L),
+      deleted = sum(MergeDeleted, DeleteDeleted).orElse {
+        if (updated.isDefined && !merged) Some(0L)
+        else if (byFiles && !isCopy) Some(math.max(0L, removed - added - gone))
+        else None
+      },
+      copied = sum(MergeCopied, UpdateCopied, DeleteCopied).getOrElse(0L),
+      snapshotId = Some(snapshot.snapshotId)
+    )
+  }
+}

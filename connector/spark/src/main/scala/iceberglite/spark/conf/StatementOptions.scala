@@ -1,0 +1,121 @@
+package iceberglite.spark.conf
+
+import java.util.Locale
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.catalog.Spelling
+import iceberglite.spec.DistributionMode
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.IsolationLevel
+import iceberglite.table.action.RecordApplication
+
+/**
+ * The options of one statement: `DELETE FROM t WITH ('key' = 'value') WHERE ...`.
+ *
+ * @param values as written
+ */
+final case class StatementOptions(values: Map[String, String]) {
+
+  /** For those who write. */
+  val asOptions: CaseInsensitiveStringMap = new CaseInsensitiveStringMap(values.asJava)
+
+  private val settings = Settings(asOptions, _ => None, Map.empty)
+
+  def isEmpty: Boolean = values.isEmpty
+
+  def isolation: Option[IsolationLevel] = WriteOptions.Isolation.given(settings)
+
+  /** Of an overwrite: the snapshot since which commits are concurrent. */
+  def validatedFrom: Option[Long] = WriteOptions.ValidateFromSnapshot.given(settings)
+
+  /** Whether an overwrite replaces the partitions that it writes to, whatever its condition is. */
+  def isDynamic: Boolean = WriteOptions.DynamicOverwrite.given(settings).contains(true)
+
+  def branch: Option[String] = WriteOptions.Branch.given(settings)
+
+  def distribution: Option[DistributionMode] = WriteOptions.Distribution.given(settings)
+
+  /** The application that may run the statement again. @throws InvalidArgument where half of it is given */
+  def application: Option[RecordApplication] = ApplicationOptions.of(settings)
+
+  /** Whether an INSERT is an upsert. */
+  def upserts: Boolean = UpsertOptions.asked(settings)
+
+  /** Whether columns of the source that the table lacks are added to it. */
+  def mergesSchema: Boolean = SchemaOptions.merges(settings)
+
+  /** The same without what is done with before a table hears of a DELETE, UPDATE or MERGE. */
+  def ofTable: StatementOptions =
+    StatementOptions(values.filterNot { case (key, _) => StatementOptions.beforehand(key.toLowerCase(Locale.ROOT)) })
+}
+
+object StatementOptions {
+  val Empty: StatementOptions = StatementOptions(Map.empty)
+
+  private val MostRetries = 1000
+
+  val Retries: SparkOption[Int] = SparkOption(
+    "statement-retries",
+    s"It must be 0 to $MostRetries",
+    "How often a DELETE, UPDATE or MERGE that another commit is in the way of is planned and run again",
+    0
+  )(text => Try(text.toInt).toOption.filter(n => n >= 0 && n <= MostRetries))
+    .inSession("spark.sql.iceberg-lite.statement-retries")
+
+  /** In the order of the documentation: what a DELETE, UPDATE or MERGE has besides options of writes. */
+  val own: Seq[SparkOption[_]] = Seq(Retries)
+
+  /** Those of writes that make sense where a statement itself says which rows go and come. */
+  private val ofChanges: Seq[SparkOption[_]] = Seq(
+    WriteOptions.Format,
+    WriteOptions.TargetFileSize,
+    WriteOptions.Fanout,
+    WriteOptions.Distribution,
+    WriteOptions.UseTableDistribution,
+    WriteOptions.AdvisoryPartitionSize,
+    WriteOptions.OutputSortOrderId,
+    WriteOptions.Isolation,
+    WriteOptions.Branch
+  ) ++ CompressionOptions.all ++ ApplicationOptions.all
+
+  private val beforehand: Set[String] = (own ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet
+
+  /**
+   * Refuses what a statement cannot have.
+   *
+   * @param verb DELETE, UPDATE, MERGE or INSERT
+   * @throws InvalidArgument that names the option
+   */
+  def check(verb: String, options: StatementOptions): Unit = {
+    val known = knownTo(verb)
+    val names = known.map(_.key.toLowerCase(Locale.ROOT)).toSet
+    val keys = options.values.keys.toSeq.map(_.toLowerCase(Locale.ROOT)).filterNot(isOfSummary)
+    keys.sorted.find(!names(_)).foreach { key =>
+      val near = Spelling.closest(key, known.map(_.key)).fold("There are " + known.map(_.key).mkString(", "))(n =>
+        s"Did you mean $n?"
+      )
+      throw InvalidArgument(s"option of $verb", key, s"$verb has no such option. $near")
+    }
+    val settings = Settings(options.asOptions, _ => None, Map.empty)
+    known.foreach(_.given(settings))
+    WriteOptions.snapshotProperties(options.asOptions)
+    ()
+  }
+
+  private def isOfSummary(key: String): Boolean = key.startsWith(WriteOptions.SnapshotPropertyPrefix)
+
+  private def knownTo(verb: String): Seq[SparkOption[_]] = verb match {
+    case "INSERT" => WriteOptions.all
+    case "MERGE" => own ++ ofChanges ++ SchemaOptions.all
+    case _ => own ++ ofChanges
+  }
+
+  /** How often a statement is run again at most. */
+  def retries(options: StatementOptions, session: SparkSession): Int =
+    Settings.of(options.asOptions, session, Map.empty)(Retries)
+}

@@ -1,0 +1,40 @@
+package iceberglite.spark.conf
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** The settings of writes that put rows in the place of those with the same keys, without reading the table. */
+object UpsertOptions {
+  val Upsert: SparkOption[Boolean] = SparkOption.flag(
+    "upsert",
+    "Put each row in the place of those that have its key, by equality deletes: the table is not read",
+    default = false
+  )
+
+  val Keys: SparkOption[Seq[String]] = SparkOption.derived[Seq[String]](
+    "upsert-keys",
+    "It must be names of columns, with commas between them",
+    "The columns that make the key of an upsert",
+    "the table's identifier fields"
+  )(text => Some(text.split(',').map(_.trim).toSeq).filter(_.forall(_.nonEmpty)))
+
+  val DeleteColumn: SparkOption[String] = SparkOption.name(
+    "upsert-delete-column",
+    "It must be the name of a column of the rows",
+    "A boolean column of the rows, and not of the table, that is true in rows of an upsert that only delete; for " +
+      "tables with write.spark.accept-any-schema=true",
+    "no row only deletes"
+  )
+
+  /** In the order of the documentation. */
+  val all: Seq[SparkOption[_]] = Seq(Upsert, Keys, DeleteColumn)
+
+  /** Whether a write is an upsert: one that names keys is. @throws InvalidArgument it says that it is none besides */
+  def asked(settings: Settings): Boolean = {
+    val said = Upsert.given(settings)
+    val hinted = Seq(Keys, DeleteColumn).find(_.given(settings).isDefined)
+    hinted.filter(_ => said.contains(false)).foreach { option =>
+      throw InvalidArgument(s"option ${Upsert.key}", "false", s"${option.key} is of an upsert; leave one of them out")
+    }
+    said.contains(true) || hinted.isDefined
+  }
+}

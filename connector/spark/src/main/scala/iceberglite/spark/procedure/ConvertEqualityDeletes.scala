@@ -1,0 +1,41 @@
+package iceberglite.spark.procedure
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{LongType, StructType}
+
+import iceberglite.maintenance.EqualityDeletes
+import iceberglite.spark.write.upsert.DeleteConversionJob
+import iceberglite.table.Destination
+
+/** `CALL catalog.system.convert_equality_deletes(table)` */
+object ConvertEqualityDeletes extends Procedure {
+  private val branch =
+    Parameter.optional("branch", ParameterType.Text, "The branch whose deletes it is about; main by default")
+
+  override val name = "convert_equality_deletes"
+  override val description =
+    "Turns equality deletes into deletion vectors, or before version 3 into position delete files"
+  override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, branch)
+
+  override val output: StructType = StructType(Seq(
+    Procedure.column("converted_delete_files_count", LongType, "The equality delete files that are gone"),
+    Procedure.column("added_delete_files_count", LongType, "The vectors or position delete files in their place"),
+    Procedure.column("deleted_rows_count", LongType, "The rows that these delete")
+  ))
+
+  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+    val name = arguments(Parameter.table)
+    val table = place.table(name).current
+    val to = arguments.get(branch).fold(Destination.Main)(Destination.Branch(_))
+    val counts = EqualityDeletes.of(table, to).map { deletes =>
+      val (before, after, row) = new DeleteConversionJob(place.session, table).run(deletes) { found =>
+        val (before, after) = place.commit(name)(_ => deletes.action(found))
+        (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.rows).sum))
+      }
+      // The new files are the table's by now, whatever becomes of this.
+      place.renew(name, before, after)
+      row
+    }
+    Seq(counts.getOrElse(Row(0L, 0L, 0L)))
+  }
+}

@@ -1,0 +1,86 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeSet,
+  DynamicPruningSubquery,
+  Expression,
+  GetStructField,
+  V2ExpressionUtils
+}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, JoinSelectionHelper}
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project, Subquery}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+
+import iceberglite.spark.read.IcebergScan
+
+/**
+ * A side of a join that is broadcast tells the other which files have rows to join: by partitions, and by the bounds of the
+ * key's column. Spark does that itself only for a side with a condition that looks selective, because it may have to run
+ * the side twice for it; where the broadcast is there anyway it costs nothing.
+ */
+object BroadcastFilters extends Rule[LogicalPlan] with JoinSelectionHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case query: Subquery if query.correlated => plan
+    case _ if !conf.dynamicPartitionPruningEnabled || !conf.exchangeReuseEnabled => plan
+    case _ => plan.transformUp { case join: Join if join.condition.isDefined && hasScan(join) => filtered(join) }
+  }
+
+  private def hasScan(plan: LogicalPlan): Boolean = plan.exists {
+    case r: DataSourceV2ScanRelation => r.scan.isInstanceOf[IcebergScan]
+    case _ => false
+  }
+
+  private def filtered(join: Join): Join = join match {
+    case ExtractEquiJoinKeys(kind, leftKeys, rightKeys, _, _, left, right, hint) =>
+      def build(hintOnly: Boolean) = getBroadcastBuildSide(left, right, kind, hint, hintOnly, conf)
+      build(hintOnly = true).orElse(build(hintOnly = false)) match {
+        case Some(BuildRight) if canPruneLeft(kind) => join.copy(left = filtered(left, leftKeys, right, rightKeys))
+        case Some(BuildLeft) if canPruneRight(kind) => join.copy(right = filtered(right, rightKeys, left, leftKeys))
+        case _ => join
+      }
+    case _ => join
+  }
+
+  private def filtered(
+      streamed: LogicalPlan,
+      keys: Seq[Expression],
+      built: LogicalPlan,
+      builtKeys: Seq[Expression]
+  ): LogicalPlan = keys.zipWithIndex.foldLeft(streamed) { case (plan, (key, index)) =>
+    scanOf(key, plan).fold(plan) { case (column, scan) =>
+      val filter = DynamicPruningSubquery(column, built, builtKeys, index, onlyInBroadcast = true)
+      plan.transformUp { case s: DataSourceV2ScanRelation if s eq scan => Filter(filter, s) }
+    }
+  }
+
+  /** The scan that a key comes from, which can choose files by it, and the key as its rows have it. */
+  private def scanOf(key: Expression, plan: LogicalPlan): Option[(Expression, DataSourceV2ScanRelation)] = plan match {
+    case Project(columns, child) if columns.forall(_.deterministic) || key.references.subsetOf(child.outputSet) =>
+      val sources = columns.collect { case a: Alias => (a.toAttribute: Attribute) -> a.child }.toMap
+      scanOf(key.transform { case a: Attribute => sources.getOrElse(a, a) }, child)
+    case Filter(condition, _) if condition.exists(isOf(key)) => None
+    case Filter(_, child) => scanOf(key, child)
+    case relation @ DataSourceV2ScanRelation(_, scan: IcebergScan, _, _, _) =>
+      val columns = AttributeSet(V2ExpressionUtils.resolveRefs[Attribute](scan.filterAttributes.toSeq, relation))
+      if (isColumn(key) && key.references.subsetOf(columns)) Some(key -> relation) else None
+    case _ => None
+  }
+
+  /** Spark hands nothing else to a scan. */
+  private def isColumn(key: Expression): Boolean = key match {
+    case _: Attribute => true
+    case GetStructField(struct, _, _) => isColumn(struct)
+    case _ => false
+  }
+
+  /** That of this rule, or Spark's own. */
+  private def isOf(key: Expression)(filter: Expression): Boolean = filter match {
+    case pruning: DynamicPruningSubquery => pruning.pruningKey.semanticEquals(key)
+    case _ => false
+  }
+}

@@ -1,0 +1,30 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.analysis.NamedRelation
+import org.apache.spark.sql.catalyst.plans.logical.{AppendData, LogicalPlan, ReplaceData, WriteDelta}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+
+import iceberglite.spark.SparkTable
+
+/**
+ * After a write Spark makes anew what it has cached of the table, and knows that by the table's columns. Where a MERGE adds
+ * some, they are those from before it.
+ */
+object CachesBeforeMerge extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ ReplaceData(_, _, _, Before(relation), _, _) => write.copy(originalTable = relation)
+    case write @ WriteDelta(_, _, _, Before(relation), _, _) => write.copy(originalTable = relation)
+    case write @ AppendData(Before(relation), _, _, _, Some(_), _) => write.copy(table = relation)
+    case _ => plan
+  }
+
+  private object Before {
+    def unapply(table: NamedRelation): Option[DataSourceV2Relation] = table match {
+      case DataSourceV2Relation(table: SparkTable, _, catalog, ident, options) =>
+        table.beforeStatement.map(DataSourceV2Relation.create(_, catalog, ident, options))
+      case _ => None
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, Literal, MetadataAttribute}
+import org.apache.spark.sql.catalyst.plans.logical.{Assignment, DeleteAction, InsertAction, MergeAction, UpdateAction}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.types.{LongType, Metadata}
+
+import iceberglite.spark.read.rows.CarriedRows
+import iceberglite.spark.write.RowChange
+import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
+
+/**
+ * Metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: the lineage of rows,
+ * and one in which the write sees what became of a row ([[RowChange]]).
+ *
+ * @param wanted their names; those that columns of the table hide are left out
+ */
+final private[rules] class CarriedColumns(wanted: Seq[String], relation: DataSourceV2Relation) {
+
+  /** As columns like others: without the mark of metadata columns. */
+  val columns: Seq[AttributeReference] = {
+    val metadata = relation.output.filter(a => MetadataAttribute.isValid(a.metadata)) ++ relation.metadataOutput
+    wanted.filterNot(isWritten).flatMap(name => metadata.find(_.name == name))
+      .map(_.withMetadata(Metadata.empty).asInstanceOf[AttributeReference])
+  }
+
+  /** The rule meets what it has made again. */
+  private def isWritten(name: String): Boolean =
+    relation.output.exists(a => a.name == name && !MetadataAttribute.isValid(a.metadata))
+
+  def isNone: Boolean = columns.isEmpty
+
+  val names: Set[String] = columns.map(_.name).toSet
+
+  /** Whether the write sees what became of a row. */
+  def tellsChanges: Boolean = names(CarriedRows.Change.name)
+
+  /** A row that is changed keeps its id. When that was, the commit tells. */
+  def updated: Seq[Assignment] = values {
+    case a if a.name == RowId.name => a
+    case a if a.name == LastUpdatedSequenceNumber.name => unknown
+    case _ => change(RowChange.Updated)
+  }
+
+  private def inserted: Seq[Assignment] = values {
+    case a if a.name == CarriedRows.Change.name => change(RowChange.Inserted)
+    case _ => unknown
+  }
+
+  private val unknown = Literal(null, LongType)
+
+  private def change(code: Int): Literal = Literal(code)
+
+  private def values(of: AttributeReference => Expression): Seq[Assignment] = columns.map(a => Assignment(a, of(a)))
+
+  /** A row stays what it is. */
+  def unchanged: MergeAction = {
+    val others = relation.output.filterNot(a => names(a.name))
+    UpdateAction(None, (others ++ columns).map(a => Assignment(a, a)))
+  }
+
+  /** @param marksDeletes whether rows that go come to the write, to be counted */
+  def after(action: MergeAction, marksDeletes: Boolean): MergeAction = action match {
+    case u: UpdateAction => u.copy(assignments = u.assignments ++ updated)
+    case i: InsertAction => i.copy(assignments = i.assignments ++ inserted)
+    case DeleteAction(condition) if marksDeletes =>
+      val kept = relation.output.filterNot(a => names(a.name)).map(a => Assignment(a, a))
+      UpdateAction(
+        condition,
+        kept ++ values {
+          case a if a.name == CarriedRows.Change.name => change(RowChange.Deleted)
+          case a => a
+        }
+      )
+    case other => other
+  }
+}
+
+private[rules] object CarriedColumns {
+  def isCarried(attribute: Attribute): Boolean =
+    CarriedRows.contains(attribute.name) && attribute.metadata == Metadata.empty
+}

@@ -1,0 +1,32 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, If, Literal, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, ReplaceData}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+
+import iceberglite.spark.read.rows.CarriedRows
+import iceberglite.spark.write.RowChange
+import iceberglite.spark.write.rows.CopyOnWrite
+
+/**
+ * A DELETE by copy-on-write that is to count its rows hands the write those that go too, marked, where metadata does not
+ * tell how many there were.
+ */
+object CountedDeletes extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ ReplaceData(_, _, Filter(stays, rows), _, _, _) if !SubqueryExpression.hasSubquery(stays) =>
+      write.operation match {
+        case copy: CopyOnWrite if copy.command == Command.DELETE && copy.statement.facts.marksDeletes =>
+          val marked = rows.output.map {
+            case a if a.name == CarriedRows.Change.name && CarriedColumns.isCarried(a) =>
+              Alias(If(stays, a, Literal(RowChange.Deleted)), a.name)()
+            case a => a
+          }
+          write.copy(query = Project(marked, rows))
+        case _ => plan
+      }
+    case _ => plan
+  }
+}

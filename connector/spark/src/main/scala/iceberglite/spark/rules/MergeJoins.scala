@@ -1,0 +1,179 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeMap,
+  AttributeSet,
+  Expression,
+  Literal,
+  SubqueryExpression
+}
+import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, V2ScanRelationPushDown}
+
+import iceberglite.spark.SparkTable
+import iceberglite.spark.write.rows.{CopyOnWrite, MergeOnRead, StatementFacts}
+
+/**
+ * Joins a small source with the target of a MERGE without moving the target's rows. Spark joins by an outer join where rows
+ * of the source may have no match, which cannot broadcast the source: it shuffles and sorts the whole target.
+ *
+ *   - Where rows without a match in the source stay as they are (merge-on-read without NOT MATCHED BY SOURCE), the target's
+ *     rows with a match are sought out first, by a semi join; the outer join then has those only.
+ *   - Where rows are only inserted, which Spark does by an append after an anti join, the same.
+ *   - Else the target's rows are joined with what they match, and the source's rows without a match come from a second
+ *     reading, of the columns of the condition only.
+ *
+ * A source that is small is broadcast as by `spark.sql.autoBroadcastJoinThreshold`, or by a BROADCAST hint. It is computed
+ * more than once, which is why it must give the same rows each time.
+ */
+object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ ReplaceData(table, _, query, original, _, _) => write.operation match {
+        case copy: CopyOnWrite =>
+          val joins = new Joins(copy.statement.facts, table, original)
+          val joined = joins.in(query)
+          if (joins.rowsStay) copy.statement.noteRowsStay()
+          write.copy(query = joined)
+        case _ => plan
+      }
+    case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
+        case delta: MergeOnRead => write.copy(query = new Joins(delta.statement.facts, table, original).in(query))
+        case _ => plan
+      }
+    case write @ AppendData(relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _), query, _, _, _, _)
+        if table.facts.isMerge =>
+      write.copy(query = new Joins(table.facts, relation, relation).in(query))
+    case _ => plan
+  }
+
+  private val broadcast = Some(HintInfo(strategy = Some(BROADCAST)))
+
+  /** @param written stands for the table in the rows that are read to be replaced; `original` for the table itself */
+  final private class Joins(facts: StatementFacts, written: LogicalPlan, original: LogicalPlan) {
+
+    /** Of a join whose left side is the target, or whose right side is, after which rows are inserted. */
+    private object SmallSource {
+      def unapply(join: Join): Option[Expression] =
+        if (join.condition.exists(SubqueryExpression.hasSubquery)) None else ofJoin(join)
+
+      private def ofJoin(join: Join): Option[Expression] = join match {
+        case ExtractEquiJoinKeys(LeftAnti, _, _, _, _, source, _, hint)
+            if !hintToNotBroadcastLeft(hint) && isSmall(source) => join.condition
+        case ExtractEquiJoinKeys(_, _, _, _, _, _, source, hint)
+            if join.joinType != LeftAnti && !hintToNotBroadcastRight(hint) && isSmall(source) => join.condition
+        case _ => None
+      }
+    }
+
+    /** Tables in the source have their size once their scans are built, of the rows and columns that it needs. */
+    private def isSmall(source: LogicalPlan): Boolean = SameTwice(source) &&
+      (facts.broadcastsSource || canBroadcastBySize(V2ScanRelationPushDown(source), conf))
+
+    private val table = tableOf(written)
+
+    /** Whether the rows of the target come to the write in the tasks that read them. */
+    var rowsStay: Boolean = false
+
+    private def tableOf(plan: LogicalPlan) = plan.collectFirst { case r: DataSourceV2Relation => r.table }
+
+    private def readOf(plan: LogicalPlan): Option[DataSourceV2Relation] =
+      plan.collectFirst { case r: DataSourceV2Relation if table.exists(_ eq r.table) => r }
+
+    def in(query: LogicalPlan): LogicalPlan = query.transformDown {
+      case join @ Join(_, target, LeftAnti, _, _) if readOf(target).isDefined && !isReduced(target) =>
+        join match {
+          case SmallSource(condition) => join.copy(right = reduced(target, join.left, condition, join))
+          case _ => join
+        }
+      case join @ Join(target, _, kind, _, _) if readOf(target).isDefined => joined(join, kind)
+    }
+
+    /** The rows of the target that have a match. */
+    private def reduced(target: LogicalPlan, source: LogicalPlan, condition: Expression, join: Join): LogicalPlan = {
+      val copy = fresh(source, join)
+      Join(target, copy.plan, LeftSemi, Some(copy.of(condition)), JoinHint(None, broadcast))
+    }
+
+    private def joined(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
+      case (FullOuter, SmallSource(condition)) if readsCondition(join, condition) =>
+        rowsStay = true
+        parted(join, condition)
+      case (LeftOuter, SmallSource(_)) =>
+        rowsStay = true
+        withBroadcast(join)
+      case (RightOuter, SmallSource(condition)) if !isReduced(join.left) =>
+        join.copy(left = reduced(join.left, join.right, condition, join))
+      case _ => join
+    }
+
+    private def withBroadcast(join: Join): Join = join.copy(hint = join.hint.copy(rightHint = broadcast))
+
+    private def isReduced(target: LogicalPlan): Boolean = target.exists {
+      case Join(_, _, LeftSemi, _, hint) => hint.rightHint == broadcast
+      case _ => false
+    }
+
+    private def readsCondition(join: Join, condition: Expression): Boolean = {
+      val read = readOf(join.left).fold(AttributeSet.empty)(_.outputSet)
+      condition.references.intersect(join.left.outputSet).subsetOf(read)
+    }
+
+    /** The target's rows with what they match, and the source's rows without a match. */
+    private def parted(join: Join, condition: Expression): LogicalPlan = {
+      val Join(target, source, _, _, _) = join
+      val sought = fresh(Project(keysOf(target, condition), plain(target)), join)
+      val missing = fresh(source, join, sought.plan)
+      val among = fresh(source, join, sought.plan, missing.plan)
+      val found =
+        Join(sought.plan, among.plan, LeftSemi, Some(among.of(sought.of(condition))), JoinHint(None, broadcast))
+      val left = Join(missing.plan, found, LeftAnti, Some(missing.of(sought.of(condition))), JoinHint.NONE)
+      val nulls = target.output.map(a => Alias(Literal(null, a.dataType), a.name)())
+      val matched = withBroadcast(join.copy(joinType = LeftOuter))
+      Union(matched, Project(nulls ++ missing.plan.output, together(left)))
+    }
+
+    /** In few files. Without adaptive execution, as in a batch of a stream, Spark would spread them over all tasks. */
+    private def together(rows: LogicalPlan): LogicalPlan =
+      if (conf.adaptiveExecutionEnabled) RebalancePartitions(Nil, rows) else rows
+
+    private def keysOf(target: LogicalPlan, condition: Expression) =
+      condition.references.intersect(target.outputSet).toSeq
+
+    /** Reads the table without replacing what was read. */
+    private def plain(target: LogicalPlan): LogicalPlan = target.transformDown {
+      case r: DataSourceV2Relation if table.exists(_ eq r.table) =>
+        tableOf(original).fold(r)(t => r.copy(table = t))
+    }
+
+    /** The plan once more, with attributes of its own. @param beside whose attributes are taken */
+    private def fresh(plan: LogicalPlan, beside: LogicalPlan*): Copy =
+      DeduplicateRelations(crossed(beside.reduceLeft(crossed), plan)) match {
+        case Join(_, copy, _, _, _) => new Copy(unordered(copy), AttributeMap(plan.output.zip(copy.output)))
+        case other => throw new IllegalStateException(s"Not a join: $other")
+      }
+
+    /** The copy of what Spark has cached still is in order by the attributes of the original, and nobody needs the order. */
+    private def unordered(copy: LogicalPlan): LogicalPlan = copy.transform {
+      case cached: InMemoryRelation if cached.outputOrdering.nonEmpty =>
+        InMemoryRelation(cached.output, cached.cacheBuilder, Nil, cached.statsOfPlanToCache)
+    }
+
+    private def crossed(left: LogicalPlan, right: LogicalPlan): LogicalPlan =
+      Join(left, right, Cross, None, JoinHint.NONE)
+  }
+
+  final private class Copy(val plan: LogicalPlan, attributes: AttributeMap[Attribute]) {
+    def of(condition: Expression): Expression = condition.transform {
+      case a: Attribute => attributes.getOrElse(a, a)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation, FileTable}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
+
+import iceberglite.spark.LiveRead
+import iceberglite.spark.write.rows.CopyOnWrite
+
+/**
+ * Whether a query that is run more than once within a statement has the same rows each time. For Spark it is enough that
+ * no function is random; but which rows a LIMIT takes, or which values a FIRST, may differ, and so may what a database or a
+ * stream answers a moment later.
+ */
+private[rules] object SameTwice {
+
+  def apply(plan: LogicalPlan): Boolean = plan.deterministic && !plan.isStreaming && !plan.exists(mayDiffer)
+
+  private def mayDiffer(node: LogicalPlan): Boolean =
+    (node match {
+      case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail | _: Sample | _: Window | _: Deduplicate => true
+      case aggregate: Aggregate => aggregate.expressions.exists(_.exists(dependsOnOrder))
+      case leaf: LeafNode => !isFixed(leaf)
+      case _ => false
+    }) || node.expressions.exists(_.exists {
+      case subquery: SubqueryExpression => !SameTwice(subquery.plan)
+      case _ => false
+    })
+
+  private def dependsOnOrder(e: org.apache.spark.sql.catalyst.expressions.Expression): Boolean = e match {
+    case _: Count | _: Sum | _: Average | _: Min | _: Max => false
+    case _: AggregateFunction => true
+    case _ => false
+  }
+
+  /** Tables of ours are pinned to a version by [[RowLevelPlans]]; of files Spark has made a list. */
+  private def isFixed(leaf: LeafNode): Boolean = leaf match {
+    case DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _) => true
+    case DataSourceV2ScanRelation(DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _), _, _, _, _) => true
+    case LogicalRelation(_: HadoopFsRelation, _, _, _) => true
+    case _: InMemoryRelation | _: LocalRelation | _: Range | _: OneRowRelation | _: LogicalRDD | _: ExternalRDD[_] |
+        _: HiveTableRelation => true
+    case _ => false
+  }
+}
+
+/**
+ * Copy-on-write looks for the files with rows to change by a query of its own, and leaves others alone. Where its answer may
+ * not be that of the statement itself, a row to change would be in a file that was left alone, and a MERGE would insert it
+ * once more: then all files count that the condition's constants leave.
+ */
+object SteadyGroupFilters extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ ReplaceData(_, _, _, _, Some(condition), _)
+        if write.operation.isInstanceOf[CopyOnWrite] && condition.exists {
+          case subquery: SubqueryExpression => !SameTwice(subquery.plan)
+          case _ => false
+        } => write.copy(groupFilterCondition = None)
+    case _ => plan
+  }
+}

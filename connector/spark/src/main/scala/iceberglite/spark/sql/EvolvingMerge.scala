@@ -1,0 +1,120 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Assignment,
+  BinaryCommand,
+  InsertAction,
+  InsertStarAction,
+  LogicalPlan,
+  MergeAction,
+  MergeIntoTable,
+  UpdateAction,
+  UpdateStarAction
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.types.{StructField, StructType}
+
+import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spec.Schema
+
+/** A MERGE that adds columns to its table: nothing but its two relations is resolved until that has them. */
+final private[spark] case class EvolvingMerge(
+    target: LogicalPlan,
+    source: LogicalPlan,
+    condition: Expression,
+    matched: Seq[MergeAction],
+    notMatched: Seq[MergeAction],
+    notMatchedBySource: Seq[MergeAction]
+) extends BinaryCommand {
+  override def left: LogicalPlan = target
+  override def right: LogicalPlan = source
+  override lazy val resolved: Boolean = false
+
+  /** What Spark waits for before it resolves names. */
+  override def childrenResolved: Boolean = false
+
+  override protected def withNewChildrenInternal(newLeft: LogicalPlan, newRight: LogicalPlan): EvolvingMerge =
+    copy(target = newLeft, source = newRight)
+}
+
+/**
+ * Gives the table of a MERGE the columns of the source that it lacks, and that `UPDATE SET *`, `INSERT *` or an assignment
+ * to a column of the same name asks for; and wider types. The table of the plan has them at once, that of the catalog with
+ * the commit of the rows. What the source lacks stays as it is, or is null or the column's default in new rows.
+ */
+object EvolvingMerge extends Rule[LogicalPlan] {
+
+  def of(m: MergeIntoTable): EvolvingMerge = EvolvingMerge(
+    m.targetTable,
+    m.sourceTable,
+    m.mergeCondition,
+    m.matchedActions,
+    m.notMatchedActions,
+    m.notMatchedBySourceActions
+  )
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case m: EvolvingMerge if m.target.resolved && m.source.resolved =>
+      m.target.collectFirst { case r @ DataSourceV2Relation(t: SparkTable, _, _, _, _) => (r, t) } match {
+        case Some((relation, table)) => evolved(m, relation, table)
+        case None => MergeIntoTable(m.target, m.source, m.condition, m.matched, m.notMatched, m.notMatchedBySource)
+      }
+  }
+
+  private def evolved(m: EvolvingMerge, relation: DataSourceV2Relation, table: SparkTable): LogicalPlan = {
+    val wanted = new WantedColumns(table.table, conf.caseSensitiveAnalysis).of(named(m))
+    val changed = SparkErrors.in(table.name)(table.changedWith(Schema(0, wanted)))
+    val fresh = DataSourceV2Relation.create(changed, relation.catalog, relation.identifier, relation.options)
+    val stars = new StarAssignments(fresh.output, m.source.output, conf.resolver)
+    MergeIntoTable(
+      m.target.transform { case r: DataSourceV2Relation if r eq relation => fresh },
+      m.source,
+      m.condition,
+      m.matched.map(withoutStar(_, stars)),
+      m.notMatched.map(withoutStar(_, stars)),
+      m.notMatchedBySource
+    )
+  }
+
+  private def withoutStar(action: MergeAction, stars: StarAssignments): MergeAction = action match {
+    case UpdateStarAction(condition) => UpdateAction(condition, stars.ofUpdate)
+    case InsertStarAction(condition) => InsertAction(condition, stars.ofInsert)
+    case other => other
+  }
+
+  /** The columns of the source, and fields in them, that the actions bring to the table. */
+  private def named(m: EvolvingMerge): StructType = {
+    val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))
+    val actions = m.matched ++ m.notMatched
+    if (actions.exists(a => a.isInstanceOf[UpdateStarAction] || a.isInstanceOf[InsertStarAction])) source
+    else {
+      val assigned = actions.flatMap {
+        case UpdateAction(_, assignments) => assignments
+        case InsertAction(_, assignments) => assignments
+        case _ => Nil
+      }
+      FieldPaths.only(source, assigned.flatMap(path(_, m.target.output)), conf.resolver)
+    }
+  }
+
+  /** Of the column that an assignment sets, without the table's name or alias before it. */
+  private def path(assigned: Assignment, target: Seq[Attribute]): Option[Seq[String]] = assigned.key match {
+    case UnresolvedAttribute(parts) =>
+      val qualifier = target.headOption.fold(Seq.empty[String])(_.qualifier)
+      val isColumn = target.exists(a => conf.resolver(a.name, parts.head))
+      def isPrefix(n: Int): Boolean =
+        parts.size > n && parts.take(n).zip(qualifier.takeRight(n)).forall { case (a, b) => conf.resolver(a, b) }
+      val prefix = if (isColumn) None else (qualifier.size to 1 by -1).find(isPrefix)
+      Some(parts.drop(prefix.getOrElse(0))).filter(p => isBrought(assigned.value, p.last))
+    case _ => None
+  }
+
+  /** A value that is not a column of the same name says nothing of the column's type. */
+  private def isBrought(value: Expression, name: String): Boolean = value match {
+    case UnresolvedAttribute(parts) => conf.resolver(parts.last, name)
+    case _ => false
+  }
+}

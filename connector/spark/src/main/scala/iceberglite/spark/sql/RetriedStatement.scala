@@ -1,0 +1,78 @@
+package iceberglite.spark.sql
+
+import scala.annotation.tailrec
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connector.catalog.TableCatalog
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.iceberglite.Statements
+import org.apache.spark.sql.{Row, SparkSession}
+
+import iceberglite.spark.CatalogNames
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ValidationFailed}
+import iceberglite.table.{Environment, Patience}
+
+/**
+ * Runs a statement, and runs it again where another commit is in its way: each time it is resolved and planned on the
+ * table as it is then. Never where nobody knows whether its commit happened.
+ *
+ * @param table its name as written
+ * @param statement as parsed
+ * @param retries how many times after the first
+ */
+final private[spark] case class RetriedStatement(table: Seq[String], statement: LogicalPlan, retries: Int)
+    extends LeafRunnableCommand {
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val patience = new Patience(
+      retries,
+      RetriedStatement.FirstWaitMs,
+      RetriedStatement.LongestWaitMs,
+      Long.MaxValue,
+      Environment.system
+    )
+    attempt(session, patience)
+    Seq.empty
+  }
+
+  @tailrec
+  private def attempt(session: SparkSession, patience: Patience): Unit = {
+    val lost =
+      try {
+        Statements.run(session, statement.clone())
+        None
+      } catch { case NonFatal(error) if RetriedStatement.isConflict(error) => Some(error) }
+    lost match {
+      case Some(error) if !patience.waitForNext() => throw error
+      case Some(error) =>
+        logInfo(s"Running a statement on ${table.mkString(".")} again: ${error.getMessage}")
+        CatalogNames.resolve(session, table) match {
+          case (catalog: TableCatalog, ident) => catalog.invalidateTable(ident)
+          case _ =>
+        }
+        attempt(session, patience)
+      case None =>
+    }
+  }
+}
+
+private[spark] object RetriedStatement {
+  private val FirstWaitMs = 100L
+  private val LongestWaitMs = 60000L
+
+  /** The statement itself where it is not to be run again. */
+  def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
+    if (retries == 0) statement else HeldStatement(table, HeldPlan(statement), retries)
+
+  /** Whether a statement failed only because of what others have committed since it was planned. */
+  private[spark] def isConflict(error: Throwable): Boolean = {
+    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(MostCauses).toSeq
+    !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {
+      case _: CommitConflict | ValidationFailed(_, true) => true
+      case _ => false
+    }
+  }
+
+  private val MostCauses = 100
+}

@@ -1,0 +1,96 @@
+package iceberglite.spark.sql
+
+import iceberglite.spark.conf.StatementOptions
+
+/**
+ * The beginning of a statement that changes rows, with what Spark 3.5 does not know in it.
+ *
+ * @param verb DELETE, UPDATE, MERGE or INSERT
+ * @param table the table's name as written
+ * @param options `t WITH ('key' = 'value')`, before or after an alias
+ * @param evolves `MERGE WITH SCHEMA EVOLUTION INTO`
+ * @param foreign where these stand in the text
+ */
+final private[sql] case class RowStatement(
+    verb: String,
+    table: Vector[String],
+    options: StatementOptions,
+    evolves: Boolean,
+    foreign: Vector[Range]
+) {
+
+  /** The statement as Spark knows it, with everything at its place. */
+  def plainText(sql: String): String = foreign.foldLeft(sql) { (text, range) =>
+    text.patch(range.start, text.slice(range.start, range.end).map(c => if (c == '\n') c else ' '), range.size)
+  }
+}
+
+private[sql] object RowStatement {
+  private val ExplainModes = Seq("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
+
+  /** The words that may follow the table's name, so that they are no alias. */
+  private val AfterTable = Seq("WHERE", "SET", "USING", "WITH", "AS")
+
+  /** If it is one; what stands before it are EXPLAIN and names for queries. */
+  def begin(reader: SqlReader): Option[RowStatement] = {
+    if (reader.skip("EXPLAIN")) ExplainModes.exists(reader.skip(_))
+    if (reader.skip("WITH") && !skipNamedQueries(reader)) None else statement(reader)
+  }
+
+  private def statement(reader: SqlReader): Option[RowStatement] =
+    if (reader.skip("DELETE", "FROM")) changed("DELETE", reader)
+    else if (reader.skip("UPDATE")) changed("UPDATE", reader)
+    else if (reader.skip("MERGE", "INTO")) changed("MERGE", reader)
+    else if (reader.peek.isWord("MERGE") && reader.ahead(1).isWord("WITH")) evolvingMerge(reader)
+    else if (reader.skip("INSERT", "INTO") || reader.skip("INSERT", "OVERWRITE")) {
+      if (reader.ahead(1).kind != SqlToken.Symbol) reader.skip("TABLE")
+      changed("INSERT", reader)
+    } else None
+
+  private def evolvingMerge(reader: SqlReader): Option[RowStatement] = {
+    reader.expectWord("MERGE")
+    val start = reader.peek.start
+    if (!reader.skip("WITH", "SCHEMA", "EVOLUTION")) None
+    else {
+      val end = reader.peek.start
+      reader.expectWord("INTO")
+      changed("MERGE", reader).map(m => m.copy(evolves = true, foreign = (start until end) +: m.foreign))
+    }
+  }
+
+  private def changed(verb: String, reader: SqlReader): Option[RowStatement] = reader.multipartIfAny().map { table =>
+    if (verb != "INSERT" && !isWithList(reader)) skipAlias(reader)
+    val start = reader.peek.start
+    val options = if (isWithList(reader)) {
+      reader.expectWord("WITH")
+      OptionList.read(reader)
+    } else StatementOptions.Empty
+    val foreign = if (options.isEmpty) Vector.empty else Vector(start until reader.peek.start)
+    RowStatement(verb, table, options, evolves = false, foreign)
+  }
+
+  /** Names for queries begin with WITH too, but never with WITH and a parenthesis. */
+  private def isWithList(reader: SqlReader): Boolean = reader.peek.isWord("WITH") && reader.ahead(1).isSymbol("(")
+
+  private def skipAlias(reader: SqlReader): Unit = {
+    val named = reader.skip("AS")
+    val next = reader.peek
+    val isName = next.kind == SqlToken.Quoted || next.kind == SqlToken.Word && !AfterTable.exists(next.isWord)
+    if (named || isName) reader.take()
+    ()
+  }
+
+  /** `WITH name [(columns)] [AS] (query), ...`. @return whether something is left */
+  private def skipNamedQueries(reader: SqlReader): Boolean = {
+    var more = true
+    while (more) {
+      // The name.
+      reader.take()
+      reader.skipParentheses()
+      reader.skip("AS")
+      reader.skipParentheses()
+      more = reader.skipSymbol(",")
+    }
+    reader.peek.kind != SqlToken.End
+  }
+}

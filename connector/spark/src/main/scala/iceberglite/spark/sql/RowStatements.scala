@@ -1,0 +1,54 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, MergeIntoTable}
+import org.apache.spark.sql.execution.command.ExplainCommand
+
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.conf.StatementOptions
+
+/**
+ * DELETE, UPDATE, MERGE and INSERT with what Spark 3.5 does not know: options after the table's name, and columns that a
+ * MERGE adds. Spark parses the rest.
+ *
+ * @param isOurs whether a name, as written, is one of a table of ours
+ */
+final private[sql] class RowStatements(
+    session: SparkSession,
+    delegate: ParserInterface,
+    isOurs: Seq[String] => Boolean
+) {
+
+  /** Absent for statements that Spark knows as they are. @param reader at the beginning of the statement */
+  def parse(reader: SqlReader): Option[LogicalPlan] = RowStatement.begin(new SqlReader(reader.sql)).filter { s =>
+    (s.foreign.nonEmpty || retries(s) > 0) && isOurs(s.table)
+  }.map { statement =>
+    SparkErrors.in(statement.table.mkString("."))(StatementOptions.check(statement.verb, statement.options))
+    delegate.parsePlan(statement.plainText(reader.sql)) match {
+      case explain: ExplainCommand => explain.copy(logicalPlan = planned(statement, explain.logicalPlan))
+      case plan => RetriedStatement.of(statement.table, planned(statement, plan), retries(statement))
+    }
+  }
+
+  private def retries(statement: RowStatement): Int =
+    if (statement.verb == "INSERT") 0
+    else SparkErrors.in(statement.table.mkString("."))(StatementOptions.retries(statement.options, session))
+
+  private def planned(statement: RowStatement, plan: LogicalPlan): LogicalPlan =
+    RowStatements.planned(statement.verb, statement.options, statement.evolves, plan)
+}
+
+private[spark] object RowStatements {
+
+  /** @param plan the statement as Spark's parser has it */
+  def planned(verb: String, options: StatementOptions, evolves: Boolean, plan: LogicalPlan): LogicalPlan = {
+    val ofTable = if (verb == "INSERT") options else options.ofTable
+    val evolving =
+      if (verb == "MERGE" && (evolves || options.mergesSchema)) plan.transform { case m: MergeIntoTable =>
+        EvolvingMerge.of(m)
+      }
+      else plan
+    if (ofTable.isEmpty) evolving else StatementWithOptions(evolving, ofTable)
+  }
+}

@@ -1,0 +1,80 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.analysis.Resolver
+import org.apache.spark.sql.catalyst.expressions.{
+  ArrayTransform,
+  Attribute,
+  CreateNamedStruct,
+  Expression,
+  GetStructField,
+  If,
+  IsNull,
+  LambdaFunction,
+  Literal,
+  NamedLambdaVariable,
+  TransformValues
+}
+import org.apache.spark.sql.catalyst.plans.logical.Assignment
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType}
+
+import iceberglite.spark.SparkErrors
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * What `UPDATE SET *` and `INSERT *` mean where the source need not have all columns of the table: those that it has, by
+ * name. Fields of structs that it lacks stay as they are, or are null in new rows.
+ */
+final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Attribute], resolver: Resolver) {
+
+  def ofUpdate: Seq[Assignment] = assignments(Some(_))
+
+  def ofInsert: Seq[Assignment] = assignments(_ => None)
+
+  private def assignments(kept: Attribute => Option[Expression]): Seq[Assignment] = for {
+    column <- target
+    value <- only(source.filter(a => resolver(a.name, column.name)), column.name)
+  } yield Assignment(column, filled(value, column.dataType, kept(column)))
+
+  private def only[A](found: Seq[A], name: String): Option[A] = {
+    if (found.size > 1) throw SparkErrors.of(
+      "",
+      InvalidArgument("column of the source", name, s"It has ${found.size} of that name; leave one in")
+    )
+    found.headOption
+  }
+
+  /** @param kept the value that is there, whose fields stay where the new value has none */
+  private def filled(value: Expression, to: DataType, kept: Option[Expression]): Expression =
+    if (!lacksFields(value.dataType, to)) value
+    else (value.dataType, to) match {
+      case (from: StructType, wanted: StructType) =>
+        val struct = CreateNamedStruct(wanted.fields.zipWithIndex.flatMap { case (field, i) =>
+          Seq(Literal(field.name), fieldOf(value, from, field, kept.map(GetStructField(_, i, Some(field.name)))))
+        })
+        if (value.nullable) If(IsNull(value), Literal(null, struct.dataType), struct) else struct
+      case (ArrayType(from, containsNull), ArrayType(wanted, _)) =>
+        val element = NamedLambdaVariable("element", from, containsNull)
+        ArrayTransform(value, LambdaFunction(filled(element, wanted, None), Seq(element)))
+      case (MapType(key, from, containsNull), MapType(_, wanted, _)) =>
+        val k = NamedLambdaVariable("key", key, nullable = false)
+        val v = NamedLambdaVariable("value", from, containsNull)
+        TransformValues(value, LambdaFunction(filled(v, wanted, None), Seq(k, v)))
+      case _ => value
+    }
+
+  private def fieldOf(value: Expression, from: StructType, field: StructField, kept: Option[Expression]): Expression =
+    from.fields.indexWhere(f => resolver(f.name, field.name)) match {
+      case -1 => kept.getOrElse(Literal(null, field.dataType))
+      case i => filled(GetStructField(value, i, Some(from(i).name)), field.dataType, kept)
+    }
+
+  /** Whether values lack fields that the column's have. */
+  private def lacksFields(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (given: StructType, wanted: StructType) => wanted.exists { field =>
+        given.find(f => resolver(f.name, field.name)).forall(f => lacksFields(f.dataType, field.dataType))
+      }
+    case (ArrayType(given, _), ArrayType(wanted, _)) => lacksFields(given, wanted)
+    case (MapType(_, given, _), MapType(_, wanted, _)) => lacksFields(given, wanted)
+    case _ => false
+  }
+}

@@ -1,0 +1,64 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.{
+  DeleteFromTable,
+  LogicalPlan,
+  MergeIntoTable,
+  SubqueryAlias,
+  UnaryCommand,
+  UpdateTable,
+  V2WriteCommand
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+
+import iceberglite.spark.conf.StatementOptions
+import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spec.IcebergError.Unsupported
+
+/** A statement whose table is still to hear of its options. */
+final private[spark] case class StatementWithOptions(child: LogicalPlan, options: StatementOptions)
+    extends UnaryCommand {
+  override lazy val resolved: Boolean = false
+  override protected def withNewChildInternal(newChild: LogicalPlan): StatementWithOptions = copy(child = newChild)
+}
+
+/**
+ * Hands the options of a statement to its table, once that is known. Spark 3.5 would take them along in the relation, but
+ * asks for the operation and the write without them; and another relation of the statement over the same table, or a
+ * cached query, would be one over another table then.
+ */
+object StatementWithOptions extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case StatementWithOptions(d: DeleteFromTable, options) if d.table.resolved =>
+      d.copy(table = changed(d.table, options))
+    case StatementWithOptions(u: UpdateTable, options) if u.table.resolved => u.copy(table = changed(u.table, options))
+    case StatementWithOptions(m: MergeIntoTable, options) if m.targetTable.resolved =>
+      m.copy(targetTable = changed(m.targetTable, options))
+    case StatementWithOptions(w: V2WriteCommand, options) if w.table.resolved =>
+      changed(w.table, options) match {
+        case relation: DataSourceV2Relation => w.withNewTable(relation)
+        case _ => w
+      }
+  }
+
+  /** By hand: Spark's own ways to change a plan leave alone what is equal, and the table is. */
+  private def changed(target: LogicalPlan, options: StatementOptions): LogicalPlan = target match {
+    case alias: SubqueryAlias => alias.copy(child = changed(alias.child, options))
+    case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) =>
+      relation.copy(table = table.changedWith(options))
+    case other =>
+      val name = other match {
+        case relation: DataSourceV2Relation => relation.name
+        case plan => plan.nodeName
+      }
+      throw SparkErrors.of(
+        name,
+        Unsupported(
+          s"options of a statement that changes $name",
+          "Only tables of iceberg-lite have them; leave WITH (...) out"
+        )
+      )
+  }
+}

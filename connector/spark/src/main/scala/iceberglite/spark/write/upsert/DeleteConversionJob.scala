@@ -1,0 +1,93 @@
+package iceberglite.spark.write.upsert
+
+import java.util.UUID
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.broadcast.Broadcast
+
+import iceberglite.io.{DataFileNames, DataLocations}
+import iceberglite.maintenance.{DeleteConversion, EqualityDeletes, FoundDeletes}
+import iceberglite.scan.{FileScanTask, Splits}
+import iceberglite.spark.ClusterJob
+import iceberglite.spark.ClusterJob.{ofBytes, toBytes}
+import iceberglite.spark.read.deletes.DeleteCacheSettings
+import iceberglite.spark.read.{SharedDeletes, TableStorage}
+import iceberglite.spark.write.Leftovers
+import iceberglite.spec.{Metrics, PartitionSpec, PartitionTuple}
+import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.table.Table
+
+/** Turns the equality deletes of a table into deletes by position, by a job of Spark. */
+final private[spark] class DeleteConversionJob(session: SparkSession, table: Table) {
+  import DeleteConversionJob._
+  private val operationId = UUID.randomUUID().toString
+  private val locations = DataLocations.of(table.location, table.properties)
+
+  /**
+   * Writes the new delete files and has them committed. None of them stays where that fails for certain.
+   *
+   * @param commit what to do with them
+   */
+  def run[A](deletes: EqualityDeletes)(commit: Vector[FoundDeletes] => A): A = {
+    var found = Vector.empty[FoundDeletes]
+    try {
+      found = write(deletes.tasks, deletes.conversion)
+      commit(found)
+    } catch {
+      case unknown: CommitStateUnknown => throw unknown
+      case e: Throwable =>
+        Leftovers.remove(table.io, locations, operationId, found.map(_.path).distinct)
+        throw e
+    }
+  }
+
+  private def write(tasks: Vector[FileScanTask], conversion: DeleteConversion): Vector[FoundDeletes] = {
+    val context = session.sparkContext
+    val groups = grouped(tasks, context)
+    if (groups.isEmpty) Vector.empty
+    else ClusterJob.described(context, s"Converting the equality deletes of ${table.name}") {
+      val shared = new SharedDeletes(_ => ())
+      val parts = context.parallelize(groups.map(group => toBytes(group.map(light(_, shared)))), groups.size)
+      val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
+      val settings = toBytes((conversion, locations, deletes))
+      val results = context.runJob(parts, writing(context.broadcast(settings), operationId))
+      results.toVector.flatMap(r => ofBytes[Vector[FoundDeletes]](ClusterJob.opened(r)))
+    }
+  }
+}
+
+private object DeleteConversionJob {
+
+  /** What a task reads at most, in bytes of data files. */
+  private val GroupBytes = 256L << 20
+
+  /** What a data file counts at least, in bytes: opening it and its deletes. */
+  private val OpenCost = 4L << 20
+
+  private val Lookback = 10
+
+  /** Whole files, for a delete file is of all rows of its data file; at least as many groups as cores, if there are. */
+  private def grouped(tasks: Vector[FileScanTask], context: SparkContext): Vector[Vector[FileScanTask]] = {
+    val weight = tasks.iterator.map(t => math.max(t.length, OpenCost)).sum
+    val forEachCore = weight / context.defaultParallelism
+    Splits.ofWholeFiles(tasks, math.max(1, math.min(GroupBytes, forEachCore)), OpenCost, Lookback)
+  }
+
+  /** Without what only planning needs. */
+  private def light(task: FileScanTask, shared: SharedDeletes): FileScanTask =
+    task.copy(file = task.file.copy(metrics = Metrics.Empty), deletes = shared(task.deletes))
+
+  private def writing(
+      settings: Broadcast[Array[Byte]],
+      operationId: String
+  ): (TaskContext, Iterator[Array[Byte]]) => Array[Byte] = { (context, parts) =>
+    val (convert, places, deletes) = ofBytes[(DeleteConversion, DataLocations, DeleteCacheSettings)](settings.value)
+    val names = new DataFileNames(context.partitionId, context.taskAttemptId, operationId, convert.extension)
+    def newPath() = places.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
+    ClusterJob.result {
+      val tasks = parts.map(part => ofBytes[Vector[FileScanTask]](part))
+      toBytes(tasks.flatMap(convert.write(_, deletes.sharing, () => newPath())).toVector)
+    }
+  }
+}

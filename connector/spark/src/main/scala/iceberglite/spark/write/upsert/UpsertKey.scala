@@ -1,0 +1,117 @@
+package iceberglite.spark.write.upsert
+
+import org.apache.spark.sql.connector.distributions.{ClusteredDistribution, Distributions}
+import org.apache.spark.sql.connector.expressions.{
+  Expression => SparkExpression,
+  Expressions,
+  NullOrdering,
+  SortDirection,
+  SortOrder
+}
+
+import iceberglite.spark.catalog.PartitionTerm
+import iceberglite.spark.convert.DeclaredTypes
+import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.Type._
+import iceberglite.spec.transform.Identity
+import iceberglite.spec.{NestedField, Schema}
+import iceberglite.table.Table
+
+/**
+ * The columns that rows are told apart by, in the order of their ids.
+ *
+ * @param schema of the table
+ * @param fields the compared ones, which may be parts of structs
+ */
+final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[NestedField]) {
+  val ids: Vector[Int] = fields.map(_.id)
+
+  private def terms: Array[SparkExpression] =
+    ids.map(id => PartitionTerm(schema.paths(id), Identity).sparkTransform: SparkExpression).toArray
+
+  /** All rows of a key in one task. */
+  def distribution: ClusteredDistribution = Distributions.clustered(terms)
+
+  /** One behind the other. */
+  def ordering: Array[SortOrder] =
+    terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
+
+  /** Of the columns of the rows, what a delete file has of them. @throws NotFound the rows lack one */
+  def of(input: Vector[InputField]): Vector[InputField] = {
+    val found = narrowed(input)
+    def in(fields: Vector[InputField]): Vector[Int] = fields.flatMap(f => f.field.id +: in(f.parts))
+    fields.find(f => !in(found).contains(f.id)).foreach { f =>
+      throw NotFound("column", schema.names(f.id), "It is of the upsert's key: add it to the rows")
+    }
+    found
+  }
+
+  private def narrowed(input: Vector[InputField]): Vector[InputField] = input.flatMap { f =>
+    val given = f.source.isInstanceOf[InputSource.Rows]
+    if (ids.contains(f.field.id)) Some(f).filter(_ => given)
+    else f.field.fieldType match {
+      case _: StructType if given =>
+        val parts = narrowed(f.parts)
+        if (parts.isEmpty) None
+        else Some(f.copy(field = f.field.copy(fieldType = StructType(parts.map(_.field))), parts = parts))
+      case _ => None
+    }
+  }
+
+  /** Where the fields stand in the rows. @param of what [[of]] gives */
+  def columns(of: Vector[InputField], properties: Map[String, String]): Vector[KeyColumn] = {
+    def walk(fields: Vector[InputField], above: Vector[Int]): Vector[(Int, Vector[Int])] =
+      fields.flatMap(f => (f.field.id -> (above :+ f.ordinal)) +: walk(f.parts, above :+ f.ordinal))
+    val places = walk(of, Vector.empty).toMap
+    fields.map(f => KeyColumn(schema.names(f.id), places(f.id), spelling(f, properties)))
+  }
+
+  private def spelling(field: NestedField, properties: Map[String, String]): Option[KeySpelling] =
+    field.fieldType match {
+      case UuidType => Some(KeySpelling.LowerCase)
+      case StringType => DeclaredTypes.charLength(field.id, properties).map(KeySpelling.Padded)
+      case _ => None
+    }
+
+  def names: Vector[String] = ids.map(schema.names)
+}
+
+private[upsert] object UpsertKey {
+
+  /**
+   * @param names absent: the table's identifier fields
+   * @throws iceberglite.spec.IcebergError for what rows cannot be told apart by
+   */
+  def of(table: Table, names: Option[Seq[String]], caseSensitive: Boolean): UpsertKey = {
+    val schema = table.schema
+    val fields = names match {
+      case Some(given) => given.toVector.map(schema.require(_, caseSensitive))
+      case None if schema.identifierFieldIds.nonEmpty => schema.identifierFieldIds.toVector.map(schema.byId)
+      case None => throw InvalidArgument(
+          "write option upsert",
+          "true",
+          s"${table.name} has no identifier fields: name columns by the option upsert-keys, or say ALTER TABLE ... " +
+            "SET IDENTIFIER FIELDS"
+        )
+    }
+    fields.foreach(check(schema, _))
+    UpsertKey(schema, fields.distinct.sortBy(_.id))
+  }
+
+  private def check(schema: Schema, field: NestedField): Unit = {
+    def refuse(why: String): Nothing =
+      throw InvalidArgument("key of an upsert", schema.names(field.id), s"$why. Choose another column")
+    schema.ancestors(field.id).map(_.fieldType).foreach {
+      case _: StructType => ()
+      case _ => refuse("It is inside of a list or map, of which a row has many values")
+    }
+    field.fieldType match {
+      case FloatType | DoubleType => refuse(s"It is a ${field.fieldType}, which deletes cannot compare for equality")
+      case VariantType | UnknownType | GeometryType(_) | GeographyType(_, _) | _: StructType | _: ListType |
+          _: MapType =>
+        refuse(s"Values of type ${field.fieldType} cannot be compared")
+      case _ => ()
+    }
+  }
+}

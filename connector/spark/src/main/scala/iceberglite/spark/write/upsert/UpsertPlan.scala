@@ -1,0 +1,124 @@
+package iceberglite.spark.write.upsert
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.write.LogicalWriteInfo
+import org.apache.spark.sql.types.{BooleanType, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.AuditFirst
+import iceberglite.spark.conf.{Settings, UpsertOptions, WriteOptions}
+import iceberglite.spark.write._
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec._
+import iceberglite.spec.transform.Void
+import iceberglite.table.Table
+import iceberglite.tree.MetadataTree
+
+/**
+ * How an upsert goes about it.
+ *
+ * @param rows how the data files are written
+ * @param deletes how the delete files are; its spec is that of no partitions where a delete is to reach all of them
+ * @param markAt where rows say that they only delete; absent where none does
+ */
+final private[upsert] case class UpsertPlan(
+    key: UpsertKey,
+    rows: WritePlan,
+    deletes: WritePlan,
+    keys: Vector[KeyColumn],
+    markAt: Option[Int]
+) {
+
+  /** Whether deletes are of the partitions of the rows, and not of the whole table. */
+  def inPartitions: Boolean = deletes.spec.isPartitioned
+}
+
+private[write] object UpsertPlan {
+
+  /**
+   * @param info what Spark knows of the rows
+   * @throws iceberglite.spec.IcebergError for a setting, a key or a column that does not fit the table
+   */
+  def of(
+      table: Table,
+      info: LogicalWriteInfo,
+      settings: Settings,
+      target: AuditFirst.Target,
+      session: SparkSession
+  ): UpsertWrite = {
+    if (table.metadata.formatVersion == FormatVersion.V1) throw Unsupported(
+      s"an upsert into ${table.name}",
+      "Tables of version 1 have no delete files: use MERGE, or set the table property format-version to 2"
+    )
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    val key = UpsertKey.of(table, UpsertOptions.Keys.given(settings), caseSensitive)
+    val markAt = UpsertOptions.DeleteColumn.given(settings).map(markOf(table, info.schema, _, caseSensitive))
+    val rows = planOf(table, info, settings, target, session, markAt)
+    val keyInput = key.of(rows.input)
+    new UpsertWrite(UpsertPlan(
+      key,
+      rows,
+      deletesOf(rows, keyInput, key, settings),
+      key.columns(keyInput, table.properties),
+      markAt
+    ))
+  }
+
+  /** Where the column of the rows stands that marks those which only delete. */
+  private def markOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
+    def refuse(why: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, why)
+    val at = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
+    if (at < 0) throw NotFound("column", name, s"Those of the rows are ${schema.fieldNames.mkString(", ")}")
+    if (schema(at).dataType != BooleanType) refuse(s"It is a ${schema(at).dataType.sql}, and must be a BOOLEAN")
+    if (table.schema.find(name, caseSensitive).isDefined) refuse("The table has a column of that name; rename the mark")
+    at
+  }
+
+  private def planOf(
+      table: Table,
+      info: LogicalWriteInfo,
+      settings: Settings,
+      target: AuditFirst.Target,
+      session: SparkSession,
+      markAt: Option[Int]
+  ): WritePlan = WritePlan.of(table, info, settings, target, session, besides = markAt)
+    .copy(requirements = RowRequirements.Nothing, sortOrder = SortOrder.Unsorted)
+
+  private def deletesOf(
+      rows: WritePlan,
+      input: Vector[InputField],
+      key: UpsertKey,
+      settings: Settings
+  ): WritePlan = {
+    val table = rows.table
+    val properties = DeleteFileProperties.of(table.properties)
+    val format = TableProperty.of(RowLevelProperty.DeleteFormat, table.properties)
+      .getOrElse(settings(WriteOptions.Format))
+    val targetSize = TableProperty.of(RowLevelProperty.DeleteTargetSize, table.properties)
+    val asked = Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
+    val own = Settings(new CaseInsensitiveStringMap(asked.asJava), _ => None, properties)
+    rows.copy(
+      input = input,
+      spec = if (reachesAll(rows, key)) rows.spec else PartitionSpec.Unpartitioned,
+      format = DataFileFormats.of(table, input, SortOrder.Unsorted, own),
+      targetSize = targetSize
+    )
+  }
+
+  /**
+   * Whether deletes in the partitions of the new rows reach all rows with their keys: the partition follows from the
+   * key, and all files are of this spec, for a delete of a partition applies to files of its own spec alone (spec: "Scan
+   * Planning").
+   */
+  private def reachesAll(plan: WritePlan, key: UpsertKey): Boolean = {
+    val metadata = plan.table.metadata
+    def tree = MetadataTree.of(plan.table.io, metadata)
+    def others = plan.to.head(metadata).toVector.flatMap(tree.manifests)
+      .exists(m => m.content == ManifestContent.Data && m.hasLiveFiles && m.partitionSpecId != plan.spec.specId)
+    plan.spec.isPartitioned &&
+    plan.spec.fields.filter(_.transform != Void).forall(_.sourceIds.forall(key.ids.contains)) &&
+    (metadata.specs.size == 1 || !others)
+  }
+}

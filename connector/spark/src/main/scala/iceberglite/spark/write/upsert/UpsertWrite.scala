@@ -1,0 +1,104 @@
+package iceberglite.spark.write.upsert
+
+import java.util.UUID
+
+import org.apache.spark.sql.connector.distributions.Distribution
+import org.apache.spark.sql.connector.expressions.SortOrder
+import org.apache.spark.sql.connector.metric.CustomMetric
+import org.apache.spark.sql.connector.write.{
+  BatchWrite,
+  DataWriterFactory,
+  PhysicalWriteInfo,
+  RequiresDistributionAndOrdering,
+  WriterCommitMessage
+}
+
+import iceberglite.spark.SparkErrors
+import iceberglite.spark.write._
+import iceberglite.spec.{Content, ContentFile, PartitionSpec, PartitionTuple}
+import iceberglite.table.Table
+import iceberglite.table.action.{AddUnpartitionedSpec, RowDelta}
+
+/**
+ * Puts rows in the place of those with the same keys: what Spark plans it by. All rows of a key come to one task, one
+ * behind the other, so that the task finds two of them.
+ */
+final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistributionAndOrdering {
+  override def description: String = s"IcebergWrite(table=${plan.rows.table.name}, mode=upsert)"
+
+  override def requiredDistribution: Distribution = plan.key.distribution
+
+  override def distributionStrictlyRequired: Boolean = true
+
+  override def requiredOrdering: Array[SortOrder] = plan.key.ordering
+
+  override def advisoryPartitionSizeInBytes: Long = plan.rows.advisorySize
+
+  override def toBatch: BatchWrite = new UpsertBatchWrite(plan)
+
+  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.all
+
+  override def toString: String = description
+}
+
+/** Its tasks make data files and equality delete files, and the table gets them in one commit, or not at all. */
+final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite {
+  private val table = plan.rows.table
+
+  /** Names the files of this write, and of no other. */
+  private val operationId = UUID.randomUUID().toString
+  private val outcome = new CommitOutcome
+
+  override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new UpsertWriterFactory(
+    TaskWriterFactory.of(plan.rows, operationId),
+    TaskWriterFactory.of(plan.deletes, s"$operationId-deletes"),
+    plan.rows.rows,
+    plan.keys,
+    plan.markAt,
+    table.name
+  )
+
+  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
+  override def useCommitCoordinator: Boolean = false
+
+  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
+    val written = writtenBy(messages)
+    val rows = written.flatMap(_.rows).map(plan.rows.contentFile)
+    val deletes = written.flatMap(_.deletes)
+    if (deletes.nonEmpty) {
+      val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.spec) else withGlobalSpec
+      val files = deletes.map(plan.deletes.contentFile).map(deleteFile(_, spec))
+      val reached = if (plan.inPartitions) Some(spec.specId) else None
+      val change = new RowDelta(rows ++ files, reachedSpec = reached, to = plan.rows.to)
+      if (!outcome.commit(ready, plan.rows.summary, Some(change), plan.rows.once)) abort(messages)
+    } else outcome.commit(table, plan.rows.summary, None, plan.rows.once)
+  }
+
+  private def deleteFile(file: ContentFile, spec: PartitionSpec): ContentFile = file.copy(
+    content = Content.EqualityDeletes,
+    specId = spec.specId,
+    equalityIds = plan.key.ids,
+    partition = if (plan.inPartitions) file.partition else PartitionTuple(spec.fields.map(_ => None)),
+    sortOrderId = None
+  )
+
+  /** Deletes that are of no partition need a spec without any (spec: "Scan Planning"). */
+  private def withGlobalSpec: (Table, PartitionSpec) = {
+    def of(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
+    val ready = if (of(table).isDefined) table else table.transaction().add(new AddUnpartitionedSpec).commit()
+    val spec =
+      of(ready).getOrElse(throw new IllegalStateException(s"${table.name} has not got the spec that it was given"))
+    (ready, spec)
+  }
+
+  override def abort(messages: Array[WriterCommitMessage]): Unit = if (!outcome.maybeCommitted) {
+    val known = writtenBy(messages).flatMap(w => w.rows ++ w.deletes).map(_.path)
+    Leftovers.remove(table.io, plan.rows.locations, operationId, known)
+  }
+
+  /** Spark knows no message of a task that did not finish. */
+  private def writtenBy(messages: Array[WriterCommitMessage]): Vector[WrittenUpsert] =
+    messages.toVector.collect { case written: WrittenUpsert => written }
+
+  override def toString: String = s"UpsertBatchWrite(table=${table.name}, keys=${plan.key.names.mkString(", ")})"
+}

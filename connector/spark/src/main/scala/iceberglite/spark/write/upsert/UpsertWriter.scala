@@ -1,0 +1,142 @@
+package iceberglite.spark.write.upsert
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{
+  BoundReference,
+  Cast,
+  Expression,
+  GetStructField,
+  UnsafeProjection,
+  UnsafeRow
+}
+import org.apache.spark.sql.connector.metric.CustomTaskMetric
+import org.apache.spark.sql.connector.write.{DataWriter, DataWriterFactory, WriterCommitMessage}
+import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WrittenFile, WrittenFiles}
+import iceberglite.spec.IcebergError.ValidationFailed
+
+/**
+ * Makes the writers of an upsert's tasks, on the executors.
+ *
+ * @param schema of the rows
+ * @param keys what tells the rows apart
+ */
+final private[upsert] class UpsertWriterFactory(
+    rows: TaskWriterFactory,
+    deletes: TaskWriterFactory,
+    schema: StructType,
+    keys: Vector[KeyColumn],
+    markAt: Option[Int],
+    table: String
+) extends DataWriterFactory {
+
+  override def createWriter(partitionId: Int, taskId: Long): DataWriter[InternalRow] = new UpsertWriter(
+    rows.createWriter(partitionId, taskId),
+    deletes.createWriter(partitionId, taskId),
+    new RowKeys(schema, keys, table),
+    markAt.getOrElse(-1)
+  )
+}
+
+/**
+ * Writes the rows of one task, and their keys as deletes of those that are there. Nothing of a task that fails stays.
+ *
+ * @param markAt -1 where no row only deletes
+ */
+final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, keys: RowKeys, markAt: Int)
+    extends DataWriter[InternalRow] {
+
+  override def write(row: InternalRow): Unit = {
+    keys.next(row)
+    deletes.write(row)
+    if (markAt < 0 || row.isNullAt(markAt) || !row.getBoolean(markAt)) rows.write(row)
+  }
+
+  override def commit(): WriterCommitMessage = new WrittenUpsert(filesOf(rows.commit()), filesOf(deletes.commit()))
+
+  private def filesOf(message: WriterCommitMessage): Array[WrittenFile] = message match {
+    case written: WrittenFiles => written.files
+    case other => throw new IllegalStateException(s"A writer of files answers $other")
+  }
+
+  override def abort(): Unit =
+    try rows.abort()
+    finally deletes.abort()
+
+  override def close(): Unit =
+    try rows.close()
+    finally deletes.close()
+
+  override def currentMetricsValues: Array[CustomTaskMetric] = rows.currentMetricsValues
+}
+
+/** What a task of an upsert tells the driver. */
+final private[upsert] class WrittenUpsert(val rows: Array[WrittenFile], val deletes: Array[WrittenFile])
+    extends WriterCommitMessage
+
+/** The keys of rows that come sorted by them. */
+final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn], table: String) {
+  private val columns: Vector[Expression] = keys.map { key =>
+    val top = schema(key.place.head)
+    val column: Expression = BoundReference(key.place.head, top.dataType, top.nullable)
+    key.place.tail.foldLeft(column)(GetStructField(_, _))
+  }
+  private val keyOf = UnsafeProjection.create(columns)
+  private val spelt: Array[Int] = keys.indices.filter(keys(_).spelling.isDefined).toArray
+  private var last: UnsafeRow = _
+
+  /** @throws ValidationFailed the row before has the same key, or a text is spelt as the table does not have it */
+  def next(row: InternalRow): Unit = {
+    val key = keyOf(row)
+    spelt.foreach(requireSpelling(key, _))
+    if (last != null && last == key) throw ValidationFailed(
+      s"Cannot upsert into $table: two of the rows have the key ${describe(row)}, and which of them is the newer " +
+        "nobody can tell. Leave one of them out"
+    )
+    if (last == null) last = key.copy() else last.copyFrom(key)
+  }
+
+  private def requireSpelling(key: UnsafeRow, ordinal: Int): Unit = if (!key.isNullAt(ordinal)) {
+    val text = key.getUTF8String(ordinal)
+    keys(ordinal).spelling.filterNot(_.fits(text)).foreach { spelling =>
+      throw ValidationFailed(
+        s"Cannot upsert into $table by ${keys(ordinal).name} = '$text', which would not meet the same value in the table: " +
+          spelling.remedy(keys(ordinal).name)
+      )
+    }
+  }
+
+  private def describe(row: InternalRow): String = keys.map(_.name).zip(columns).map { case (name, column) =>
+    s"$name = ${Option(Cast(column, StringType, Some("UTC")).eval(row)).fold("null")(_.toString)}"
+  }.mkString(", ")
+}
+
+/**
+ * A column of the key.
+ *
+ * @param name for messages
+ * @param place in the rows, from the top
+ * @param spelling how its texts have to be spelt, so that equal values are equal texts
+ */
+final private[upsert] case class KeyColumn(name: String, place: Vector[Int], spelling: Option[KeySpelling])
+
+/** One of several spellings that mean the same value. */
+sealed private[upsert] trait KeySpelling {
+  def fits(text: UTF8String): Boolean
+  def remedy(column: String): String
+}
+
+private[upsert] object KeySpelling {
+  case object LowerCase extends KeySpelling {
+    override def fits(text: UTF8String): Boolean = text.toLowerCase == text
+    override def remedy(column: String): String = s"write UUIDs in lower case, lower($column)"
+  }
+
+  /** Spark pads the values itself, but for tables that take any columns. */
+  final case class Padded(length: Int) extends KeySpelling {
+    override def fits(text: UTF8String): Boolean = text.numChars >= length
+    override def remedy(column: String): String = s"it is a CHAR($length), write rpad($column, $length, ' ')"
+  }
+}

@@ -1,0 +1,148 @@
+package iceberglite.spark.write
+
+import java.net.URI
+import java.nio.ByteBuffer
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.orc.OrcFile
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.scalatest.Assertions._
+
+import iceberglite.data.{DataFormats, DataSource, Record, RecordValues}
+import iceberglite.io.puffin.DeletionVectorFiles
+import iceberglite.spec.Type.{DoubleType, FloatType, StringType, StructType}
+import iceberglite.spec._
+import iceberglite.table.Table
+import iceberglite.tree.{ManifestCache, MetadataTree}
+
+/** Everything that metadata says of the live files of a table, made anew from the files and compared. */
+final private[write] class RecomputedMetadata(table: Table) {
+  private val conf = new Configuration(false)
+  private val tree = MetadataTree.of(table.io, table.metadata, ManifestCache.Off)
+  private val snapshot = table.currentSnapshot
+  private val files: Vector[ContentFile] =
+    snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).map(_.file).toVector)
+  private val (data, deletes) = files.partition(_.content == Content.Data)
+  private val cutAt = 16
+
+  def check(): Unit = {
+    assert(files.map(f => (f.path, f.contentOffset)).distinct.size == files.size, "a file is listed twice")
+    files.foreach(f => withClue(s"${f.path}: ")(checkFile(f)))
+    checkTotals()
+  }
+
+  private def checkFile(file: ContentFile): Unit = {
+    assert(table.io.info(file.path).map(_.length).contains(file.fileSizeInBytes))
+    if (file.isDeletionVector) checkVector(file)
+    else {
+      val columns = columnsOf(file)
+      val rows = read(file, columns)
+      assert(file.recordCount == rows.size)
+      columns.fields.zipWithIndex.foreach { case (f, i) => checkColumn(file, f, rows.map(_(i))) }
+      assert(file.splitOffsets == offsets(file))
+      if (file.content == Content.PositionDeletes) checkPositions(file, rows)
+    }
+    ()
+  }
+
+  /** The columns that the table has now, or those of delete files. */
+  private def columnsOf(file: ContentFile): StructType =
+    if (file.content == Content.Data) table.schema.asStruct
+    else StructType(Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
+
+  private def read(file: ContentFile, columns: StructType): Vector[Record] = {
+    val source = DataSource(table.io, file.path, file.fileSizeInBytes)
+    val rows = DataFormats.of(file.format).read(source, columns)
+    try rows.toVector
+    finally rows.close()
+  }
+
+  /** What a column that came after the file has is of the schema, and metadata says nothing of it. */
+  private def checkColumn(file: ContentFile, field: NestedField, values: Vector[AnyRef]): Unit = field.fieldType match {
+    case struct: StructType => struct.fields.zipWithIndex.foreach { case (child, i) =>
+        checkColumn(file, child, values.map { case r: Record => r(i); case _ => null })
+      }
+    case t: PrimitiveType if file.metrics.valueCount(field.id).isDefined =>
+      withClue(s"column ${field.name}: ")(checkLeaf(file, field.id, t, values))
+    case _ => ()
+  }
+
+  private def checkLeaf(file: ContentFile, id: Int, t: PrimitiveType, values: Vector[AnyRef]): Unit = {
+    val present = values.filter(_ != null)
+    val isFloating = t == FloatType || t == DoubleType
+    val numbers = present.filterNot(v => isFloating && v.toString == "NaN")
+    assert(file.metrics.valueCount(id).contains(values.size.toLong))
+    assert(file.metrics.nullValueCount(id).contains((values.size - present.size).toLong))
+    if (isFloating) assert(file.metrics.nanValueCount(id).contains((present.size - numbers.size).toLong))
+    val literals = numbers.flatMap(RecordValues.literal(_, t))
+    def decoded(bound: Option[ByteBuffer]) = bound.map(b => SingleValue.decode(t, b.duplicate()))
+    val bounds = (decoded(file.metrics.lowerBound(id)), decoded(file.metrics.upperBound(id)))
+    if (literals.isEmpty) assert(bounds == (None -> None))
+    else checkBounds(t, literals.min(Literal.ordering), literals.max(Literal.ordering), bounds)
+    ()
+  }
+
+  /** Long texts are cut, the upper bound upwards. */
+  private def checkBounds(
+      t: PrimitiveType,
+      least: Literal,
+      greatest: Literal,
+      bounds: (Option[Literal], Option[Literal])
+  ): Unit = {
+    def isCut(value: Literal) = value match {
+      case Literal.StringLiteral(text) => t == StringType && text.length > cutAt
+      case _ => false
+    }
+    val (lower, upper) = bounds
+    if (isCut(least)) assert(lower.exists(Literal.ordering.lteq(_, least))) else assert(lower.contains(least))
+    if (isCut(greatest)) assert(upper.forall(Literal.ordering.gteq(_, greatest))) else assert(upper.contains(greatest))
+    ()
+  }
+
+  private def offsets(file: ContentFile): Vector[Long] = {
+    val path = new HadoopPath(file.path)
+    file.format match {
+      case FileFormat.Parquet =>
+        val reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf))
+        try reader.getFooter.getBlocks.asScala.map(_.getStartingPos).toVector
+        finally reader.close()
+      case FileFormat.Orc =>
+        val reader = OrcFile.createReader(path, OrcFile.readerOptions(conf))
+        try reader.getStripes.asScala.map(_.getOffset).toVector
+        finally reader.close()
+      case _ => Vector.empty
+    }
+  }
+
+  private def countOf(path: String): Option[Long] =
+    data.find(f => URI.create(f.path) == URI.create(path)).map(_.recordCount)
+
+  private def checkVector(file: ContentFile): Unit = {
+    val positions = DeletionVectorFiles.read(table.io, file)
+    assert(positions.cardinality == file.recordCount)
+    assert(file.referencedDataFile.flatMap(countOf).exists(_ >= file.recordCount))
+    ()
+  }
+
+  /** By file and position, none twice, and all of rows that there are. */
+  private def checkPositions(file: ContentFile, rows: Vector[Record]): Unit = {
+    val positions = rows.map(r => (r(0).toString, r(1).asInstanceOf[java.lang.Long].longValue))
+    assert(positions == positions.distinct.sorted)
+    positions.groupBy(_._1).foreach { case (path, ofFile) =>
+      countOf(path).foreach(count => assert(ofFile.forall { case (_, p) => p >= 0 && p < count }))
+    }
+    file.referencedDataFile.foreach(path => assert(positions.forall(_._1 == path)))
+  }
+
+  private def checkTotals(): Unit = snapshot.foreach { s =>
+    def total(name: String) = s.summary.get(s"total-$name").map(_.toLong)
+    assert(total("records").contains(data.map(_.recordCount).sum))
+    assert(total("data-files").contains(data.size.toLong))
+    assert(total("delete-files").contains(deletes.size.toLong))
+    assert(total("position-deletes").contains(deletes.map(_.recordCount).sum))
+  }
+}

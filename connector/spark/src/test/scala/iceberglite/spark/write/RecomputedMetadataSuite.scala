@@ -1,0 +1,52 @@
+package iceberglite.spark.write
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.scalatest.exceptions.TestFailedException
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.LiteCatalog
+import iceberglite.spec.{ContentFile, MetricMaps, SingleValue}
+import iceberglite.spec.Literal.LongLiteral
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.action.OverwriteFiles
+import iceberglite.tree.MetadataTree
+
+/** What is wrong in metadata is found by comparing it with the files. */
+class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
+  private val lies: Seq[(String, ContentFile => ContentFile)] = Seq(
+    "a count of rows" -> (f => f.copy(recordCount = f.recordCount + 1)),
+    "a size" -> (f => f.copy(fileSizeInBytes = f.fileSizeInBytes - 1)),
+    "a count of nulls" -> metrics(m => m.copy(nullValueCounts = m.nullValueCounts.map(_.updated(2, 0L)))),
+    "a count of values" -> metrics(m => m.copy(valueCounts = m.valueCounts.map(_.updated(1, 9L)))),
+    "a lower bound" -> metrics(m => m.copy(lowerBounds = m.lowerBounds.map(_.updated(1, bound(1L))))),
+    "an upper bound" -> metrics(m => m.copy(upperBounds = m.upperBounds.map(_.updated(1, bound(98L))))),
+    "a place to split" -> (f => f.copy(splitOffsets = f.splitOffsets.map(_ + 1)))
+  )
+
+  private def bound(value: Long): ByteBuffer = SingleValue.encode(LongLiteral(value))
+
+  private def metrics(change: MetricMaps => MetricMaps)(file: ContentFile): ContentFile = file.metrics match {
+    case maps: MetricMaps => file.copy(metrics = change(maps))
+    case other => fail(s"metrics of another kind: $other")
+  }
+
+  Seq("parquet", "orc", "avro").foreach { format =>
+    test(s"files in $format are as metadata says, and a lie is found") {
+      val t = newTable()
+      sql(s"CREATE TABLE $t (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('write.format.default' = '$format')")
+      sql(s"INSERT INTO $t SELECT id, IF(id % 3 = 0, NULL, concat('s', id)) FROM range(0, 100, 1, 1)")
+      checkMetadata(t)
+      val Array(_, namespace, name) = t.split('.')
+      val table = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
+        .liveTable(Identifier.of(Array(namespace), name)).current
+      val tree = MetadataTree.of(table.io, table.metadata)
+      val truth = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file)).head
+      lies.filterNot { case (what, _) => what == "a place to split" && format == "avro" }.foreach { case (what, lie) =>
+        val lying = table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(lie(truth)))).commit()
+        withClue(what)(intercept[TestFailedException](new RecomputedMetadata(lying).check()))
+      }
+    }
+  }
+}

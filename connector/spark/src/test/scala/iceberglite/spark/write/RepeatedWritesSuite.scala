@@ -1,0 +1,99 @@
+package iceberglite.spark.write
+
+import java.util.concurrent.{Callable, Executors}
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** Jobs that are run again: an application's write with a version that the table has changes nothing. */
+class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
+  override lazy val spark: SparkSession = SharedSession.alone
+
+  private def created(): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
+    t
+  }
+
+  private def write(t: String, from: Int, application: String, version: Int) = spark
+    .range(from, from + 10).selectExpr("id", "CAST(id % 2 AS INT) AS p").writeTo(t)
+    .option("application-id", application).option("application-version", version.toString)
+
+  private def ids(t: String): Seq[Long] = rows(s"SELECT id FROM $t ORDER BY id").map(_.getLong(0))
+
+  test("a version is written once, and an older one not any more") {
+    val t = created()
+    write(t, 0, "etl", 1).append()
+    changesNothing(t)(write(t, 0, "etl", 1).append())
+    write(t, 10, "etl", 3).append()
+    changesNothing(t)(write(t, 90, "etl", 2).append())
+    write(t, 20, "other", 1).append()
+    assert(ids(t) == (0L until 30L) && ids(peer(t)) == (0L until 30L))
+  }
+
+  test("overwrites and statements count their versions too") {
+    val t = created()
+    write(t, 0, "etl", 1).append()
+    write(t, 100, "etl", 2).overwritePartitions()
+    changesNothing(t)(write(t, 200, "etl", 2).overwritePartitions())
+    changesNothing(t)(write(t, 200, "etl", 1).overwrite(org.apache.spark.sql.functions.lit(true)))
+    for (mode <- Seq("copy-on-write", "merge-on-read"); (n, i) <- Seq(3, 4, 5).zipWithIndex) {
+      sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.update.mode' = '$mode')")
+      val update = s"UPDATE $t WITH ('application-id' = '$mode', 'application-version' = '$n') SET id = id + 1"
+      sql(update)
+      if (i == 1) changesNothing(t)(sql(update))
+    }
+    val delete = s"DELETE FROM $t WITH ('application-id' = 'gone', 'application-version' = '1') WHERE p = 0"
+    sql(delete)
+    write(t, 0, "etl", 9).append()
+    changesNothing(t)(sql(delete))
+    assert(ids(t).size == 15)
+  }
+
+  test("of writers at the same time one writes") {
+    val t = created()
+    val pool = Executors.newFixedThreadPool(4)
+    try
+      pool.invokeAll(Seq.fill(4)((() => write(t, 0, "etl", 1).append()): Callable[Unit]).asJava).asScala.foreach(_.get)
+    finally pool.shutdown()
+    assert(ids(t) == (0L until 10L) && rows(s"SELECT * FROM $t.snapshots").size == 1)
+  }
+
+  test("half of the options, or a version that is none, is refused") {
+    val t = created()
+    def refused(options: (String, String)*): String = {
+      val writer = options.foldLeft(spark.range(1).selectExpr("id", "1 AS p").writeTo(t)) { case (w, (k, v)) =>
+        w.option(k, v)
+      }
+      messages(intercept[Exception](writer.append()))
+    }
+    assert(refused("application-id" -> "etl").contains("It needs application-version beside it"))
+    assert(refused("application-version" -> "1").contains("It needs application-id beside it"))
+    assert(refused("application-id" -> "etl", "application-version" -> "-1").contains("It must be a number from 0 on"))
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('application-version.etl' = 'x')")
+    assert(refused("application-id" -> "etl", "application-version" -> "1").contains("unset it to begin anew"))
+  }
+
+  test("a table that is made again stays as it is, and what changes nothing is done too") {
+    val t = newTable()
+    def make(from: Int, version: Int): Unit = write(t, from, "etl", version).using("iceberg").createOrReplace()
+    make(0, 1)
+    changesNothing(t)(make(50, 1))
+    make(50, 2)
+    assert(ids(t) == (50L until 60L))
+    val update = s"UPDATE $t WITH ('application-id' = 'late', 'application-version' = '1') SET id = 0 WHERE id = 999"
+    sql(update)
+    write(t, 999, "other", 1).append()
+    changesNothing(t)(sql(update))
+    assert(ids(t).contains(999L))
+    // A copy by SHOW CREATE TABLE has none of the table's rows.
+    val copy = newTable()
+    sql(sql(s"SHOW CREATE TABLE $t").head.getString(0).replace(t, copy).replaceAll("LOCATION '[^']*'", ""))
+    write(copy, 0, "etl", 1).append()
+    assert(ids(copy) == (0L until 10L))
+  }
+}

@@ -1,0 +1,19 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.scalatest.Suite
+
+import iceberglite.spark.LiteCatalog
+
+/** Tables whose metadata is compared with their files. */
+trait TableChecks extends WriteFixture { self: Suite =>
+
+  /** That metadata says of the live files of a table what is in them. */
+  protected def checkMetadata(name: String): Unit = {
+    val Array(catalog, namespace, last) = name.split('.')
+    val live = spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
+      .liveTable(Identifier.of(Array(namespace), last))
+    live.refresh()
+    new RecomputedMetadata(live.current).check()
+  }
+}

@@ -1,0 +1,74 @@
+package iceberglite.spark.write.upsert
+
+import org.apache.spark.sql.SparkSession
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.write.rows.StatementFixture
+
+/** Upserts whose keys might not meet those of the table. */
+class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
+
+  private def upsert(t: String, select: String, options: (String, String)*): Unit =
+    (options :+ ("upsert-keys" -> "k")).foldLeft(sql(select).writeTo(t)) { case (w, (key, v)) => w.option(key, v) }
+      .append()
+
+  private def made(columns: String, rest: String = "", more: String = ""): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t ($columns) USING iceberg $rest TBLPROPERTIES ('format-version' = '2'$more)")
+    t
+  }
+
+  test("deletes in partitions do not reach files that came in other partitions meanwhile, and are refused") {
+    val t = made("k BIGINT, p INT", "PARTITIONED BY (bucket(4, k))")
+    sql(s"INSERT INTO $t VALUES (1, 1), (2, 1)")
+    // A task has no session.
+    val others = new Thread(() => {
+      SparkSession.setActiveSession(spark)
+      sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
+      sql(s"INSERT INTO $t VALUES (7, 1)")
+      ()
+    })
+    beside(t) { _ =>
+      others.start()
+      others.join()
+    }
+    val error = intercept[Exception](upsert(t, "SELECT meanwhile(7) AS k, 2 AS p"))
+    assert(messages(error).contains("which such deletes do not reach. Run it again"))
+    upsert(t, "SELECT 7L AS k, 3 AS p")
+    assert(sorted(s"SELECT * FROM $t") == Seq("[1,1]", "[2,1]", "[7,3]"))
+    assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
+  }
+
+  test("a CHAR that nobody has padded is refused as a key, and one that is padded finds its row") {
+    val t = made("k CHAR(3), v INT", more = ", 'write.spark.accept-any-schema' = 'true'")
+    upsert(t, "SELECT 'a  ' AS k, 1 AS v")
+    val error =
+      intercept[Exception](upsert(t, "SELECT 'a' AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone"))
+    assert(messages(error).contains("it is a CHAR(3), write rpad(k, 3, ' ')"))
+    upsert(t, "SELECT rpad('a', 3, ' ') AS k, 2 AS v, false AS gone", "upsert-delete-column" -> "gone")
+    assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,2]"))
+    val plain = made("k CHAR(3), v INT")
+    Seq(1, 2).foreach(v => upsert(plain, s"SELECT 'a' AS k, $v AS v"))
+    assert(sorted(s"SELECT * FROM $plain") == Seq("[a  ,2]"))
+  }
+
+  test("a UUID as a key is written in lower case") {
+    val t = peer(newTable())
+    val mine = t.replaceFirst("^[^.]+", "lite")
+    sql(s"CREATE TABLE $mine (v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    val table = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, t)
+    table.updateSchema().addColumn("k", org.apache.iceberg.types.Types.UUIDType.get).commit()
+    sql(s"REFRESH TABLE $mine")
+    val key = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
+    Seq(1, 2).foreach(v => upsert(mine, s"SELECT $v AS v, '$key' AS k"))
+    val error = intercept[Exception](upsert(mine, s"SELECT 3 AS v, upper('$key') AS k"))
+    assert(messages(error).contains("write UUIDs in lower case, lower(k)"))
+    assert(sorted(s"SELECT * FROM $mine") == Seq(s"[2,$key]"))
+  }
+
+  test("an upsert that says it is none is refused") {
+    val t = made("k INT, v INT")
+    val error = intercept[Exception](upsert(t, "SELECT 1 AS k, 1 AS v", "upsert" -> "false"))
+    assert(messages(error).contains("upsert-keys is of an upsert; leave one of them out"))
+  }
+}

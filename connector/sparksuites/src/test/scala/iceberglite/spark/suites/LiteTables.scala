@@ -1,0 +1,128 @@
+package iceberglite.spark.suites
+
+import java.nio.file.Files
+import java.util.Collections
+
+import scala.util.hashing.MurmurHash3
+
+import org.apache.spark.SparkConf
+import org.apache.spark.sql.catalyst.expressions.DynamicPruningExpression
+import org.apache.spark.sql.connector.RowLevelOperationSuiteBase
+import org.apache.spark.sql.connector.catalog.{Column, TableCatalog}
+import org.apache.spark.sql.connector.expressions.{Expressions, Transform}
+import org.apache.spark.sql.execution.InSubqueryExec
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.types.StructType
+import org.scalactic.source.Position
+import org.scalatest.Tag
+
+import iceberglite.Fuzz
+import iceberglite.spark.{SharedSession, SparkCatalog}
+
+/**
+ * One of Spark's suites of row-level statements, its catalog `cat` one of ours. Where the environment has
+ * `ICEBERG_LITE_ALL`, all tests run, on tables of version 2 and of version 3; otherwise the seed chooses about half of
+ * the tests, and a version for each.
+ *
+ * What Spark's tests expect of the columns that are read and of the groups that are replaced is asked of our plans and
+ * snapshots.
+ */
+trait LiteTables extends RowLevelOperationSuiteBase {
+
+  /** As in `write.delete.mode`. */
+  protected def mode: String
+
+  /** Names of tests that say something of Spark's table in memory alone, and why they cannot be asked of ours. */
+  protected def notOfOurs: Map[String, String]
+
+  private var version = 2
+
+  override protected def sparkConf: SparkConf =
+    super.sparkConf.set("spark.sql.extensions", classOf[iceberglite.spark.SparkSessionExtensions].getName)
+
+  override protected def test(name: String, tags: Tag*)(body: => Any)(implicit position: Position): Unit =
+    notOfOurs.get(name) match {
+      case Some(reason) => ignore(s"$name: $reason", tags: _*)(body)
+      case None => versions(name).foreach { v =>
+          super.test(s"$name, version $v", tags: _*) {
+            attach(v)
+            body
+          }
+        }
+    }
+
+  /** Tables of version 2 have no default values. */
+  private def versions(name: String): Seq[Int] = {
+    val possible = if (name.contains("default values")) Seq(3) else Seq(2, 3)
+    val chosen = Math.floorMod(MurmurHash3.stringHash(getClass.getName + name) ^ Fuzz.seed.toInt, 4)
+    if (sys.env.contains("ICEBERG_LITE_ALL")) possible else possible.drop(chosen).take(1)
+  }
+
+  /** A warehouse of the test's own, in the place of what Spark's suites attach before each test. */
+  private def attach(tableVersion: Int): Unit = {
+    version = tableVersion
+    val settings = Map(
+      "" -> classOf[SparkCatalog].getName,
+      ".type" -> "hadoop",
+      ".warehouse" -> Files.createTempDirectory(SharedSession.root, "cat").toUri.toString
+    ) ++ properties.map { case (key, value) => s".table-default.$key" -> value }
+    settings.foreach { case (key, value) => spark.conf.set(s"spark.sql.catalog.cat$key", value) }
+    sql(s"CREATE NAMESPACE cat.${namespace.head}")
+    ()
+  }
+
+  private def properties: Map[String, String] =
+    Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode).toMap + ("format-version" -> version.toString)
+
+  override protected def createTable(columns: Array[Column]): Unit =
+    spark.sessionState.catalogManager.catalog("cat") match {
+      case ours: TableCatalog =>
+        ours.createTable(
+          ident,
+          columns,
+          Array[Transform](Expressions.identity("dep")),
+          Collections.emptyMap[String, String]
+        )
+        ()
+      case other => fail(s"${other.name} has no tables")
+    }
+
+  private def dataColumns(schema: StructType): Set[String] = schema.fieldNames.filterNot(_.startsWith("_")).toSet
+
+  private def firstScan(query: String): BatchScanExec = {
+    val scans = collect(executeAndKeepPlan(sql(query))) { case scan: BatchScanExec => scan }
+    scans.headOption.getOrElse(fail(s"Nothing is read by $query"))
+  }
+
+  /** No column of the table is read that Spark's own table would not need. */
+  override protected def executeAndCheckScan(query: String, expectedScanSchema: String): Unit = {
+    val read = dataColumns(firstScan(query).schema)
+    assert(read.subsetOf(dataColumns(StructType.fromDDL(expectedScanSchema))))
+    ()
+  }
+
+  /** The group of a row of ours is its file, so that the scan that looks for groups needs no column for that. */
+  override protected def executeAndCheckScans(
+      query: String,
+      primaryScanSchema: String,
+      groupFilterScanSchema: Option[String]
+  ): Unit = {
+    val primary = firstScan(query)
+    assert(dataColumns(primary.schema) == dataColumns(StructType.fromDDL(primaryScanSchema)))
+    val groups = primary.runtimeFilters.collect { case DynamicPruningExpression(in: InSubqueryExec) =>
+      collect(in.plan) { case scan: BatchScanExec => scan }
+    }.flatten.headOption
+    assert(groups.isDefined == groupFilterScanSchema.isDefined)
+    for (scan <- groups; expected <- groupFilterScanSchema)
+      assert(dataColumns(scan.schema).subsetOf(dataColumns(StructType.fromDDL(expected))))
+  }
+
+  /** Each partition has one file here, so that the replaced files tell the partitions. */
+  override protected def checkReplacedPartitions(expectedPartitions: Seq[Any]): Unit = {
+    val replaced = sql(
+      s"SELECT data_file.partition.dep FROM $tableNameAsString.entries WHERE status = 2 ORDER BY 1"
+    ).collect().map(_.get(0)).toSeq
+    assert(replaced == expectedPartitions)
+    ()
+  }
+}

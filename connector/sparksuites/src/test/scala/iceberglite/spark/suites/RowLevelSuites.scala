@@ -1,0 +1,44 @@
+package iceberglite.spark.suites
+
+import org.apache.spark.sql.connector.{
+  DeltaBasedDeleteFromTableSuite,
+  DeltaBasedMergeIntoTableSuite,
+  DeltaBasedUpdateTableSuite,
+  GroupBasedDeleteFromTableSuite,
+  GroupBasedMergeIntoTableSuite,
+  GroupBasedUpdateTableSuite
+}
+
+private object NotOfOurs {
+  val always: Map[String, String] = Map(
+    "delete with unsupported predicates cannot be converted into delete with filters" ->
+      "whole partitions of ours go without a rewrite, whatever the predicate that chooses them"
+  )
+}
+
+/** Spark's tests of statements that replace groups of rows. */
+trait ByCopyOnWrite extends LiteTables {
+  override protected def mode: String = "copy-on-write"
+
+  override protected def notOfOurs: Map[String, String] = NotOfOurs.always
+}
+
+/** Spark's tests of statements that write changes. */
+trait ByMergeOnRead extends LiteTables {
+  override protected def mode: String = "merge-on-read"
+
+  override protected def notOfOurs: Map[String, String] = NotOfOurs.always +
+    ("nullable row ID attrs" -> "a row of ours is known by its file and position, which are never null")
+}
+
+class CopyOnWriteDeleteSuite extends GroupBasedDeleteFromTableSuite with ByCopyOnWrite
+
+class CopyOnWriteUpdateSuite extends GroupBasedUpdateTableSuite with ByCopyOnWrite
+
+class CopyOnWriteMergeSuite extends GroupBasedMergeIntoTableSuite with ByCopyOnWrite
+
+class MergeOnReadDeleteSuite extends DeltaBasedDeleteFromTableSuite with ByMergeOnRead
+
+class MergeOnReadUpdateSuite extends DeltaBasedUpdateTableSuite with ByMergeOnRead
+
+class MergeOnReadMergeSuite extends DeltaBasedMergeIntoTableSuite with ByMergeOnRead
