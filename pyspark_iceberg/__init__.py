@@ -8,8 +8,10 @@ Three lines are enough::
     spark.read.format("iceberg-lite").load("db.table").show()
 """
 
+from pyspark_iceberg.changes import RowChanges
 from pyspark_iceberg.errors import IcebergLiteError, JarNotFoundError, SessionConflictError
 from pyspark_iceberg.jars import connector_jars
+from pyspark_iceberg.merge import Merge
 from pyspark_iceberg.procedures import register_table
 from pyspark_iceberg.session import configure, iceberg_session
 from pyspark_iceberg.table import PartitionField, Table
@@ -17,7 +19,9 @@ from pyspark_iceberg.table import PartitionField, Table
 __all__ = [
     "IcebergLiteError",
     "JarNotFoundError",
+    "Merge",
     "PartitionField",
+    "RowChanges",
     "SessionConflictError",
     "Table",
     "configure",

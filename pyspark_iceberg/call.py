@@ -34,7 +34,7 @@ def call(spark: SparkSession, procedure: str, table: str, arguments: Mapping[str
 
 def catalog_of(spark: SparkSession, table: str) -> str:
     """Return the catalog that a table's name stands in: its first part if that is a catalog, else the current one."""
-    parts = _parts(table)
+    parts = name_parts(table)
     first = parts[0]
     named = len(parts) > 1 and (first == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{first}", None))
     return first if named else spark.catalog.currentCatalog()
@@ -55,7 +55,7 @@ def literal(value: object) -> str:
     raise TypeError(f"Cannot write {value!r} as a constant of SQL; give a str, int, datetime, list or dict")
 
 
-def _parts(name: str) -> list[str]:
+def name_parts(name: str) -> list[str]:
     """Cut a name at its dots, but for those inside of backticks."""
     return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)] or [name]
 

@@ -94,6 +94,17 @@ class CreateChangelogView(NamedTuple):
     """The view's name, to be read in this session."""
 
 
+class ConvertEqualityDeletes(NamedTuple):
+    """A row of what `convert_equality_deletes` gives."""
+
+    converted_delete_files_count: int
+    """The equality delete files that are gone."""
+    added_delete_files_count: int
+    """The vectors or position delete files in their place."""
+    deleted_rows_count: int
+    """The rows that these delete."""
+
+
 class TableProcedures(ABC):
     """The procedures of a table that is there, as methods."""
 
@@ -194,6 +205,15 @@ class TableProcedures(ABC):
             },
         )
         return CreateChangelogView(*rows[0])
+
+    def convert_equality_deletes(self, branch: str | None = None) -> ConvertEqualityDeletes:
+        """Turns equality deletes into deletion vectors, or before version 3 into position delete files.
+
+        Args:
+            branch: the branch whose deletes it is about; main by default.
+        """
+        rows = self._call("convert_equality_deletes", {"branch": branch})
+        return ConvertEqualityDeletes(*rows[0])
 
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:

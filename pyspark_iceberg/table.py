@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -11,6 +11,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from pyspark_iceberg.call import Timestamp, call, identifier, literal
+from pyspark_iceberg.changes import RowChanges, assignments, expression, run
+from pyspark_iceberg.merge import Merge, equal_columns
 from pyspark_iceberg.procedures import TableProcedures
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -168,6 +170,49 @@ class Table(TableProcedures):
         """
         return self._spark.table(f"{self.name}.{identifier('branch_' + name)}")
 
+    def delete(self, condition: str | None = None, *, options: Mapping[str, str] | None = None) -> RowChanges:
+        """Delete rows.
+
+        Args:
+            condition: SQL that the rows satisfy; without it, all.
+            options: of the statement, such as `statement-retries` or `snapshot-property.job`.
+
+        Raises:
+            pyspark.errors.AnalysisException: what was asked for cannot be.
+        """
+        return run(self._spark, self.name, "DELETE FROM", _where(condition), options or {})
+
+    def update(
+        self, values: Mapping[str, str], condition: str | None = None, *, options: Mapping[str, str] | None = None
+    ) -> RowChanges:
+        """Give rows new values.
+
+        Args:
+            values: expressions of SQL by the names of columns, or of fields of structs (`address.city`).
+            condition: SQL that the rows satisfy; without it, all.
+            options: of the statement, such as `statement-retries` or `snapshot-property.job`.
+
+        Raises:
+            TypeError: a value is no text.
+            ValueError: there are no values.
+            pyspark.errors.AnalysisException: what was asked for cannot be.
+        """
+        after = f"SET {assignments(values)} {_where(condition)}"
+        return run(self._spark, self.name, "UPDATE", after, options or {})
+
+    def merge(self, source: DataFrame | str, on: str | Sequence[str]) -> Merge:
+        """Begin a MERGE, which `execute` does.
+
+        Args:
+            source: the rows to merge, or the name of a table or view; called `source` in conditions and values, as this
+                table is called `target`.
+            on: SQL that says which rows belong together, or the names of columns that are equal in them.
+
+        Raises:
+            ValueError: `on` names no column.
+        """
+        return Merge(self._spark, self.name, source, equal_columns(on))
+
     def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:
         return call(self._spark, procedure, self.name, arguments)
 
@@ -196,6 +241,10 @@ class Table(TableProcedures):
         _html_table(root, self._facts())
         _html_table(root, [(f.name, f.dataType.simpleString()) for f in self.schema.fields])
         return ElementTree.tostring(root, encoding="unicode", method="html")
+
+
+def _where(condition: str | None) -> str:
+    return "" if condition is None else f"WHERE {expression(condition)}"
 
 
 def _html_table(parent: ElementTree.Element, rows: list[tuple[str, str]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyiceberg.table import StaticTable
+from pyiceberg_tables import newest
 from pyspark.sql import SparkSession
 
 
@@ -17,8 +17,7 @@ def test_pyiceberg_reads_the_defaults_that_sql_has_set(spark: SparkSession) -> N
     )
     spark.sql(f"ALTER TABLE {table} ALTER COLUMN c SET DEFAULT 6")
     spark.sql(f"INSERT INTO {table} (id) VALUES (2)")
-    log = spark.table(f"{table}.metadata_log_entries").orderBy("timestamp", "latest_sequence_number").collect()
-    peer = StaticTable.from_metadata(log[-1]["file"])
+    peer = newest(spark, table)
     field = peer.schema().find_field("c")
     assert (field.initial_default, field.write_default) == (5, 6)
     rows = sorted(peer.scan().to_arrow().to_pylist(), key=lambda row: row["id"])

@@ -11,7 +11,7 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.manifest import ManifestEntry, ManifestFile
 from pyiceberg.schema import Schema
-from pyiceberg.table import StaticTable, Table
+from pyiceberg.table import Table
 from pyiceberg.table.statistics import StatisticsFile
 from pyiceberg.transforms import BucketTransform, DayTransform, IdentityTransform, VoidTransform
 from pyiceberg.types import (
@@ -24,6 +24,7 @@ from pyiceberg.types import (
     StringType,
     StructType,
 )
+from pyiceberg_tables import newest
 from pyspark.sql import Row, SparkSession
 
 COUNTS = ["column_sizes", "value_counts", "null_value_counts", "nan_value_counts"]
@@ -38,12 +39,6 @@ def peer(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
     catalog = SqlCatalog("shared", uri=f"sqlite:///{sqlite_uri}", warehouse=str(warehouse))
     catalog.create_namespace_if_not_exists("manifests")
     return catalog
-
-
-def static(spark: SparkSession, table: str) -> StaticTable:
-    """Open the newest metadata of one of our tables with PyIceberg."""
-    log = spark.table(f"{table}.metadata_log_entries").orderBy("timestamp", "latest_sequence_number").collect()
-    return StaticTable.from_metadata(log[-1]["file"])
 
 
 def manifests_of(table: Table) -> list[ManifestFile]:
@@ -132,7 +127,7 @@ def test_pyiceberg_sees_our_entries(spark: SparkSession, table: str, version: in
     spark.sql(f"INSERT INTO {table} SELECT *, 'x' FROM ({rows.format(12, 20)})")
     spark.sql(f"DELETE FROM {table} WHERE day = DATE '1970-01-01'")
     spark.sql(f"INSERT INTO {table} SELECT *, NULL FROM ({rows.format(20, 24)})")
-    entries = assert_same_entries(spark, table, static(spark, table))
+    entries = assert_same_entries(spark, table, newest(spark, table))
     assert {e["status"] for e in entries} == {0, 1, 2}
     assert {e["spec_id"] for e in entries} == {0, 1}
     assert all((e["sequence_number"] == 0) == (version == 1) for e in entries)
@@ -147,7 +142,7 @@ def test_pyiceberg_sees_our_carried_manifests(spark: SparkSession, table: str, v
     )
     for i in range(5):
         spark.sql(f"INSERT INTO {table} VALUES ({i})")
-    entries = assert_same_entries(spark, table, static(spark, table))
+    entries = assert_same_entries(spark, table, newest(spark, table))
     assert sorted(e["sequence_number"] for e in entries) == [1, 2, 3, 4, 5]
     assert sorted(e["file_sequence_number"] for e in entries) == [1, 2, 3, 4, 5]
     assert 0 in {e["status"] for e in entries}

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.schema import Schema
-from pyiceberg.table import StaticTable
 from pyiceberg.transforms import BucketTransform, DayTransform
 from pyiceberg.types import LongType, NestedField, StringType, TimestamptzType
+from pyiceberg_tables import newest
 from pyspark.sql import SparkSession
 
 ALL_TYPES = """
@@ -37,12 +37,6 @@ def peer(spark: SparkSession, sqlite_uri: str) -> SqlCatalog:
     return catalog
 
 
-def static(spark: SparkSession, table: str) -> StaticTable:
-    """Open the newest metadata of one of our tables with PyIceberg."""
-    log = spark.table(f"{table}.metadata_log_entries").orderBy("timestamp", "latest_sequence_number").collect()
-    return StaticTable.from_metadata(log[-1]["file"])
-
-
 def by_id(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda r: (r["id"] is None, r["id"]))
 
@@ -53,7 +47,7 @@ def test_every_type_is_read_by_pyiceberg(spark: SparkSession, table: str, versio
     width = len(spark.table(table).columns) - 1
     spark.sql(f"INSERT INTO {table} SELECT 1, {FULL_ROW}")
     spark.sql(f"INSERT INTO {table} SELECT 2, {', '.join(['NULL'] * width)}")
-    full, empty = by_id(static(spark, table).scan().to_arrow().to_pylist())
+    full, empty = by_id(newest(spark, table).scan().to_arrow().to_pylist())
     assert full["price"] == Decimal("12.34")
     assert full["wide"] == Decimal("1.0000000001")
     assert full["day"] == datetime.date(1969, 12, 31)
@@ -78,7 +72,7 @@ def test_orc_files_are_read_by_pyiceberg(spark: SparkSession, table: str) -> Non
     row = FULL_ROW.replace("1969-12-31 23:59:59.999999", "1969-12-31 23:59:58.999999")
     spark.sql(f"INSERT INTO {table} SELECT id, {row} FROM range(100)")
     spark.sql(f"INSERT INTO {table} SELECT -1, {', '.join(['NULL'] * (len(spark.table(table).columns) - 1))}")
-    theirs = static(spark, table)
+    theirs = newest(spark, table)
     assert {Path(f["file_path"]).suffix for f in theirs.inspect.files().to_pylist()} == {".orc"}
     empty, *full = by_id(theirs.scan().to_arrow().to_pylist())
     # As above.
@@ -107,7 +101,7 @@ def test_partitioned_and_evolved_tables_are_read_by_pyiceberg(spark: SparkSessio
     spark.sql(f"ALTER TABLE {table} ADD COLUMN extra DOUBLE")
     spark.sql(f"ALTER TABLE {table} REPLACE PARTITION FIELD bucket(3, id) WITH truncate(1, category)")
     spark.sql(f"INSERT INTO {table} SELECT *, 0.5D FROM ({rows.format(20, 40)})")
-    theirs = static(spark, table)
+    theirs = newest(spark, table)
     got = by_id(theirs.scan().to_arrow().to_pylist())
     ours = by_id([r.asDict() for r in spark.table(table).collect()])
     assert [(r["id"], r["category"], r["n"], r["extra"]) for r in got] == [
@@ -122,7 +116,7 @@ def test_pyiceberg_sees_the_same_files_partitions_and_snapshots(spark: SparkSess
     spark.sql(f"CREATE TABLE {table} (id BIGINT, d DOUBLE) USING iceberg PARTITIONED BY (bucket(2, id))")
     spark.sql(f"INSERT INTO {table} SELECT id, IF(id % 4 = 0, double('NaN'), id / 2D) FROM range(10)")
     spark.sql(f"INSERT OVERWRITE {table} SELECT id, 1D FROM range(3)")
-    theirs = static(spark, table).inspect
+    theirs = newest(spark, table).inspect
     keys = ["file_path", "record_count", "file_size_in_bytes", "spec_id"]
     files = {tuple(r[k] for k in keys): r for r in theirs.files().to_pylist()}
     ours = {tuple(r[k] for k in keys): r for r in spark.table(f"{table}.files").collect()}

@@ -1,0 +1,12 @@
+"""Our tables as PyIceberg opens them."""
+
+from __future__ import annotations
+
+from pyiceberg.table import StaticTable
+from pyspark.sql import SparkSession
+
+
+def newest(spark: SparkSession, table: str) -> StaticTable:
+    """Open the newest metadata of one of our tables, whatever its catalog."""
+    log = spark.table(f"{table}.metadata_log_entries").orderBy("timestamp", "latest_sequence_number").collect()
+    return StaticTable.from_metadata(log[-1]["file"])
