@@ -19,7 +19,8 @@ import iceberglite.spark.rules.{
   PartialOverwrites,
   RangesOfColumns,
   RowLevelPlans,
-  SteadyGroupFilters
+  SteadyGroupFilters,
+  UpdatesInOneRead
 }
 import iceberglite.spark.sql.{
   EvolvingMerge,
@@ -91,6 +92,7 @@ object SparkSessionExtensions {
     Resolution(StatementWithOptions),
     AfterResolution(_ => PaddedTargets),
     AfterResolution(_ => RowLevelPlans),
+    AfterResolution(_ => UpdatesInOneRead),
     AfterResolution(_ => PartialOverwrites),
     AfterResolution(new SuggestTableNames(_)),
     Optimization(RangesOfColumns),

@@ -157,6 +157,10 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
   /** What Spark does not tell a table of the statement that changes it; [[iceberglite.spark.rules.RowLevelPlans]] does. */
   @volatile private[spark] var facts: StatementFacts = StatementFacts()
 
+  /** Whether a statement writes files anew. */
+  private[spark] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
+    SparkErrors.in(name)(StatementFacts.copiesOnWrite(table, command))
+
   /** The metadata columns that a statement has to carry from the rows it reads to those it writes. */
   private[spark] def carriedBy(command: RowLevelOperation.Command): Seq[String] =
     SparkErrors.in(name)(StatementFacts.carriedBy(table, command))
@@ -177,6 +181,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
       val begun = begin(info.command, info.command.toString)
       () => begun.operation
     }
+
+  /** An UPDATE that reads each row once. */
+  private[spark] def update(): CopyOnWrite = SparkErrors.in(name) {
+    new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
+  }
 
   /**
    * An overwrite of rows whose files hold others too: those are written anew. For Spark it is an UPDATE: of a DELETE it

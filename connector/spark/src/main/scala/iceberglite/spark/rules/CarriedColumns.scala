@@ -32,6 +32,10 @@ final private[rules] class CarriedColumns(wanted: Seq[String], relation: DataSou
 
   val names: Set[String] = columns.map(_.name).toSet
 
+  /** Whether a condition names metadata columns besides. */
+  def leavesOut(condition: Expression): Boolean =
+    !isNone && condition.references.exists(a => MetadataAttribute.isValid(a.metadata) && !names(a.name))
+
   /** Whether the write sees what became of a row. */
   def tellsChanges: Boolean = names(CarriedRows.Change.name)
 

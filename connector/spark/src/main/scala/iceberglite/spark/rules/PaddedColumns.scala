@@ -40,24 +40,20 @@ import iceberglite.spark.SparkTable
 
 /**
  * What Spark 3.5 does not get right of statements that change a table with columns of CHAR or VARCHAR. These are read
- * padded, by a projection over the table, behind which a DELETE does not find the table; here the padding goes into the
- * condition instead. And what a MERGE inserts keeps the note of the declared type, which the table has lost by then, so
+ * padded, by a projection over the table, behind which a DELETE, and a MERGE that only deletes, does not find the table;
+ * here the padding goes into the conditions instead. And what a MERGE inserts keeps the note of the declared type, which the table has lost by then, so
  * that the one does not fit the other; here it goes from both, for the lengths are checked by expressions.
  */
 object PaddedTargets extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case delete: DeleteFromTable if delete.resolved =>
-      val padded = delete.table.collectFirst {
-        case project @ Project(_, relation: DataSourceV2Relation) if isOurs(relation) =>
-          withPaddedCondition(delete, project, relation)
-      }
-      withoutNotes(padded.getOrElse(delete))
+    case delete: DeleteFromTable if delete.resolved => withoutNotes(withPaddedConditions(delete, delete.table))
     case merge: MergeIntoTable if merge.resolved && merge.aligned && ofOurs(merge.targetTable) =>
-      merge.copy(notMatchedActions = merge.notMatchedActions.map {
+      val inserting = merge.copy(notMatchedActions = merge.notMatchedActions.map {
         case insert: InsertAction => insert.copy(assignments = insert.assignments.map(withoutNote))
         case other => other
       })
+      withPaddedConditions(inserting, merge.targetTable)
   }
 
   private def isOurs(relation: DataSourceV2Relation): Boolean = relation.table.isInstanceOf[SparkTable]
@@ -65,15 +61,14 @@ object PaddedTargets extends Rule[LogicalPlan] {
   private def ofOurs(target: LogicalPlan): Boolean =
     target.collectFirst { case relation: DataSourceV2Relation => isOurs(relation) }.contains(true)
 
-  private def withPaddedCondition(
-      delete: DeleteFromTable,
-      project: Project,
-      relation: DataSourceV2Relation
-  ): DeleteFromTable = {
-    DeleteFromTable(
-      delete.table.transformDown { case p if p eq project => relation },
-      inside(delete.condition, columnsOf(project))
-    )
+  /** Of a MERGE it is one that only deletes. @param target of the command */
+  private def withPaddedConditions[C <: LogicalPlan](command: C, target: LogicalPlan): C = {
+    val padded = target.collectFirst {
+      case project @ Project(_, relation: DataSourceV2Relation) if isOurs(relation) =>
+        val columns = columnsOf(project)
+        command.transformDown { case p if p eq project => relation }.mapExpressions(inside(_, columns)).asInstanceOf[C]
+    }
+    padded.getOrElse(command)
   }
 
   private def columnsOf(project: Project): AttributeMap[Expression] =

@@ -3,9 +3,11 @@ package iceberglite.spark.rules
 import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   AttributeReference,
+  AttributeSet,
   Expression,
   Literal,
   MetadataAttribute,
+  OuterReference,
   SubqueryExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.{
@@ -61,16 +63,19 @@ object RowLevelPlans extends Rule[LogicalPlan] {
 
   /**
    * Spark adds all metadata columns to a table of which a condition names one, and then takes them for columns to write.
-   * They are left out again, and those that are named are asked for.
+   * They are left out again, and those that are named are asked for. Of a table with columns of CHAR it forgets to add them.
    */
   private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
-    case Target(table, relation) if relation.output.exists(isMetadata) =>
-      val plain = relation.copy(output = relation.output.filterNot(isMetadata))
+    case Target(table, relation) =>
       val changed = withoutAssignments(command)
-      val marked = relation.output.filter(isMetadata)
-      val named = marked.filter(a => changed.expressions.exists(_.references.contains(a))).map(_.name)
-      table.facts = table.facts.copy(namedMetadata = named)
-      exchanged(changed, relation, plain, marked)
+      val named = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.filter { a =>
+        isMetadata(a) && (relation.outputSet.contains(a) || !command.inputSet.contains(a))
+      }
+      if (named.nonEmpty) table.facts = table.facts.copy(namedMetadata = named.map(_.name))
+      val plain =
+        if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
+        else relation
+      if (named.isEmpty && plain.eq(relation)) command else exchanged(changed, relation, plain, named)
     case _ => command
   }
 
@@ -89,7 +94,10 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       fresh.metadataOutput.find(_.name == a.name).map(a.exprId -> _)
     }.toMap
     command.transformDown { case r: DataSourceV2Relation if r eq old => fresh }
-      .transformExpressions { case a: AttributeReference => renewed.getOrElse(a.exprId, a) }
+      .transformAllExpressionsWithSubqueries {
+        case a: AttributeReference => renewed.getOrElse(a.exprId, a)
+        case OuterReference(a) if renewed.contains(a.exprId) => OuterReference(renewed(a.exprId))
+      }
   }
 
   /** Metadata columns stay what they are. */
@@ -140,7 +148,7 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       if (carried.isNone) u
       else withCarried(u.copy(assignments = assignments ++ carried.updated), relation, carried)
 
-    case m @ MergeIntoTable(Target(table, relation), _, _, matched, missing, unmatched) =>
+    case m @ MergeIntoTable(Target(table, relation), _, condition, matched, missing, unmatched) =>
       // Of a single DELETE without a condition Spark does not mind that several rows of the source match a row.
       val isAppend = matched.isEmpty && unmatched.isEmpty
       val carried = new CarriedColumns(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
@@ -149,13 +157,15 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       table.facts = table.facts.copy(isMerge = true, broadcastsSource = isHinted(m.sourceTable))
       // Without a clause for it Spark writes a row as often as rows of the source match it, and does not look.
       val kept =
-        if (matched.isEmpty && !isAppend && table.carriedBy(Command.MERGE).nonEmpty) Seq(carried.unchanged) else Nil
+        if (matched.isEmpty && !isAppend && table.copiesOnWrite(Command.MERGE)) Seq(carried.unchanged) else Nil
+      // Spark looks for files with rows to change by the table's columns alone, unless all rows count.
+      val others = if (unmatched.isEmpty && carried.leavesOut(condition)) Seq(carried.unchanged) else Nil
       if (carried.isNone) m.copy(matchedActions = matched ++ kept)
       else {
         val written = m.copy(
           matchedActions = matched.map(carried.after(_, marks)) ++ kept,
           notMatchedActions = missing.map(carried.after(_, marks)),
-          notMatchedBySourceActions = unmatched.map(carried.after(_, marks))
+          notMatchedBySourceActions = unmatched.map(carried.after(_, marks)) ++ others
         )
         withCarried(written, relation, carried)
       }

@@ -32,10 +32,11 @@ private[spark] object StatementFacts {
    * one that tells what became of a row. What a DELETE has left of its files is known without.
    */
   def carriedBy(table: Table, command: Command): Seq[String] =
-    TableProperty.of(RowLevelStatement.propertiesOf(command).Mode, table.properties) match {
-      case RowLevelMode.CopyOnWrite => lineageOf(table) :+ CarriedRows.Change.name
-      case RowLevelMode.MergeOnRead => Nil
-    }
+    if (copiesOnWrite(table, command)) lineageOf(table) :+ CarriedRows.Change.name else Nil
+
+  /** Whether a statement writes files anew. */
+  def copiesOnWrite(table: Table, command: Command): Boolean =
+    TableProperty.of(RowLevelStatement.propertiesOf(command).Mode, table.properties) == RowLevelMode.CopyOnWrite
 
   /** What a row that is copied keeps. */
   def lineageOf(table: Table): Seq[String] =

@@ -1,7 +1,6 @@
 package iceberglite.spark.write.rows
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.{Row, SQLContext, SparkSession}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.LeftSemi
 import org.apache.spark.sql.catalyst.plans.logical.CommandResult
 import org.apache.spark.sql.execution.SparkPlan
@@ -9,8 +8,6 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, V2TableWriteExec}
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.sources.{BaseRelation, RelationProvider, TableScan}
-import org.apache.spark.sql.types.{LongType, StructField, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
@@ -220,7 +217,7 @@ class MergeJoinsSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPl
   test("a database that answers otherwise a moment later does not make a MERGE insert a row twice") {
     val t = filled("copy-on-write")
     val answers = new java.util.concurrent.atomic.AtomicInteger
-    ChangingSource.rows = () => if (answers.getAndIncrement() == 0) Seq(1L) else Seq(1L, 1000L)
+    ChangingSource.rows = () => if (answers.getAndIncrement() == 0) Seq(Some(1L)) else Seq(Some(1L), Some(1000L))
     val source = spark.read.format(classOf[ChangingSource].getName).load()
     source.createOrReplaceTempView("changing")
     sql(s"MERGE INTO $t t USING (SELECT id, 1 AS p, 'x' AS n FROM changing) u ON t.id = u.id $upsert")
@@ -240,18 +237,4 @@ class MergeJoinsSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPl
     val plan = planOf(s"MERGE INTO $changed t USING $random ON t.id = u.id $upsert")
     assert(collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }.isEmpty, plan.treeString)
   }
-}
-
-/** A source that need not have the same rows when it is asked again, as a database. */
-final class ChangingSource extends RelationProvider {
-  override def createRelation(context: SQLContext, parameters: Map[String, String]): BaseRelation =
-    new BaseRelation with TableScan {
-      override def sqlContext: SQLContext = context
-      override def schema: StructType = StructType(Seq(StructField("id", LongType)))
-      override def buildScan(): RDD[Row] = context.sparkContext.parallelize(ChangingSource.rows().map(Row(_)))
-    }
-}
-
-object ChangingSource {
-  @volatile var rows: () => Seq[Long] = () => Nil
 }

@@ -69,6 +69,21 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(rows(s"SELECT _row_id FROM $t WHERE _row_id = 1").size == 1)
     }
 
+    test(s"a MERGE finds rows by where they stand, by $mode") {
+      for (text <- Seq("STRING", "CHAR(3)")) {
+        val t = create(s"id BIGINT, c $text", 2, mode)
+        sql(s"INSERT INTO $t SELECT id % 60, concat('c', id % 5) FROM range(0, 100, 1, 2)")
+        val again =
+          s"(SELECT _file AS f, _pos AS p, row_number() OVER (PARTITION BY id ORDER BY _file, _pos) AS n FROM $t)"
+        val twice = s"(SELECT f, p FROM $again WHERE n > 1)"
+        sql(s"MERGE INTO $t t USING $twice u ON t._file = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
+        assert(count(t) == 60 && rows(s"SELECT DISTINCT id, c FROM $t").size == 60)
+        sql(s"MERGE INTO $t t USING $t u ON t._pos = u._pos AND t._file = u._file AND u.id < 7 " +
+          "WHEN MATCHED AND t._pos = u._pos THEN UPDATE SET id = t.id + 1000")
+        assert(count(t) == 60 && count(t, "id >= 1000") == 7)
+      }
+    }
+
     test(s"a column that hides what a statement needs is named, by $mode") {
       val hidden = if (mode == "copy-on-write") "_file" else "_pos"
       val t = filled(3, mode)
