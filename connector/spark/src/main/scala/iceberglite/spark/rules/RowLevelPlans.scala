@@ -159,7 +159,9 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       val kept =
         if (matched.isEmpty && !isAppend && table.copiesOnWrite(Command.MERGE)) Seq(carried.unchanged) else Nil
       // Spark looks for files with rows to change by the table's columns alone, unless all rows count.
-      val others = if (unmatched.isEmpty && carried.leavesOut(condition)) Seq(carried.unchanged) else Nil
+      val others = if (unmatched.isEmpty && carried.leavesOut(condition.references -- m.sourceTable.outputSet))
+        Seq(carried.unchanged)
+      else Nil
       if (carried.isNone) m.copy(matchedActions = matched ++ kept)
       else {
         val written = m.copy(
