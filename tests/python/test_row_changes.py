@@ -153,3 +153,14 @@ def test_rows_of_another_session_are_merged_as_in_foreach_batch(spark: SparkSess
     assert (changes.inserted, changes.updated) == (5, 5)
     assert numbers.to_df().where("note = 'batch'").count() == 10
     assert not _views_left(other)
+
+
+def test_a_function_of_python_sees_the_rows_that_change_alone(spark: SparkSession, numbers: Table) -> None:
+    def half(value: int) -> int:
+        assert value % 2 == 0
+        return value // 2
+
+    spark.udf.register("half", half, "bigint")
+    spark.sql(f"UPDATE {numbers.name} SET n = half(id) WHERE id IN (SELECT id * 10 FROM range(5))")
+    assert [row.n for row in numbers.to_df().where("id IN (10, 20, 30, 40)").orderBy("id").collect()] == [5, 10, 15, 20]
+    assert numbers.to_df().count() == 100

@@ -26,8 +26,7 @@ final class ConvertDeletes(
 ) extends SnapshotAction(to) {
   private val removed = converted ++ replaced
 
-  /** It may expire before a later attempt. */
-  private var sinceNumber: Option[Long] = None
+  private val number = new SequenceNumberOf(since)
 
   override def writtenFiles: Vector[ContentFile] = added
 
@@ -40,9 +39,7 @@ final class ConvertDeletes(
       checkDataFiles(base, history, context)
       checkVectors(base, history, context)
     }
-    val number = sinceNumber.getOrElse(base.snapshot(since).sequenceNumber)
-    sinceNumber = Some(number)
-    FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, number)))
+    FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, number.in(base))))
   }
 
   /** Rows that are older than a delete by equality are deleted by it, also those that came later. */
@@ -68,12 +65,9 @@ final class ConvertDeletes(
     (named -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
   }
 
-  /** A data file has one vector at most. */
-  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit = {
-    val gone = removed.map(FileKey.of).toSet
-    LiveVectors.of(added.filter(_.isDeletionVector), base, history).map(_.file).filterNot(f => gone(FileKey.of(f)))
+  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit =
+    LiveVectors.besides(added.filter(_.isDeletionVector), removed, base, history)
       .foreach(f => refuse(s"${f.referencedDataFile.mkString} has another deletion vector, in ${f.path}", context))
-  }
 
   private def refuse(why: String, context: CommitContext): Nothing = throw ValidationFailed(
     s"Cannot convert the equality deletes of ${context.table}: $why by now. Run it again",

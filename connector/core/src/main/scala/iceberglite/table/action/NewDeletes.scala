@@ -41,14 +41,25 @@ private[action] object NewDeletes {
 /** The deletion vectors that data files have at the head. */
 private[action] object LiveVectors {
 
-  /** @param vectors of those data files; they are in the partitions of theirs */
-  def of(vectors: Vector[ContentFile], base: TableMetadata, history: History): Vector[ManifestEntry] = {
+  /**
+   * A data file has one vector at most, which another commit may have given it.
+   *
+   * @param vectors of those data files; they are in the partitions of theirs
+   * @param gone files that go in the same commit
+   */
+  def besides(
+      vectors: Vector[ContentFile],
+      gone: Vector[ContentFile],
+      base: TableMetadata,
+      history: History
+  ): Vector[ContentFile] = {
     val paths = vectors.flatMap(_.referencedDataFile).toSet
+    val going = gone.map(FileKey.of).toSet
     val partitions = new Partitions(vectors, base)
     if (paths.isEmpty) Vector.empty
     else history.live(ManifestContent.Deletes, partitions.mightHold) { e =>
-      e.file.isDeletionVector && e.file.referencedDataFile.exists(paths)
-    }
+      e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !going(FileKey.of(e.file))
+    }.map(_.file)
   }
 
   /** The vector that the data file of another one had at a snapshot. */

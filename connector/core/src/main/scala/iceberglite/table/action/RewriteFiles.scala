@@ -23,8 +23,7 @@ final class RewriteFiles(
     to: Destination = Destination.Main
 ) extends SnapshotAction(to) {
 
-  /** It may expire before a later attempt. */
-  private var sinceNumber: Option[Long] = None
+  private val number = new SequenceNumberOf(since)
 
   override def writtenFiles: Vector[ContentFile] = added
 
@@ -33,11 +32,9 @@ final class RewriteFiles(
     val found = NamedFiles.require(removed, "rewrite", base, history, context)
     checkDeletes(base, history, context)
     checkRows(context)
-    val number = sinceNumber.getOrElse(base.snapshot(since).sequenceNumber)
-    sinceNumber = Some(number)
     val older = added.map { file =>
       if (file.content == Content.EqualityDeletes) OlderFile(file, numberOfEqualityDeletes(found, context))
-      else OlderFile(file, number)
+      else OlderFile(file, number.in(base))
     }
     checkVectors(base, history, context)
     FileChanges(Vector.empty, new NamedFiles(removed, base), older)
@@ -85,17 +82,13 @@ final class RewriteFiles(
         )
     }
 
-  /** A data file has one vector at most. */
-  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit = {
-    val vectors = added.filter(_.isDeletionVector)
-    val gone = removed.map(FileKey.of).toSet
-    LiveVectors.of(vectors, base, history).filterNot(e => gone(FileKey.of(e.file))).foreach { other =>
+  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit =
+    LiveVectors.besides(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
       throw ValidationFailed(
-        s"Cannot rewrite the deletes of ${other.file.referencedDataFile.mkString} in ${context.table}: it has another " +
-          s"deletion vector by now, in ${other.file.path}. Rewrite it again"
+        s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: it has another " +
+          s"deletion vector by now, in ${other.path}. Rewrite it again"
       )
     }
-  }
 
   override protected def operation(tree: WrittenTree): Operation = Operation.Replace
 

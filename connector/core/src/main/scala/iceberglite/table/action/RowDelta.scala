@@ -56,8 +56,7 @@ final class RowDelta(
     val targets = new DeleteTargets(deletes, removedData, deletedFrom, base, history, context)
     val gone = targets.gone(isolation, mayBeGone = rows.isEmpty)
     val mine = vectors.filterNot(_.referencedDataFile.exists(gone))
-    val taken = removed.map(FileKey.of).toSet
-    val theirs = LiveVectors.of(mine, base, history).map(_.file).filterNot(f => taken(FileKey.of(f)))
+    val theirs = LiveVectors.besides(mine, removed, base, history)
     val byFile = mine.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
     val pairs = theirs.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
     isolation.foreach(check(_, pairs, targets, base, history, context))

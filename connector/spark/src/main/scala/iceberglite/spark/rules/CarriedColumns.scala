@@ -1,13 +1,6 @@
 package iceberglite.spark.rules
 
-import org.apache.spark.sql.catalyst.expressions.{
-  Attribute,
-  AttributeReference,
-  AttributeSet,
-  Expression,
-  Literal,
-  MetadataAttribute
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, Literal, MetadataAttribute}
 import org.apache.spark.sql.catalyst.plans.logical.{Assignment, DeleteAction, InsertAction, MergeAction, UpdateAction}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{LongType, Metadata}
@@ -38,10 +31,6 @@ final private[rules] class CarriedColumns(wanted: Seq[String], relation: DataSou
   def isNone: Boolean = columns.isEmpty
 
   val names: Set[String] = columns.map(_.name).toSet
-
-  /** @param compared columns of the table. Whether there are metadata columns besides among them */
-  def leavesOut(compared: AttributeSet): Boolean =
-    !isNone && compared.exists(a => MetadataAttribute.isValid(a.metadata) && !names(a.name))
 
   /** Whether the write sees what became of a row. */
   def tellsChanges: Boolean = names(CarriedRows.Change.name)

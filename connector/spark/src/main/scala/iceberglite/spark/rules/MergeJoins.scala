@@ -41,7 +41,7 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
         case copy: CopyOnWrite =>
           val joins = new Joins(copy.statement.facts, table, original)
           val joined = joins.in(query)
-          if (joins.rowsStay) copy.statement.noteRowsStay()
+          if (joins.rowsStay && !hasJoinsToCome(joined)) copy.statement.noteRowsStay()
           write.copy(query = joined)
         case _ => plan
       }
@@ -54,6 +54,10 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
       write.copy(query = new Joins(table.facts, relation, relation).in(query))
     case _ => plan
   }
+
+  /** Subqueries that become joins when this rule is through, which may move rows. */
+  private def hasJoinsToCome(query: LogicalPlan): Boolean =
+    query.exists(_.expressions.exists(SubqueryExpression.hasInOrCorrelatedExistsSubquery))
 
   private val broadcast = Some(HintInfo(strategy = Some(BROADCAST)))
 

@@ -22,6 +22,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.{
   Assignment,
+  DeleteAction,
   DeleteFromTable,
   Filter,
   InsertAction,
@@ -41,32 +42,37 @@ import iceberglite.spark.SparkTable
 /**
  * What Spark 3.5 does not get right of statements that change a table with columns of CHAR or VARCHAR. These are read
  * padded, by a projection over the table, behind which a DELETE, and a MERGE that only deletes, does not find the table;
- * here the padding goes into the conditions instead. And what a MERGE inserts keeps the note of the declared type, which the table has lost by then, so
- * that the one does not fit the other; here it goes from both, for the lengths are checked by expressions.
+ * here the padding goes into the conditions instead. And what a MERGE inserts keeps the note of the declared type, which
+ * the table has lost by then, so that the one does not fit the other; here it goes from both, for the lengths are checked
+ * by expressions.
  */
 object PaddedTargets extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case delete: DeleteFromTable if delete.resolved => withoutNotes(withPaddedConditions(delete, delete.table))
     case merge: MergeIntoTable if merge.resolved && merge.aligned && ofOurs(merge.targetTable) =>
-      val inserting = merge.copy(notMatchedActions = merge.notMatchedActions.map {
+      if (onlyDeletes(merge)) withoutNotes(withPaddedConditions(merge, merge.targetTable))
+      else merge.copy(notMatchedActions = merge.notMatchedActions.map {
         case insert: InsertAction => insert.copy(assignments = insert.assignments.map(withoutNote))
         case other => other
       })
-      withPaddedConditions(inserting, merge.targetTable)
   }
+
+  private def onlyDeletes(merge: MergeIntoTable): Boolean =
+    (merge.matchedActions ++ merge.notMatchedActions ++ merge.notMatchedBySourceActions)
+      .forall(_.isInstanceOf[DeleteAction])
 
   private def isOurs(relation: DataSourceV2Relation): Boolean = relation.table.isInstanceOf[SparkTable]
 
   private def ofOurs(target: LogicalPlan): Boolean =
     target.collectFirst { case relation: DataSourceV2Relation => isOurs(relation) }.contains(true)
 
-  /** Of a MERGE it is one that only deletes. @param target of the command */
-  private def withPaddedConditions[C <: LogicalPlan](command: C, target: LogicalPlan): C = {
+  /** @param target of the command */
+  private def withPaddedConditions(command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val padded = target.collectFirst {
       case project @ Project(_, relation: DataSourceV2Relation) if isOurs(relation) =>
         val columns = columnsOf(project)
-        command.transformDown { case p if p eq project => relation }.mapExpressions(inside(_, columns)).asInstanceOf[C]
+        command.transformDown { case p if p eq project => relation }.mapExpressions(inside(_, columns))
     }
     padded.getOrElse(command)
   }
@@ -104,10 +110,16 @@ object PaddedTargets extends Rule[LogicalPlan] {
       subquery.withNewPlan(plan).withNewChildren(outer)
   }
 
-  /** The rows that a DELETE leaves are those of the table, without the notes that Spark would look for in them. */
-  private def withoutNotes(delete: DeleteFromTable): DeleteFromTable = delete.copy(table = delete.table.transformDown {
+  /** The rows that a statement leaves are those of the table, without the notes that Spark would look for in them. */
+  private def withoutNotes(command: LogicalPlan): LogicalPlan = command match {
+    case delete: DeleteFromTable => delete.copy(table = storedAs(delete.table))
+    case merge: MergeIntoTable => merge.copy(targetTable = storedAs(merge.targetTable))
+    case other => other
+  }
+
+  private def storedAs(target: LogicalPlan): LogicalPlan = target.transformDown {
     case relation: DataSourceV2Relation if isOurs(relation) => PaddedTargets.withoutNotes(relation)
-  })
+  }
 
   /** The table with its columns as they are stored. */
   def withoutNotes(relation: DataSourceV2Relation): DataSourceV2Relation =

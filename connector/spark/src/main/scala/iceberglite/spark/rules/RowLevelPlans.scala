@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Expression,
   Literal,
   MetadataAttribute,
+  MetadataAttributeWithLogicalName,
   OuterReference,
   SubqueryExpression
 }
@@ -68,8 +69,9 @@ object RowLevelPlans extends Rule[LogicalPlan] {
   private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
     case Target(table, relation) =>
       val changed = withoutAssignments(command)
-      val named = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.filter { a =>
-        isMetadata(a) && (relation.outputSet.contains(a) || !command.inputSet.contains(a))
+      val named = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.collect {
+        case MetadataAttributeWithLogicalName(a, name)
+            if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
       }
       if (named.nonEmpty) table.facts = table.facts.copy(namedMetadata = named.map(_.name))
       val plain =
@@ -154,15 +156,19 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       val carried = new CarriedColumns(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
       val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
       note(table, rowByRow = false, marks)
-      table.facts = table.facts.copy(isMerge = true, broadcastsSource = isHinted(m.sourceTable))
       // Without a clause for it Spark writes a row as often as rows of the source match it, and does not look.
       val kept =
         if (matched.isEmpty && !isAppend && table.copiesOnWrite(Command.MERGE)) Seq(carried.unchanged) else Nil
-      // Spark looks for files with rows to change by the table's columns alone, unless all rows count.
-      val others = if (unmatched.isEmpty && carried.leavesOut(condition.references -- m.sourceTable.outputSet))
-        Seq(carried.unchanged)
-      else Nil
-      if (carried.isNone) m.copy(matchedActions = matched ++ kept)
+      // Spark would look for files with rows to change by the table's columns alone: unless all rows count.
+      val byMetadata = !isAppend && unmatched.isEmpty && table.copiesOnWrite(Command.MERGE) &&
+        (condition.references -- m.sourceTable.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
+      val others = if (byMetadata) Seq(carried.unchanged) else Nil
+      table.facts = table.facts.copy(
+        isMerge = true,
+        broadcastsSource = isHinted(m.sourceTable),
+        seeksByMetadata = byMetadata
+      )
+      if (carried.isNone) m.copy(matchedActions = matched ++ kept, notMatchedBySourceActions = unmatched ++ others)
       else {
         val written = m.copy(
           matchedActions = matched.map(carried.after(_, marks)) ++ kept,

@@ -8,24 +8,34 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.iceberglite.Statements
+import org.apache.spark.sql.types.BooleanType
 
 import iceberglite.spark.SparkTable
 
 /**
- * An UPDATE by copy-on-write whose condition has a subquery reads each row once, and asks once whether it is to change.
- * Spark alone unites two queries, for rows that change and for rows that do not: it reads the files twice, and where the
+ * An UPDATE by copy-on-write whose condition has a subquery asks of each row once whether it is to change. Spark alone
+ * unites two queries, for rows that change and for rows that do not: it reads the files to write anew twice, and where the
  * subquery's answer differs between the two, a row gets lost or comes twice.
+ *
+ * Functions of Python would run on all rows, whatever the condition. Where the answer cannot differ, such a statement is
+ * left to Spark.
  */
 object UpdatesInOneRead extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case update @ UpdateTable(target, assignments, Some(condition))
-        if update.resolved && update.aligned && SubqueryExpression.hasSubquery(condition) =>
+        if update.resolved && update.aligned && condition.dataType == BooleanType && isBetter(assignments, condition) =>
       EliminateSubqueryAliases(target) match {
         case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) if table.copiesOnWrite(Command.UPDATE) =>
           replaced(relation, table, assignments, condition)
         case _ => update
       }
+  }
+
+  private def isBetter(assignments: Seq[Assignment], condition: Expression): Boolean = {
+    val subqueries = condition.collect { case subquery: SubqueryExpression => subquery }
+    subqueries.nonEmpty &&
+    !(assignments.exists(_.value.exists(_.isInstanceOf[PythonUDF])) && subqueries.forall(s => SameTwice(s.plan)))
   }
 
   private def replaced(

@@ -89,7 +89,7 @@ final private[write] class TaskWriterFactory private (
   }
 
   private def routerTo(files: TaskFiles): RowRouter =
-    if (!spec.isPartitioned && spec.fields.isEmpty) new SingleRouter(files)
+    if (spec.fields.isEmpty) new SingleRouter(files)
     else {
       val partitioner = Partitioner.of(spec, input)
       if (clustered) new ClusteredRouter(files, partitioner)

@@ -15,6 +15,7 @@ import iceberglite.table.Table
  * @param namedMetadata the metadata columns that the statement's conditions and values name
  * @param isMerge whether the statement is a MERGE; Spark makes appends of some
  * @param broadcastsSource whether a hint says that the source of a MERGE is small; Spark forgets it
+ * @param seeksByMetadata whether the condition of a MERGE by copy-on-write names metadata columns
  * @param marksDeletes whether rows that copy-on-write deletes come to the write, so that it can count them
  */
 final private[spark] case class StatementFacts(
@@ -22,7 +23,8 @@ final private[spark] case class StatementFacts(
     namedMetadata: Seq[String] = Nil,
     marksDeletes: Boolean = false,
     isMerge: Boolean = false,
-    broadcastsSource: Boolean = false
+    broadcastsSource: Boolean = false,
+    seeksByMetadata: Boolean = false
 )
 
 private[spark] object StatementFacts {

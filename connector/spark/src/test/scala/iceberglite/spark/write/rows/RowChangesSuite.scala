@@ -56,8 +56,10 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
     test(s"conditions may name metadata columns, by $mode") {
       val t = filled(3, mode)
-      sql(s"DELETE FROM $t WHERE _row_id = 17")
-      sql(s"UPDATE $t SET n = 500 WHERE _pos = 3 AND _file LIKE '%.parquet'")
+      sql(s"DELETE FROM $t WHERE _ROW_ID = 17")
+      sql(
+        s"UPDATE $t SET n = 500 WHERE _Pos = 3 AND _file LIKE '%.parquet' AND _FILE IN (SELECT DISTINCT _file FROM $t)"
+      )
       sql(
         s"MERGE INTO $t t USING (SELECT 21L AS k) u ON t._row_id = u.k " +
           "WHEN MATCHED AND t._last_updated_sequence_number = 1 THEN UPDATE SET n = t._row_id"
@@ -70,13 +72,18 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
 
     test(s"a MERGE finds rows by where they stand, by $mode") {
-      for (text <- Seq("STRING", "CHAR(3)")) {
+      for (text <- Seq("STRING", "CHAR(3)", "VARCHAR(3)")) {
         val t = create(s"id BIGINT, c $text", 2, mode)
+        def files = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet
         sql(s"INSERT INTO $t SELECT id % 60, concat('c', id % 5) FROM range(0, 100, 1, 2)")
         val again =
           s"(SELECT _file AS f, _pos AS p, row_number() OVER (PARTITION BY id ORDER BY _file, _pos) AS n FROM $t)"
-        val twice = s"(SELECT f, p FROM $again WHERE n > 1)"
-        sql(s"MERGE INTO $t t USING $twice u ON t._file = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
+        val twice = spark.sql(s"SELECT f, p FROM $again WHERE n > 1").cache()
+        twice.createOrReplaceTempView("twice")
+        val before = files
+        sql(s"MERGE INTO $t t USING twice u ON t._FILE = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
+        assert((before & files).size == (if (mode == "copy-on-write") 1 else 2), "one has no row twice")
+        twice.unpersist()
         assert(count(t) == 60 && rows(s"SELECT DISTINCT id, c FROM $t").size == 60)
         sql(s"MERGE INTO $t t USING $t u ON t._pos = u._pos AND t._file = u._file AND u.id < 7 " +
           "WHEN MATCHED AND t._pos = u._pos THEN UPDATE SET id = t.id + 1000")

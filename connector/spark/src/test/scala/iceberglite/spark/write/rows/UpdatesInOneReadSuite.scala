@@ -108,4 +108,11 @@ class UpdatesInOneReadSuite extends AnyFunSuite with StatementFixture with Adapt
     val missing = intercept[Exception](sql(s"UPDATE $t SET id = NULLIF(id, 3) WHERE id IN (SELECT id FROM $u)"))
     assert(messages(missing).contains("non-nullable field"), messages(missing))
   }
+
+  test("a condition that is none is refused as such") {
+    val error = intercept[Exception](
+      sql(s"UPDATE ${filled("copy-on-write", 2)} SET n = 1 WHERE (SELECT max(id) FROM ${others()})")
+    )
+    assert(messages(error).contains("FILTER_NOT_BOOLEAN"), messages(error))
+  }
 }
