@@ -1,9 +1,10 @@
 package iceberglite.spark.rules
 
-import org.apache.spark.sql.catalyst.expressions.{Exists, Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.expressions.{Exists, Literal}
+import org.apache.spark.sql.catalyst.plans.{FullOuter, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, ReplaceData}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
 import iceberglite.spark.write.rows.CopyOnWrite
 
@@ -14,18 +15,28 @@ import iceberglite.spark.write.rows.CopyOnWrite
 object FilesByMetadata extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
-    case write @ ReplaceData(_, Literal.TrueLiteral, query, _, None, _) => write.operation match {
-        case copy: CopyOnWrite if copy.statement.facts.seeksByMetadata =>
-          query.collectFirst {
-            case Join(target, source, LeftOuter, Some(condition), _) if SameTwice(source) =>
-              write.copy(condition = condition, groupFilterCondition = Some(hasMatch(target, source, condition)))
-          }.getOrElse(plan)
+    case write @ ReplaceData(table: DataSourceV2Relation, Literal.TrueLiteral, query, _, None, _) =>
+      write.operation match {
+        case copy: CopyOnWrite if copy.statement.facts.seeksByMetadata => sought(write, table, query)
         case _ => plan
       }
     case _ => plan
   }
 
-  /** As the optimizer has it by now: with the condition beside the subquery. */
-  private def hasMatch(target: LogicalPlan, source: LogicalPlan, condition: Expression): Expression =
-    Exists(source, condition.references.intersect(target.outputSet).toSeq, joinCond = Seq(condition))
+  private def sought(write: ReplaceData, table: DataSourceV2Relation, query: LogicalPlan): LogicalPlan = {
+    def readsTable(side: LogicalPlan) = side.exists {
+      case read: DataSourceV2Relation => read.table eq table.table
+      case _ => false
+    }
+    query.collectFirst { case join: Join if readsTable(join.left) => join } match {
+      case Some(Join(target, source, LeftOuter | FullOuter, Some(condition), _)) if SameTwice(source) =>
+        val outer = condition.references.intersect(target.outputSet).toSeq
+        // As the optimizer has it by now: with the condition beside the subquery.
+        val hasMatch = Exists(source, outer, joinCond = Seq(condition))
+        if (outer.isEmpty) write else write.copy(condition = condition, groupFilterCondition = Some(hasMatch))
+      // Of a source without rows Spark has taken the join away.
+      case None if !query.exists(_.isInstanceOf[Join]) => write.copy(condition = Literal.FalseLiteral)
+      case _ => write
+    }
+  }
 }

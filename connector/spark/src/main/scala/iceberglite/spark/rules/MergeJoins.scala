@@ -41,7 +41,7 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
         case copy: CopyOnWrite =>
           val joins = new Joins(copy.statement.facts, table, original)
           val joined = joins.in(query)
-          if (joins.rowsStay && !hasJoinsToCome(joined)) copy.statement.noteRowsStay()
+          if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined))) copy.statement.noteRowsStay()
           write.copy(query = joined)
         case _ => plan
       }
@@ -55,7 +55,7 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => plan
   }
 
-  /** Subqueries that become joins when this rule is through, which may move rows. */
+  /** Subqueries of a condition that become joins when this rule is through, which may move rows. */
   private def hasJoinsToCome(query: LogicalPlan): Boolean =
     query.exists(_.expressions.exists(SubqueryExpression.hasInOrCorrelatedExistsSubquery))
 

@@ -88,7 +88,26 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
         sql(s"MERGE INTO $t t USING $t u ON t._pos = u._pos AND t._file = u._file AND u.id < 7 " +
           "WHEN MATCHED AND t._pos = u._pos THEN UPDATE SET id = t.id + 1000")
         assert(count(t) == 60 && count(t, "id >= 1000") == 7)
+        // A source with a window, and a join of its own.
+        sql(s"MERGE INTO $t t USING (SELECT x._file AS f, x._pos AS p, y.id AS y, " +
+          s"row_number() OVER (PARTITION BY x.id ORDER BY x._pos) AS n FROM $t x LEFT JOIN $t y ON x.id = y.id) u " +
+          "ON t._file = u.f AND t._pos = u.p WHEN MATCHED AND u.y < 10 THEN DELETE")
+        assert(count(t) == 57)
+        val kept = files
+        sql(s"MERGE INTO $t t USING (SELECT * FROM VALUES ('f', 1L) AS v (f, p) WHERE false) u " +
+          "ON t._file = u.f AND t._pos = u.p WHEN MATCHED THEN DELETE")
+        assert(files == kept, "of a source without rows nothing is written")
+        sql(s"MERGE INTO $t t USING $t u ON t._pos IS NOT NULL AND u.id > 5000 WHEN MATCHED THEN DELETE")
+        assert(count(t) == 57)
       }
+    }
+
+    test(s"rows may be added beside some that are found by where they stand in a table with CHAR, by $mode") {
+      val t = create(s"id BIGINT, c CHAR(3)", 2, mode)
+      sql(s"INSERT INTO $t SELECT id, concat('c', id % 5) FROM range(0, 100, 1, 2)")
+      sql(s"MERGE INTO $t t USING (SELECT * FROM VALUES (1L), (1000L) AS v (p)) u ON t._pos = u.p " +
+        "WHEN MATCHED THEN UPDATE SET id = -1 WHEN NOT MATCHED THEN INSERT (id, c) VALUES (u.p, 'n')")
+      assert(count(t) == 101 && count(t, "id = -1") == 2 && count(t, "id = 1000 AND c = 'n'") == 1)
     }
 
     test(s"a column that hides what a statement needs is named, by $mode") {
