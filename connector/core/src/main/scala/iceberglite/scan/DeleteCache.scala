@@ -38,23 +38,25 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
     used(key).getOrElse(loaded(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
 
   private def loaded(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {
-    val own = new FutureTask[AnyRef](() => load)
+    // Since the look that found nothing another may have begun and ended.
+    val own = new FutureTask[AnyRef](() => used(key).getOrElse(kept(key, limits, weigh, load)))
     Option(loading.putIfAbsent(key, own)) match {
       case None =>
-        try {
-          own.run()
-          val value = outcome(own)
-          keep(key, value, weigh(value), limits)
-          value
-        } finally {
+        try outcome(ran(own))
+        finally {
           loading.remove(key, own)
           ()
         }
       case Some(other) =>
         // What went wrong for another may not for this one: that task may have been ended.
         try other.get()
-        catch { case _: ExecutionException => used(key).getOrElse(outcome(ran(own))) }
+        catch { case _: ExecutionException => outcome(ran(own)) }
     }
+  }
+
+  private def kept(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long, value: AnyRef): AnyRef = {
+    keep(key, value, weigh(value), limits)
+    value
   }
 
   private def ran(task: FutureTask[AnyRef]): FutureTask[AnyRef] = {

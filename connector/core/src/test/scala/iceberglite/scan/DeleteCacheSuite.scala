@@ -54,6 +54,29 @@ class DeleteCacheSuite extends AnyFunSuite {
     assert(cache.bytes == 0)
   }
 
+  test("a load that begins and ends between another's look for the value and its own load is not done again") {
+    val cache = new DeleteCache(() => now)
+    val loads = new AtomicInteger
+    def valueOf(key: AnyRef): String = cache.valueOf[String](key, limits, _ => 30)(loads.incrementAndGet().toString)
+
+    final class Key(looked: () => Unit) {
+      override def hashCode: Int = {
+        looked()
+        1
+      }
+      override def equals(that: Any): Boolean = that.isInstanceOf[Key]
+    }
+    var isFirst = true
+    // It looks for a value under the cache's lock, and for others that load it without.
+    val late = new Key(() =>
+      if (isFirst && !Thread.holdsLock(cache)) {
+        isFirst = false
+        assert(valueOf(new Key(() => ())) == "1")
+      }
+    )
+    assert(valueOf(late) == "1" && !isFirst && loads.get == 1)
+  }
+
   test("tasks that want the same at the same time wait for one load") {
     val cache = new DeleteCache(() => now)
     val loads = new AtomicInteger
