@@ -3,87 +3,55 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, CustomTaskMetric}
 
 /** What the tasks of a write have done, in the SQL tab. Spark makes the objects again by their classes' names. */
-final class AddedDataFiles extends CustomSumMetric {
-  override def name: String = AddedDataFiles.Name
-  override def description: String = "number of added data files"
-}
-private[write] object AddedDataFiles {
-  val Name = "addedDataFiles"
+sealed abstract class WriteMetric(override val name: String, override val description: String) extends CustomSumMetric {
+
+  /** As one task has it. */
+  private[write] def of(task: Long): CustomTaskMetric = WriteMetrics.Value(name, task)
 }
 
-final class AddedRecords extends CustomSumMetric {
-  override def name: String = AddedRecords.Name
-  override def description: String = "number of added records"
-}
-private[write] object AddedRecords {
-  val Name = "addedRecords"
-}
+final class AddedDataFiles extends WriteMetric("addedDataFiles", "number of added data files")
 
-final class AddedFileBytes extends CustomSumMetric {
-  override def name: String = AddedFileBytes.Name
-  override def description: String = "size of added data files in bytes"
-}
-private[write] object AddedFileBytes {
-  val Name = "addedFileSizeInBytes"
-}
+final class AddedRecords extends WriteMetric("addedRecords", "number of added records")
 
-final class InsertedRows extends CustomSumMetric {
-  override def name: String = InsertedRows.Name
-  override def description: String = "number of inserted rows"
-}
-private[write] object InsertedRows {
-  val Name = "insertedRows"
-}
+final class AddedFileBytes extends WriteMetric("addedFileSizeInBytes", "size of added data files in bytes")
 
-final class UpdatedRows extends CustomSumMetric {
-  override def name: String = UpdatedRows.Name
-  override def description: String = "number of updated rows"
-}
-private[write] object UpdatedRows {
-  val Name = "updatedRows"
-}
+final class InsertedRows extends WriteMetric("insertedRows", "number of inserted rows")
+
+final class UpdatedRows extends WriteMetric("updatedRows", "number of updated rows")
 
 /** By merge-on-read; by copy-on-write tasks seldom hear of them. */
-final class DeletedRows extends CustomSumMetric {
-  override def name: String = DeletedRows.Name
-  override def description: String = "number of deleted rows"
-}
-private[write] object DeletedRows {
-  val Name = "deletedRows"
-}
+final class DeletedRows extends WriteMetric("deletedRows", "number of deleted rows")
 
-final class CopiedRows extends CustomSumMetric {
-  override def name: String = CopiedRows.Name
-  override def description: String = "number of rows copied unchanged"
-}
-private[write] object CopiedRows {
-  val Name = "copiedRows"
-}
+final class CopiedRows extends WriteMetric("copiedRows", "number of rows copied unchanged")
 
 private[write] object WriteMetrics {
-  def all: Array[CustomMetric] = Array(new AddedDataFiles, new AddedRecords, new AddedFileBytes)
+  private val files = new AddedDataFiles
+  private val records = new AddedRecords
+  private val bytes = new AddedFileBytes
+  private val inserted = new InsertedRows
+  private val updated = new UpdatedRows
+  private val deleted = new DeletedRows
+  private val copied = new CopiedRows
+
+  def all: Array[CustomMetric] = Array(files, records, bytes)
 
   /** Of copy-on-write. */
-  def ofCopies: Array[CustomMetric] =
-    all ++ Array(new InsertedRows, new UpdatedRows, new DeletedRows, new CopiedRows)
+  def ofCopies: Array[CustomMetric] = ofChanges :+ copied
 
   /** Of merge-on-read. */
-  def ofChanges: Array[CustomMetric] = all ++ Array(new InsertedRows, new UpdatedRows, new DeletedRows)
+  def ofChanges: Array[CustomMetric] = all ++ Array[CustomMetric](inserted, updated, deleted)
 
   /** What became of the rows of one task. */
   def of(counts: RowCounts): Array[CustomTaskMetric] = Array(
-    TaskMetric(InsertedRows.Name, counts.inserted),
-    TaskMetric(UpdatedRows.Name, counts.updated),
-    TaskMetric(DeletedRows.Name, counts.deleted),
-    TaskMetric(CopiedRows.Name, counts.copied)
+    inserted.of(counts.inserted),
+    updated.of(counts.updated),
+    deleted.of(counts.deleted),
+    copied.of(counts.copied)
   )
 
   /** What one task has done. */
-  def of(files: Long, records: Long, bytes: Long): Array[CustomTaskMetric] = Array(
-    TaskMetric(AddedDataFiles.Name, files),
-    TaskMetric(AddedRecords.Name, records),
-    TaskMetric(AddedFileBytes.Name, bytes)
-  )
+  def of(addedFiles: Long, addedRecords: Long, addedBytes: Long): Array[CustomTaskMetric] =
+    Array(files.of(addedFiles), records.of(addedRecords), bytes.of(addedBytes))
 
-  final private case class TaskMetric(name: String, value: Long) extends CustomTaskMetric
+  final private[write] case class Value(override val name: String, override val value: Long) extends CustomTaskMetric
 }
