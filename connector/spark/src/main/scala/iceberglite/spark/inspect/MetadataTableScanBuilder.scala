@@ -1,12 +1,20 @@
 package iceberglite.spark.inspect
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.connector.read.{LocalScan, Scan, ScanBuilder, SupportsPushDownRequiredColumns}
+import org.apache.spark.sql.connector.read.{
+  LocalScan,
+  Scan,
+  ScanBuilder,
+  Statistics,
+  SupportsPushDownRequiredColumns,
+  SupportsReportStatistics
+}
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.inspect.MetadataTable
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.convert.InternalRows
+import iceberglite.spark.read.report.SizeEstimate
 import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.table.Table
 
@@ -38,7 +46,8 @@ final private class MetadataTableScan(
     view: MetadataTable,
     snapshot: Option[Snapshot],
     wanted: StructType
-) extends LocalScan {
+) extends LocalScan
+    with SupportsReportStatistics {
 
   private lazy val computed: Array[InternalRow] = SparkErrors.in(name) {
     val columns = view.schema(table)
@@ -48,6 +57,9 @@ final private class MetadataTableScan(
   }
 
   override def rows(): Array[InternalRow] = computed
+
+  /** Spark asks for joins, in the plan that it then runs: the rows are made once for both. */
+  override def estimateStatistics(): Statistics = SizeEstimate.of(computed.length.toLong, wanted).statistics()
 
   override def readSchema(): StructType = wanted
 

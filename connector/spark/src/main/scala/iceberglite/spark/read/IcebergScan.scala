@@ -1,10 +1,8 @@
 package iceberglite.spark.read
 
 import java.util
-import java.util.OptionalLong
 
 import scala.collection.JavaConverters._
-import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.util.METADATA_COL_ATTR_KEY
@@ -30,7 +28,7 @@ import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.{SparkFilters, SparkTypes}
 import iceberglite.spark.read.limit.FewerFiles
-import iceberglite.spark.read.report.{ColumnEstimates, Grouping, JoinColumns}
+import iceberglite.spark.read.report.{ColumnEstimates, Grouping, JoinColumns, ScanSize}
 import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -101,38 +99,18 @@ final private[spark] class IcebergScan(
     s"iceberg-lite ${files.table.name} ($snapshot) ${skipping.flatten.mkString("[", ", ", "]")}"
   }
 
-  override def estimateStatistics(): Statistics = {
-    val (rows, bytes) = files.planUnlessWhole.map(p => (p.report.liveRecords, p.report.resultBytes))
-      .orElse(fromSummary)
-      .getOrElse((files.plan.report.liveRecords, files.plan.report.resultBytes))
-    new ScanStatistics(rows, math.max(1L, (bytes * share).toLong), estimates)
-  }
+  private lazy val size = new ScanSize(files, columns, schema)
+
+  override def estimateStatistics(): Statistics = size.estimate.statistics(estimates)
 
   private lazy val estimates: util.Map[NamedReference, ColumnStatistics] =
     if (!session.sessionState.conf.cboEnabled) util.Collections.emptyMap()
-    else ColumnEstimates.of(files, columns).map { case (name, e) =>
-      (ColumnReference(name): NamedReference) -> (e: ColumnStatistics)
+    else ColumnEstimates.of(files, columns, size.averageLength).map { case (name, e) =>
+      (ColumnReference(name): NamedReference) -> e
     }.asJava
 
   /** The columns of the table, without metadata columns. */
   private def columns: Vector[NestedField] = wanted.fields.filterNot(f => wanted.metadataIds(f.id))
-
-  /** What the snapshot says of itself, where it is sure to be all: no row-level deletes. */
-  private def fromSummary: Option[(Long, Long)] = files.snapshot match {
-    case None => Some((0L, 0L))
-    case Some(snapshot) =>
-      def total(key: String): Option[Long] = snapshot.summary.get(key).flatMap(v => Try(v.toLong).toOption)
-      (total("total-records"), total("total-files-size"), total("total-delete-files")) match {
-        case (Some(rows), Some(bytes), Some(0L)) => Some((rows, bytes))
-        case _ => None
-      }
-  }
-
-  /** How much of a row is read, by the sizes that Spark assumes for types. */
-  private def share: Double = {
-    val all = SparkTypes.toSpark(files.schema).defaultSize
-    if (all == 0) 1.0 else math.min(1.0, schema.defaultSize.toDouble / all)
-  }
 
   // Spark sets it when it has the rows of a join's other side, and asks for a new batch right after. Two joins may
   // share the scan, so the last filters count alone.
@@ -187,13 +165,4 @@ final private[spark] class IcebergScan(
 final private case class ColumnReference(name: String) extends NamedReference {
   override def fieldNames(): Array[String] = Array(name)
   override def describe(): String = name
-}
-
-final private class ScanStatistics(
-    rows: Long,
-    bytes: Long,
-    override val columnStats: util.Map[NamedReference, ColumnStatistics]
-) extends Statistics {
-  override def sizeInBytes(): OptionalLong = OptionalLong.of(bytes)
-  override def numRows(): OptionalLong = OptionalLong.of(rows)
 }

@@ -85,11 +85,9 @@ final private[read] class PlannedFiles private (
 
   def planningMs: Long = planned._2
 
-  /** The plan, if it is there or must be made; absent where the snapshot's summary tells as much. */
-  def planUnlessWhole: Option[ScanPlan] = {
-    val isPart = filter != AlwaysTrue || limit != RowLimit.None || commits.isDefined
-    if (isPlanned || isPart) Some(plan) else None
-  }
+  /** Whether the plan was made already, or the rows are not all those of the snapshot, of which its summary tells. */
+  def isPlanNeeded: Boolean =
+    isPlanned || filter != AlwaysTrue || limit != RowLimit.None || commits.isDefined
 
   /**
    * Whether a condition that is a part of the filter holds for every row of the planned files by their partitions, so

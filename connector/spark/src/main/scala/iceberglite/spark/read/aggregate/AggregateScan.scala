@@ -5,21 +5,25 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.connector.expressions.aggregate.Aggregation
-import org.apache.spark.sql.connector.read.LocalScan
+import org.apache.spark.sql.connector.read.{LocalScan, Statistics, SupportsReportStatistics}
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import iceberglite.scan.{FileScanTask, ScanPlan}
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
 import iceberglite.spark.read.facts.{RowCount, ScanColumn}
+import iceberglite.spark.read.report.SizeEstimate
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.{Literal, PrimitiveType, Schema, TableMetadata}
 
 /** The answer to a query with aggregates, from metadata alone: no data file is opened, and no job is run. */
 final private[read] class AggregateScan private (schema: StructType, answer: Array[InternalRow], what: String)
-    extends LocalScan {
+    extends LocalScan
+    with SupportsReportStatistics {
   override def readSchema(): StructType = schema
 
   override def rows(): Array[InternalRow] = answer
+
+  override def estimateStatistics(): Statistics = SizeEstimate.of(answer.length.toLong, schema).statistics()
 
   override def description(): String = what
 

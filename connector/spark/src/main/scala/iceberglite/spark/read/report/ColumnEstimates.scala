@@ -18,17 +18,25 @@ import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Lit
  * What is known of the values of a column in the files of a scan, for Spark's cost-based optimizer.
  *
  * @param least and `greatest` as Spark holds them; absent for texts and binaries, of which it asks for none
+ * @param length the average bytes of a value, where Spark assumes fewer
  */
 final private[read] case class ColumnEstimate(
     distinct: Long,
     nulls: Long,
     least: Option[AnyRef],
-    greatest: Option[AnyRef]
+    greatest: Option[AnyRef],
+    length: Option[Long]
 ) extends ColumnStatistics {
   override def distinctCount(): OptionalLong = OptionalLong.of(distinct)
   override def nullCount(): OptionalLong = OptionalLong.of(nulls)
   override def min(): Optional[AnyRef] = least.fold(Optional.empty[AnyRef])(Optional.of(_))
   override def max(): Optional[AnyRef] = greatest.fold(Optional.empty[AnyRef])(Optional.of(_))
+  override def avgLen(): OptionalLong = length.fold(OptionalLong.empty)(OptionalLong.of(_))
+}
+
+/** Of a column whose values are longer than Spark assumes, of which nothing else is known. */
+final private[read] case class LongValues(bytes: Long) extends ColumnStatistics {
+  override def avgLen(): OptionalLong = OptionalLong.of(bytes)
 }
 
 /** The estimates of columns: from the sketches of the newest statistics file and from the metrics of the files. */
@@ -37,14 +45,22 @@ private[read] object ColumnEstimates {
   /**
    * Columns of which everything is known that Spark asks for: it takes one with a count of values and no bounds for a
    * column of nulls, which joins with nothing.
+   *
+   * @param averageLength the average bytes of a column's values, where Spark assumes fewer
    */
-  def of(files: PlannedFiles, columns: Vector[NestedField]): Map[String, ColumnEstimate] = {
+  def of(
+      files: PlannedFiles,
+      columns: Vector[NestedField],
+      averageLength: NestedField => Option[Long]
+  ): Map[String, ColumnStatistics] = {
     val distinct = distinctValues(files)
     columns.flatMap { column =>
-      for {
+      val length = averageLength(column)
+      val estimated = for {
         count <- distinct(column.id)
         estimate <- estimate(files, column, count)
-      } yield column.name -> estimate
+      } yield estimate.copy(length = length)
+      estimated.orElse(length.filter(_ => isText(column)).map(LongValues)).map(column.name -> _)
     }.toMap
   }
 
@@ -56,9 +72,15 @@ private[read] object ColumnEstimates {
         for {
           nulls <- all(facts.map(_.nulls)).map(n => math.min(n.sum, rows))
           (least, greatest) <- bounds(t, facts.filterNot(_.hasNoValue))
-        } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, least, greatest)
+        } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, least, greatest, None)
       case _ => None
     }
+
+  /** Spark compares values of other types with bounds: without these it expects no row for them. */
+  private def isText(column: NestedField): Boolean = column.fieldType match {
+    case StringType | BinaryType => true
+    case _ => false
+  }
 
   private type Bounds = (Option[AnyRef], Option[AnyRef])
 

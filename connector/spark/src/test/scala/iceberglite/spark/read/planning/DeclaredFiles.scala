@@ -1,0 +1,77 @@
+package iceberglite.spark.read.planning
+
+import java.util.UUID
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{DataFile, DataFiles, DeleteFile, FileFormat, FileMetadata, Table => PeerTable}
+import org.scalatest.Suite
+
+import iceberglite.spark.types.JavaTables
+
+/** Tables with entries of data and delete files that do not exist: they are planned, never read. */
+trait DeclaredFiles extends JavaTables { self: Suite =>
+
+  /**
+   * A table of Apache Iceberg's and ours.
+   *
+   * @param partitioned whether it has the identity partition `p`
+   */
+  protected def declaredTable(partitioned: Boolean, version: Int = 2): String = {
+    val name = newTable("declared")
+    val partitioning = if (partitioned) "PARTITIONED BY (p)" else ""
+    sql(
+      s"""CREATE TABLE ${peer(name)} (k BIGINT, p INT) USING iceberg $partitioning
+         |TBLPROPERTIES ('format-version' = '$version')""".stripMargin
+    )
+    name
+  }
+
+  /** @param offsets where the row groups of the file start */
+  protected def dataFile(
+      table: PeerTable,
+      bytes: Long,
+      rows: Long = 1000,
+      offsets: Seq[Long] = Nil,
+      partition: Int = 0
+  ): DataFile = {
+    val builder = DataFiles.builder(table.spec).withFormat(FileFormat.PARQUET)
+      .withPath(s"${table.location}/data/${UUID.randomUUID}.parquet").withFileSizeInBytes(bytes).withRecordCount(rows)
+    if (offsets.nonEmpty) builder.withSplitOffsets(offsets.map(java.lang.Long.valueOf).asJava)
+    if (table.spec.isPartitioned) builder.withPartitionPath(s"p=$partition")
+    builder.build()
+  }
+
+  protected def vector(table: PeerTable, of: DataFile, rows: Long): DeleteFile = {
+    val builder = FileMetadata.deleteFileBuilder(table.spec).ofPositionDeletes().withFormat(FileFormat.PUFFIN)
+      .withPath(s"${table.location}/data/${UUID.randomUUID}.puffin").withFileSizeInBytes(500).withRecordCount(rows)
+      .withReferencedDataFile(of.location).withContentOffset(4).withContentSizeInBytes(100)
+    if (table.spec.isPartitioned) builder.withPartition(of.partition)
+    builder.build()
+  }
+
+  /** A file of position deletes that may apply to all data files of a partition. */
+  protected def positionDeletes(table: PeerTable, bytes: Long, partition: Int = 0): DeleteFile = {
+    val builder = FileMetadata.deleteFileBuilder(table.spec).ofPositionDeletes().withFormat(FileFormat.PARQUET)
+      .withPath(s"${table.location}/data/${UUID.randomUUID}-deletes.parquet").withFileSizeInBytes(bytes)
+      .withRecordCount(100)
+    if (table.spec.isPartitioned) builder.withPartitionPath(s"p=$partition")
+    builder.build()
+  }
+
+  protected def append(table: String, files: PeerTable => Seq[DataFile]): Seq[DataFile] = {
+    val opened = loaded(table)
+    val added = files(opened)
+    val commit = opened.newAppend()
+    added.foreach(commit.appendFile)
+    commit.commit()
+    added
+  }
+
+  protected def addDeletes(table: String, files: PeerTable => Seq[DeleteFile]): Unit = {
+    val opened = loaded(table)
+    val commit = opened.newRowDelta()
+    files(opened).foreach(commit.addDeletes)
+    commit.commit()
+  }
+}
