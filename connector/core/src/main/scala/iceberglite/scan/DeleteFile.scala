@@ -14,6 +14,12 @@ final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: V
 
   def isEquality: Boolean = file.content == Content.EqualityDeletes
 
+  /** Whether it applies to one data file and no other. */
+  def isOfOneFile: Boolean = isVector || file.referencedDataFile.isDefined
+
+  /** The bytes that a reader needs: of a deletion vector, its part of the file. */
+  def storedBytes: Long = file.contentSizeInBytes.filter(_ => isVector).getOrElse(file.fileSizeInBytes)
+
   /** The same without what only planning needs, for the way to another JVM. */
   def withoutMetrics: DeleteFile = copy(file = file.copy(metrics = Metrics.Empty))
 

@@ -20,10 +20,38 @@ object Splits {
       openCost: Long,
       lookback: Int
   ): Vector[Vector[FileScanTask]] = {
+    check(targetSize, openCost, lookback)
+    pack(tasks.iterator.flatMap(pieces(_, targetSize)), targetSize, openCost, lookback)
+  }
+
+  /**
+   * Packs single row groups, also those of files of less than the target size. Row groups of more than half the target
+   * size of one file and smaller ones of another then fill a task, at the cost of more files that two tasks open.
+   */
+  def ofRowGroups(
+      tasks: Vector[FileScanTask],
+      targetSize: Long,
+      openCost: Long,
+      lookback: Int
+  ): Vector[Vector[FileScanTask]] = {
+    check(targetSize, openCost, lookback)
+    pack(tasks.iterator.flatMap(smallestPieces(_, targetSize)), targetSize, openCost, lookback)
+  }
+
+  private def check(targetSize: Long, openCost: Long, lookback: Int): Unit = {
     if (targetSize <= 0) throw InvalidArgument("split size", targetSize.toString, "It must be positive")
     if (lookback <= 0) throw InvalidArgument("planning lookback", lookback.toString, "It must be positive")
     if (openCost < 0) throw InvalidArgument("file open cost", openCost.toString, "It must not be negative")
-    pack(tasks.iterator.flatMap(pieces(_, targetSize)), targetSize, openCost, lookback)
+  }
+
+  /**
+   * Returns what a file, or a piece of one, counts in a group: its bytes and those of the deletes that apply to it alone,
+   * but at least the cost of opening these files. Delete files of a whole partition are read once for all its files.
+   */
+  def weight(task: FileScanTask, openCost: Long): Long = {
+    val own = task.deletes.iterator.filter(_.isOfOneFile)
+    val (files, bytes) = own.foldLeft((1L, task.length)) { case ((n, sum), d) => (n + 1, sum + d.storedBytes) }
+    math.max(bytes, files * openCost)
   }
 
   /** The same without cutting: a file of more than the target size is a group of its own. */
@@ -42,10 +70,15 @@ object Splits {
     if (task.length <= targetSize) Iterator.single(task)
     else {
       val cuts = rowGroups(task).getOrElse(evenly(task, targetSize))
-      val ends = joined(task.start, cuts :+ task.end, targetSize)
-      (task.start +: ends.init).iterator.zip(ends.iterator).map { case (start, end) =>
-        task.copy(start = start, length = end - start)
-      }
+      between(task, joined(task.start, cuts :+ task.end, targetSize))
+    }
+
+  private def smallestPieces(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
+    rowGroups(task).fold(pieces(task, targetSize))(cuts => between(task, cuts :+ task.end))
+
+  private def between(task: FileScanTask, ends: Vector[Long]): Iterator[FileScanTask] =
+    (task.start +: ends.init).iterator.zip(ends.iterator).map { case (start, end) =>
+      task.copy(start = start, length = end - start)
     }
 
   /**
@@ -107,7 +140,7 @@ object Splits {
     val groups = Vector.newBuilder[Vector[FileScanTask]]
     val open = ArrayBuffer.empty[Bin]
     pieces.foreach { piece =>
-      val weight = math.max(piece.length, openCost)
+      val weight = Splits.weight(piece, openCost)
       val fitting = firstWith(open, targetSize - weight)
       val bin = if (fitting < open.size) open(fitting) else new Bin
       if (fitting == open.size) open += bin

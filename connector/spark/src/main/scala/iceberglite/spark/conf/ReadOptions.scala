@@ -26,7 +26,7 @@ object ReadOptions {
   )(SparkOption.long(_).filter(_ >= 0)).inTable(TableProperty.SplitOpenFileCost.key)
 
   val AdaptiveSplits: SparkOption[Boolean] = SparkOption
-    .flag("adaptive-split-size", "Read small scans in smaller splits, so that all cores have work", default = true)
+    .flag("adaptive-split-size", "Adapt the split size to the bytes of the scan and to the cores", default = true)
     .inSession("spark.sql.iceberg.read.adaptive-split-size.enabled")
     .inTable("read.split.adaptive-size.enabled")
 
@@ -34,8 +34,8 @@ object ReadOptions {
     .derived[Int](
       "adaptive-split-parallelism",
       s"It must be 1 to ${Int.MaxValue}",
-      "How many tasks an adapted scan is spread over",
-      "four for each core of the application"
+      "Maximum number of tasks of an adapted scan whose splits are below the split size",
+      "four for each core, but no more than the larger of cores and `spark.sql.shuffle.partitions`"
     )(text => scala.util.Try(text.toInt).toOption.filter(_ > 0))
     .inSession("spark.sql.iceberg.read.adaptive-split-size.parallelism")
 
@@ -100,11 +100,17 @@ object ReadOptions {
   }
 }
 
-/** How one scan cuts its files and reads them. */
+/**
+ * The settings by which one scan cuts its files and reads them.
+ *
+ * @param parallelism how many tasks an adaptive scan has at most, unless these exceed the split size
+ * @param cores how many tasks run at once
+ */
 final case class ReadSettings(
     splitSize: Long,
     adaptive: Boolean,
     parallelism: Int,
+    cores: Int,
     lookback: Int,
     fileOpenCost: Long,
     vectorized: Boolean,
@@ -113,36 +119,65 @@ final case class ReadSettings(
     dataGrouping: Option[Boolean]
 ) {
 
-  /**
-   * The size of splits for a scan of so many bytes. Small files are small for their compression, not for their rows: down to
-   * the cost of opening one they are spread over the cores, as Spark's own Parquet scans are.
-   */
-  def splitSizeFor(bytes: Long): Long =
-    if (!adaptive) splitSize else math.max(bytes / parallelism, fileOpenCost).min(splitSize)
+  /** As many groups of files are no burden, however little they hold: a join that moves rows has as many tasks. */
+  def groupsAtLeast: Int = cores * ReadSettings.TasksPerCore
+
+  /** The size below which a scan is not cut into more tasks than there are cores. */
+  def leastSplitSize: Long = math.min(splitSize, ReadSettings.LeastSplitSize)
 
   /**
-   * The same for files that are written again: where there are enough of them for all cores they are not cut, or smaller
-   * ones would take their place.
+   * Returns the size of splits for a scan.
    *
-   * @param largest the bytes of the largest file
+   * Each core gets up to four tasks, of 16 MB or more, in whole rounds. A scan with fewer bytes has a task for each core,
+   * down to the cost of opening a file: files are small for their compression, not for their rows.
+   *
+   * @param weight the bytes to be read, in which a file counts with at least the cost of opening it
    */
-  def splitSizeOfReplaced(bytes: Long, largest: Long): Long = {
-    val usual = splitSizeFor(bytes)
-    if (largest > usual && bytes / largest >= parallelism / ReadSettings.TasksPerCore) largest else usual
+  def splitSizeFor(weight: Long): Long =
+    if (!adaptive) splitSize
+    else math.min(splitSize, wholeFiles(math.max(1L, math.max(fileOpenCost, ceilDivide(weight, tasksFor(weight))))))
+
+  private def tasksFor(weight: Long): Long = {
+    val wanted = weight / leastSplitSize
+    if (wanted >= parallelism) parallelism.toLong else math.max(cores.toLong, wanted / cores * cores)
+  }
+
+  /** Small files weigh the cost of opening one: without this, each task would leave a part of its size unused. */
+  private def wholeFiles(size: Long): Long =
+    if (fileOpenCost <= 0) size else ceilDivide(size, fileOpenCost) * fileOpenCost
+
+  private def ceilDivide(a: Long, b: Long): Long = a / b + (if (a % b == 0) 0 else 1)
+
+  /**
+   * Returns the size of splits for files that a statement writes again. Where there are enough of them for all cores they
+   * are not cut, or smaller files would replace them.
+   *
+   * @param largest the weight of the largest file
+   */
+  def splitSizeOfReplaced(weight: Long, largest: Long): Long = {
+    val usual = splitSizeFor(weight)
+    if (largest > usual && weight / largest >= cores) largest else usual
   }
 }
 
 object ReadSettings {
   private val TasksPerCore = 4
 
+  /** As in Apache Iceberg. */
+  private val LeastSplitSize = 16L << 20
+
   /** @throws iceberglite.spec.IcebergError.InvalidArgument for a value that cannot be */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): ReadSettings = {
     val settings = Settings.of(options, session, properties)
+    val cores = session.sparkContext.defaultParallelism
+    val shuffled = session.sessionState.conf.numShufflePartitions
+    val parallelism =
+      ReadOptions.Parallelism.given(settings).getOrElse(math.min(cores * TasksPerCore, math.max(cores, shuffled)))
     ReadSettings(
       splitSize = settings(ReadOptions.SplitSize),
       adaptive = ReadOptions.SplitSize.asked(settings).isEmpty && settings(ReadOptions.AdaptiveSplits),
-      parallelism = ReadOptions.Parallelism.given(settings)
-        .getOrElse(session.sparkContext.defaultParallelism * TasksPerCore),
+      parallelism = parallelism,
+      cores = math.min(cores, parallelism),
       lookback = settings(ReadOptions.Lookback),
       fileOpenCost = settings(ReadOptions.FileOpenCost),
       vectorized = settings(ReadOptions.Vectorization),

@@ -7,11 +7,11 @@ import org.apache.spark.sql.connector.read.{Batch, InputPartition, PartitionRead
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-import iceberglite.scan.{DeleteFile, FileScanTask, Splits}
+import iceberglite.scan.{DeleteFile, FileScanTask}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.parquet.ParquetBatches
-import iceberglite.spark.read.report.{GroupOrder, Grouping, JoinFilter}
+import iceberglite.spark.read.report.{Grouping, JoinFilter}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.{DoubleType, FloatType}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
@@ -36,32 +36,18 @@ final private[read] class IcebergBatch(
   private val settings = scan.settings
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
-    val tasks = chosen.getOrElse(scan.files.tasksWith(joined))
-    tasks.foreach(task => requireReadable(task.file))
+    val packed = chosen.fold(if (joined == AlwaysTrue) scan.tasks else scan.packing.of(scan.files.tasksWith(joined)))(
+      scan.packing.ofReplaced
+    )
+    packed.foreach(_.files.foreach(task => requireReadable(task.file)))
     val deletes = new SharedDeletes(requireReadable)
-    scan.grouping.flatMap(grouping => grouping.of(tasks).map(grouping -> _)) match {
-      case Some((grouping, groups)) => groups.flatMap { case (key, files) =>
-          val row = Grouping.row(key)
-          pieces(grouping, files).map(g => IcebergInputPartition.Grouped(g.map(fileTask(_, deletes)), row))
-        }.toArray
-      case None =>
-        val sizes = tasks.map(t => math.max(t.length, settings.fileOpenCost))
-        val splitSize =
-          if (chosen.isEmpty || sizes.isEmpty) settings.splitSizeFor(sizes.sum)
-          else settings.splitSizeOfReplaced(sizes.sum, sizes.max)
-        split(tasks, splitSize).map(g => IcebergInputPartition.Packed(g.map(fileTask(_, deletes)))).toArray
-    }
+    packed.map { task =>
+      val files = task.files.map(fileTask(_, deletes))
+      task.key.fold[InputPartition](IcebergInputPartition.Packed(files)) { key =>
+        IcebergInputPartition.Grouped(files, Grouping.row(key))
+      }
+    }.toArray
   }
-
-  /** Rows in order come in one piece. */
-  private def pieces(grouping: Grouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
-    if (grouping.order.isEmpty) split(files, settings.splitSize)
-    else Vector(GroupOrder.arranged(files, grouping.order, table.metadata).getOrElse(
-      throw new IllegalStateException(s"The files of a group of ${table.name} are in no order any more")
-    ))
-
-  private def split(tasks: Vector[FileScanTask], size: Long): Vector[Vector[FileScanTask]] =
-    Splits.of(tasks, size, settings.fileOpenCost, settings.lookback)
 
   override def planInputPartitions(): Array[InputPartition] = partitions
 

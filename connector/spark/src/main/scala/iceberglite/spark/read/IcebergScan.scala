@@ -74,6 +74,11 @@ final private[spark] class IcebergScan(
 
   private[read] def planned: Vector[FileScanTask] = files.plan.tasks
 
+  private[read] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
+
+  /** The tasks of the scan without the rows of a join's other side, for EXPLAIN and for batches. */
+  private[read] lazy val tasks: Vector[TaskFiles] = packing.of(planned)
+
   private[read] def filter: Expression = files.filter
 
   /** Whether Spark gets batches: it does, whatever the formats of the files, unless the user wants rows. */
@@ -82,8 +87,14 @@ final private[spark] class IcebergScan(
   override def columnarSupportMode(): ColumnarSupportMode =
     if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
 
-  /** For EXPLAIN: what is read, and what the filters spared. */
-  override def description(): String = {
+  /**
+   * For EXPLAIN: what is read, and what the filters spared. The number of tasks is that of all planned files: a join may
+   * leave fewer when it runs.
+   */
+  override def description(): String = describedWith(tasks.size)
+
+  /** @param taskCount the number of tasks, where others choose the files */
+  private[read] def describedWith(taskCount: Int): String = {
     val report = files.plan.report
     val snapshot = files.commits.fold(report.snapshotId.fold("no snapshot")(id => s"snapshot $id"))(_.description)
     val filters = Expression.conjuncts(files.plan.filter).mkString(" AND ")
@@ -94,7 +105,8 @@ final private[spark] class IcebergScan(
       files.limit.description,
       grouping.map(_.description),
       Some(report.deleteFiles).filter(_ > 0).map(n => s"deleteFiles=$n"),
-      if (isColumnar) None else Some("rows one by one")
+      if (isColumnar) None else Some("rows one by one"),
+      Some(s"tasks=$taskCount")
     )
     s"iceberg-lite ${files.table.name} ($snapshot) ${skipping.flatten.mkString("[", ", ", "]")}"
   }

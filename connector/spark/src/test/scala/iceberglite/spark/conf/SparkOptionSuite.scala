@@ -56,14 +56,26 @@ class SparkOptionSuite extends AnyFunSuite {
     assert(error.getMessage.contains("scan-task-set-id=1"))
   }
 
-  test("splits are as small as all tasks can use, but no smaller than a file costs to open") {
-    val mb = 1L << 20
-    val read =
-      ReadSettings(128 * mb, adaptive = true, 8, 10, 4 * mb, vectorized = true, 4096, true, dataGrouping = None)
-    assert(read.splitSizeFor(10 * mb) == 4 * mb)
-    assert(read.splitSizeFor(512 * mb) == 64 * mb)
-    assert(read.splitSizeFor(5000 * mb) == 128 * mb)
-    assert(read.copy(adaptive = false).splitSizeFor(10 * mb) == 128 * mb)
-    assert(read.copy(splitSize = 2 * mb).splitSizeFor(10 * mb) == 2 * mb)
+  private val mb = 1L << 20
+  private val settings =
+    ReadSettings(128 * mb, adaptive = true, 8, 2, 10, 4 * mb, vectorized = true, 4096, true, dataGrouping = None)
+
+  test("a scan gets four tasks for each core, of 16 MB or more, and a small one a task for each core") {
+    assert(settings.splitSizeFor(0) == 4 * mb)
+    assert(settings.splitSizeFor(10 * mb) == 8 * mb)
+    assert(settings.splitSizeFor(48 * mb) == 24 * mb)
+    assert(settings.splitSizeFor(70 * mb) == 20 * mb)
+    assert(settings.splitSizeFor(336 * mb) == 44 * mb)
+    assert(settings.splitSizeFor(512 * mb) == 64 * mb)
+    assert(settings.splitSizeFor(5000 * mb) == 128 * mb)
+    assert(settings.copy(cores = 16, parallelism = 64).splitSizeFor(48 * mb) == 4 * mb)
+    assert(settings.copy(adaptive = false).splitSizeFor(10 * mb) == 128 * mb)
+    assert(settings.copy(splitSize = 2 * mb).splitSizeFor(10 * mb) == 2 * mb)
+    assert(settings.copy(fileOpenCost = 0).splitSizeFor(0) == 1)
+  }
+
+  test("files that a statement writes again are not cut where there are enough of them for all cores") {
+    assert(settings.splitSizeOfReplaced(300 * mb, 100 * mb) == 100 * mb)
+    assert(settings.splitSizeOfReplaced(100 * mb, 60 * mb) == 20 * mb)
   }
 }

@@ -44,9 +44,9 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
       val plan = rows(s"EXPLAIN $mode $query").head.getString(0)
       assert(plan.contains(s"iceberg-lite $days (snapshot $snapshot)"), plan)
       assert(plan.contains("filters=") && plan.contains("ts >= TIMESTAMP"), plan)
-      assert(plan.contains("files=6 of 30, manifests=1 of 2]"), plan)
+      assert(plan.contains("files=6 of 30, manifests=1 of 2, tasks=2]"), plan)
     }
-    assert(scan(sql(s"SELECT * FROM $days")).scan.description.endsWith("[files=30 of 30, manifests=2 of 2]"))
+    assert(scan(sql(s"SELECT * FROM $days")).scan.description.endsWith("[files=30 of 30, manifests=2 of 2, tasks=2]"))
   }
 
   test("a filter that the partitions decide is not tested again on the rows, and any other is") {

@@ -11,8 +11,11 @@ private[report] object GroupMatch {
   private type Terms = Vector[(Int, GroupTerm)]
   private type Groups = Option[Vector[Vector[FileScanTask]]]
 
-  /** However little there is in them, so many groups are no burden. */
-  private val FewGroups = 1000L
+  /**
+   * The bytes on both sides for which moving the rows takes longer than a task of their own. Each group is a task, however
+   * little it holds.
+   */
+  private val WorthTask = 1L << 20
 
   /** The longest task may take so many times what it would take with all rows spread evenly. */
   private val Skew = 4L
@@ -54,7 +57,7 @@ private[report] object GroupMatch {
       val even = math.max(settings.splitSize, total / math.max(1, parallelism))
       sizes.forall { groups =>
         groups.nonEmpty && groups.max <= Skew * even &&
-        groups.size <= math.max(FewGroups, 2 * total / math.max(1L, settings.fileOpenCost))
+        groups.size <= math.max(settings.groupsAtLeast.toLong, total / WorthTask)
       }
     }
 }

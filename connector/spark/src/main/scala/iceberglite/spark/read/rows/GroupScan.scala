@@ -43,7 +43,7 @@ final private[rows] class GroupScan(inner: IcebergScan)
     if (CarriedRows.contains(column.name)) column.copy(metadata = Metadata.empty) else column
   })
 
-  override def description(): String = s"${inner.description()} whole files"
+  override def description(): String = s"${inner.describedWith(inner.packing.ofReplaced(tasks).size)} whole files"
 
   override def estimateStatistics(): Statistics = inner.estimateStatistics()
 

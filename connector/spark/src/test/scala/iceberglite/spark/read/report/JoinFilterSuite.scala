@@ -34,7 +34,7 @@ class JoinFilterSuite extends AnyFunSuite {
   }
 
   private val mb = 1L << 20
-  private val settings = ReadSettings(128 * mb, adaptive = true, 8, 10, 4 * mb, vectorized = true, 5000, true, None)
+  private val settings = ReadSettings(128 * mb, adaptive = true, 8, 2, 10, 4 * mb, vectorized = true, 5000, true, None)
 
   private def file(bytes: Long): FileScanTask = FileScanTask.whole(
     ContentFile(Content.Data, s"f$bytes", FileFormat.Parquet, 0, PartitionTuple.Empty, 1, bytes, Metrics.Empty),
@@ -45,7 +45,7 @@ class JoinFilterSuite extends AnyFunSuite {
 
   private def groups(bytes: Long*) = Some(bytes.map(b => Vector(file(b))).toVector)
 
-  test("two scans are grouped where no task becomes too long for it") {
+  test("two scans are grouped where no task becomes too long for it, and tasks are few or large enough") {
     def isWorth(left: Seq[Long], right: Seq[Long]) =
       GroupMatch.isWorth(groups(left: _*), groups(right: _*), settings, 100)
     assert(isWorth(Seq.fill(4)(10L), Seq.fill(4)(10L)))
@@ -53,9 +53,10 @@ class JoinFilterSuite extends AnyFunSuite {
     assert(isWorth(Seq(512 * mb, mb), Seq(mb, mb)))
     assert(!isWorth(Seq(513 * mb, mb), Seq(mb, mb)))
     assert(!isWorth(Seq(mb, mb), Seq.fill(2)(600 * mb)))
-    assert(isWorth(Seq.fill(1000)(10L), Seq(10L)))
-    assert(!isWorth(Seq.fill(1001)(10L), Seq(10L)))
-    assert(isWorth(Seq.fill(2000)(4 * mb), Seq(10L)))
+    assert(isWorth(Seq.fill(8)(10L), Seq(10L)))
+    assert(!isWorth(Seq.fill(9)(10L), Seq(10L)))
+    assert(isWorth(Seq.fill(2000)(mb), Seq(10L)))
+    assert(!isWorth(Seq.fill(2000)(mb / 2), Seq.fill(500)(mb / 2)))
     assert(!isWorth(Seq.empty, Seq(10L)))
     assert(!GroupMatch.isWorth(None, groups(1), settings, 100))
   }

@@ -1,0 +1,66 @@
+package iceberglite.spark.read
+
+import iceberglite.scan.{FileScanTask, Splits}
+import iceberglite.spark.conf.ReadSettings
+import iceberglite.spark.read.report.{GroupOrder, Grouping}
+import iceberglite.spec.TableMetadata
+
+/**
+ * The files that one task of Spark reads.
+ *
+ * @param key of the group that the files belong to; absent where the scan is not grouped
+ */
+final private[read] case class TaskFiles(files: Vector[FileScanTask], key: Option[Vector[Any]])
+
+/** Packs the files of a scan into tasks: across partitions, unless the scan is grouped. */
+final private[read] class TaskPacking(
+    settings: ReadSettings,
+    grouping: Option[Grouping],
+    metadata: TableMetadata,
+    tableName: String
+) {
+  def of(files: Vector[FileScanTask]): Vector[TaskFiles] = inGroups(files).getOrElse(ungrouped(packed(files)))
+
+  /** Packs files that a statement writes again. */
+  def ofReplaced(files: Vector[FileScanTask]): Vector[TaskFiles] = inGroups(files).getOrElse {
+    val weights = files.map(Splits.weight(_, settings.fileOpenCost))
+    if (files.isEmpty) Vector.empty
+    else ungrouped(split(files, settings.splitSizeOfReplaced(weights.sum, weights.max)))
+  }
+
+  private def ungrouped(tasks: Vector[Vector[FileScanTask]]): Vector[TaskFiles] = tasks.map(TaskFiles(_, None))
+
+  private def inGroups(files: Vector[FileScanTask]): Option[Vector[TaskFiles]] = for {
+    by <- grouping
+    groups <- by.of(files)
+  } yield groups.flatMap { case (key, ofKey) => pieces(by, ofKey).map(TaskFiles(_, Some(key))) }
+
+  /** Rows in order come in one piece. */
+  private def pieces(grouping: Grouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
+    if (grouping.order.isEmpty) split(files, settings.splitSize)
+    else Vector(GroupOrder.arranged(files, grouping.order, metadata).getOrElse(
+      throw new IllegalStateException(s"The files of a group of $tableName are in no order any more")
+    ))
+
+  /**
+   * Files, or runs of row groups, that do not fill a task leave some of its size unused. Where this leads to more tasks than
+   * there are cores, row groups are packed one by one, and splits are made larger, if fewer tasks come of it.
+   */
+  private def packed(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
+    val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum
+    val size = settings.splitSizeFor(weight)
+    val plain = split(files, size)
+    val enough = math.max(settings.cores.toLong, weight / size + 1)
+    if (plain.size <= enough) plain
+    else {
+      val sizes = Vector(size, math.max(size, settings.leastSplitSize)).distinct
+      (plain +: sizes.flatMap(s => Vector(split(files, s), splitAtRowGroups(files, s)))).minBy(_.size)
+    }
+  }
+
+  private def split(files: Vector[FileScanTask], size: Long): Vector[Vector[FileScanTask]] =
+    Splits.of(files, size, settings.fileOpenCost, settings.lookback)
+
+  private def splitAtRowGroups(files: Vector[FileScanTask], size: Long): Vector[Vector[FileScanTask]] =
+    Splits.ofRowGroups(files, size, settings.fileOpenCost, settings.lookback)
+}

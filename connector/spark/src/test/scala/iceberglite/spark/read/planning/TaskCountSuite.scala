@@ -1,0 +1,161 @@
+package iceberglite.spark.read.planning
+
+import scala.util.Random
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.scalatest.funsuite.AnyFunSuite
+
+/** How many tasks scans have, beside those of Apache Iceberg in the same session. */
+class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
+  private val KB = 1L << 10
+  private val MB = 1L << 20
+  private val Cores = 2
+
+  /** As in a session that sets nothing: the tests' own has two partitions, which Apache Iceberg's tasks depend on. */
+  private def shuffles[A](partitions: Int)(body: => A): A =
+    withConf("spark.sql.shuffle.partitions" -> partitions.toString)(body)
+
+  private def scans(df: DataFrame): Seq[BatchScanExec] =
+    collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }
+
+  private def tasks(query: String): Int = scans(sql(query)).map(_.inputPartitions.size).sum
+
+  private def query(table: String): String = s"SELECT * FROM $table"
+
+  /** @return tasks of ours and of Apache Iceberg's, after the check that ours are no more than these, or than cores */
+  private def compared(table: String, query: String => String = query): (Int, Int) = {
+    val counts = Seq(1, 200).map { partitions =>
+      shuffles(partitions) {
+        val (ours, theirs) = (tasks(query(table)), tasks(query(peer(table))))
+        assert(ours <= math.max(theirs, Cores), s"with $partitions shuffle partitions; Apache Iceberg has $theirs")
+        (ours, theirs)
+      }
+    }
+    counts.last
+  }
+
+  private def tableOf(sizes: Seq[Long], partitions: Int = 0): String = {
+    val table = declaredTable(partitions > 0)
+    append(table, t => sizes.zipWithIndex.map { case (s, i) => dataFile(t, s, partition = i % math.max(1, partitions)) })
+    table
+  }
+
+  test("twelve small files in twelve partitions share the tasks of the cores") {
+    val (ours, theirs) = compared(tableOf(Seq.fill(12)(450 * KB), partitions = 12))
+    assert(ours == Cores && theirs == 3)
+  }
+
+  test("thirteen and eighty-four small files have no more tasks than Apache Iceberg, in whole rounds of the cores") {
+    assert(compared(tableOf(Seq.fill(13)(350 * KB), partitions = 13)) == ((Cores, 4)))
+    val (ours, theirs) = compared(tableOf(Seq.fill(84)(450 * KB), partitions = 84))
+    assert(ours == 4 * Cores && theirs == 21)
+  }
+
+  test("a few small files, and one of few megabytes, are read by all cores") {
+    assert(compared(tableOf(Seq.fill(2)(450 * KB)))._1 == Cores)
+    assert(compared(tableOf(Seq(9 * MB)))._1 == Cores)
+    assert(compared(tableOf(Seq(450 * KB)))._1 == 1)
+  }
+
+  test("one large file, cut at its row groups or anywhere") {
+    for (group <- Seq(4, 16, 20, 128)) {
+      val table = declaredTable(partitioned = false)
+      val size = 1000 * MB
+      append(table, t => Seq(dataFile(t, size, offsets = 4L +: (group * MB until size by (group * MB)))))
+      val (ours, _) = compared(table)
+      assert(ours >= 4 * Cores, s"row groups of $group MB")
+    }
+    assert(compared(tableOf(Seq(1000 * MB)))._1 >= 4 * Cores)
+  }
+
+  test("files of mixed sizes") {
+    for (seed <- 1 to 5) {
+      val random = new Random(seed)
+      val sizes = Seq.fill(60)(math.pow(2, 10 + random.nextDouble() * 18).toLong)
+      val (ours, _) = compared(tableOf(sizes, partitions = 7))
+      assert(ours >= 2 * Cores, s"seed $seed")
+    }
+  }
+
+  test("very many large files have tasks of the split size") {
+    val (ours, theirs) = compared(tableOf(Seq.fill(300)(128 * MB)))
+    assert(ours == 300 && theirs == 300)
+  }
+
+  test("files with delete files") {
+    val vectors = declaredTable(partitioned = true, version = 3)
+    val files = append(vectors, t => (0 until 12).map(i => dataFile(t, 450 * KB, partition = i)))
+    addDeletes(vectors, t => files.map(vector(t, _, 10)))
+    val (ours, theirs) = compared(vectors)
+    assert(ours == 6 && theirs == 6)
+    val shared = tableOf(Seq.fill(40)(450 * KB), partitions = 1)
+    addDeletes(shared, t => Seq.fill(5)(positionDeletes(t, 100 * KB)))
+    assert(compared(shared)._1 <= 4 * Cores)
+  }
+
+  test("what a limit leaves of the files") {
+    val table = tableOf(Seq.fill(84)(450 * KB))
+    val (ours, _) = compared(table, t => s"SELECT * FROM $t LIMIT 11500")
+    assert(ours == Cores)
+  }
+
+  test("what a filter leaves of the files") {
+    val table = tableOf(Seq.fill(84)(450 * KB), partitions = 84)
+    val (ours, _) = compared(table, t => s"SELECT * FROM $t WHERE p < 12")
+    assert(ours == Cores)
+  }
+
+  test("the user's split size and number of tasks count") {
+    val table = tableOf(Seq.fill(12)(450 * KB))
+    def tasks(options: (String, String)*) =
+      shuffles(200)(spark.read.options(options.toMap).table(table).rdd.getNumPartitions)
+    assert(tasks("split-size" -> (8 * MB).toString) == 6)
+    assert(tasks("adaptive-split-size" -> "false") == 1)
+    assert(tasks("file-open-cost" -> "0") == Cores)
+  }
+
+  test("EXPLAIN shows the number of tasks") {
+    val table = tableOf(Seq.fill(12)(450 * KB), partitions = 12)
+    Seq(query(table), s"SELECT * FROM $table WHERE p = 3", s"SELECT * FROM $table LIMIT 1500").foreach { q =>
+      shuffles(200)(assert(sql(s"EXPLAIN $q").head.getString(0).contains(s", tasks=${tasks(q)}]"), q))
+    }
+  }
+
+  test("a star-schema join reads a fact table of many small partitions in the tasks of the cores") {
+    val (fact, days, shops) = (newTable("fact"), newTable("days"), newTable("shops"))
+    sql(s"CREATE TABLE ${peer(fact)} (day INT, shop INT, v INT) USING iceberg PARTITIONED BY (day)")
+    sql(s"INSERT INTO ${peer(fact)} SELECT int(id % 13), int(id % 5), int(id) FROM range(1300)")
+    sql(s"CREATE TABLE ${peer(days)} USING iceberg AS SELECT int(id) day, int(id / 7) week FROM range(13)")
+    sql(s"CREATE TABLE ${peer(shops)} USING iceberg AS SELECT int(id) shop, concat('s', id) name FROM range(5)")
+    def star(fact: String, days: String, shops: String) =
+      s"""SELECT week, name, sum(v) FROM $fact f JOIN $days d ON f.day = d.day JOIN $shops s ON f.shop = s.shop
+         |GROUP BY week, name""".stripMargin
+    shuffles(200) {
+      def factTasks(df: DataFrame) = {
+        df.collect()
+        scans(df).find(_.output.exists(_.name == "v")).get.inputRDD.getNumPartitions
+      }
+      val (ours, theirs) = (sql(star(fact, days, shops)), sql(star(peer(fact), peer(days), peer(shops))))
+      assert(factTasks(ours) == Cores && factTasks(theirs) == 4)
+      assert(ours.collect().map(_.toString).sorted.toSeq == theirs.collect().map(_.toString).sorted.toSeq)
+    }
+  }
+
+  test("a join of tables with very many small partitions moves rows rather than run a task for each partition") {
+    val (left, right) = (declaredTable(partitioned = true), declaredTable(partitioned = true))
+    def fill(bytes: Long): Unit =
+      Seq(left, right).foreach(t => append(t, p => (0 until 50).map(i => dataFile(p, bytes, 1000000L, partition = i))))
+    def join(l: String, r: String) = s"SELECT l.k, r.k FROM $l l JOIN $r r ON l.p = r.p"
+    def isGrouped = scans(sql(join(left, right))).exists(_.scan.description.contains("grouped by"))
+    fill(350 * KB)
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(shuffles(200) {
+      assert(!isGrouped)
+      assert(tasks(join(left, right)) <= tasks(join(peer(left), peer(right))))
+      fill(4 * MB)
+      Seq(left, right).foreach(t => sql(s"REFRESH TABLE $t"))
+      assert(isGrouped)
+    })
+  }
+}
