@@ -28,7 +28,7 @@ import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
-    joined: Expression,
+    joined: JoinFilter,
     chosen: Option[Vector[FileScanTask]],
     session: SparkSession
 ) extends Batch {
@@ -36,9 +36,7 @@ final private[read] class IcebergBatch(
   private val settings = scan.settings
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
-    val packed = chosen.fold(if (joined == AlwaysTrue) scan.tasks else scan.packing.of(scan.files.tasksWith(joined)))(
-      scan.packing.ofReplaced
-    )
+    val packed = chosen.fold(if (joined.isEmpty) scan.tasks else scan.packing.of(joined.tasks))(scan.packing.ofReplaced)
     packed.foreach(_.files.foreach(task => requireReadable(task.file)))
     val deletes = new SharedDeletes(requireReadable)
     packed.map { task =>
@@ -78,8 +76,6 @@ final private[read] class IcebergBatch(
     )
   }
 
-  private lazy val joinedRows: Expression = JoinFilter.forRows(scan.files.bound(joined))
-
   /** Files of a partition share what is left of the filter, and so most of what follows from it. */
   private var lastResidual: Expression = AlwaysTrue
   private var lastFilter: Option[(Expression, Set[Int])] = None
@@ -87,7 +83,7 @@ final private[read] class IcebergBatch(
   private def filterOf(task: FileScanTask): (Expression, Set[Int]) = lastFilter match {
     case Some(known) if lastResidual eq task.residual => known
     case _ =>
-      val filter = Expression.and(task.residual, joinedRows)
+      val filter = Expression.and(task.residual, joined.forRows)
       val made = (filter, floatingColumns(filter))
       lastResidual = task.residual
       lastFilter = Some(made)

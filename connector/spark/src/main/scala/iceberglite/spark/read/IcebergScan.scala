@@ -26,12 +26,11 @@ import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.ReadSettings
-import iceberglite.spark.convert.{SparkFilters, SparkTypes}
+import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.limit.FewerFiles
-import iceberglite.spark.read.report.{ColumnEstimates, Grouping, JoinColumns, ScanSize}
+import iceberglite.spark.read.report.{ColumnEstimates, Grouping, JoinColumns, JoinFilter, ScanSize}
 import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /** A scan of a table. Two are equal when they read the same, so that Spark can read once for both. */
 final private[spark] class IcebergScan(
@@ -70,7 +69,7 @@ final private[spark] class IcebergScan(
 
   /** Reads these files of it. */
   private[read] def batchOf(tasks: Vector[FileScanTask]): Batch =
-    new IcebergBatch(this, AlwaysTrue, Some(tasks), session)
+    new IcebergBatch(this, JoinFilter.none(files), Some(tasks), session)
 
   private[read] def planned: Vector[FileScanTask] = files.plan.tasks
 
@@ -126,7 +125,7 @@ final private[spark] class IcebergScan(
 
   // Spark sets it when it has the rows of a join's other side, and asks for a new batch right after. Two joins may
   // share the scan, so the last filters count alone.
-  @volatile private var joined: Expression = AlwaysTrue
+  @volatile private var joined: JoinFilter = JoinFilter.none(files)
 
   private lazy val joinColumns: Vector[NestedField] = JoinColumns.of(files, columns)
 
@@ -135,16 +134,15 @@ final private[spark] class IcebergScan(
     joinColumns.map(f => ColumnReference(f.name): NamedReference).toArray
 
   override def filter(predicates: Array[Predicate]): Unit = SparkErrors.in(files.table.name) {
-    val filters = new SparkFilters(files.schema, caseSensitive)
-    joined = predicates.flatMap(filters.convert(_)).map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
+    joined = JoinFilter.of(predicates, files, caseSensitive)
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
 
   /** Spark asks when it has the batch that it runs. */
   override def reportDriverMetrics(): Array[CustomTaskMetric] = {
-    if (joined == AlwaysTrue) ScanMetrics.of(files.plan.report, files.planningMs)
-    else metricsOf(files.tasksWith(joined))
+    val filter = joined
+    if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
   }
 
   private[read] def metricsOf(tasks: Vector[FileScanTask]): Array[CustomTaskMetric] =

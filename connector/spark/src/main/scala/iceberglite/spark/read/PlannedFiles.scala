@@ -130,9 +130,12 @@ final private[read] class PlannedFiles private (
   /** A condition on the columns of the scan's schema, bound to them. */
   def bound(condition: Expression): Expression = Bind(condition, schema, caseSensitive)
 
-  /** The planned files that may have rows for which one more condition holds, one that came with the rows of a join. */
-  def tasksWith(condition: Expression): Vector[FileScanTask] = {
-    val bound = this.bound(condition)
+  /**
+   * The planned files that may have rows for which one more condition holds, one that came with the rows of a join.
+   *
+   * @param bound the condition, bound to the columns of the scan's schema
+   */
+  def tasksWith(bound: Expression): Vector[FileScanTask] =
     if (bound == AlwaysTrue) plan.tasks
     else if (plan.keeps.has(columns(bound)) || limit != RowLimit.None) {
       val residual = residuals(bound)
@@ -142,7 +145,6 @@ final private[read] class PlannedFiles private (
       val both = Expression.and(filter, bound)
       copyWith(both, asked).plan.tasks
     }
-  }
 
   /** What is left of a condition for the rows of a file; worked out once for the files that share a partition tuple. */
   private def residuals(bound: Expression): FileScanTask => Expression = {

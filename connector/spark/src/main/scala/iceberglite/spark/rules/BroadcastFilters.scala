@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight, JoinSelectionHelper}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.logical.statsEstimation.EstimationUtils
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project, Subquery}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
@@ -20,9 +21,11 @@ import iceberglite.spark.read.IcebergScan
 /**
  * A side of a join that is broadcast tells the other which files have rows to join: by partitions, and by the bounds of the
  * key's column. Spark does that itself only for a side with a condition that looks selective, because it may have to run
- * the side twice for it; where the broadcast is there anyway it costs nothing.
+ * the side twice for it; where the broadcast is there anyway it costs no more than collecting the keys.
  */
 object BroadcastFilters extends Rule[LogicalPlan] with JoinSelectionHelper {
+  private val RowsForEachKey = 10
+  private val FewKeys = BigInt(1000)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case query: Subquery if query.correlated => plan
@@ -52,11 +55,18 @@ object BroadcastFilters extends Rule[LogicalPlan] with JoinSelectionHelper {
       built: LogicalPlan,
       builtKeys: Seq[Expression]
   ): LogicalPlan = keys.zipWithIndex.foldLeft(streamed) { case (plan, (key, index)) =>
-    scanOf(key, plan).fold(plan) { case (column, scan) =>
+    scanOf(key, plan).filter { case (_, scan) => isWorth(built, scan) }.fold(plan) { case (column, scan) =>
       val filter = DynamicPruningSubquery(column, built, builtKeys, index, onlyInBroadcast = true)
       plan.transformUp { case s: DataSourceV2ScanRelation if s eq scan => Filter(filter, s) }
     }
   }
+
+  /** Spark collects the keys in the driver, which for many of them takes longer than to read a small scan. */
+  private def isWorth(built: LogicalPlan, scan: DataSourceV2ScanRelation): Boolean =
+    rows(built) <= (rows(scan) / RowsForEachKey).max(FewKeys)
+
+  private def rows(plan: LogicalPlan): BigInt =
+    plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / EstimationUtils.getSizePerRow(plan.output))
 
   /** The scan that a key comes from, which can choose files by it, and the key as its rows have it. */
   private def scanOf(key: Expression, plan: LogicalPlan): Option[(Expression, DataSourceV2ScanRelation)] = plan match {

@@ -1,15 +1,72 @@
 package iceberglite.spark.read.report
 
+import org.apache.spark.sql.catalyst.util.TypeUtils
+import org.apache.spark.sql.connector.expressions.{
+  Expression => SparkExpression,
+  Literal => SparkLiteral,
+  NamedReference
+}
+import org.apache.spark.sql.connector.expressions.filter.{And => SparkAnd, Predicate}
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.convert.SparkFilters
+import iceberglite.spark.read.PlannedFiles
 import iceberglite.spec.Literal
-import iceberglite.spec.expr.Evaluate
-import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.{Evaluate, Expression}
 import iceberglite.spec.expr.Expression._
 
-/** What came with the rows of a join's other side, for the parts of the files that are left. */
+/**
+ * A filter that Spark adds when the query runs, from the rows of a join's other side, and what it leaves of a scan. It is
+ * converted, bound and planned once, because it may hold many thousands of values.
+ *
+ * @param bound the filter, bound to the columns of the scan
+ */
+final private[read] class JoinFilter private (val bound: Expression, files: PlannedFiles) {
+
+  /** The planned files that may have rows for which the filter holds. */
+  lazy val tasks: Vector[FileScanTask] = files.tasksWith(bound)
+
+  /** The filter for the rows of these files. */
+  lazy val forRows: Expression = JoinFilter.forRows(bound)
+
+  def isEmpty: Boolean = bound == AlwaysTrue
+}
+
 private[read] object JoinFilter {
 
   /** Every task carries the condition, and every row group and page is tested by it: longer lists become ranges. */
   private val MostValues = 100
+
+  /** Longer lists, unless there are many files, prune hardly more files than their range does. */
+  private val MostValuesForFiles = 10000
+  private val MostValuesForEachFile = 10
+
+  def none(files: PlannedFiles): JoinFilter = new JoinFilter(AlwaysTrue, files)
+
+  def of(predicates: Array[Predicate], files: PlannedFiles, caseSensitive: Boolean): JoinFilter = {
+    val most = math.max(MostValuesForFiles.toLong, MostValuesForEachFile.toLong * files.plan.tasks.size)
+    val filters = new SparkFilters(files.schema, caseSensitive)
+    val converted = predicates.map(withShortList(_, most)).flatMap(filters.convert(_)).map(_.expression)
+    new JoinFilter(files.bound(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
+  }
+
+  /** Replaces a list of more than `most` values by their range, before a literal is made of each. */
+  private[report] def withShortList(predicate: Predicate, most: Long): Predicate = predicate.children.toVector match {
+    case (column: NamedReference) +: values if predicate.name == "IN" && values.size > most =>
+      range(column, values).getOrElse(predicate)
+    case _ => predicate
+  }
+
+  private def range(column: NamedReference, values: Vector[SparkExpression]): Option[Predicate] = {
+    val literals = values.collect { case literal: SparkLiteral[_] if literal.value != null => literal }
+    literals.headOption.map { first =>
+      val ordering = TypeUtils.getInterpretedOrdering(first.dataType).on[SparkLiteral[_]](_.value)
+      new SparkAnd(
+        new Predicate(">=", Array(column, literals.min(ordering))),
+        new Predicate("<=", Array(column, literals.max(ordering)))
+      )
+    }
+  }
 
   /** Holds for every row that the condition holds for. */
   def forRows(bound: Expression): Expression = bound match {

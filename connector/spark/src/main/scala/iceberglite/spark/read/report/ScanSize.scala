@@ -50,7 +50,10 @@ final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedFi
 
   private lazy val rows: Long = {
     val unknown = files.plan.tasks.iterator.filterNot(_.file.hasRecordCount).map(_.length).sum
-    SizeEstimate.plus(files.plan.report.liveRecords, unknown / math.max(1, SparkTypes.toSpark(files.schema).defaultSize))
+    SizeEstimate.plus(
+      files.plan.report.liveRecords,
+      unknown / math.max(1, SparkTypes.toSpark(files.schema).defaultSize)
+    )
   }
 
   /** The columns whose values have no fixed length. */
@@ -76,7 +79,8 @@ final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedFi
       val tasks = ScanSize.sample(files.plan.tasks)
       val share = tasks.iterator.map(_.length).sum.toDouble / math.max(1L, files.plan.report.resultBytes)
       variable.map { column =>
-        val stored = tasks.iterator.map(storedBytes(_, ScanSize.leaves(column))).sum / math.max(share, Double.MinPositiveValue)
+        val stored =
+          tasks.iterator.map(storedBytes(_, ScanSize.leaves(column))).sum / math.max(share, Double.MinPositiveValue)
         column.id -> (stored - SizeEstimate.times(rows, width(column)).toDouble).toLong
       }.filter(_._2 > 0).toMap
     }

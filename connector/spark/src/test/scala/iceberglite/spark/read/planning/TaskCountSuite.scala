@@ -38,7 +38,10 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
 
   private def tableOf(sizes: Seq[Long], partitions: Int = 0): String = {
     val table = declaredTable(partitions > 0)
-    append(table, t => sizes.zipWithIndex.map { case (s, i) => dataFile(t, s, partition = i % math.max(1, partitions)) })
+    append(
+      table,
+      t => sizes.zipWithIndex.map { case (s, i) => dataFile(t, s, partition = i % math.max(1, partitions)) }
+    )
     table
   }
 

@@ -1,5 +1,8 @@
 package iceberglite.spark.read.report
 
+import org.apache.spark.sql.connector.expressions.{Expression => SparkExpression, Expressions, Literal => SparkLiteral}
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.types.{DataType, LongType => SparkLong}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.scan.FileScanTask
@@ -31,6 +34,28 @@ class JoinFilterSuite extends AnyFunSuite {
         assert(low == 0.0 && high == 101.0)
       case other => fail(other.toString)
     }
+  }
+
+  final private class LongValue(override val value: Any) extends SparkLiteral[Any] {
+    override def dataType(): DataType = SparkLong
+    override def toString: String = String.valueOf(value)
+  }
+
+  private def list(values: Any*): Predicate = {
+    val reference: SparkExpression = Expressions.column("id")
+    new Predicate("IN", (reference +: values.map(new LongValue(_))).toArray)
+  }
+
+  test("a list of more values than files can tell apart becomes its range before it is converted") {
+    val predicate = list(5L, null, 3L, 9L)
+    assert(JoinFilter.withShortList(predicate, 4) eq predicate)
+    val range = JoinFilter.withShortList(predicate, 3)
+    assert(range.children.map(p => p.children.mkString(s" ${p.asInstanceOf[Predicate].name} ")).toSeq ==
+      Seq("id >= 3", "id <= 9"))
+    val nulls = list(null, null)
+    assert(JoinFilter.withShortList(nulls, 1) eq nulls)
+    val other = new Predicate("=", list(1L).children)
+    assert(JoinFilter.withShortList(other, 0) eq other)
   }
 
   private val mb = 1L << 20

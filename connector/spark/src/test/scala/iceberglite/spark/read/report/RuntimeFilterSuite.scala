@@ -125,6 +125,21 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     spares(query, rows = 2L * RowsOfFile)
   }
 
+  test("more keys than are worth collecting: Spark is not told to, and reads all") {
+    val many = newTable()
+    sql(s"CREATE TABLE $many USING iceberg AS SELECT id AS k FROM range(5000)")
+    val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k")
+    assert(scan.runtimeFilters.isEmpty && rows == Files * RowsOfFile)
+  }
+
+  test("of more keys than ten thousand the least and the greatest count") {
+    val many = newTable()
+    val ids = "SELECT id + 350 AS k FROM range(12000)"
+    sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
+    val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k WHERE d.tag = 'x'"
+    spares(query)
+  }
+
   test("no key at all: nothing is read") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
       val df = sql(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag LIKE '%none'")

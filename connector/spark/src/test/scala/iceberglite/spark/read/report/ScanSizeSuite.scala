@@ -44,7 +44,9 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     )
     (0 until 2).foreach { batch =>
       sql(
-        s"""INSERT INTO ${peer(table)} SELECT id % 2 = 0, int(id), id, float(id), double(id), cast(id AS DECIMAL(30, 2)),
+        s"""INSERT INTO ${peer(
+            table
+          )} SELECT id % 2 = 0, int(id), id, float(id), double(id), cast(id AS DECIMAL(30, 2)),
            |date_add(DATE'2024-01-01', int(id % 9)), TIMESTAMP'2024-01-01 00:00:00', concat('s', id), X'0102',
            |named_struct('a', int(id), 'b', 'text'), array(int(id)), map('k', int(id)), int(id % 4)
            |FROM range(${batch * 2000}, ${batch * 2000 + 2000})""".stripMargin
@@ -65,7 +67,10 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
       val unread = theirs.output.map(_.dataType.defaultSize).sum - ours.output.map(_.dataType.defaultSize).sum
       val expected = theirs.stats.sizeInBytes - theirs.stats.rowCount.get * unread
       assert(ours.stats.rowCount == theirs.stats.rowCount, s"$projection $filter")
-      assert(ours.stats.sizeInBytes == expected.max(1) && (unread == 0 || filter.contains("p = 1")), s"$projection $filter")
+      assert(
+        ours.stats.sizeInBytes == expected.max(1) && (unread == 0 || filter.contains("p = 1")),
+        s"$projection $filter"
+      )
     }
   }
 
