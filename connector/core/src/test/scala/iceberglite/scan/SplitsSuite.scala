@@ -4,7 +4,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec.{FileFormat, PartitionSpec}
+import iceberglite.spec.{Content, FileFormat, PartitionSpec}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.tree.TestTable.{file, nameOf}
@@ -104,5 +104,32 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 0, 0, 1)).getMessage.contains("split size"))
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, 0, 0)).getMessage.contains("lookback"))
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, -1, 1)).getMessage.contains("open cost"))
+  }
+
+  test("row groups one by one fill groups that files as wholes do not") {
+    val files = Vector.tabulate(6)(i => task(s"f$i", 20, 0, 10))
+    assert(Splits.of(files, 30, 0, 10).size == 6)
+    val groups = Splits.ofRowGroups(files, 30, 0, 10)
+    assert(shown(groups).take(2) == Vector("f0[0,20) f1[0,10)", "f1[10,20) f2[0,20)") && groups.size == 4)
+    assert(shown(Splits.ofRowGroups(Vector(task("f", 100)), 40, 0, 1)) == Vector("f[0,40)", "f[40,80)", "f[80,100)"))
+  }
+
+  test("a file weighs its bytes with those of the deletes that are its own, and the cost of opening them") {
+    def delete(format: FileFormat, of: Option[String]) = DeleteFile(
+      file("d", size = 1000).copy(
+        content = Content.PositionDeletes,
+        format = format,
+        referencedDataFile = of,
+        contentSizeInBytes = Some(7L).filter(_ => format == FileFormat.Puffin)
+      ),
+      1L,
+      Vector.empty
+    )
+    val plain = task("f", 50)
+    assert(Splits.weight(plain, 0) == 50 && Splits.weight(plain, 60) == 60)
+    val vector = plain.copy(deletes = Vector(delete(FileFormat.Puffin, Some("f"))))
+    assert(Splits.weight(vector, 0) == 57 && Splits.weight(vector, 60) == 120)
+    val positions = Vector(delete(FileFormat.Parquet, Some("f")), delete(FileFormat.Parquet, None))
+    assert(Splits.weight(plain.copy(deletes = positions), 60) == 1050)
   }
 }

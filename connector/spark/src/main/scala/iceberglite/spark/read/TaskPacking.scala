@@ -50,8 +50,8 @@ final private[read] class TaskPacking(
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum
     val size = settings.splitSizeFor(weight)
     val plain = split(files, size)
-    val enough = math.max(settings.cores.toLong, weight / size + 1)
-    if (plain.size <= enough) plain
+    val fullTasks = (weight + size - 1) / size
+    if (plain.size <= math.max(settings.cores.toLong, fullTasks)) plain
     else {
       val sizes = Vector(size, math.max(size, settings.leastSplitSize)).distinct
       (plain +: sizes.flatMap(s => Vector(split(files, s), splitAtRowGroups(files, s)))).minBy(_.size)

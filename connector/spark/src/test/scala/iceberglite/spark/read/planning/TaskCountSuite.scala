@@ -82,6 +82,22 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     }
   }
 
+  test("files with row groups of all sizes") {
+    for (seed <- 1 to 5) {
+      val random = new Random(seed)
+      val table = declaredTable(partitioned = false)
+      append(
+        table,
+        t =>
+          Seq.fill(30) {
+            val ends = Seq.fill(1 + random.nextInt(8))(MB + random.nextInt(30 << 20)).scanLeft(4L)(_ + _)
+            dataFile(t, ends.last, offsets = ends.init)
+          }
+      )
+      assert(compared(table)._1 >= 2 * Cores, s"seed $seed")
+    }
+  }
+
   test("very many large files have tasks of the split size") {
     val (ours, theirs) = compared(tableOf(Seq.fill(300)(128 * MB)))
     assert(ours == 300 && theirs == 300)
