@@ -45,7 +45,7 @@ object SparkErrors {
       // Not the statement's fault: the same one may succeed later, so it is no AnalysisException.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists | _: AlreadyCommitted |
-          _: InvalidArgument | _: ValidationFailed => new StatementError(message, error)
+          _: InvalidArgument | _: ValidationFailed | _: ColumnWidened => new StatementError(message, error)
     }
   }
 

@@ -40,6 +40,13 @@ object IcebergError {
   final case class InvalidArgument(name: String, value: String, reason: String)
       extends IcebergError(s"Invalid value for $name: $value. $reason")
 
+  /** A column has values of a wider type than the one with which a query was created. */
+  final case class ColumnWidened(table: String, column: String, from: String, to: String)
+      extends IcebergError(
+        s"Cannot read column $column of table $table: its type was changed from $from to $to after this DataFrame was " +
+          "created. Create the DataFrame again, or leave the column out"
+      )
+
   /** Another commit came first. The only error after which the retry loop tries again. */
   final case class CommitConflict(table: String, reason: String)
       extends IcebergError(s"Commit to $table lost to a concurrent commit: $reason")

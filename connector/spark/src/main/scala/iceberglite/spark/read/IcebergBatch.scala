@@ -37,6 +37,7 @@ final private[read] class IcebergBatch(
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
     val packed = chosen.fold(if (joined.isEmpty) scan.tasks else scan.packing.of(joined.tasks))(scan.packing.ofReplaced)
+    if (packed.nonEmpty) scan.files.widened.check(scan.wanted.fields)
     packed.foreach(_.files.foreach(task => requireReadable(task.file)))
     val deletes = new SharedDeletes(requireReadable)
     packed.map { task =>

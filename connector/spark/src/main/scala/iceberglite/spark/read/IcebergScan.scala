@@ -116,7 +116,7 @@ final private[spark] class IcebergScan(
 
   private lazy val estimates: util.Map[NamedReference, ColumnStatistics] =
     if (!session.sessionState.conf.cboEnabled) util.Collections.emptyMap()
-    else ColumnEstimates.of(files, columns, size.averageLength).map { case (name, e) =>
+    else ColumnEstimates.of(files, files.widened.without(columns), size.averageLength).map { case (name, e) =>
       (ColumnReference(name): NamedReference) -> e
     }.asJava
 
@@ -127,7 +127,7 @@ final private[spark] class IcebergScan(
   // share the scan, so the last filters count alone.
   @volatile private var joined: JoinFilter = JoinFilter.none(files)
 
-  private lazy val joinColumns: Vector[NestedField] = JoinColumns.of(files, columns)
+  private lazy val joinColumns: Vector[NestedField] = JoinColumns.of(files, files.widened.without(columns))
 
   /** The columns by which a join with few rows on its other side spares files. */
   override def filterAttributes(): Array[NamedReference] =

@@ -69,9 +69,10 @@ final class IcebergScanBuilder(
 
   /** @return the filters that Spark has to apply to the rows */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
-    val ranges = filesFor(predicates.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
+    val usable = predicates.filterNot(files.widened.isIn)
+    val ranges = filesFor(usable.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
     val filters = new SparkFilters(schema, caseSensitive, new PartitionTexts(ranges))
-    val converted = predicates.map(p => p -> filters.convert(p))
+    val converted = predicates.map(p => p -> (if (usable.contains(p)) filters.convert(p) else None))
     pushed = converted.collect { case (p, Some(_)) => p }
     files = filesFor(converted.flatMap(_._2))
     val byMetrics = WholeFileQueries.contains(options)
@@ -89,7 +90,8 @@ final class IcebergScanBuilder(
 
   /** Spark asks only where it tests no row itself, as it does for the two that follow. */
   override def pushAggregation(aggregation: Aggregation): Boolean = SparkErrors.in(table.name) {
-    if (settings.aggregatePushDown) {
+    val columns = aggregation.aggregateExpressions ++ aggregation.groupByExpressions
+    if (settings.aggregatePushDown && !columns.exists(files.widened.isIn)) {
       answer = AggregateScan.of(aggregation, table.metadata, schema, caseSensitive, planWithMetricsOf)
     }
     answer.isDefined
@@ -98,7 +100,8 @@ final class IcebergScanBuilder(
   override def pushLimit(rows: Int): Boolean = limit(Some(RowLimit.AnyOf(rows)))
 
   override def pushTopN(orders: Array[SortOrder], rows: Int): Boolean = SparkErrors.in(table.name) {
-    limit(RowOrder.of(orders, schema, table.metadata, caseSensitive).map { order =>
+    val usable = orders.takeWhile(order => !files.widened.isIn(order.expression))
+    limit(RowOrder.of(usable, schema, table.metadata, caseSensitive).map { order =>
       planWithMetricsOf(Set(order.column.id))
       RowLimit.FirstOf(rows, order)
     })

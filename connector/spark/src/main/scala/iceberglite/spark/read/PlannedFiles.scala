@@ -53,15 +53,19 @@ final private[read] class PlannedFiles private (
 
   private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
-    val local = TableScan(table, snapshot, schema, filter, caseSensitive).copy(wholeFiles = wholeFiles)
+    val local = TableScan(table, snapshot, widened.planned, filter, caseSensitive).copy(wholeFiles = wholeFiles)
     val scan = planning.fold(local)(_.of(local, asked))
-    val make = commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, schema, filter, caseSensitive))
+    val make =
+      commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, widened.planned, filter, caseSensitive))
     val plan = limit.plan(known.map(_._1), make)
     isPlanned = true
     (plan, (System.nanoTime() - start) / 1000000L + known.fold(0L)(_._2))
   }
 
   @volatile private var isPlanned = false
+
+  /** The columns that are wider in the snapshot than in the schema of the scan. */
+  val widened: WidenedColumns = WidenedColumns.of(table.name, table.metadata, snapshot, schema)
 
   /** The same for somebody who wants no more than so many rows, and tests none of them. */
   def limitedTo(rows: RowLimit): PlannedFiles = {
@@ -148,7 +152,7 @@ final private[read] class PlannedFiles private (
 
   /** What is left of a condition for the rows of a file; worked out once for the files that share a partition tuple. */
   private def residuals(bound: Expression): FileScanTask => Expression = {
-    val sources = PartitionSources.schema(table.metadata, schema)
+    val sources = PartitionSources.schema(table.metadata, widened.planned)
     val bySpec = mutable.Map.empty[Int, Residual]
     val known = new IdentityHashMap[PartitionTuple, Expression]
     task => {

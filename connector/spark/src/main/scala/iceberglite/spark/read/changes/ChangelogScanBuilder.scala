@@ -56,7 +56,9 @@ final class ChangelogScanBuilder(
    */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
     val filters = new SparkFilters(visible, caseSensitive)
-    val converted = predicates.toVector.map(p => p -> filters.convert(p).flatMap(ChangelogFilter.of))
+    val converted = predicates.toVector.map { p =>
+      p -> (if (files.widened.isIn(p)) None else filters.convert(p).flatMap(ChangelogFilter.of))
+    }
     val ofRows = converted.collect { case (_, Some(ChangelogFilter.OfRow(filter))) => filter }
     val ofChanges = converted.collect { case (_, Some(ChangelogFilter.OfChange(filter))) => filter }
     pushed = converted.collect { case (p, Some(_)) => p }.toArray
