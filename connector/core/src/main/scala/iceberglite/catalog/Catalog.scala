@@ -19,6 +19,9 @@ trait Catalog extends Committer with AutoCloseable {
   /** What the catalog was set up with. */
   def properties: Map[String, String]
 
+  /** Whether a path is a valid table name: the directory of a table is all that this catalog knows about it. */
+  def allowsPaths: Boolean = false
+
   /** @return the namespaces directly below; of none, the top ones */
   def listNamespaces(parent: Vector[String]): Vector[Vector[String]]
   def namespaceExists(namespace: Vector[String]): Boolean

@@ -19,6 +19,8 @@ final class HadoopCatalog(
     protected val environment: Environment = Environment.system
 ) extends Catalog {
 
+  override def allowsPaths: Boolean = true
+
   override def listNamespaces(parent: Vector[String]): Vector[Vector[String]] = {
     requireNamespace(parent)
     directories(parent).filterNot(d => isTable(d._2)).map(d => parent :+ d._1)

@@ -27,6 +27,12 @@ object StorageSettings {
   private[io] val S3 = Set("s3", "s3a", "s3n")
   private val Azure = Set("abfs", "abfss", "wasb", "wasbs")
 
+  private val prefixes = Seq(HadoopPrefix, S3Settings.Prefix, "client.", "io.")
+
+  /** Returns those properties of a catalog that configure its storage. */
+  def of(properties: Map[String, String]): Map[String, String] =
+    properties.filter { case (key, _) => prefixes.exists(key.startsWith) }
+
   /**
    * @param properties of a catalog: those of Hadoop (`hadoop.fs.s3a.endpoint`), and those of S3 by the names that
    *   [[S3Settings]] knows; where both say something, Hadoop's count

@@ -19,7 +19,8 @@ import org.apache.spark.sql.sources.DataSourceRegister
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.catalog.PathTables
+import iceberglite.catalog.{HadoopCatalog, PathTables}
+import iceberglite.io.StorageSettings
 import iceberglite.spark.catalog.PathName
 import iceberglite.spec.IcebergError.InvalidArgument
 
@@ -94,21 +95,35 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 object IcebergSource {
   val ShortName = "iceberg-lite"
 
-  /** Serves tables by their path where the session's current catalog is none of ours. */
+  /** Serves tables by their path where the session's current catalog does not. */
   private val PathCatalog = "iceberg_lite_paths"
 
   private def catalogOfPaths(session: SparkSession): TableCatalog =
     session.sessionState.catalogManager.currentCatalog match {
-      case ours: LiteCatalog => ours
-      case _ =>
-        val prefix = s"spark.sql.catalog.$PathCatalog"
-        if (session.conf.getOption(prefix).isEmpty) {
-          session.conf.set(s"$prefix.type", "hadoop")
-          session.conf.set(s"$prefix.warehouse", session.sessionState.conf.warehousePath)
-          session.conf.set(prefix, classOf[SparkCatalog].getName)
-        }
-        session.sessionState.catalogManager.catalog(PathCatalog).asInstanceOf[TableCatalog]
+      case ours: LiteCatalog if ours.allowsPaths => ours
+      case ours: LiteCatalog => pathCatalog(session, storageOf(session, ours.name), s"${PathCatalog}_${ours.name}")
+      case _ => pathCatalog(session, Map.empty, PathCatalog)
     }
+
+  /** Returns the storage settings of a configured catalog: paths are read with the credentials of the current one. */
+  private def storageOf(session: SparkSession, catalog: String): Map[String, String] = {
+    val prefix = s"spark.sql.catalog.$catalog."
+    StorageSettings.of(session.conf.getAll.collect {
+      case (key, value) if key.startsWith(prefix) => key.substring(prefix.length) -> value
+    })
+  }
+
+  private def pathCatalog(session: SparkSession, storage: Map[String, String], withStorage: String): TableCatalog = {
+    val name = if (storage.isEmpty) PathCatalog else withStorage
+    val prefix = s"spark.sql.catalog.$name"
+    if (session.conf.getOption(prefix).isEmpty) {
+      val warehouse = session.sessionState.conf.warehousePath
+      val settings = storage ++ Map("type" -> HadoopCatalog.catalogType, "warehouse" -> warehouse)
+      settings.foreach { case (key, value) => session.conf.set(s"$prefix.$key", value) }
+      session.conf.set(prefix, classOf[SparkCatalog].getName)
+    }
+    session.sessionState.catalogManager.catalog(name).asInstanceOf[TableCatalog]
+  }
 
   private def notOurs(name: String, catalog: CatalogPlugin): Exception = SparkErrors.of(
     name,

@@ -21,6 +21,12 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
    */
   def registerTable(ident: Identifier, metadataFile: String): Table
 
+  /** Whether a path is a valid table name. */
+  def allowsPaths: Boolean
+
+  /** Why a name cannot be that of a table in this catalog, and what to do instead. */
+  def rejection(ident: Identifier): Option[String]
+
   /** The name of a table that the user may have meant by one that is not there. */
   def nearName(ident: Identifier): Option[String]
 }

@@ -30,6 +30,10 @@ import iceberglite.table.{StageMode, Table}
  * `spark.sql.catalog.lite.type` and the other properties of that kind of catalog.
  */
 class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOperations {
+
+  /** Whether paths are table names where the kind of the catalog allows it. */
+  protected def mayAllowPaths: Boolean = true
+
   private var setup: Option[CatalogSetup] = None
 
   private def settings: CatalogSetup =
@@ -40,7 +44,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override protected def catalog: Catalog = settings.catalog
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit =
-    setup = Some(SparkErrors.in(s"catalog $name")(CatalogSetup.of(name, options, SparkSession.active)))
+    setup = Some(SparkErrors.in(s"catalog $name")(CatalogSetup.of(name, options, SparkSession.active, mayAllowPaths)))
 
   override def name: String = settings.name
 
@@ -58,7 +62,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       catalog.listTables(namespace.toVector).map(id => Identifier.of(id.namespace.toArray, id.name)).toArray
     }
 
-  override def tableExists(ident: Identifier): Boolean = in(ident)(tables.home(ident).exists)
+  override def tableExists(ident: Identifier): Boolean = in(ident)(tables.exists(ident))
 
   override def loadTable(ident: Identifier): SparkTableInterface = load(ident, TimeTravel.Latest)
 
@@ -106,6 +110,10 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     }
   }
 
+  override def allowsPaths: Boolean = tables.allowsPaths
+
+  override def rejection(ident: Identifier): Option[String] = tables.rejection(ident)
+
   override def nearName(ident: Identifier): Option[String] = in(ident)(tables.nearName(ident))
 
   override def invalidateTable(ident: Identifier): Unit = tables.invalidate(ident)
@@ -149,7 +157,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       mode: StageMode
   ): StagedTable = in(ident) {
     val definition = TableDefinition(schema, partitions.toSeq, withoutName(ident, properties), isCaseSensitive)
-    val staged = tables.home(ident).stage(definition.creation, mode)
+    val staged = tables.homeOfNew(ident).stage(definition.creation, mode)
     new StagedSparkTable(staged, () => tables.invalidate(ident))
   }
 

@@ -31,7 +31,9 @@ import iceberglite.spec.IcebergError.Unsupported
 @nowarn("cat=deprecation") // Spark calls the newer forms, which pass on to these; every catalog has these
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private type Spark = TableCatalog with SupportsNamespaces with FunctionCatalog
-  private val ours = new SparkCatalog
+
+  /** Spark's catalog has the namespaces, and does not know paths. */
+  private val ours = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
   private var delegate: Option[Spark] = None
 
   private def sparks: Spark = delegate.getOrElse(throw new IllegalStateException("Spark has not set the delegate"))
@@ -64,6 +66,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
     ours.registerTable(ident, metadataFile)
   }
+
+  override def allowsPaths: Boolean = ours.allowsPaths
+
+  override def rejection(ident: Identifier): Option[String] = ours.rejection(ident)
 
   override def nearName(ident: Identifier): Option[String] = ours.nearName(ident)
 

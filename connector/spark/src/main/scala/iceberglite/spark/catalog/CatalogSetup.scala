@@ -19,15 +19,30 @@ final case class CatalogSetup(
 
 object CatalogSetup {
 
-  /** @param options those under `spark.sql.catalog.<name>.`; the case of their keys counts */
-  def of(name: String, options: CaseInsensitiveStringMap, session: SparkSession): CatalogSetup = {
+  /**
+   * Sets up a catalog.
+   *
+   * @param options those under `spark.sql.catalog.<name>.`; the case of their keys counts
+   * @param mayAllowPaths whether paths are table names where the kind of the catalog allows it
+   */
+  def of(
+      name: String,
+      options: CaseInsensitiveStringMap,
+      session: SparkSession,
+      mayAllowPaths: Boolean
+  ): CatalogSetup = {
     val properties = options.asCaseSensitiveMap.asScala.toMap
     val io = fileIO(name, properties, session)
     val catalog = Catalogs.open(CatalogProperty.StoredName.in(properties).getOrElse(name), properties, io)
     CatalogSetup(
       name,
       catalog,
-      new CatalogTables(catalog, new PathTables(io), new TableCache(expirationMs(name, properties))),
+      new CatalogTables(
+        name,
+        catalog,
+        Some(new PathTables(io)).filter(_ => mayAllowPaths && catalog.allowsPaths),
+        new TableCache(expirationMs(name, properties))
+      ),
       CatalogProperty.DefaultNamespace.in(properties).fold(Array.empty[String])(_.split('.')),
       CatalogProperty.UseNullableQuerySchema.flag(name, properties)
     )

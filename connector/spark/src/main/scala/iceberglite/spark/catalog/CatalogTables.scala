@@ -4,11 +4,11 @@ import scala.util.Try
 
 import org.apache.spark.sql.connector.catalog.Identifier
 
-import iceberglite.catalog.{Catalog, PathTables, Spelling}
+import iceberglite.catalog.{Catalog, HadoopCatalog, PathTables, Spelling}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.read.changes.ChangelogTable
-import iceberglite.spark.{LiveTable, OwnCommits, TimeTravel}
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spark.{IcebergSource, LiveTable, OwnCommits, TimeTravel}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 
@@ -39,23 +39,53 @@ object TableView {
  *   - a path, which has a slash: `/data/t`, and with selectors `/data/t#tag_v1,files`.
  *
  * A table of that very name comes before a selector.
+ *
+ * @param name the catalog's name in the session
+ * @param paths absent where paths are not names of tables
  */
-final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache) {
+final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTables], cache: TableCache) {
 
-  def find(ident: Identifier): Found = PathName.of(ident) match {
-    case Some(path) => path.selectors.foldLeft(Found(live(PathHome(paths, path.path)))) { (found, selector) =>
+  def allowsPaths: Boolean = paths.isDefined
+
+  def find(ident: Identifier): Found = (PathName.of(ident), paths) match {
+    case (Some(path), Some(tables)) =>
+      path.selectors.foldLeft(Found(live(PathHome(tables, path.path)))) { (found, selector) =>
         select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorsKnown(selector)))
       }
-    case None => find(idOf(ident))
+    // Spark takes the path in parquet.`/data/f` for a table first, and for a file only where there is no such table.
+    case (Some(path), None) => throw NotFound("table", path.toString, insteadOfPath)
+    case (None, _) => find(idOf(ident))
   }
 
-  /** Where an identifier's table is or will be, for statements that make or drop it. */
-  def home(ident: Identifier): Home = PathName.of(ident) match {
-    case Some(PathName(path, Vector())) => PathHome(paths, path)
-    case Some(path) =>
+  /** Returns where an identifier's table is or will be, for statements that create, rename or drop it. */
+  def home(ident: Identifier): Home = (PathName.of(ident), paths) match {
+    case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
+    case (Some(PathName(path, Vector())), Some(tables)) => PathHome(tables, path)
+    case (Some(path), _) =>
       throw InvalidArgument("path", path.toString, "It names a state of a table, which cannot be changed")
-    case None => NamedHome(catalog, idOf(ident))
+    case (None, _) => NamedHome(catalog, idOf(ident))
   }
+
+  /** Returns where a new table will be. A namespace before a path has no meaning, but it must exist. */
+  def homeOfNew(ident: Identifier): Home = {
+    val home = this.home(ident)
+    val namespace = ident.namespace.toVector
+    if (home.isInstanceOf[PathHome] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
+      throw NotFound("namespace", (name +: namespace).mkString("."), s"SHOW NAMESPACES IN $name lists those there are")
+    }
+    home
+  }
+
+  def exists(ident: Identifier): Boolean = !isRejectedPath(ident) && home(ident).exists
+
+  /** Why a name cannot be that of a table here, and what to do instead. */
+  def rejection(ident: Identifier): Option[String] = if (isRejectedPath(ident)) Some(insteadOfPath) else None
+
+  private def isRejectedPath(ident: Identifier): Boolean = paths.isEmpty && PathName.of(ident).isDefined
+
+  private def insteadOfPath: String =
+    s"Catalog $name has no tables by path. Write the name of a table, or read and write the path with " +
+      s"format(${IcebergSource.ShortName}) or in a catalog of type ${HadoopCatalog.catalogType}"
 
   /** What the user may have meant by the last part of a name that is not there. */
   def nearName(ident: Identifier): Option[String] = {
@@ -66,8 +96,13 @@ final class CatalogTables(catalog: Catalog, paths: PathTables, cache: TableCache
   }
 
   /** What others did to the table shows when it is next asked for, to the files of its metadata too. */
-  def invalidate(ident: Identifier): Unit = {
-    val place = PathName.of(ident).fold[Home](NamedHome(catalog, idOf(ident)))(path => PathHome(paths, path.path))
+  def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
+    case (Some(path), Some(tables)) => invalidate(PathHome(tables, path.path))
+    case (Some(_), None) =>
+    case (None, _) => invalidate(NamedHome(catalog, idOf(ident)))
+  }
+
+  private def invalidate(place: Home): Unit = {
     cache.known(place.key).orElse(there(place)).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
     cache.invalidate(place.key)
   }

@@ -3,18 +3,26 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{
   NoSuchTableException,
+  ResolvedIdentifier,
   UnresolvedRelation,
   UnresolvedTable,
   UnresolvedTableOrView
 }
-import org.apache.spark.sql.catalyst.plans.logical.{InsertIntoStatement, LogicalPlan, V2WriteCommand}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  DropTable,
+  InsertIntoStatement,
+  LogicalPlan,
+  V2CreateTablePlan,
+  V2WriteCommand
+}
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import iceberglite.spark.{CatalogNames, LiteCatalog}
+import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
+import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Tells the user which table of our catalogs has a name like the one that was not found. Spark asks a catalog only
- * whether a table is there, and its own message cannot say more.
+ * Tells the user which table of our catalogs has a name like the one that was not found, or why there can be none of
+ * this name. Spark asks a catalog only whether a table is there, and its own message cannot say more.
  */
 final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -32,17 +40,27 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
     case missing: UnresolvedRelation => suggest(missing.multipartIdentifier)
     case missing: UnresolvedTable => suggest(missing.multipartIdentifier)
     case missing: UnresolvedTableOrView => suggest(missing.multipartIdentifier)
+    case create: V2CreateTablePlan => reject(create.name)
+    case drop: DropTable => reject(drop.child)
+    case _ =>
+  }
+
+  /** Spark says only that a table that is to be replaced or dropped is not there. */
+  private def reject(target: LogicalPlan): Unit = target match {
+    case ResolvedIdentifier(catalog: LiteCatalog, ident) => catalog.rejection(ident).foreach { reason =>
+        val name = (catalog.name +: ident.namespace :+ ident.name).mkString(".")
+        throw SparkErrors.of(name, InvalidArgument("table name", ident.name, reason))
+      }
     case _ =>
   }
 
   private def suggest(name: Seq[String]): Unit = CatalogNames.resolve(session, name) match {
-    case (catalog: LiteCatalog, ident) => catalog.nearName(ident).foreach { near =>
-        // The class and parameters are those of Spark's own error, which programs look for.
+    case (catalog: LiteCatalog, ident) =>
+      val hint = catalog.rejection(ident).orElse(catalog.nearName(ident).map(near => s"did you mean ${quoted(near)}?"))
+      // The class and parameters are those of Spark's own error, which programs look for.
+      hint.foreach { text =>
         val missing = name.map(quoted).mkString(".")
-        throw new NoSuchTableException(
-          "TABLE_OR_VIEW_NOT_FOUND",
-          Map("relationName" -> s"$missing (did you mean ${quoted(near)}?)")
-        )
+        throw new NoSuchTableException("TABLE_OR_VIEW_NOT_FOUND", Map("relationName" -> s"$missing ($text)"))
       }
     case _ =>
   }

@@ -1,0 +1,151 @@
+package iceberglite.spark
+
+import java.nio.file.{Files, Path}
+
+import org.apache.spark.sql.{AnalysisException, SaveMode, SparkSession}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Paths as table names: file-system catalogs and the data source know them, other catalogs reject them. */
+class PathNamesSuite extends AnyFunSuite with SharedSession {
+
+  /** A session catalog over a file-system catalog: its namespaces are Spark's, so paths are no names in it either. */
+  private lazy val sessionCatalog: SparkSession = {
+    val session = spark.newSession()
+    SharedSession.catalogConf(
+      "spark_catalog",
+      classOf[SparkSessionCatalog].getName,
+      "type" -> "hadoop",
+      "warehouse" -> newDirectory().toUri.toString
+    ).foreach { case (key, value) => session.conf.set(key, value) }
+    session
+  }
+
+  /** A table that a file-system catalog has made. */
+  private def tableAtPath(): Path = {
+    val path = newDirectory().resolve("t")
+    sql(s"CREATE TABLE lite.`$path` USING iceberg AS SELECT 1 AS id")
+    path
+  }
+
+  private def rejected(session: SparkSession)(statement: String): Unit = {
+    val e = intercept[AnalysisException](session.sql(statement).collect())
+    assert(e.getMessage.contains("has no tables by path") && e.getMessage.contains("format(iceberg-lite)"), statement)
+  }
+
+  /** @param prefix the catalog and maybe a namespace, with a dot at the end */
+  private def everyStatement(prefix: String, path: Path): Seq[String] = Seq(
+    s"SELECT * FROM $prefix`$path`",
+    s"SELECT * FROM $prefix`$path`.files",
+    s"SELECT * FROM $prefix`$path#snapshots`",
+    s"SELECT * FROM $prefix`file://$path`",
+    s"INSERT INTO $prefix`$path` VALUES (2)",
+    s"INSERT OVERWRITE $prefix`$path` VALUES (2)",
+    s"DELETE FROM $prefix`$path` WHERE id = 1",
+    s"UPDATE $prefix`$path` SET id = 2",
+    s"MERGE INTO $prefix`$path` t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE",
+    s"TRUNCATE TABLE $prefix`$path`",
+    s"DESCRIBE TABLE $prefix`$path`",
+    s"ALTER TABLE $prefix`$path` ADD COLUMN x INT",
+    s"ALTER TABLE $prefix`$path` ADD PARTITION FIELD id",
+    s"ALTER TABLE $prefix`$path` CREATE BRANCH b",
+    s"ALTER TABLE $prefix`$path` RENAME TO ${prefix}renamed",
+    s"CREATE OR REPLACE TABLE $prefix`$path` (x INT) USING iceberg",
+    s"REPLACE TABLE $prefix`$path` (x INT) USING iceberg"
+  )
+
+  private def ids(path: Path): Seq[Int] =
+    spark.read.format("iceberg-lite").load(path.toString).collect().map(_.getInt(0)).toSeq
+
+  test("catalogs with a database and the session catalog reject paths in every statement") {
+    val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.", "litejdbc.").map(spark -> _)
+    (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
+      val path = tableAtPath()
+      everyStatement(prefix, path).foreach(rejected(session))
+      assert(ids(path) == Seq(1) && metadataFiles(path) == 1, prefix)
+      assert(!session.catalog.tableExists(s"$prefix`$path`"))
+    }
+  }
+
+  private def metadataFiles(path: Path): Int =
+    path.resolve("metadata").toFile.list().count(name => name.endsWith(".metadata.json") && !name.startsWith("."))
+
+  test("no statement makes or drops a table outside a catalog with a database") {
+    val databases = Seq(s"litejdbc.$ns.", "litejdbc.nowhere.").map(spark -> _)
+    (databases :+ sessionCatalog -> "spark_catalog.default.").foreach { case (session, prefix) =>
+      val path = newDirectory().resolve("t")
+      rejected(session)(s"CREATE TABLE $prefix`$path` (id INT) USING iceberg")
+      rejected(session)(s"CREATE TABLE IF NOT EXISTS $prefix`$path` (id INT) USING iceberg")
+      rejected(session)(s"CREATE TABLE $prefix`$path` USING iceberg AS SELECT 1 AS id")
+      assert(!Files.exists(path), prefix)
+      val table = tableAtPath()
+      // Spark itself answers for its own catalog.
+      if (session eq spark) {
+        rejected(session)(s"DROP TABLE $prefix`$table`")
+        rejected(session)(s"DROP TABLE IF EXISTS $prefix`$table` PURGE")
+      } else intercept[AnalysisException](session.sql(s"DROP TABLE $prefix`$table` PURGE"))
+      assert(ids(table) == Seq(1), prefix)
+    }
+  }
+
+  test("procedures, and renaming to a path, are rejected") {
+    val path = tableAtPath()
+    val metadata = path.resolve("metadata").resolve("v1.metadata.json")
+    rejected(spark)(s"CALL litejdbc.system.rollback_to_snapshot('`$path`', 1)")
+    rejected(spark)(s"CALL litejdbc.system.register_table('`$path-new`', '$metadata')")
+    val t = newTable(catalog = "litejdbc")
+    sql(s"CREATE TABLE $t (id INT) USING iceberg")
+    rejected(spark)(s"ALTER TABLE $t RENAME TO `$path-new`")
+    assert(sql(s"SELECT * FROM $t").count() == 0)
+  }
+
+  test("the data source reads and writes paths whatever catalog is current") {
+    Seq(spark.newSession() -> s"litejdbc.$ns", sessionCatalog -> "spark_catalog.default").foreach {
+      case (session, current) =>
+        session.sql(s"USE $current")
+        val path = newDirectory().resolve("t")
+        inSession(session) { s =>
+          s.range(1).write.format("iceberg-lite").save(path.toString)
+          s.range(1).write.format("iceberg-lite").mode(SaveMode.Append).save(path.toString)
+          assert(s.read.format("iceberg-lite").load(path.toString).count() == 2, current)
+          assert(s.read.format("iceberg-lite").load(s"$path#snapshots").count() == 2, current)
+        }
+    }
+  }
+
+  test("paths are read with the storage settings of the current catalog") {
+    val session = spark.newSession()
+    val directory = newDirectory()
+    SharedSession.catalogConf(
+      "withsettings",
+      classOf[SparkCatalog].getName,
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:sqlite:$directory/c.db",
+      "warehouse" -> directory.toUri.toString,
+      "hadoop.fs.mine.impl" -> classOf[org.apache.hadoop.fs.LocalFileSystem].getName
+    ).foreach { case (key, value) => session.conf.set(key, value) }
+    session.sql("USE withsettings")
+    inSession(session)(s => s.range(1).write.format("iceberg-lite").save(directory.resolve("t").toString))
+    val prefix = "spark.sql.catalog.iceberg_lite_paths_withsettings"
+    assert(session.conf.get(s"$prefix.hadoop.fs.mine.impl") == classOf[org.apache.hadoop.fs.LocalFileSystem].getName)
+    assert(session.conf.getOption(s"$prefix.uri").isEmpty && session.conf.get(s"$prefix.type") == "hadoop")
+  }
+
+  test("files of other sources are read by path where the current catalog rejects table paths") {
+    val directory = newDirectory().resolve("out")
+    spark.range(2).write.parquet(directory.toString)
+    Seq(spark.newSession() -> s"litejdbc.$ns", sessionCatalog -> "spark_catalog.default").foreach {
+      case (session, current) =>
+        session.sql(s"USE $current")
+        assert(session.sql(s"SELECT * FROM parquet.`$directory`").count() == 2)
+    }
+  }
+
+  test("a file-system catalog takes a path as a name; a namespace before it must exist") {
+    val path = newDirectory().resolve("t")
+    val e = intercept[AnalysisException](sql(s"CREATE TABLE lite.nowhere.`$path` (id INT) USING iceberg"))
+    assert(e.getMessage.contains("lite.nowhere") && !Files.exists(path))
+    sql(s"CREATE TABLE lite.$ns.`$path` (id INT) USING iceberg")
+    sql(s"INSERT INTO lite.`$path` VALUES (1)")
+    assert(ids(path) == Seq(1))
+  }
+}
