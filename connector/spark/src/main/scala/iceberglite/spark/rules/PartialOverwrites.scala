@@ -26,7 +26,7 @@ object PartialOverwrites extends Rule[LogicalPlan] with PredicateHelper {
             if write.deleteExpr != TrueLiteral && !mergesColumns(relation, write.query) =>
           val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
           val target = table.changedWith(options)
-          val condition = folded(PaddedTargets.padded(write.deleteExpr, relation, table))
+          val condition = folded(PaddedTargets.padded(NullConditions.typed(write.deleteExpr), relation, table))
           if (options.isDynamic || options.mergesSchema || hasWholeFiles(target, condition)) write
           else replaced(target, relation, condition, write.query)
         case _ => write

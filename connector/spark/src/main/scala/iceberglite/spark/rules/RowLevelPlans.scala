@@ -44,10 +44,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object RowLevelPlans extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case d: DeleteFromTable if d.resolved => completed(withoutMetadata(pinned(d), d.table))
-    case u: UpdateTable if u.resolved && u.aligned => completed(withoutMetadata(pinned(u), u.table))
+    case d: DeleteFromTable if d.resolved => completed(withoutMetadata(pinned(NullConditions.typed(d)), d.table))
+    case u: UpdateTable if u.resolved && u.aligned =>
+      completed(withoutMetadata(pinned(NullConditions.typed(u)), u.table))
     case m: MergeIntoTable if m.resolved && m.aligned =>
-      completed(withoutMetadata(pinned(m.copy(sourceTable = pinnedTables(m.sourceTable))), m.targetTable))
+      val source = pinnedTables(m.sourceTable)
+      completed(withoutMetadata(pinned(NullConditions.typed(m.copy(sourceTable = source))), m.targetTable))
   }
 
   /**
