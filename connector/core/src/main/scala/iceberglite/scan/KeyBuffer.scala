@@ -32,6 +32,9 @@ final class KeyBuffer {
     ()
   }
 
+  /** As Java and Apache Iceberg compare them: all NaNs are equal, and zero does not equal negative zero. */
+  def putDouble(value: Double): Unit = putLong(java.lang.Double.doubleToLongBits(value))
+
   def putBoolean(value: Boolean): Unit = putTag(if (value) KeyBuffer.True else KeyBuffer.Value)
 
   def putDecimal(value: BigDecimal): Unit = {
@@ -57,6 +60,8 @@ final class KeyBuffer {
     case null => putNull()
     case v: Integer => putLong(v.longValue)
     case v: java.lang.Long => putLong(v)
+    case v: java.lang.Float => putDouble(v.doubleValue)
+    case v: java.lang.Double => putDouble(v)
     case v: java.lang.Boolean => putBoolean(v)
     case v: String => putBytes(v.getBytes(UTF_8))
     // Queries see it as text.

@@ -8,7 +8,8 @@ import iceberglite.spec.Type._
 import iceberglite.spec.expr.KeyOverlap
 
 /**
- * The columns of `equality_ids` (spec: "Equality Delete Files"). A column that the table has dropped is still compared:
+ * The columns of `equality_ids` (spec: "Equality Delete Files"). The specification forbids float and double; Flink writes
+ * them all the same where they are in the key of an upsert, and Apache Iceberg reads them, as is done here. A column that the table has dropped is still compared:
  * it is as the schemas say that had it, and optional, as later files lack it.
  *
  * @param current the schema of the scan
@@ -45,7 +46,7 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
       case other => throw notAKey(deletes, found, s"is inside a ${other.getClass.getSimpleName.stripSuffix("Type")}")
     }
     found.last.fieldType match {
-      case t @ (FloatType | DoubleType | VariantType) => throw notAKey(deletes, found, s"is a $t")
+      case t @ VariantType => throw notAKey(deletes, found, s"is a $t")
       case _: NestedType => throw notAKey(deletes, found, "has parts")
       case _: PrimitiveType => KeyColumn(found)
     }
@@ -71,10 +72,16 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
 
 /** The delete columns of some equality delete files, and which files they cannot touch. */
 final private[scan] class Key(val columns: Vector[KeyColumn]) {
-  private val compared = columns.filterNot(_.isNested).map(_.field)
+  private val compared = columns.filterNot(_.isNested).map(_.field).filterNot(f => Key.isFloating(f.fieldType))
   private val ids = compared.map(_.id).toSet
   val overlap: KeyOverlap = new KeyOverlap(compared)
 
   /** The metrics of the columns alone: of the other columns of a deleted row nothing follows for rows with its key. */
   def metricsOf(deletes: ContentFile): Metrics = deletes.metrics.only(ids)
+}
+
+private object Key {
+
+  /** Bounds do not cover NaN, and some writers take negative zero for zero in them. */
+  def isFloating(t: Type): Boolean = t == FloatType || t == DoubleType
 }

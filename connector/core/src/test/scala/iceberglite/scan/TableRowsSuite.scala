@@ -173,10 +173,12 @@ class TableRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("keys of every type that may be one", ScanRules.allColumnsEqual) {
+  test("keys of every type that may be one", ScanRules.allColumnsEqual, ScanRules.floatingKeys) {
     val values = Seq[(PrimitiveType, AnyRef, AnyRef)](
       (BooleanType, Boolean.box(true), Boolean.box(false)),
       (IntType, Int.box(1), Int.box(2)),
+      (FloatType, Float.box(Float.NaN), Float.box(1)),
+      (DoubleType, Double.box(0.0), Double.box(-0.0)),
       (DecimalType(20, 3), new BigDecimal("1.000"), new BigDecimal("1.001")),
       (DateType, Int.box(-5), Int.box(5)),
       (TimeType, Long.box(5), Long.box(6)),

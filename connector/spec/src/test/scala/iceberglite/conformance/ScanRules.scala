@@ -141,12 +141,18 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
       "core/scan/KeyBuffer.scala",
       "spark/read/deletes/KeyTest.scala"
     )
-  val noFloatingKeys: Rule = rule(
-    "no-floating-keys",
+  val noNestedKeys: Rule = rule(
+    "no-nested-keys",
     "Equality Delete Files; adopted version 3: Types, defaults, transforms",
-    "Float, double, nested and variant columns, and those inside lists and maps, are no delete columns; the error names " +
-      "file and column. Nor does a delete file go without delete columns."
+    "Nested and variant columns, and those inside lists and maps, are no delete columns; the error names file and column. " +
+      "Nor does a delete file go without delete columns."
   )("core/scan/KeyColumns.scala")
+  val floatingKeys: Rule = rule(
+    "floating-keys",
+    "Equality Delete Files; adopted version 3: Types, defaults, transforms",
+    "Float and double delete columns are not written. Files of other writers that have them are read with the comparison of " +
+      "Apache Iceberg: a NaN equals every NaN, and zero does not equal negative zero."
+  )("core/scan/KeyBuffer.scala", "spark/read/deletes/KeyTest.scala", "core/scan/KeyColumns.scala")
   val droppedKey: Rule =
     rule("dropped-key", Equality, "A delete column that was dropped from the table is still compared.")(
       "core/scan/KeyColumns.scala"

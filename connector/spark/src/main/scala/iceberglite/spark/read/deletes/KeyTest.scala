@@ -6,6 +6,8 @@ import org.apache.spark.sql.types.{
   DataType,
   DateType,
   DecimalType,
+  DoubleType,
+  FloatType,
   IntegerType,
   LongType,
   StringType,
@@ -72,6 +74,8 @@ final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector)
     else
       dataType match {
         case _ if isWhole => key.putLong(longAt(row))
+        case FloatType => key.putDouble(vector.getFloat(row).toDouble)
+        case DoubleType => key.putDouble(vector.getDouble(row))
         case BooleanType => key.putBoolean(vector.getBoolean(row))
         case StringType =>
           val text = vector.getUTF8String(row)
