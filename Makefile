@@ -17,9 +17,8 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 SERVERS := .tools/servers/rest.classpath
 LAUNCHER := .tools/sbt-launch-$(SBT_VERSION).jar
-JAR := connector/spark/target/scala-2.12/iceberg-lite-spark-3.5_2.12-$(VERSION).jar
-BUNDLED := pyspark_iceberg/jars/$(notdir $(JAR))
-SOURCES := $(shell find connector -path '*/src/main/*' -type f) build.sbt VERSION $(wildcard project/*.sbt project/*.scala project/*.properties)
+BUNDLED := pyspark_iceberg/jars/iceberg-lite-spark-3.5_2.12-$(VERSION).jar
+SOURCES := $(shell find connector -path '*/src/main/*' -type f) build.sbt VERSION LICENSE NOTICE $(wildcard project/*.sbt project/*.scala project/*.properties)
 
 # sbt from the PATH, else its launcher as a Maven artifact.
 SBT_OPTIONS := -Dsbt.supershell=false -Dsbt.color=false -Xmx3g -Xss8m
@@ -43,7 +42,8 @@ endif
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-quickstart: $(READY) $(BUNDLED) ## run the main job on a year of real flights, into ./warehouse
+quickstart: ## run the main job on a year of real flights, into ./warehouse
+	@$(MAKE) -s --no-print-directory -j2 $(READY) $(BUNDLED)
 	@$(PY) examples/01_quickstart.py --warehouse $(WAREHOUSE)
 
 test: $(READY) $(BUNDLED) $(SERVERS) $(SPIN) ## run all tests, Scala and Python
@@ -74,8 +74,8 @@ shell: $(READY) $(BUNDLED) ## a PySpark shell with the catalog `lite` on ./wareh
 stack: $(READY) $(SERVERS) ## run the servers of docker-compose.yml without containers, by stack.env, until Ctrl-C
 	@cd tests && ../$(PY) -m servers.stack
 
-jar: $(JAR) ## build the connector's jar and print its path
-	@echo $(JAR)
+jar: $(BUNDLED) ## build the connector's jar, also into pyspark_iceberg/jars, and print its path
+	@echo $(BUNDLED)
 
 wheel: $(READY) $(BUNDLED) ## build the Python wheel, the jar in it, into dist/
 	@$(PY) -m build --wheel --no-isolation --outdir dist . > build-wheel.log 2>&1 || { cat build-wheel.log; exit 1; }
@@ -103,14 +103,10 @@ $(LAUNCHER): | check
 .tools/spin/usr/bin/spin:
 	@bash tests/model/install.sh .tools/spin
 
-$(JAR): $(SOURCES) $(SBT_READY) | check
-	@$(SBT) spark/assembly
-	@touch $(JAR)
-
 # The wheel carries the connector and SQLite's driver, whose native symbols forbid that it be shaded into our jar.
 $(BUNDLED): $(SOURCES) $(SBT_READY) | check
 	@$(SBT) spark/bundle
-	@touch $(JAR) $(BUNDLED)
+	@touch $(BUNDLED)
 
 # Servers for the tests and for make stack: their jars stay where sbt keeps what it fetches.
 $(SERVERS): build.sbt project/Dependencies.scala $(SBT_READY) | check

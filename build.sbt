@@ -3,7 +3,7 @@ ThisBuild / version := IO.read((ThisBuild / baseDirectory).value / "VERSION").tr
 ThisBuild / scalaVersion := "2.12.18"
 ThisBuild / versionScheme := Some("semver-spec")
 
-val bundle = taskKey[Seq[File]]("Puts the connector's jar and its drivers where the Python package takes them from")
+val bundle = taskKey[Seq[File]]("Puts the connector's jar and its drivers where the Python package expects them")
 
 val compilerOptions = Seq(
   "-release",
@@ -41,12 +41,12 @@ Global / concurrentRestrictions := Seq(
 )
 
 lazy val root = (project in file("."))
-  .aggregate(spec, core, spark, sparkSuites)
+  .aggregate(spec, core, spark, artifact, sparkSuites)
   .settings(publish / skip := true, name := "iceberg-lite")
 
 /** The rules of the Iceberg specification: no Spark, no Hadoop, no I/O. */
 lazy val spec = (project in file("connector/spec"))
-  .settings(common, name := "iceberg-lite-spec", libraryDependencies ++= Dependencies.jackson)
+  .settings(common, name := "iceberg-lite-spec", publish / skip := true, libraryDependencies ++= Dependencies.jackson)
 
 /** Every byte format, tables, commits and catalogs: no Spark. */
 lazy val core = (project in file("connector/core"))
@@ -54,6 +54,7 @@ lazy val core = (project in file("connector/core"))
   .settings(
     common,
     name := "iceberg-lite-core",
+    publish / skip := true,
     libraryDependencies ++= Dependencies.formats ++ Dependencies.hive ++ Dependencies.s3 ++ Dependencies.drivers,
     libraryDependencies += Dependencies.peer % Test
   )
@@ -63,7 +64,15 @@ lazy val spark = (project in file("connector/spark"))
   .dependsOn(core % "compile->compile;test->test")
   .settings(
     common,
-    name := "iceberg-lite-spark-3.5",
+    name := "iceberg-lite-spark",
+    publish / skip := true,
+    Compile / resourceGenerators += Def.task {
+      Seq("LICENSE", "NOTICE").map { name =>
+        val copy = (Compile / resourceManaged).value / "META-INF" / name
+        IO.copyFile((ThisBuild / baseDirectory).value / name, copy)
+        copy
+      }
+    }.taskValue,
     libraryDependencies ++= Dependencies.sparkSql ++ Dependencies.s3 ++ Dependencies.drivers,
     libraryDependencies += Dependencies.peer % Test,
     assembly / assemblyJarName := s"iceberg-lite-spark-3.5_2.12-${version.value}.jar",
@@ -72,6 +81,7 @@ lazy val spark = (project in file("connector/spark"))
     assembly / assemblyShadeRules := Dependencies.shaded,
     assembly / assemblyMergeStrategy := {
       case path if path.startsWith("META-INF/services/") => MergeStrategy.concat
+      case "META-INF/LICENSE" | "META-INF/NOTICE" => MergeStrategy.singleOrError
       case path if path.startsWith("META-INF/") => MergeStrategy.discard
       case _ => MergeStrategy.deduplicate
     },
@@ -82,8 +92,25 @@ lazy val spark = (project in file("connector/spark"))
       val wanted = assembly.value +: drivers
       IO.delete((jars * "*.jar").get)
       wanted.foreach(jar => IO.copyFile(jar, jars / jar.getName))
+      // The name and the dependencies of the published module, which a test reads.
+      (LocalProject("artifact") / makePom).value
       wanted.map(jar => jars / jar.getName)
     }
+  )
+
+/** What is published: the assembly, without dependencies, as Spark brings all libraries that it needs. */
+lazy val artifact = (project in file("connector/artifact"))
+  .settings(
+    name := "iceberg-lite-spark-3.5",
+    // By default the name of the module is that of the project with its dot replaced.
+    moduleName := name.value,
+    description := "Spark 3.5 connector for Iceberg tables",
+    licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
+    autoScalaLibrary := false,
+    Compile / packageBin := (spark / assembly).value,
+    Compile / packageSrc / mappings := (spec / Compile / packageSrc / mappings).value ++
+      (core / Compile / packageSrc / mappings).value ++ (spark / Compile / packageSrc / mappings).value,
+    Compile / packageDoc / publishArtifact := false
   )
 
 /** Spark's own suites on tables of ours: apart, because their jars bring settings and services of their own. */

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -39,6 +41,76 @@ def test_the_jar_holds_no_class_outside_the_connectors_packages(wheel: Path, tmp
     ours = ("iceberglite/", "org/apache/spark/sql/iceberglite/", "iceberg/DefaultSource.class")
     assert classes
     assert [n for n in classes if not n.startswith(ours)] == []
+
+
+def test_the_jar_carries_licence_and_notice(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        jar = archive.extract(next(n for n in archive.namelist() if "iceberg-lite-spark" in n), tmp_path)
+    with zipfile.ZipFile(jar) as archive:
+        for name in ("LICENSE", "NOTICE"):
+            assert archive.read(f"META-INF/{name}") == (ROOT / name).read_bytes()
+
+
+def test_the_wheel_carries_the_licences_of_what_it_redistributes(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        folder = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA")).rsplit("/", 1)[0]
+        for name in ("LICENSE", "NOTICE", "licenses/sqlite-jdbc-zentus.txt"):
+            assert archive.read(f"{folder}/licenses/{name}") == (ROOT / name).read_bytes()
+
+
+@pytest.fixture
+def tree_without_jars(tmp_path: Path) -> Path:
+    """Copy what the package is built from, as it is in a fresh clone."""
+    tree = tmp_path / "tree"
+    (tree / "pyspark_iceberg" / "jars").mkdir(parents=True)
+    for name in ("pyproject.toml", "setup.py", "VERSION", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, tree / name)
+    shutil.copytree(ROOT / "licenses", tree / "licenses")
+    for source in (ROOT / "pyspark_iceberg").glob("*.py"):
+        shutil.copy(source, tree / "pyspark_iceberg" / source.name)
+    return tree
+
+
+def build_in(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a source tree."""
+    return subprocess.run([sys.executable, *command], cwd=tree, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("stale", [False, True])
+def test_a_wheel_without_the_jar_of_its_version_is_not_built(tree_without_jars: Path, stale: bool) -> None:
+    if stale:
+        for name in ("iceberg-lite-spark-3.5_2.12-0.0.1.jar", "sqlite-jdbc-3.jar"):
+            (tree_without_jars / "pyspark_iceberg" / "jars" / name).touch()
+    done = build_in(tree_without_jars, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", ".")
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert "Cannot build the wheel: iceberg-lite-spark-3.5_2.12-" in said
+    assert "make wheel" in said
+    assert not list(tree_without_jars.glob("dist/*.whl"))
+
+
+def test_an_editable_installation_may_come_before_the_jar(tree_without_jars: Path) -> None:
+    program = "from setuptools.build_meta import build_editable; print(build_editable('.'))"
+    done = build_in(tree_without_jars, "-c", program)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_the_published_module_has_the_name_of_the_jar_and_no_dependencies() -> None:
+    version = (ROOT / "VERSION").read_text().strip()
+    folder = ROOT / "connector" / "artifact" / "target" / "scala-2.12"
+    pom = ElementTree.parse(folder / f"iceberg-lite-spark-3.5_2.12-{version}.pom").getroot()
+    name = "{http://maven.apache.org/POM/4.0.0}"
+    assert pom.findtext(f"{name}artifactId") == "iceberg-lite-spark-3.5_2.12"
+    assert pom.findtext(f"{name}groupId") == "io.github.iceberg-lite"
+    assert list(pom.iter(f"{name}dependency")) == []
+    assert pom.findtext(f"{name}licenses/{name}license/{name}name") == "Apache-2.0"
+
+
+def test_make_jar_puts_the_jars_into_the_package() -> None:
+    done = subprocess.run(["make", "-n", "-B", "jar"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "spark/bundle" in done.stdout
+    jar = done.stdout.splitlines()[-1].split()[-1]
+    assert Path(jar).parent == Path("pyspark_iceberg/jars")
 
 
 def test_an_installed_wheel_works_in_three_lines(wheel: Path, tmp_path: Path) -> None:

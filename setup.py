@@ -1,0 +1,37 @@
+"""Checks that a wheel carries the connector. Everything else about the package is in pyproject.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
+
+ROOT = Path(__file__).resolve().parent
+
+
+class WheelWithJars(bdist_wheel):
+    """Build the wheel, or fail where it would not work after its installation.
+
+    An editable installation may come before the jar: it finds the jar in the source tree as soon as it is built.
+    """
+
+    def run(self) -> None:
+        """Build the wheel.
+
+        Raises:
+            SystemExit: a jar is missing from the package.
+        """
+        version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+        jars = ROOT / "pyspark_iceberg" / "jars"
+        wanted = (f"iceberg-lite-spark-3.5_2.12-{version}.jar", "sqlite-jdbc-*.jar")
+        missing = [name for name in wanted if not list(jars.glob(name))]
+        if missing:
+            raise SystemExit(
+                f"Cannot build the wheel: {', '.join(missing)} not found in {jars}. "
+                "Run `make wheel` in the source tree, which builds the jars first (`make jar` builds only the jars)"
+            )
+        super().run()
+
+
+setup(cmdclass={"bdist_wheel": WheelWithJars})
