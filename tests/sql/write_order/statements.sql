@@ -4,7 +4,7 @@ CREATE TABLE t (id BIGINT, data STRING, ts TIMESTAMP, s STRUCT<x: INT>, `odd.nam
 
 INSERT INTO t VALUES (3, 'c', TIMESTAMP '2024-01-01 00:00:00', named_struct('x', 3), 3);
 
-ALTER TABLE t WRITE ORDERED BY id DESC, truncate(2, data) NULLS LAST;
+ALTER TABLE t WRITE ORDERED BY id DESC, truncate(data, 2) NULLS LAST;
 
 -- query
 SHOW TBLPROPERTIES t ('sort-order');

@@ -12,7 +12,7 @@ object AllManifestsTable extends MetadataTable {
 
   private val columns = Schema(
     0,
-    ManifestColumns.fields ++ Vector(
+    ManifestColumns.ofHistory ++ Vector(
       NestedField.required(18, "reference_snapshot_id", LongType),
       NestedField.optional(19, "key_metadata", BinaryType)
     )
@@ -22,8 +22,8 @@ object AllManifestsTable extends MetadataTable {
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
     val tree = MetadataTree.of(table.io, table.metadata)
-    val values = new ManifestValues(table.metadata)
+    val values = new ManifestValues(table.metadata, tree)
     for (s <- table.metadata.snapshots.iterator; m <- tree.manifests(s).iterator)
-      yield MetadataRow(values.of(m) ++ Vector(s.snapshotId, m.keyMetadata))
+      yield MetadataRow(values.ofHistory(m) ++ Vector(s.snapshotId, m.keyMetadata))
   }
 }

@@ -3,58 +3,95 @@ package iceberglite.inspect
 import java.nio.ByteBuffer
 
 import iceberglite.spec._
+import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.Type._
-import iceberglite.tree.PartitionSources
+import iceberglite.tree.{MetadataTree, PartitionSources}
 
 /** The columns of a manifest (spec: `manifest_file`), as the metadata tables show them. */
 private[inspect] object ManifestColumns {
-  val fields: Vector[NestedField] = Vector(
+
+  /** The columns of `manifests`. As in Apache Iceberg, all are required but what is unknown of partition fields. */
+  val ofSnapshot: Vector[NestedField] = columns(NestedField.required(_, _, _), nanRequired = false)
+
+  /** The columns of `all_manifests`. As in Apache Iceberg, others are required than in `manifests`. */
+  val ofHistory: Vector[NestedField] = columns(NestedField.optional(_, _, _), nanRequired = true)
+
+  /** @param field makes those fields that differ between the two tables */
+  private def columns(field: (Int, String, Type) => NestedField, nanRequired: Boolean): Vector[NestedField] = Vector(
     NestedField.required(14, "content", IntType, "0: data, 1: deletes"),
     NestedField.required(1, "path", StringType),
     NestedField.required(2, "length", LongType),
-    NestedField.optional(3, "partition_spec_id", IntType),
-    NestedField.optional(4, "added_snapshot_id", LongType),
-    NestedField.optional(5, "added_data_files_count", IntType),
-    NestedField.optional(6, "existing_data_files_count", IntType),
-    NestedField.optional(7, "deleted_data_files_count", IntType),
+    field(3, "partition_spec_id", IntType),
+    field(4, "added_snapshot_id", LongType),
+    field(5, "added_data_files_count", IntType),
+    field(6, "existing_data_files_count", IntType),
+    field(7, "deleted_data_files_count", IntType),
     NestedField.required(15, "added_delete_files_count", IntType),
     NestedField.required(16, "existing_delete_files_count", IntType),
     NestedField.required(17, "deleted_delete_files_count", IntType),
-    NestedField.optional(8, "partition_summaries", ListType(9, summaryType, elementRequired = true))
+    field(8, "partition_summaries", ListType(9, summaryType(nanRequired), elementRequired = true))
   )
 
-  private def summaryType: StructType = StructType(Vector(
+  private def summaryType(nanRequired: Boolean): StructType = StructType(Vector(
     NestedField.required(10, "contains_null", BooleanType),
-    NestedField.optional(11, "contains_nan", BooleanType),
+    if (nanRequired) NestedField.required(11, "contains_nan", BooleanType)
+    else NestedField.optional(11, "contains_nan", BooleanType),
     NestedField.optional(12, "lower_bound", StringType),
     NestedField.optional(13, "upper_bound", StringType)
   ))
 }
 
 /** The values, for the manifests of one table. */
-final private[inspect] class ManifestValues(metadata: TableMetadata) {
+final private[inspect] class ManifestValues(metadata: TableMetadata, tree: MetadataTree) {
   private val sources = PartitionSources.schema(metadata, metadata.schema)
 
-  def of(m: ManifestFile): Vector[Any] = {
+  /** The values of [[ManifestColumns.ofSnapshot]]. Counts that a version 1 list lacks come from the manifest itself. */
+  def ofSnapshot(m: ManifestFile): Vector[Any] = {
+    val known = for (added <- m.addedFilesCount; existing <- m.existingFilesCount; deleted <- m.deletedFilesCount)
+      yield Vector(added, existing, deleted)
+    val counts = known.getOrElse(counted(m))
+    val none = Vector(0, 0, 0)
+    (Vector(m.content.code, m.path, m.length, m.partitionSpecId, m.addedSnapshotId) ++
+      (if (m.content == ManifestContent.Data) counts ++ none else none ++ counts)) :+
+      summaries(m)((summary, _) => summary.containsNan).getOrElse(Vector.empty)
+  }
+
+  /** The values of [[ManifestColumns.ofHistory]]. */
+  def ofHistory(m: ManifestFile): Vector[Any] = {
     val counts = Vector(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount)
     val isData = m.content == ManifestContent.Data
     Vector(m.content.code, m.path, m.length, Some(m.partitionSpecId), Some(m.addedSnapshotId)) ++
       counts.map(count => if (isData) count else Some(0)) ++
       counts.map(count => if (isData) 0 else count.getOrElse(0)) :+
-      m.partitions.map(summaries(m.partitionSpecId, _))
+      summaries(m)((summary, ordinal) => summary.containsNan.getOrElse(hasNan(m, ordinal)))
   }
 
-  private def summaries(specId: Int, partitions: Vector[FieldSummary]): Vector[MetadataRow] = {
-    val spec = metadata.specsById.getOrElse(specId, PartitionSpec.Unpartitioned)
-    val types = spec.partitionType(sources).fields.map(_.fieldType)
-    partitions.zip(spec.fields.zip(types)).map { case (summary, (field, fieldType)) =>
-      // A bound of nothing but nulls is the word null, as in paths of partitions, and as in Apache Iceberg.
-      def human(bound: Option[ByteBuffer]): Option[String] = fieldType match {
-        case p: PrimitiveType =>
-          Some(bound.flatMap(SingleValue.decodeValid(p, _)).fold("null")(field.transform.toHuman))
-        case _: NestedType => None
-      }
-      MetadataRow.of(summary.containsNull, summary.containsNan, human(summary.lowerBound), human(summary.upperBound))
-    }
+  private def counted(m: ManifestFile): Vector[Int] = {
+    val statuses = tree.entries(m).map(_.status).toVector
+    Vector(EntryStatus.Added, EntryStatus.Existing, EntryStatus.Deleted).map(status => statuses.count(_ == status))
   }
+
+  private def hasNan(m: ManifestFile, ordinal: Int): Boolean =
+    tree.entries(m).exists(_.file.partition.values.lift(ordinal).flatten.exists {
+      case FloatLiteral(value) => value.isNaN
+      case DoubleLiteral(value) => value.isNaN
+      case _ => false
+    })
+
+  /** @param containsNan of a partition field, by its ordinal */
+  private def summaries(m: ManifestFile)(containsNan: (FieldSummary, Int) => Any): Option[Vector[MetadataRow]] =
+    m.partitions.map { partitions =>
+      val spec = metadata.specsById.getOrElse(m.partitionSpecId, PartitionSpec.Unpartitioned)
+      val types = spec.partitionType(sources).fields.map(_.fieldType)
+      partitions.zip(spec.fields.zip(types)).zipWithIndex.map { case ((summary, (field, fieldType)), ordinal) =>
+        // A bound of nothing but nulls is the word null, as in paths of partitions, and as in Apache Iceberg.
+        def human(bound: Option[ByteBuffer]): Option[String] = fieldType match {
+          case p: PrimitiveType =>
+            Some(bound.flatMap(SingleValue.decodeValid(p, _)).fold("null")(field.transform.toHuman))
+          case _: NestedType => None
+        }
+        val nan = containsNan(summary, ordinal)
+        MetadataRow.of(summary.containsNull, nan, human(summary.lowerBound), human(summary.upperBound))
+      }
+    }
 }

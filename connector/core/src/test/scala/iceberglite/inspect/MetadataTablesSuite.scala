@@ -7,10 +7,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.PartitionRules
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Literal.{DateLiteral, IntLiteral, StringLiteral}
+import iceberglite.spec.Literal.{DateLiteral, DoubleLiteral, IntLiteral, StringLiteral}
 import iceberglite.spec.Type._
 import iceberglite.spec.transform.{Bucket, Day, Identity, Void}
-import iceberglite.tree.TestTable
+import iceberglite.tree.{MetadataTree, TestTable}
 import iceberglite.tree.TestTable._
 
 class MetadataTablesSuite extends AnyFunSuite {
@@ -213,10 +213,33 @@ class MetadataTablesSuite extends AnyFunSuite {
     t.append(positionDeletes("p", partition = day(1)))
     val found = rows(t, "manifests")
     assert(found.map(r => (r("content"), r("added_data_files_count"), r("added_delete_files_count"))) ==
-      Vector((1, Some(0), 1), (0, Some(1), 0), (0, Some(2), 0)))
+      Vector((1, 0, 1), (0, 1, 0), (0, 2, 0)))
     assert(found.last("partition_summaries") ==
-      Some(Vector(MetadataRow.of(false, Some(false), Some("1970-01-02"), Some("1970-01-03")))))
+      Vector(MetadataRow.of(false, Some(false), Some("1970-01-02"), Some("1970-01-03"))))
     assert(rows(t, "all_manifests").map(_("reference_snapshot_id")) == Vector(1L, 2L, 2L, 3L, 3L, 3L))
+  }
+
+  test("what a manifest list leaves out of required columns comes from the manifest") {
+    val byWeight = PartitionSpec(0, Vector(PartitionField(7, 1000, "weight", Identity)))
+    val weighed = schema.copy(fields = schema.fields :+ NestedField.optional(7, "weight", DoubleType))
+    val t = new TestTable(weighed, Vector(byWeight))
+    def at(weight: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(weight))))
+    t.append(file("a", at(1)), file("b", at(2)))
+    t.append(file("c", at(Double.NaN)))
+    val tree = MetadataTree.of(t.table.io, t.metadata)
+    val values = new ManifestValues(t.metadata, tree)
+    val found = tree.manifests(t.metadata.currentSnapshot.get).map { m =>
+      val sparse = m.copy(
+        addedFilesCount = None,
+        existingFilesCount = None,
+        deletedFilesCount = None,
+        partitions = m.partitions.map(_.map(_.copy(containsNan = None)))
+      )
+      assert(values.ofSnapshot(sparse.copy(partitions = m.partitions)) == values.ofSnapshot(m))
+      val Some(Vector(summary: MetadataRow)) = values.ofHistory(sparse).last
+      (values.ofSnapshot(sparse)(5), summary.values(1))
+    }
+    assert(found == Vector((1, true), (2, false)))
   }
 
   test("partitions sums up the live files of each partition") {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.expressions.{Expressions, Literal, NamedRe
 import org.apache.spark.sql.connector.expressions.{Expression => SparkExpression, Transform => SparkTransform}
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, UnknownTransform, Void, Year}
+import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, Truncate, UnknownTransform, Void, Year}
 import iceberglite.spec.{TableMetadata, Transform, Transforms}
 
 /**
@@ -16,6 +16,14 @@ final case class PartitionTerm(source: Vector[String], transform: Transform) {
 
   /** As written in SQL: `bucket(16, id)`, or just the column. */
   def sql: String = sparkTransform.describe
+
+  /** As Apache Iceberg shows it in properties of a table: `bucket(16, id)`, but `truncate(name, 2)`. */
+  def inProperties: String = transform match {
+    case Truncate(width) =>
+      val column = Expressions.column(PartitionTerm.quoted(source))
+      Expressions.apply("truncate", column, Expressions.literal(width)).describe
+    case _ => sql
+  }
 
   /** As Spark knows it. */
   def sparkTransform: SparkTransform = PartitionTerm.sparkTransform(this)

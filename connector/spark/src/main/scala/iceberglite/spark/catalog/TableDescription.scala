@@ -48,7 +48,7 @@ object TableDescription {
     val term = PartitionTerm(table.schema.paths.getOrElse(field.sourceId, Vector("?")), field.transform)
     val direction = if (field.direction == SortDirection.Ascending) "ASC" else "DESC"
     val nulls = if (field.nullOrder == NullOrder.NullsFirst) "NULLS FIRST" else "NULLS LAST"
-    s"${term.sql} $direction $nulls"
+    s"${term.inProperties} $direction $nulls"
   }
 
   private def identifierFields(table: TableMetadata): Option[String] =

@@ -1,0 +1,94 @@
+package iceberglite.spark.inspect
+
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.inspect.MetadataTables
+import iceberglite.spark.SharedSession
+
+/** What a table says about itself, ours and the peer's side by side: metadata tables, properties and descriptions. */
+class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
+
+  /** Statements that create tables of all kinds; `{t}` stands for the table. */
+  private val tables: Seq[Seq[String]] = Seq(
+    Seq("CREATE TABLE {t} (id INT NOT NULL, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '1')"),
+    Seq(
+      "CREATE TABLE {t} (id INT, s STRING, d DOUBLE, ts TIMESTAMP, p STRUCT<x: INT, y: ARRAY<BINARY>>, " +
+        "m MAP<STRING, DECIMAL(9, 2)>) USING iceberg PARTITIONED BY (bucket(4, id), truncate(s, 2), days(ts), d)"
+    ),
+    Seq(
+      "CREATE TABLE {t} (id INT, s STRING) USING iceberg PARTITIONED BY (s) TBLPROPERTIES ('format-version' = '3')",
+      "ALTER TABLE {t} REPLACE PARTITION FIELD s WITH truncate(s, 3)",
+      "ALTER TABLE {t} ADD PARTITION FIELD id",
+      "ALTER TABLE {t} WRITE ORDERED BY id"
+    )
+  )
+
+  private def create(statements: Seq[String]): String = {
+    val t = newTable()
+    statements.foreach(s => sql(s.replace("{t}", peer(t))))
+    t
+  }
+
+  /** Without comments, which are in our own words. */
+  private def bare(t: DataType): DataType = t match {
+    case s: StructType => StructType(s.map(f => StructField(f.name, bare(f.dataType), f.nullable)))
+    case a: ArrayType => a.copy(elementType = bare(a.elementType))
+    case m: MapType => m.copy(keyType = bare(m.keyType), valueType = bare(m.valueType))
+    case other => other
+  }
+
+  private def schema(table: String): Seq[StructField] = bare(spark.table(table).schema).asInstanceOf[StructType]
+
+  test("all metadata tables have the peer's columns, types and nullability") {
+    val different = for {
+      t <- tables.map(create)
+      table <- MetadataTables.all
+      (ours, theirs) = (schema(s"$t.${table.name}"), schema(s"${peer(t)}.${table.name}"))
+      if ours != theirs
+    } yield s"${table.name}: ${ours.diff(theirs).mkString(", ")} instead of ${theirs.diff(ours).mkString(", ")}"
+    assert(different.isEmpty, different.mkString("\n", "\n", ""))
+  }
+
+  test("sort orders are described as by the peer") {
+    val t = create(tables(1))
+    Seq("id", "truncate(s, 2)", "truncate(2, s)", "bucket(8, id)", "bucket(id, 8)", "days(ts) DESC", "hours(ts)", "p.x",
+      "years(ts) NULLS LAST, truncate(s, 3) DESC NULLS FIRST").foreach { order =>
+      sql(s"REFRESH TABLE $t")
+      sql(s"ALTER TABLE $t WRITE ORDERED BY $order")
+      sql(s"REFRESH TABLE ${peer(t)}")
+      def described(table: String): String = rows(s"SHOW TBLPROPERTIES $table ('sort-order')").head.getString(1)
+      assert(described(t) == described(peer(t)), order)
+    }
+  }
+
+  test("partitions are described as by the peer") {
+    tables.map(create).foreach { t =>
+      def described(table: String): Seq[String] =
+        rows(s"DESCRIBE TABLE $table").map(_.toString.replace("lite.", "ice.")).filter(_.contains("Part"))
+      def statement(table: String): Option[String] = rows(s"SHOW CREATE TABLE $table").head.getString(0)
+        .split('\n').find(_.startsWith("PARTITIONED BY"))
+      assert(described(t) == described(peer(t)))
+      assert(statement(t) == statement(peer(t)))
+    }
+  }
+
+  test("both forms of a transform with a parameter are read in every statement") {
+    Seq("truncate(s, 2)" -> "truncate(2, s)", "bucket(4, id)" -> "bucket(id, 4)").foreach { case (one, other) =>
+      val made = Seq(one, other).map { form =>
+        val t = newTable()
+        // Spark's own parser reads bucket in CREATE TABLE, and only in one form.
+        val parsed = if (form.startsWith("bucket")) one else form
+        sql(s"CREATE TABLE $t (id INT, s STRING) USING iceberg PARTITIONED BY ($parsed)")
+        sql(s"ALTER TABLE $t DROP PARTITION FIELD $form")
+        sql(s"ALTER TABLE $t ADD PARTITION FIELD $form")
+        sql(s"ALTER TABLE $t REPLACE PARTITION FIELD $form WITH id")
+        sql(s"ALTER TABLE $t REPLACE PARTITION FIELD id WITH $form AS named")
+        sql(s"ALTER TABLE $t WRITE ORDERED BY $form")
+        val properties = rows(s"SHOW TBLPROPERTIES $t").map(_.toString).filter(_.contains("sort-order"))
+        (rows(s"DESCRIBE TABLE $t").map(_.toString), properties)
+      }
+      assert(made.head == made.last)
+    }
+  }
+}
