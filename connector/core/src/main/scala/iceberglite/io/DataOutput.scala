@@ -1,6 +1,6 @@
 package iceberglite.io
 
-import java.io.{BufferedOutputStream, ByteArrayOutputStream, OutputStream}
+import java.io.{BufferedOutputStream, ByteArrayOutputStream, IOException, OutputStream}
 import java.nio.channels.{Channels, FileChannel}
 import java.nio.file.{Files, NoSuchFileException, Path => LocalPath}
 import java.nio.file.StandardOpenOption.{CREATE_NEW, WRITE}
@@ -28,7 +28,8 @@ object DataOutput {
   abstract private class NewFile(path: String) extends OutputFile {
     protected def open(blockSizeHint: Long): PositionOutputStream
 
-    final override def create(blockSizeHint: Long): PositionOutputStream = changing("create", path)(open(blockSizeHint))
+    final override def create(blockSizeHint: Long): PositionOutputStream =
+      new NamedStream(path, changing("create", path)(open(blockSizeHint)))
     final override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream = create(blockSizeHint)
     override def supportsBlockSize: Boolean = false
     override def defaultBlockSize: Long = 0
@@ -84,6 +85,23 @@ object DataOutput {
         }
       }
     }
+  }
+
+  /** A stream whose failures name the file: formats pass on what the storage throws, which may be only a reason. */
+  final private class NamedStream(path: String, out: PositionOutputStream) extends PositionOutputStream {
+    override def getPos: Long = out.getPos
+
+    override def write(b: Int): Unit =
+      try out.write(b)
+      catch { case e: IOException => throw StorageErrors.failed("write", path, e) }
+
+    override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
+      try out.write(bytes, offset, length)
+      catch { case e: IOException => throw StorageErrors.failed("write", path, e) }
+
+    override def flush(): Unit = changing("write", path)(out.flush())
+
+    override def close(): Unit = changing("close", path)(out.close())
   }
 
   private class CountedStream(out: OutputStream) extends PositionOutputStream {

@@ -51,7 +51,17 @@ private[iceberglite] object StorageErrors {
     case _: ClosedByInterruptException | _: InterruptedIOException => "The thread was interrupted"
     case _: UnsupportedFileSystemException =>
       s"${e.getMessage}. Add the jar of that file system to the session, such as hadoop-aws for s3a"
-    case _ => Option(e.getMessage).fold(e.getClass.getName)(m => s"$m (${e.getClass.getSimpleName})")
+    case _ if isFull(e) =>
+      s"${described(e)}. Free space on that storage or raise the quota, then run the statement again"
+    case _ => described(e)
+  }
+
+  private def described(e: Throwable): String =
+    Option(e.getMessage).fold(e.getClass.getName)(m => s"$m (${e.getClass.getSimpleName})")
+
+  /** The JDK and Hadoop have no class for it: the text is that of the operating system or of HDFS. */
+  private def isFull(e: Throwable): Boolean = Option(e.getMessage).exists { text =>
+    Seq("No space left on device", "Disk quota exceeded", "quota of", "not enough space").exists(text.contains)
   }
 
   /** `java.io` and Hadoop's local file system call a refusal "not found", with a text. */

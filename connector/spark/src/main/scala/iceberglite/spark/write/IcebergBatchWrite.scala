@@ -63,7 +63,8 @@ private[write] object TaskWriterFactory {
     plan.table.io,
     operationId,
     plan.targetSize,
-    plan.changeAt
+    plan.changeAt,
+    plan.table.name
   )
 }
 
@@ -79,12 +80,13 @@ final private[write] class TaskWriterFactory private (
     io: FileIO,
     operationId: String,
     targetSize: Long,
-    changeAt: Option[Int]
+    changeAt: Option[Int],
+    table: String
 ) extends DataWriterFactory {
 
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
     val names = new DataFileNames(partitionId, taskId, operationId, format.format.extension)
-    val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sorted)
+    val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sorted, table)
     new TaskWriter(files, routerTo(files), changeAt)
   }
 

@@ -1,9 +1,9 @@
 package iceberglite.spark.write
 
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
 import iceberglite.spec.Type
 
-/** What is refused of the values of a row, whatever the format. */
+/** Errors of the rows that a task writes, whatever the format. */
 private[write] object RowFaults {
 
   /** @param column the full name */
@@ -26,4 +26,8 @@ private[write] object RowFaults {
       s"It must have $length, as it is fixed[$length]"
     )
   }
+
+  /** The failure with the table's name, as tasks fail without it: Spark reports them, and not the statement. */
+  def ofTable(failed: StorageFailed, table: String): StorageFailed =
+    failed.copy(path = s"${failed.path} of table $table", cause = Some(failed))
 }

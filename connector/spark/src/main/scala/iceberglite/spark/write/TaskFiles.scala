@@ -6,6 +6,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.io.{DataFileNames, DataLocations, FileIO}
+import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.{PartitionSpec, PartitionTuple}
 import iceberglite.table.Cleanup
 
@@ -13,6 +14,7 @@ import iceberglite.table.Cleanup
  * The data files that one attempt of a task makes. No other attempt names a file alike, so each can remove its own.
  *
  * @param sorted whether the rows of each file come in the order that the table asks for
+ * @param table its name, for messages
  */
 final private[write] class TaskFiles(
     files: NewDataFiles,
@@ -21,7 +23,8 @@ final private[write] class TaskFiles(
     names: DataFileNames,
     io: FileIO,
     targetSize: Long,
-    sorted: Boolean
+    sorted: Boolean,
+    table: String
 ) {
   private val open = mutable.Set.empty[OpenFile]
   private val finished = mutable.ArrayBuffer.empty[WrittenFile]
@@ -56,19 +59,26 @@ final private[write] class TaskFiles(
     private var current: Option[OpenFile] = None
     private var writer: DataFileWriter = _
 
-    def write(row: InternalRow): Unit = {
-      if (writer == null) begin()
-      writer.write(row)
-      if (writer.length >= targetSize) finish()
-    }
+    def write(row: InternalRow): Unit =
+      try {
+        if (writer == null) begin()
+        writer.write(row)
+        if (writer.length >= targetSize) complete()
+      } catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
     /** Bytes in memory. */
     def buffered: Long = if (writer == null) 0L else writer.buffered
 
-    def flush(): Unit = current.foreach(_.writer.flush())
+    def flush(): Unit =
+      try current.foreach(_.writer.flush())
+      catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
     /** Completes the file that is open. */
-    def finish(): Unit = current.foreach { file =>
+    def finish(): Unit =
+      try complete()
+      catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
+
+    private def complete(): Unit = current.foreach { file =>
       val done = file.writer.finish()
       open -= file
       finished += WrittenFile.of(file.path, tuple, done, sorted)

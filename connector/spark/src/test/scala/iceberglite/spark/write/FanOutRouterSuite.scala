@@ -77,7 +77,8 @@ private object FanOutRouterSuite {
       new DataFileNames(0, 0, "op", ".test"),
       new HadoopFileIO(new Configuration(false)),
       targetSize,
-      sorted = false
+      sorted = false,
+      table = "t"
     )
     val router = new FanOutRouter(files, partitioner, bounds, () => new ListOverflow)
   }

@@ -46,7 +46,8 @@ final private[rows] class ChangeBatchWrite(
       locations,
       table.io,
       table.metadata.specsById,
-      changed.earlier
+      changed.earlier,
+      table.name
     )
     new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, operationId)), deletes, metadata, operationId)
   }

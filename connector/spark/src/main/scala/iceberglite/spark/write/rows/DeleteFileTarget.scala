@@ -4,6 +4,8 @@ import iceberglite.data.PositionDeleteFiles
 import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.io.{DataFileNames, DataLocations, FileIO}
 import iceberglite.scan.{DeleteFile, DeleteReader}
+import iceberglite.spark.write.RowFaults
+import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.{DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
 
 /**
@@ -11,6 +13,7 @@ import iceberglite.spec.{DeleteGranularity, FileFormat, PartitionSpec, Partition
  *
  * @param vectors whether deletes are deletion vectors: version 3
  * @param earlier the deletes of a data file that its new ones take in
+ * @param table its name, for messages
  */
 final private[rows] case class DeleteFileTarget(
     vectors: Boolean,
@@ -21,11 +24,20 @@ final private[rows] case class DeleteFileTarget(
     locations: DataLocations,
     io: FileIO,
     specs: Map[Int, PartitionSpec],
-    earlier: Map[String, Vector[DeleteFile]]
+    earlier: Map[String, Vector[DeleteFile]],
+    table: String
 ) {
 
   /** Writes what a task has deleted. @param names of files of the task without an extension */
-  def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): Array[WrittenDeletes] = {
+  def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): Array[WrittenDeletes] =
+    try writeAll(deletes, names, made)
+    catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
+
+  private def writeAll(
+      deletes: PositionDeletes,
+      names: String => DataFileNames,
+      made: String => Unit
+  ): Array[WrittenDeletes] = {
     // The names of the columns of position deletes are fixed.
     val reader = new DeleteReader(io, specs, nameMapping = None)
     val files = deletes.byPath.map { d =>
