@@ -52,8 +52,17 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
 
   test("sort orders are described as by the peer") {
     val t = create(tables(1))
-    Seq("id", "truncate(s, 2)", "truncate(2, s)", "bucket(8, id)", "bucket(id, 8)", "days(ts) DESC", "hours(ts)", "p.x",
-      "years(ts) NULLS LAST, truncate(s, 3) DESC NULLS FIRST").foreach { order =>
+    Seq(
+      "id",
+      "truncate(s, 2)",
+      "truncate(2, s)",
+      "bucket(8, id)",
+      "bucket(id, 8)",
+      "days(ts) DESC",
+      "hours(ts)",
+      "p.x",
+      "years(ts) NULLS LAST, truncate(s, 3) DESC NULLS FIRST"
+    ).foreach { order =>
       sql(s"REFRESH TABLE $t")
       sql(s"ALTER TABLE $t WRITE ORDERED BY $order")
       sql(s"REFRESH TABLE ${peer(t)}")

@@ -274,7 +274,10 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       assert(left(Seq("d"))(Seq(otherNan), Seq(-0.0)).toSet == Set(2, 4, 5, 6, 7).map(i => s"[$i]"), format)
       assert(left(Seq("f"))(Seq(otherNan32), Seq(0.0f), Seq(0.1f)).toSet == Set(3, 4, 5, 6).map(i => s"[$i]"), format)
       assert(left(Seq("d"))(Seq(null), Seq(1.5)).toSet == Set(1, 2, 3, 5, 7).map(i => s"[$i]"), format)
-      assert(left(Seq("f", "id"))(Seq(1.5f, 4), Seq(1.5f, 5)).size == 6, format)
+      assert(
+        left(Seq("id", "f"))(Seq[Any](Int.box(4), Float.box(1.5f)), Seq[Any](Int.box(5), Float.box(1.5f))).size == 6,
+        format
+      )
       assert(left(Seq("d"))(Seq(Double.PositiveInfinity), Seq(0.0)).size == 5, format)
     }
   }

@@ -58,13 +58,14 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
   test("MERGE neither matches nor changes rows, and inserts those that no row matches") {
     withTables { t =>
       val source = "(SELECT id, 'z' AS s FROM range(2)) s"
-      Seq("null", "null AND id = 1", "cast(null AS BOOLEAN)").map(_.replaceAll("\\bid\\b", "t.id")).foreach { condition =>
-        sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN MATCHED AND $condition THEN DELETE")
-        sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN MATCHED AND $condition THEN UPDATE SET s = 'y'")
-        sql(s"MERGE INTO $t t USING $source ON $condition WHEN MATCHED THEN DELETE")
-        sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND $condition THEN DELETE")
-        sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN NOT MATCHED AND null THEN INSERT *")
-        unchanged(t, condition)
+      Seq("null", "null AND id = 1", "cast(null AS BOOLEAN)").map(_.replaceAll("\\bid\\b", "t.id")).foreach {
+        condition =>
+          sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN MATCHED AND $condition THEN DELETE")
+          sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN MATCHED AND $condition THEN UPDATE SET s = 'y'")
+          sql(s"MERGE INTO $t t USING $source ON $condition WHEN MATCHED THEN DELETE")
+          sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND $condition THEN DELETE")
+          sql(s"MERGE INTO $t t USING $source ON t.id = s.id WHEN NOT MATCHED AND null THEN INSERT *")
+          unchanged(t, condition)
       }
       sql(
         s"MERGE INTO $t t USING $source ON null WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id) VALUES (9)"

@@ -1,0 +1,35 @@
+package iceberglite.spark.types
+
+import org.scalatest.concurrent.TimeLimits
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.SpanSugar._
+
+import iceberglite.spark.SharedSession
+
+/** Types that are nested very deep: the work of every step grows with the depth, and not with its powers. */
+class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
+  private val Depth = 200
+
+  private def nested(wrap: String => String, inner: String, depth: Int): String =
+    Iterator.iterate(inner)(wrap).drop(depth).next()
+
+  private def roundTrip(format: String, columnType: String, json: String, leaf: String): Unit = {
+    val t = newTable()
+    failAfter(2.minutes) {
+      sql(s"CREATE TABLE $t (v $columnType) USING iceberg TBLPROPERTIES ('write.format.default' = '$format')")
+      // Spark's analyzer gives up on so many nested calls of array().
+      sql(s"""INSERT INTO $t SELECT from_json('{"v": $json}', 'v $columnType').v FROM range(2)""")
+      assert(rows(s"SELECT to_json(struct(v)) FROM $t").map(_.getString(0)) == Seq.fill(2)(s"""{"v":$json}"""))
+      assert(rows(s"SELECT count(*) FROM $t WHERE $leaf IS NOT NULL").head.getLong(0) == 2)
+    }
+  }
+
+  for (format <- Seq("parquet", "orc", "avro"))
+    test(s"lists nested $Depth deep in $format") {
+      roundTrip(format, nested(t => s"ARRAY<$t>", "BIGINT", Depth), nested(v => s"[$v]", "1", Depth), "v[0]")
+    }
+
+  test("structs nested 100 deep") {
+    roundTrip("parquet", nested(t => s"STRUCT<a: $t>", "BIGINT", 100), nested(v => s"""{"a":$v}""", "1", 100), "v.a")
+  }
+}
