@@ -7,8 +7,11 @@ import iceberglite.table.action.{Action, MetadataAction}
 /**
  * Takes the actions of writes into a table that is not there yet, or is to be replaced, and keeps them back until
  * [[StagedTable.commit]] does all in one commit.
+ *
+ * @param replaces whether the table exists, and is replaced
  */
-final class StagedCommitter private[table] (staged: TableVersion) extends Committer {
+final class StagedCommitter private[table] (staged: TableVersion, private[table] val replaces: Boolean)
+    extends Committer {
   private var kept = Vector.empty[Action]
   private var said = Map.empty[String, String]
 
@@ -93,7 +96,7 @@ object StagedTable {
       environment: Environment = Environment.system
   ): StagedTable = {
     val metadata = start.begin(target.name, base.map(_.metadata), environment.nowMs()).metadata
-    val staged = new StagedCommitter(TableVersion(metadata, base.fold("")(_.metadataLocation)))
+    val staged = new StagedCommitter(TableVersion(metadata, base.fold("")(_.metadataLocation)), base.isDefined)
     val table = new Table(target.id, target.name, staged.load(target.id), target.io, staged)
     new StagedTable(table, staged, target, start, base, environment)
   }

@@ -44,6 +44,12 @@ final class Table(
   /** Whether the table is being made, and nobody has seen it yet. */
   def isStaged: Boolean = committer.isInstanceOf[StagedCommitter]
 
+  /** Whether the table is staged to replace an existing one. */
+  def isReplacement: Boolean = committer match {
+    case staged: StagedCommitter => staged.replaces
+    case _ => false
+  }
+
   /** A change to this table from the version at hand: add actions, then commit. */
   def transaction(
       summary: Map[String, String] = Map.empty,

@@ -19,6 +19,7 @@ import iceberglite.spark.rules.{
   PaddedTargets,
   PartialOverwrites,
   RangesOfColumns,
+  RewriteReplaceWhere,
   RowLevelPlans,
   SteadyGroupFilters,
   UpdatesInOneRead
@@ -91,6 +92,7 @@ object SparkSessionExtensions {
     Resolution(HeldStatement),
     Resolution(EvolvingMerge),
     Resolution(StatementWithOptions),
+    AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => PaddedTargets),
     AfterResolution(_ => RowLevelPlans),
     AfterResolution(_ => UpdatesInOneRead),

@@ -193,6 +193,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
    */
   private[spark] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
     WriteOptions.check(of.options.asOptions)
+    of.options.checkOverwriteByCondition(name)
     if (of.options.upserts) throw IcebergWriteBuilder.upsertThatOverwrites(name)
     new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)
   }

@@ -19,16 +19,41 @@ object ApplicationOptions {
     "none"
   )(SparkOption.long(_).filter(_ >= 0))
 
-  /** In the order of the documentation. */
-  val all: Seq[SparkOption[_]] = Seq(Id, Version)
+  /** The names that Delta Lake has for the two options. */
+  val DeltaId: SparkOption[String] =
+    SparkOption.name("txnAppId", Id.expected, "Alias of application-id, as in Delta Lake", "none")
 
-  /** @throws InvalidArgument where only one of the two is given */
-  def of(settings: Settings): Option[RecordApplication] = (Id.given(settings), Version.given(settings)) match {
-    case (Some(id), Some(version)) if id.nonEmpty => Some(new RecordApplication(id, version))
-    case (Some(""), _) => throw InvalidArgument(s"option ${Id.key}", "", Id.expected)
-    case (Some(id), None) => throw InvalidArgument(s"option ${Id.key}", id, s"It needs ${Version.key} beside it")
-    case (None, Some(n)) =>
-      throw InvalidArgument(s"option ${Version.key}", n.toString, s"It needs ${Id.key} beside it")
-    case (None, None) => None
+  val DeltaVersion: SparkOption[Long] = SparkOption.derived[Long](
+    "txnVersion",
+    Version.expected,
+    "Alias of application-version, as in Delta Lake",
+    "none"
+  )(SparkOption.long(_).filter(_ >= 0))
+
+  /** In the order of the documentation. */
+  val all: Seq[SparkOption[_]] = Seq(Id, Version, DeltaId, DeltaVersion)
+
+  /** @throws InvalidArgument only one of the two options is set, or an option and its alias differ */
+  def of(settings: Settings): Option[RecordApplication] =
+    (one(settings, Id, DeltaId), one(settings, Version, DeltaVersion)) match {
+      case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplication(id, version))
+      case (Some((option, "")), _) => throw InvalidArgument(s"option ${option.key}", "", option.expected)
+      case (Some((option, id)), None) => throw alone(option, id, other = if (option == Id) Version else DeltaVersion)
+      case (None, Some((option, n))) => throw alone(option, n.toString, other = if (option == Version) Id else DeltaId)
+      case (None, None) => None
+    }
+
+  private def alone(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
+    InvalidArgument(s"option ${option.key}", value, s"It needs ${other.key} beside it")
+
+  /** The option or its alias, with the value that is set. */
+  private def one[A](settings: Settings, option: SparkOption[A], alias: SparkOption[A]): Option[(SparkOption[A], A)] = {
+    val given = Seq(option, alias).flatMap(o => o.given(settings).map(o -> _))
+    if (given.map(_._2).distinct.size > 1) throw InvalidArgument(
+      s"options ${option.key} and ${alias.key}",
+      given.map(_._2).mkString(" and "),
+      "They mean the same; set one of them"
+    )
+    given.headOption
   }
 }

@@ -95,13 +95,15 @@ object SparkOption {
     new SparkOption(key, None, None, None, defaultDoc, expected, doc, Some(_))
 
   def flag(key: String, doc: String, default: Boolean): SparkOption[Boolean] =
-    apply(key, "It must be true or false", doc, default)(text => Try(text.toBoolean).toOption)
+    apply(key, "It must be true or false", doc, default)(boolean)
 
   def bytes(key: String, doc: String, default: Long): SparkOption[Long] =
     apply(key, "It must be a positive number of bytes", doc, default)(long(_).filter(_ > 0))
 
   def count(key: String, doc: String, default: Int, most: Int = Int.MaxValue): SparkOption[Int] =
     apply(key, s"It must be 1 to $most", doc, default)(text => Try(text.toInt).toOption.filter(n => n > 0 && n <= most))
+
+  def boolean(text: String): Option[Boolean] = Try(text.toBoolean).toOption
 
   def long(text: String): Option[Long] = Try(text.toLong).toOption
 

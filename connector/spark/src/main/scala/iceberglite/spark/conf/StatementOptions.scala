@@ -33,8 +33,19 @@ final case class StatementOptions(values: Map[String, String]) {
   /** Of an overwrite: the snapshot since which commits are concurrent. */
   def validatedFrom: Option[Long] = WriteOptions.ValidateFromSnapshot.given(settings)
 
-  /** Whether an overwrite replaces the partitions that it writes to, whatever its condition is. */
-  def isDynamic: Boolean = WriteOptions.DynamicOverwrite.given(settings).contains(true)
+  /** Whether an overwrite replaces the partitions that it writes to. */
+  def isDynamic: Boolean = OverwriteOptions.isDynamic(settings).contains(true)
+
+  /** The condition of an overwrite, in SQL. */
+  def replaceWhere: Option[String] = OverwriteOptions.ReplaceWhere.given(settings)
+
+  /** The same options without one. */
+  def without(option: SparkOption[_]): StatementOptions =
+    StatementOptions(values.filterNot { case (key, _) => key.equalsIgnoreCase(option.key) })
+
+  /** @throws InvalidArgument the options do not fit an overwrite by a condition */
+  def checkOverwriteByCondition(table: String): Unit =
+    OverwriteOptions.check(table, OverwriteOptions.Replaces.Matching, settings)
 
   def branch: Option[String] = WriteOptions.Branch.given(settings)
 

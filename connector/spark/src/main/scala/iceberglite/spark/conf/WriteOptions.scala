@@ -38,7 +38,7 @@ object WriteOptions {
       "It must be true or false",
       "Keep a file open for each partition instead of sorting the rows by partition",
       "true, but for tables with a sort order"
-    )(boolean)
+    )(SparkOption.boolean)
     .inTable(TableProperty.Fanout.key)
 
   val Distribution: SparkOption[DistributionMode] = SparkOption
@@ -75,14 +75,6 @@ object WriteOptions {
       text => scala.util.Try(text.toInt).toOption
     )
 
-  /** Of DataFrameWriter's mode `overwrite`, which cannot say which partitions it means. */
-  val DynamicOverwrite: SparkOption[Boolean] = SparkOption.derived[Boolean](
-    "overwrite-mode",
-    "It must be dynamic or static",
-    "Whether an overwrite replaces the partitions that it writes to, or what its condition says",
-    "static"
-  )(text => Seq("static" -> false, "dynamic" -> true).collectFirst { case (`text`, dynamic) => dynamic })
-
   val Isolation: SparkOption[IsolationLevel] = SparkOption
     .derived[IsolationLevel](
       "isolation-level",
@@ -116,8 +108,8 @@ object WriteOptions {
     AdvisoryPartitionSize
   ) ++ CompressionOptions.all ++ Seq(
     OutputSpecId,
-    OutputSortOrderId,
-    DynamicOverwrite,
+    OutputSortOrderId
+  ) ++ OverwriteOptions.all ++ Seq(
     Isolation,
     ValidateFromSnapshot,
     Branch
@@ -179,6 +171,4 @@ object WriteOptions {
         if (name.isEmpty) throw InvalidArgument("write option", key, "A key for the snapshot's summary is to follow")
         name -> value
     }.toMap
-
-  private def boolean(text: String): Option[Boolean] = scala.util.Try(text.toBoolean).toOption
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.connector.expressions.filter.{Predicate => V2Predica
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.iceberglite.Statements
 
-import iceberglite.spark.SparkTable
+import iceberglite.spark.{SparkErrors, SparkTable}
 import iceberglite.spark.conf.StatementOptions
 import iceberglite.spec.MetadataColumns.FilePath
 
@@ -27,7 +27,8 @@ object PartialOverwrites extends Rule[LogicalPlan] with PredicateHelper {
           val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
           val target = table.changedWith(options)
           val condition = folded(PaddedTargets.padded(NullConditions.typed(write.deleteExpr), relation, table))
-          if (options.isDynamic || options.mergesSchema || hasWholeFiles(target, condition)) write
+          if (SparkErrors.in(table.name)(options.isDynamic) || options.mergesSchema || hasWholeFiles(target, condition))
+            write
           else replaced(target, relation, condition, write.query)
         case _ => write
       }

@@ -4,7 +4,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsDynamicOverwrite, SupportsOverwriteV2, Write}
 
-import iceberglite.spark.conf.{SchemaOptions, Settings, UpsertOptions, WriteOptions}
+import iceberglite.spark.conf.OverwriteOptions.Replaces
+import iceberglite.spark.conf.{OverwriteOptions, SchemaOptions, Settings, UpsertOptions, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spark.write.upsert.UpsertPlan
 import iceberglite.spark.{AuditFirst, SparkErrors}
@@ -27,6 +28,7 @@ final class IcebergWriteBuilder private[spark] (
   private val settings = Settings.of(info.options, session, table.properties)
   private val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
   private var mode: WriteMode = WriteMode.Append
+  private var isDynamicByOption = false
 
   private val target: AuditFirst.Target = SparkErrors.in(table.name) {
     WriteOptions.check(info.options)
@@ -49,15 +51,29 @@ final class IcebergWriteBuilder private[spark] (
 
   /** @throws iceberglite.spark.StatementError for a condition that we cannot hold files against */
   override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = SparkErrors.in(table.name) {
-    mode = if (WriteOptions.DynamicOverwrite.given(settings).contains(true)) WriteMode.OverwritePartitions
-    else WriteMode.OverwriteWhere(condition(predicates))
+    val where = condition(predicates)
+    val dynamic = where == Expression.AlwaysTrue && OverwriteOptions.isDynamic(settings).contains(true)
+    mode = if (dynamic) WriteMode.OverwritePartitions else WriteMode.OverwriteWhere(where)
+    isDynamicByOption = dynamic
     this
   }
 
   override def build(): Write = SparkErrors.in(table.name) {
+    OverwriteOptions.check(table.name, replaces, settings)
     if (UpsertOptions.asked(settings)) upsert
     else new IcebergWrite(WritePlan.of(written, info, settings, target, session).copy(merge = merge), mode)
   }
+
+  /** Spark fills a staged table, which is empty, by an append or by an overwrite of all rows. */
+  private def replaces: Replaces =
+    if (table.isStaged) { if (table.isReplacement) Replaces.Table else Replaces.Absent }
+    else mode match {
+      case WriteMode.OverwriteWhere(Expression.AlwaysTrue) => Replaces.AllRows
+      case WriteMode.OverwriteWhere(_) => Replaces.Matching
+      case WriteMode.OverwritePartitions if isDynamicByOption => Replaces.AllRows
+      case WriteMode.OverwritePartitions => Replaces.Partitions
+      case _ => Replaces.NoRows
+    }
 
   private def upsert: Write = {
     if (mode != WriteMode.Append || merge.isDefined) throw IcebergWriteBuilder.upsertThatOverwrites(table.name)

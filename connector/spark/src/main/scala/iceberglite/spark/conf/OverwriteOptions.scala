@@ -1,0 +1,149 @@
+package iceberglite.spark.conf
+
+import java.util.Locale
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * The settings of overwrites: which rows are replaced, and whether the columns are. An option that a write cannot honour is
+ * rejected, because a write without it would replace more rows than requested.
+ */
+object OverwriteOptions {
+
+  /** For DataFrameWriter's mode `overwrite`, which cannot name partitions. */
+  val Dynamic: SparkOption[Boolean] = mode(
+    "overwrite-mode",
+    "Whether an overwrite replaces the partitions that it writes to (dynamic), or all rows (static)"
+  )
+
+  val PartitionMode: SparkOption[Boolean] =
+    mode("partitionOverwriteMode", "Alias of overwrite-mode, as in Spark's file sources and Delta Lake")
+
+  val ReplaceWhere: SparkOption[String] = SparkOption.name(
+    "replaceWhere",
+    "It must be a condition in SQL",
+    "The rows that an overwrite replaces; new rows that do not satisfy the condition are rejected. Needs the SQL extensions",
+    "all rows"
+  )
+
+  val OverwriteSchema: SparkOption[Boolean] = SparkOption.derived[Boolean](
+    "overwriteSchema",
+    "It must be true or false",
+    "Whether the columns are replaced too: true with saveAsTable, replace and createOrReplace, false with other overwrites",
+    "what the write does"
+  )(SparkOption.boolean)
+
+  /** In the order of the documentation. */
+  val all: Seq[SparkOption[_]] = Seq(Dynamic, PartitionMode, ReplaceWhere, OverwriteSchema)
+
+  private def mode(key: String, doc: String): SparkOption[Boolean] =
+    SparkOption.derived[Boolean](key, "It must be dynamic or static", doc, "static") { text =>
+      Map("static" -> false, "dynamic" -> true).get(text.toLowerCase(Locale.ROOT))
+    }
+
+  /** What a write replaces, as far as Spark says it. */
+  sealed trait Replaces
+  object Replaces {
+
+    /** An append. */
+    case object NoRows extends Replaces
+
+    /** The table is created. */
+    case object Absent extends Replaces
+
+    /** The table is replaced, with its columns and partitioning. */
+    case object Table extends Replaces
+    case object AllRows extends Replaces
+
+    /** The rows that satisfy a condition of the write. */
+    case object Matching extends Replaces
+
+    /** The partitions that get rows. */
+    case object Partitions extends Replaces
+  }
+
+  /** Whether the options ask for a dynamic overwrite; absent where they do not say. @throws InvalidArgument they differ */
+  def isDynamic(settings: Settings): Option[Boolean] =
+    (Dynamic.given(settings), PartitionMode.given(settings)) match {
+      case (Some(one), Some(other)) if one != other => throw InvalidArgument(
+          s"options ${Dynamic.key} and ${PartitionMode.key}",
+          s"${text(one)} and ${text(other)}",
+          "They mean the same; set one of them"
+        )
+      case (one, other) => one.orElse(other)
+    }
+
+  /**
+   * Rejects options that ask for another overwrite than the one that the write does.
+   *
+   * @param table for messages
+   * @throws InvalidArgument that names the option, and what to use instead
+   */
+  def check(table: String, replaces: Replaces, settings: Settings): Unit = {
+    isDynamic(settings).foreach(checkDynamic(table, replaces, settings, _))
+    ReplaceWhere.given(settings).foreach { condition =>
+      throw InvalidArgument(s"option ${ReplaceWhere.key}", condition, replaceWhereAdvice(table, replaces))
+    }
+    OverwriteSchema.given(settings).foreach(checkSchema(table, replaces, _))
+    if (replaces == Replaces.Table) Seq(WriteOptions.Isolation, WriteOptions.ValidateFromSnapshot, WriteOptions.Branch)
+      .foreach(option => option.asked(settings).foreach(v => throw notOfReplace(table, option, v.toString)))
+  }
+
+  private def checkDynamic(table: String, replaces: Replaces, settings: Settings, dynamic: Boolean): Unit = {
+    val option = Seq(Dynamic, PartitionMode).find(_.given(settings).isDefined).getOrElse(Dynamic)
+    def reject(reason: String): Nothing = throw InvalidArgument(s"option ${option.key}", text(dynamic), reason)
+    replaces match {
+      case Replaces.Table if dynamic => reject(
+          s"saveAsTable in mode overwrite, replace and createOrReplace replace all of $table. To replace partitions, use " +
+            s"""df.writeTo("$table").overwritePartitions(), or save or insertInto in mode overwrite"""
+        )
+      case Replaces.Matching if dynamic =>
+        reject("The overwrite has a condition already, and would replace partitions whatever it is. Leave one of them out")
+      case Replaces.AllRows if dynamic && ReplaceWhere.given(settings).isDefined =>
+        reject(s"The option ${ReplaceWhere.key} says which rows to replace. Leave one of them out")
+      case Replaces.Partitions if !dynamic => reject(
+          "The write replaces the partitions that it writes to, as overwritePartitions or " +
+            "spark.sql.sources.partitionOverwriteMode=dynamic ask for. Leave one of them out"
+        )
+      case _ =>
+    }
+  }
+
+  private def replaceWhereAdvice(table: String, replaces: Replaces): String = {
+    val other = s"""df.writeTo("$table").overwrite(condition)"""
+    replaces match {
+      case Replaces.NoRows => s"""An append replaces no rows. Use mode("overwrite"), or $other"""
+      case Replaces.Absent | Replaces.Table =>
+        s"""The write creates or replaces all of $table. Use mode("overwrite").save("$table"), or $other"""
+      case Replaces.AllRows =>
+        s"Only the SQL extensions understand it: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $other"
+      case Replaces.Matching => "The overwrite has a condition already. Leave one of them out"
+      case Replaces.Partitions => s"The write replaces the partitions that it writes to. Leave one of them out, or use $other"
+    }
+  }
+
+  private def checkSchema(table: String, replaces: Replaces, overwrites: Boolean): Unit = {
+    def reject(reason: String): Nothing =
+      throw InvalidArgument(s"option ${OverwriteSchema.key}", overwrites.toString, reason)
+    replaces match {
+      case Replaces.Table if !overwrites => reject(
+          s"saveAsTable in mode overwrite, replace and createOrReplace replace the columns of $table too. To keep them, " +
+            s"""use mode("overwrite").save("$table") or df.writeTo("$table").overwrite(lit(true))"""
+        )
+      case Replaces.AllRows | Replaces.Matching | Replaces.Partitions if overwrites => reject(
+          s"The write replaces rows of $table and keeps its columns. To replace them, use " +
+            s"""df.writeTo("$table").createOrReplace() or saveAsTable; to add columns, the option merge-schema"""
+        )
+      case _ =>
+    }
+  }
+
+  private def notOfReplace(table: String, option: SparkOption[_], value: String): InvalidArgument = InvalidArgument(
+    s"option ${option.key}",
+    value,
+    s"The write replaces all of $table, which has no such option. To replace its rows only, use " +
+      s"""mode("overwrite").save("$table") or df.writeTo("$table").overwrite(condition)"""
+  )
+
+  private def text(dynamic: Boolean): String = if (dynamic) "dynamic" else "static"
+}

@@ -1,0 +1,103 @@
+package iceberglite.spark.rules
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.QueryPlanningTracker
+import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, OverwriteByExpression}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.spark.conf.{OverwriteOptions, StatementOptions}
+import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * Makes the write option `replaceWhere` the condition of an overwrite of all rows, and lets the query fail at the first new
+ * row that does not satisfy it: a job that is run again would not replace such a row, but add it once more.
+ */
+final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan] {
+  private val option = OverwriteOptions.ReplaceWhere
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case write: OverwriteByExpression
+        if write.resolved && write.outputResolved && write.write.isEmpty && write.deleteExpr == TrueLiteral =>
+      write.table match {
+        case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) if !table.table.isStaged =>
+          val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
+          SparkErrors.in(table.name) {
+            options.replaceWhere.filterNot(_ => options.isDynamic).fold[LogicalPlan](write) { text =>
+              rewritten(write, relation, table, text)
+            }
+          }
+        case _ => write
+      }
+  }
+
+  private def rewritten(
+      write: OverwriteByExpression,
+      relation: DataSourceV2Relation,
+      table: SparkTable,
+      text: String
+  ): LogicalPlan = {
+    val condition = resolved(text, relation, table.name)
+    val left = table.statementOptions.without(option)
+    val target = if (left == table.statementOptions) relation else relation.copy(table = table.changedWith(left))
+    write.copy(
+      table = target,
+      deleteExpr = condition,
+      query = Filter(Or(EqualNullSafe(ofRows(condition, write, relation, text), TrueLiteral), failure(text)), write.query),
+      writeOptions = StatementOptions(write.writeOptions).without(option).values
+    )
+  }
+
+  /** @throws InvalidArgument for what is no condition on the columns of the table */
+  private def resolved(text: String, relation: DataSourceV2Relation, table: String): Expression = {
+    def invalid(reason: String) = InvalidArgument(
+      s"option ${option.key}",
+      text,
+      s"It must be a condition in SQL on the columns of $table${if (reason.isEmpty) "" else s": $reason"}"
+    )
+    val condition =
+      try {
+        val parsed = Filter(session.sessionState.sqlParser.parseExpression(text), LocalRelation(relation.output))
+        session.sessionState.analyzer.executeAndCheck(parsed, new QueryPlanningTracker).expressions.head
+      } catch { case NonFatal(error) => throw invalid(error.getMessage) }
+    if (condition.dataType != BooleanType) throw invalid("")
+    if (SubqueryExpression.hasSubquery(condition)) throw invalid("subqueries are not supported")
+    if (!condition.deterministic) throw invalid("it must be deterministic")
+    condition
+  }
+
+  /** The condition on the columns of the new rows, which are in the table's order, or have its names. */
+  private def ofRows(
+      condition: Expression,
+      write: OverwriteByExpression,
+      relation: DataSourceV2Relation,
+      text: String
+  ): Expression = condition.transform { case column: AttributeReference =>
+    val value =
+      if (relation.skipSchemaResolution) write.query.output.find(a => conf.resolver(a.name, column.name))
+      else Some(write.query.output(relation.output.indexWhere(_.exprId == column.exprId)))
+    value.filter(v => Cast.canCast(v.dataType, column.dataType)) match {
+      case Some(same) if same.dataType == column.dataType => same
+      case Some(other) => Cast(other, column.dataType, Some(conf.sessionLocalTimeZone))
+      case None => throw InvalidArgument(
+          s"option ${option.key}",
+          text,
+          s"The new rows have no column ${column.name} of type ${column.dataType.sql} to compare"
+        )
+    }
+  }
+
+  private def failure(text: String): Expression = RaiseError(
+    Literal(
+      s"A new row does not satisfy ${option.key}=$text. Select the rows that do, or overwrite by a condition that all new " +
+        "rows satisfy"
+    ),
+    BooleanType
+  )
+}
