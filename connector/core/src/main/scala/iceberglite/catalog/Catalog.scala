@@ -66,6 +66,15 @@ trait Catalog extends Committer with AutoCloseable {
 
   protected def environment: Environment
 
+  /**
+   * The last part of the default location of a new table.
+   *
+   * @param directory the table's name, as far as it can be part of a path
+   */
+  protected def uniqueIfAsked(directory: String): String =
+    if (!CatalogProperty.UniqueTableLocation.flag(name, properties)) directory
+    else s"$directory-${environment.uuid().toString.replace("-", "")}"
+
   def fullName(id: TableIdentifier): String = s"$name.$id"
 
   /** @throws iceberglite.spec.IcebergError.NotFound */

@@ -125,6 +125,12 @@ object CatalogProperty {
   val Jdbc: PropertyPrefix = PropertyPrefix("jdbc.", "Goes to the database's driver: jdbc.user, jdbc.password, ...")
   val Hadoop: PropertyPrefix =
     PropertyPrefix(StorageSettings.HadoopPrefix, "Goes to Hadoop's configuration of this catalog")
+  val UniqueTableLocation: CatalogProperty = CatalogProperty(
+    "unique-table-location",
+    Some("false"),
+    "Whether the default location of a new table ends with a unique suffix, so that a table that is dropped and created " +
+      "again has another one; for jdbc and hive"
+  )
   val S3: PropertyPrefix = PropertyPrefix(
     S3Settings.Prefix,
     s"Settings of S3 by the names of Apache Iceberg; those with a meaning here are ${S3Settings.keys.mkString(", ")}"
@@ -148,45 +154,37 @@ object CatalogProperty {
     UseNullableQuerySchema,
     StoredName,
     DefaultNamespace,
+    UniqueTableLocation,
     Clients
   ) ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
 
   val prefixes: Seq[PropertyPrefix] = Seq(TableDefault, TableOverride, Jdbc, RestProperty.Header, Hadoop, S3)
 
-  /** Keys of Apache Iceberg's catalogs that have no meaning here (yet): a configuration may hold them. */
-  private val others: Seq[String] = Seq(
-    "metrics-reporter-impl",
-    "cache.case-sensitive",
-    "client-pool-cache-keys",
-    "lock-impl",
-    "lock.table",
-    "lock.heartbeat-interval-ms",
-    "lock.heartbeat-timeout-ms",
-    "lock.heartbeat-threads",
-    "lock.acquire-interval-ms",
-    "lock.acquire-timeout-ms",
-    "unique-table-location",
-    "auth.session-timeout-ms",
-    "encryption.kms-type",
-    "encryption.kms-impl",
-    "rest-metrics-reporting-enabled",
-    "suppress-permission-error"
-  )
-
-  private val otherPrefixes: Seq[String] =
-    Seq("view-default.", "view-override.", "client.", "adls.", "gcs.", "rest.", "rest-", "fs.")
+  /** Whether a key is one that this release acts on. */
+  def isKnown(key: String): Boolean = all.exists(_.key == key) || key == RestProperty.OldSigV4 ||
+    S3Settings.isKnown(key) || prefixes.filterNot(_ == S3).exists(p => key.startsWith(p.prefix))
 
   /**
-   * Refuses keys that look like misspelt ones; keys like no other are left alone, for they may be somebody else's.
+   * Rejects keys that look like misspelt ones, and keys of Apache Iceberg that may not be ignored.
    *
    * @param catalog the catalog's name, for the message
+   * @return warnings about keys without effect, by the keys
    */
-  def check(catalog: String, properties: Map[String, String]): Unit = {
-    val known = all.map(_.key) ++ others
-    for {
-      key <- properties.keys.toVector.sorted
-      if !(prefixes.map(_.prefix) ++ otherPrefixes).exists(key.startsWith)
-      meant <- Spelling.closest(key, known)
-    } throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $meant?")
+  def check(catalog: String, properties: Map[String, String]): Vector[(String, String)] = {
+    val kind = MovedConfiguration.kindIfKnown(properties)
+    properties.toVector.sorted.flatMap { case (key, value) =>
+      if (isKnown(key)) ForeignCatalogProperties.warningOfKind(catalog, kind, key, value).map(key -> _)
+      else if (ForeignCatalogProperties.knows(key))
+        ForeignCatalogProperties.warning(catalog, kind, key, value).map(key -> _)
+      else Some(key -> unknown(catalog, key))
+    }
+  }
+
+  /** @throws InvalidArgument the key is near to one that there is */
+  private def unknown(catalog: String, key: String): String = {
+    Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { meant =>
+      throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $meant?")
+    }
+    s"The property $key of catalog $catalog has no effect. There is no such property"
   }
 }

@@ -33,7 +33,8 @@ object Catalogs {
       io: FileIO,
       environment: Environment = Environment.system
   ): Catalog = {
-    CatalogProperty.check(name, properties)
+    val warnings = SettingWarnings.ofCatalog(name)
+    CatalogProperty.check(name, properties).foreach { case (key, message) => warnings.once(key, message) }
     MovedConfiguration.checkFileIO(name, properties)
     val kind = MovedConfiguration.kindOf(name, properties, kinds)
     all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {

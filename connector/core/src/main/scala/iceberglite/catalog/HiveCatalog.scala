@@ -103,7 +103,7 @@ final class HiveCatalog private (
   }
 
   override def defaultLocation(id: TableIdentifier): String =
-    TableLocations.inside(namespaces.location(database(id.namespace)), id.name)
+    TableLocations.inside(namespaces.location(database(id.namespace)), uniqueIfAsked(id.name))
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] =
     listed(namespace)(metastore.marked(_, HiveKind.OfView))

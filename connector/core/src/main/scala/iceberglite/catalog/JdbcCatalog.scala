@@ -156,7 +156,7 @@ final class JdbcCatalog private (
       TableLocations.inside(parent, JdbcNames.directory(kind, name))
     def ofNamespace = id.namespace.foldLeft(warehouse)(inside(_, "namespace", _))
     val parent = propertiesOf(id.namespace).getOrElse("location", ofNamespace)
-    inside(parent, "table name", id.name)
+    inside(parent, "table name", uniqueIfAsked(id.name))
   }
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] = {

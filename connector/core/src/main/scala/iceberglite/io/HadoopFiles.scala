@@ -84,9 +84,14 @@ final private[io] class HadoopFiles(configuration: Configuration) {
 
   def delete(path: String): Unit = {
     val file = pathOf(path)
-    system(file).delete(file, false)
+    val fs = system(file)
+    if (mayDelete(fs)) fs.delete(file, false)
     ()
   }
+
+  /** A setting of S3 keeps all objects, as for a bucket whose life-cycle rules remove them. */
+  private def mayDelete(fs: FileSystem): Boolean =
+    !StorageSettings.S3(schemeOf(fs)) || configuration.getBoolean(S3Settings.HadoopDeleteEnabled, true)
 
   def list(directory: String): Vector[FileInfo] = {
     val path = pathOf(directory)
@@ -101,7 +106,8 @@ final private[io] class HadoopFiles(configuration: Configuration) {
 
   def deleteDirectory(path: String): Unit = {
     val directory = pathOf(path)
-    system(directory).delete(directory, true)
+    val fs = system(directory)
+    if (mayDelete(fs)) fs.delete(directory, true)
     ()
   }
 
@@ -109,6 +115,10 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   def renameDirectory(from: String, to: String): Unit = {
     val (source, target) = (pathOf(from), pathOf(to))
     val fs = system(source)
+    if (!mayDelete(fs)) throw Unsupported(
+      s"moving the directory $from with s3.delete-enabled=false",
+      "S3 moves files by copying and deleting them. Set it to true, or use a catalog whose tables have names of their own"
+    )
     if (info(to).isDefined) throw StorageFailed("move the directory", from, s"$to exists already")
     Option(target.getParent).foreach(parent => fs.mkdirs(parent))
     if (!fs.rename(source, target)) {

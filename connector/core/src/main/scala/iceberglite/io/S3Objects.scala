@@ -100,7 +100,7 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
       case unclear: CommitStateUnknown =>
         throw StorageErrors.failed("create", path.toString, unclear.cause.getOrElse(unclear))
     } finally
-      try client.deleteObject(fs.getBucket, probe)
+      try if (fs.getConf.getBoolean(S3Settings.HadoopDeleteEnabled, true)) client.deleteObject(fs.getBucket, probe)
       catch { case NonFatal(_) => () }
   }
 

@@ -1,5 +1,13 @@
 package iceberglite.io
 
+import java.security.MessageDigest
+import java.util.Base64
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -17,6 +25,27 @@ object S3Settings {
   private val Region = "client.region"
   private val Encryption = "s3.sse.type"
   private val EncryptionKey = "s3.sse.key"
+  private val EncryptionMd5 = "s3.sse.md5"
+  private val StagingDirectory = "s3.staging-dir"
+  private val Acl = "s3.acl"
+  private val StorageClass = "s3.write.storage-class"
+  private val DeleteEnabled = "s3.delete-enabled"
+
+  /** Followed by the name of a tag that all objects get. */
+  val TagPrefix = "s3.write.tags."
+
+  /** Settings of ours in Hadoop's configuration, for what S3A has no settings. They begin with S3A's prefix. */
+  private[io] val HadoopStorageClass = "fs.s3a.iceberglite.storage-class"
+  private[io] val HadoopTagPrefix = "fs.s3a.iceberglite.tags."
+  private[io] val HadoopDeleteEnabled = "fs.s3a.iceberglite.delete-enabled"
+
+  /** S3A's setting for the class that makes its clients. */
+  private[io] val ClientFactory = "fs.s3a.s3.client.factory.impl"
+
+  private[io] def tags(conf: Configuration): Map[String, String] = conf.iterator.asScala.collect {
+    case entry if entry.getKey.startsWith(HadoopTagPrefix) =>
+      entry.getKey.substring(HadoopTagPrefix.length) -> entry.getValue
+  }.toMap
 
   private val Package = "org.apache.hadoop.fs.s3a"
 
@@ -29,6 +58,7 @@ object S3Settings {
     SessionToken -> "fs.s3a.session.token",
     Region -> "fs.s3a.endpoint.region",
     EncryptionKey -> "fs.s3a.server-side-encryption.key",
+    StagingDirectory -> "fs.s3a.buffer.dir",
     "s3.multipart.part-size-bytes" -> "fs.s3a.multipart.size"
   )
 
@@ -36,7 +66,13 @@ object S3Settings {
     Map("none" -> None, "s3" -> Some("AES256"), "kms" -> Some("SSE-KMS"), "custom" -> Some("SSE-C"))
 
   /** The keys with the prefix that have a meaning here. */
-  val keys: Seq[String] = (renamed.keySet + Encryption - Region).toVector.sorted
+  val keys: Seq[String] =
+    (renamed.keySet - Region ++ Seq(Encryption, EncryptionMd5, Acl, StorageClass, DeleteEnabled)).toVector.sorted
+
+  def isKnown(key: String): Boolean = keys.contains(key) || key.startsWith(TagPrefix)
+
+  /** Whether a server may set a key for its tables: not where this machine keeps files. */
+  def isVended(key: String): Boolean = isKnown(key) && key != StagingDirectory || key == Region
 
   /**
    * The settings of Hadoop for those of S3; other keys are left out.
@@ -46,8 +82,57 @@ object S3Settings {
   def hadoop(properties: Map[String, String]): Map[String, String] = {
     val given = properties.map { case (key, value) => key -> value.trim }.filter(_._2.nonEmpty)
     val plain = renamed.collect { case (key, hadoopKey) if given.contains(key) => hadoopKey -> given(key) }
-    plain ++ provider(given) ++ encryption(given)
+    checkEncryptionMd5(given)
+    plain ++ provider(given) ++ encryption(given) ++ acl(given) ++ deletion(given) ++
+      written(given)
   }
+
+  private def written(given: Map[String, String]): Map[String, String] = {
+    val settings = given.get(StorageClass).map(name => HadoopStorageClass -> name.toUpperCase).toMap ++
+      given.collect { case (key, value) if key.startsWith(TagPrefix) =>
+        (HadoopTagPrefix + key.substring(TagPrefix.length)) -> value
+      }
+    if (settings.isEmpty) settings else settings + (ClientFactory -> "iceberglite.io.S3ClientFactory")
+  }
+
+  /** S3A has Amazon's names of access control lists without dashes. */
+  private def acl(given: Map[String, String]): Map[String, String] = given.get(Acl).map { text =>
+    val name = acls.getOrElse(
+      text.toLowerCase,
+      throw InvalidArgument(Acl, text, s"It must be one of ${acls.keys.toVector.sorted.mkString(", ")}")
+    )
+    "fs.s3a.acl.default" -> name
+  }.toMap
+
+  private val acls: Map[String, String] = Seq(
+    "private",
+    "public-read",
+    "public-read-write",
+    "authenticated-read",
+    "aws-exec-read",
+    "bucket-owner-read",
+    "bucket-owner-full-control"
+  ).map(name => name -> name.split('-').map(_.capitalize).mkString).toMap
+
+  /** S3A itself deletes marks of directories, unless it is told to keep them. */
+  private def deletion(given: Map[String, String]): Map[String, String] = given.get(DeleteEnabled).fold(
+    Map.empty[String, String]
+  ) { text =>
+    val enabled =
+      Try(text.toBoolean).getOrElse(throw InvalidArgument(DeleteEnabled, text, "It must be true or false"))
+    val kept = if (enabled) Map.empty else Map("fs.s3a.directory.marker.retention" -> "keep")
+    Map(HadoopDeleteEnabled -> enabled.toString) ++ kept
+  }
+
+  /** S3A computes the sum from the key: one that differs would be for another key. */
+  private def checkEncryptionMd5(given: Map[String, String]): Unit =
+    for (md5 <- given.get(EncryptionMd5); key <- given.get(EncryptionKey)) {
+      val isRight = Try {
+        val sum = MessageDigest.getInstance("MD5").digest(Base64.getDecoder.decode(key))
+        Base64.getEncoder.encodeToString(sum) == md5
+      }
+      if (!isRight.getOrElse(false)) throw InvalidArgument(EncryptionMd5, "(not shown)", s"It is not the MD5 sum of $EncryptionKey")
+    }
 
   /** Keys that were given are the ones to use, whatever the environment or the machine's role has. */
   private def provider(given: Map[String, String]): Map[String, String] = {

@@ -7,6 +7,8 @@ import scala.util.Try
 
 import org.apache.hadoop.conf.Configuration
 
+import iceberglite.spec.IcebergError.InvalidArgument
+
 /**
  * Hadoop's configuration of one catalog: the session's, with the catalog's own settings over it.
  *
@@ -44,9 +46,21 @@ object StorageSettings {
     val own = S3Settings.hadoop(properties) ++ properties.collect {
       case (key, value) if key.startsWith(HadoopPrefix) => key.substring(HadoopPrefix.length) -> value
     }
+    checkClientFactory(base, properties)
     own.foreach { case (key, value) => conf.set(key, value) }
     if (own.nonEmpty) isolate(conf, own)
     conf
+  }
+
+  /** @throws InvalidArgument the class that sets storage class and tags would take the place of another, or the reverse */
+  private def checkClientFactory(base: Configuration, properties: Map[String, String]): Unit = {
+    val key = S3Settings.ClientFactory
+    val configured = properties.get(HadoopPrefix + key).orElse(Option(base.get(key)))
+    for (ours <- S3Settings.hadoop(properties).get(key); other <- configured if other != ours) throw InvalidArgument(
+      key,
+      other,
+      "s3.write.storage-class and s3.write.tags.* need a class of their own there. Remove it, or these settings"
+    )
   }
 
   private[io] def implOf(scheme: String): String = s"fs.$scheme.impl"

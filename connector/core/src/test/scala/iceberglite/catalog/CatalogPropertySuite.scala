@@ -18,10 +18,62 @@ class CatalogPropertySuite extends AnyFunSuite {
     intercept[InvalidArgument](open("type" -> "hadoop", "warehouse" -> "mem://wh", "cache-enable" -> "false"))
   }
 
-  test("properties that are known, belong to others or are like none are left alone") {
-    val known = Seq("type", "uri", "io-impl", "clients")
-    val others = Seq("jdbc.usr", "s3.endpont", "header.X", "table-default.a", "my-own", "ab")
-    CatalogProperty.check("lite", (known ++ others).map(_ -> "x").toMap)
+  test("properties that are known are left alone, others are warned about, each once") {
+    val known = Seq("type", "uri", "io-impl", "clients", "jdbc.usr", "header.X", "table-default.a", "hadoop.x")
+    assert(CatalogProperty.check("lite", known.map(_ -> "x").toMap).isEmpty)
+    val others = Seq("s3.endpont", "my-own", "ab", "rest.x", "lock.table", "gcs.project-id", "adls.x", "fs.s3a.endpoint")
+    val warnings = CatalogProperty.check("lite", others.map(_ -> "x").toMap).toMap
+    assert(warnings.keySet == others.toSet)
+    warnings.foreach { case (key, message) => assert(message.contains(s"$key of catalog lite has no effect")) }
+  }
+
+  test("properties that change identity, protection or commits are rejected, whatever their values hold") {
+    val rejected = Seq(
+      "client.factory",
+      "client.assume-role.arn",
+      "client.credentials-provider",
+      "s3.remote-signing-enabled",
+      "s3.access-grants.enabled",
+      "s3.delete.tags.x",
+      "encryption.kms-type",
+      "encryption.kms-impl",
+      "gcs.oauth2.token",
+      "adls.auth.shared-key.account.key",
+      "adls.sas-token.account",
+      "rest.auth.google.credentials-path",
+      "rest.client.tls.configurer-impl"
+    )
+    for (key <- rejected; kind <- Seq("hadoop", "jdbc", "rest", "hive")) {
+      val error = intercept[Unsupported](CatalogProperty.check("lite", Map("type" -> kind, key -> "s3cr3t")))
+      assert(error.getMessage.contains(s"$key of catalog lite") && !error.getMessage.contains("s3cr3t"))
+    }
+    val harmless = Map(
+      "s3.remote-signing-enabled" -> "false",
+      "client.factory" -> "org.apache.iceberg.aws.AwsClientFactories$DefaultAwsClientFactory"
+    )
+    assert(CatalogProperty.check("lite", harmless + ("type" -> "hadoop")).isEmpty)
+  }
+
+  test("a lock that other writers rely on is rejected for file-system catalogs, and warned about elsewhere") {
+    def check(kind: String, value: String) =
+      CatalogProperty.check("lite", Map("type" -> kind, "lock-impl" -> value)).map(_._1)
+    for (kind <- Seq("hadoop", "HADOOP")) {
+      intercept[Unsupported](check(kind, "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager"))
+      assert(check(kind, "org.apache.iceberg.util.LockManagers$InMemoryLockManager").isEmpty)
+    }
+    intercept[Unsupported](CatalogProperty.check(
+      "lite",
+      Map("catalog-impl" -> "org.apache.iceberg.hadoop.HadoopCatalog", "lock-impl" -> "x.Y")
+    ))
+    assert(check("jdbc", "x.Y") == Vector("lock-impl") && check("rest", "x.Y") == Vector("lock-impl"))
+  }
+
+  test("unique locations are rejected where the name is the directory") {
+    def check(kind: String, value: String) =
+      CatalogProperty.check("lite", Map("type" -> kind, "unique-table-location" -> value)).map(_._1)
+    intercept[Unsupported](check("hadoop", "true"))
+    assert(check("hadoop", "false").isEmpty && check("jdbc", "true").isEmpty && check("hive", "true").isEmpty)
+    assert(check("rest", "true") == Vector("unique-table-location"))
   }
 
   test("no known property is taken for another") {

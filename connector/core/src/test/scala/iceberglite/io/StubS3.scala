@@ -18,6 +18,12 @@ final class StubS3 extends AutoCloseable {
   /** Whether it knows the header at all. */
   @volatile var honours: Boolean = true
 
+  /** The keys that a request asked to delete; of a request for many, its body. */
+  val deleted: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
+
+  /** The headers of the last PUT of each key, with their names in lower case. */
+  val headers: ConcurrentHashMap[String, Map[String, String]] = new ConcurrentHashMap[String, Map[String, String]]
+
   private val objects = new ConcurrentHashMap[String, Array[Byte]]
   private val pool = Executors.newCachedThreadPool()
   private val server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress, 0), 0)
@@ -51,8 +57,11 @@ final class StubS3 extends AutoCloseable {
       case "PUT" => put(exchange, key)
       case "DELETE" =>
         objects.remove(key)
+        deleted.add(key)
         send(exchange, 204, Array.emptyByteArray, body = false)
-      case _ => send(exchange, 200, "<DeleteResult/>".getBytes)
+      case _ =>
+        deleted.add(new String(exchange.getRequestBody.readAllBytes()))
+        send(exchange, 200, "<DeleteResult/>".getBytes)
     }
   }
 
@@ -61,6 +70,7 @@ final class StubS3 extends AutoCloseable {
 
   private def put(exchange: HttpExchange, key: String): Unit = {
     val sent = exchange.getRequestBody.readAllBytes()
+    headers.put(key, exchange.getRequestHeaders.asScala.map { case (k, v) => k.toLowerCase -> v.get(0) }.toMap)
     val signed = Option(exchange.getRequestHeaders.getFirst("x-amz-content-sha256")).exists(_.startsWith("STREAMING-"))
     val contents = if (signed) unsigned(sent) else sent
     val exclusive = Option(exchange.getRequestHeaders.getFirst("If-None-Match")).contains("*")

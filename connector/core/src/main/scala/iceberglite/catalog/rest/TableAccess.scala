@@ -2,7 +2,6 @@ package iceberglite.catalog.rest
 
 import scala.util.Try
 
-import iceberglite.catalog.CatalogProperty
 import iceberglite.io.{FileIO, S3Settings}
 import iceberglite.spec.json.RestAnswerJson.{Credential, LoadedTable}
 
@@ -18,7 +17,7 @@ private[catalog] object TableAccess {
   private val ExpiresAtMs = "s3.session-token-expires-at-ms"
 
   /** Nothing else that a server says reaches the file systems: settings of Hadoop can name classes. */
-  private val taken: Set[String] = S3Settings.keys.toSet + CatalogProperty.Region.key
+  private def taken(key: String): Boolean = S3Settings.isVended(key)
 
   /** What the server gave with a table, over what the catalog has: of several credentials the one for the location. */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
