@@ -10,6 +10,9 @@ final class SettingWarnings {
 
   /** @param key of the setting */
   def once(key: String, message: String): Unit = if (logged.add(key)) SettingWarnings.log.warn(message)
+
+  /** A message that is the same each time. */
+  def once(message: String): Unit = once(message, message)
 }
 
 object SettingWarnings {

@@ -20,6 +20,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.Catalog
 import iceberglite.spark.catalog._
+import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
 import iceberglite.spark.inspect.MetadataSparkTable
 import iceberglite.spark.read.changes.ChangelogTable
 import iceberglite.spec.IcebergError.Unsupported
@@ -74,6 +75,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     load(ident, TimeTravel.AtTimestamp(Math.floorDiv(timestamp, 1000L)))
 
   private def load(ident: Identifier, asked: TimeTravel): SparkTableInterface = in(ident) {
+    SessionSettings.check(SparkSession.active)
     val found = tables.find(ident)
     val travel = if (asked == TimeTravel.Latest) found.travel else asked
     if (asked != TimeTravel.Latest && found.travel != TimeTravel.Latest) {
@@ -156,6 +158,8 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       properties: util.Map[String, String],
       mode: StageMode
   ): StagedTable = in(ident) {
+    SessionSettings.check(SparkSession.active)
+    checkProperties(ident, properties.asScala.toMap)
     val definition = TableDefinition(schema, partitions.toSeq, withoutName(ident, properties), isCaseSensitive)
     val staged = tables.homeOfNew(ident).stage(definition.creation, mode)
     new StagedSparkTable(staged, () => tables.invalidate(ident))
@@ -170,6 +174,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   }
 
   override def alterTable(ident: Identifier, changes: TableChange*): SparkTableInterface = in(ident) {
+    checkProperties(ident, changes.collect { case set: TableChange.SetProperty => set.property -> set.value }.toMap)
     val live = liveTable(ident)
     if (TableChanges.namesSnapshot(changes)) live.refresh()
     val transaction = live.current.transaction()
@@ -177,6 +182,9 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     transaction.commit()
     loadTable(ident)
   }
+
+  private def checkProperties(ident: Identifier, properties: Map[String, String]): Unit =
+    TablePropertyCheck.check(shown(ident), properties, SessionSettings.warnings(SparkSession.active))
 
   override def dropTable(ident: Identifier): Boolean = drop(ident, purge = false)
 

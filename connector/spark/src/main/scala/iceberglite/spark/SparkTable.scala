@@ -192,7 +192,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
    * would forget the new rows where whole files can go.
    */
   private[spark] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
-    WriteOptions.check(of.options.asOptions)
+    WriteOptions.check(of.options.asOptions, SparkSession.active)
     of.options.checkOverwriteByCondition(name)
     if (of.options.upserts) throw IcebergWriteBuilder.upsertThatOverwrites(name)
     new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)

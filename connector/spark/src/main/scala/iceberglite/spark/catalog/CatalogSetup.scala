@@ -5,8 +5,9 @@ import scala.collection.JavaConverters._
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables}
+import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables, SettingWarnings}
 import iceberglite.io.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
+import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
 
 /** A catalog as its properties set it up. */
 final case class CatalogSetup(
@@ -33,6 +34,7 @@ object CatalogSetup {
   ): CatalogSetup = {
     val properties = options.asCaseSensitiveMap.asScala.toMap
     val io = fileIO(name, properties, session)
+    checkTableProperties(name, properties)
     val catalog = Catalogs.open(CatalogProperty.StoredName.in(properties).getOrElse(name), properties, io)
     CatalogSetup(
       name,
@@ -50,6 +52,7 @@ object CatalogSetup {
 
   private def fileIO(name: String, properties: Map[String, String], session: SparkSession): FileIO = {
     val conf = StorageSettings.configuration(session.sessionState.newHadoopConf(), properties)
+    SessionSettings.checkEnvironment(session, conf)
     new HadoopFileIO(
       new SerializableConfiguration(conf),
       mayCache = CatalogProperty.ManifestCacheEnabled.flag(name, properties),
@@ -61,6 +64,13 @@ object CatalogSetup {
       syncs = CatalogProperty.SyncEnabled.flag(name, properties)
     )
   }
+
+  private def checkTableProperties(name: String, properties: Map[String, String]): Unit =
+    for (prefix <- Seq(CatalogProperty.TableDefault, CatalogProperty.TableOverride)) TablePropertyCheck.check(
+      s"catalog $name, ${prefix.prefix}*",
+      prefix.in(properties),
+      SettingWarnings.ofCatalog(name)
+    )
 
   /** 0 where tables are not to be kept. */
   private def expirationMs(name: String, properties: Map[String, String]): Long =

@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.TimeTravel
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spark.read.aggregate.WholeFileQueries
 import iceberglite.spec.TableProperty
 
 /** The settings of reads; those that choose what is read are in [[TimeTravel]] and [[RangeOptions]]. */
@@ -78,26 +78,24 @@ object ReadOptions {
     DataGrouping
   ) ++ PlanningOptions.all
 
-  /** Options that Apache Iceberg knows and that change what is read: to leave them unheard would give wrong rows. */
-  private val refused: Map[String, String] = Map("scan-task-set-id" -> "Reads of staged tasks")
+  /** Options of Spark's own, of our rules, or that are looked at elsewhere. */
+  private val others: Seq[String] = Seq("path", "paths", WholeFileQueries.Key) ++ TimeTravel.optionKeys ++ RangeOptions.keys
 
-  /** Options that Apache Iceberg knows and that change no result: accepted, so that a job moves over as it is. */
-  private val withoutEffect: Seq[String] =
-    Seq("path", "paths", "locality", "stream-from-timestamp")
+  private[spark] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
+    others.exists(_.equalsIgnoreCase(key))
 
-  private val known: Seq[String] =
-    all.map(_.key) ++ TimeTravel.optionKeys ++ RangeOptions.keys ++ refused.keys ++ withoutEffect
+  /** The warnings that options without effect deserve. @throws iceberglite.spec.IcebergError as [[check]] */
+  private[spark] def warnings(options: CaseInsensitiveStringMap): Vector[String] =
+    // A write that reads its table hands its own options over.
+    SparkOption.check("read", options, all.map(_.key) ++ others, ForeignOptions.read)(WriteOptions.isKnown)
 
-  /** @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled */
-  def check(options: CaseInsensitiveStringMap): Unit = {
-    refused.foreach { case (key, what) =>
-      if (options.containsKey(key)) {
-        val given = s"read option $key=${options.get(key)}"
-        throw Unsupported(given, s"$what come in a later release; leave the option out")
-      }
-    }
-    SparkOption.check("read", options, known)
-  }
+  /**
+   * Rejects what is misspelt or may not be ignored, and warns of what has no effect.
+   *
+   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
+   */
+  def check(options: CaseInsensitiveStringMap, session: SparkSession): Unit =
+    warnings(options).foreach(SessionSettings.warnings(session).once(_))
 }
 
 /**

@@ -9,6 +9,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.Spelling
+import iceberglite.spec.ForeignSettings
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -108,17 +109,33 @@ object SparkOption {
   def long(text: String): Option[Long] = Try(text.toLong).toOption
 
   /**
-   * Refuses an option that looks like a known one and is none; others are left to whom they concern.
+   * Rejects an option that looks like a known one, or may not be ignored.
    *
    * @param action what the options are for: `read` or `write`
+   * @param foreign the options of Apache Iceberg that this release does not act on
+   * @param silent options that are not warned about
+   * @return warnings about other options that have no effect
    */
-  def check(action: String, options: CaseInsensitiveStringMap, known: Seq[String]): Unit = {
+  def check(
+      action: String,
+      options: CaseInsensitiveStringMap,
+      known: Seq[String],
+      foreign: ForeignSettings
+  )(silent: String => Boolean): Vector[String] = {
     val names = known.map(_.toLowerCase(Locale.ROOT)).toSet
-    options.keySet.asScala.filterNot(names.contains).foreach { key =>
-      known.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, known)).foreach { near =>
-        throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
-      }
+    options.asScala.toVector.sorted.filterNot { case (key, _) => names(key) }.flatMap { case (key, value) =>
+      if (foreign.find(key).isDefined) foreign.warning(key, value)
+      else if (silent(key)) None
+      else Some(unknown(action, key, known ++ foreign.all.map(_.key)))
     }
+  }
+
+  /** @throws InvalidArgument the key is near to one that there is */
+  private def unknown(action: String, key: String, known: Seq[String]): String = {
+    known.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, known)).foreach { near =>
+      throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
+    }
+    s"The $action option $key has no effect on tables of iceberg-lite. There is no such option"
   }
 
   /** Without the dashes and capitals in which option names differ. */

@@ -85,6 +85,9 @@ object StatementOptions {
   private val ofChanges: Seq[SparkOption[_]] = Seq(
     WriteOptions.Format,
     WriteOptions.TargetFileSize,
+    WriteOptions.DeleteFormat,
+    WriteOptions.DeleteTargetSize,
+    WriteOptions.Granularity,
     WriteOptions.Fanout,
     WriteOptions.Distribution,
     WriteOptions.UseTableDistribution,

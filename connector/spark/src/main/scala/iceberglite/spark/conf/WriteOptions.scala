@@ -7,8 +7,8 @@ import scala.collection.JavaConverters._
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
-import iceberglite.spec.{DistributionMode, FileFormat, TableProperty}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.{DeleteGranularity, DistributionMode, FileFormat, RowLevelProperty, TableProperty}
 import iceberglite.table.IsolationLevel
 
 /** The settings of writes. */
@@ -23,6 +23,28 @@ object WriteOptions {
   val TargetFileSize: SparkOption[Long] = SparkOption
     .bytes("target-file-size-bytes", TableProperty.TargetFileSize.doc, TableProperty.TargetFileSize.default)
     .inTable(TableProperty.TargetFileSize.key)
+
+  val DeleteFormat: SparkOption[FileFormat] = SparkOption
+    .derived[FileFormat](
+      "delete-format",
+      RowLevelProperty.DeleteFormat.expected,
+      "Format of new delete files; deletion vectors of version 3 are always Puffin",
+      "that of data files"
+    )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(RowLevelProperty.DeleteFormat.key)
+
+  val DeleteTargetSize: SparkOption[Long] = SparkOption
+    .bytes(
+      "target-delete-file-size-bytes",
+      "Size at which a delete file is finished",
+      RowLevelProperty.DeleteTargetSize.default
+    ).inTable(RowLevelProperty.DeleteTargetSize.key)
+
+  val Granularity: SparkOption[DeleteGranularity] = SparkOption[DeleteGranularity](
+    "delete-granularity",
+    RowLevelProperty.Granularity.expected,
+    "Whether a position delete file covers one data file, or all of a partition",
+    RowLevelProperty.Granularity.default
+  )(text => DeleteGranularity.all.find(_.name.equalsIgnoreCase(text))).inTable(RowLevelProperty.Granularity.key)
 
   val CheckNullability: SparkOption[Boolean] = SparkOption
     .flag(
@@ -101,6 +123,9 @@ object WriteOptions {
   val all: Seq[SparkOption[_]] = Seq(
     Format,
     TargetFileSize,
+    DeleteFormat,
+    DeleteTargetSize,
+    Granularity,
     CheckNullability,
     Fanout,
     Distribution,
@@ -115,40 +140,30 @@ object WriteOptions {
     Branch
   ) ++ ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all
 
+  /** Options of Spark's own. */
+  private val others: Seq[String] = Seq("path", "paths")
+
+  private[spark] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
+    others.contains(key) || key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) ||
+    ForeignOptions.write.find(key).isDefined
+
   /**
-   * Options that Apache Iceberg knows and that change what is written: to leave them unheard would write the wrong
-   * thing.
+   * Rejects what is misspelt or may not be ignored, and warns of what has no effect.
+   *
+   * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
    */
-  private val refused: Map[String, String] = Map(
-    "rewritten-file-scan-task-set-id" -> "Rewriting staged files"
-  )
+  def check(options: CaseInsensitiveStringMap, session: SparkSession): Unit =
+    warnings(options).foreach(SessionSettings.warnings(session).once(_))
 
-  /** Options that Apache Iceberg knows and that change nothing here: accepted, so that a job moves over as it is. */
-  private val withoutEffect: Seq[String] = Seq(
-    "path",
-    "check-ordering",
-    "delete-format",
-    "target-delete-file-size-bytes",
-    "delete-granularity",
-    "use-merge-append-for-streaming"
-  )
-
-  /** @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled */
-  def check(options: CaseInsensitiveStringMap): Unit = {
-    refused.foreach { case (key, what) =>
-      if (options.containsKey(key) && !options.get(key).equalsIgnoreCase("false")) {
-        throw Unsupported(
-          s"write option $key=${options.get(key)}",
-          s"$what comes in a later release; leave the option out"
-        )
-      }
-    }
+  /** The warnings that options without effect deserve. @throws iceberglite.spec.IcebergError as [[check]] */
+  private[spark] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
     val plain = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
     SparkOption.check(
       "write",
       new CaseInsensitiveStringMap(plain.asJava),
-      all.map(_.key) ++ refused.keys ++ withoutEffect :+ SnapshotPropertyPrefix
-    )
+      all.map(_.key) ++ others :+ SnapshotPropertyPrefix,
+      ForeignOptions.write
+    )(_ => false)
   }
 
   /** The same for all that a session writes; an option comes before it. */

@@ -56,7 +56,7 @@ final class IcebergScanBuilder(
     with SupportsPushDownLimit
     with SupportsPushDownTopN {
   private val settings = SparkErrors.in(table.name) {
-    ReadOptions.check(options)
+    ReadOptions.check(options, session)
     ReadSettings.of(options, session, table.properties)
   }
   private val planning = SparkErrors.in(table.name)(ScanPlanning.of(options, session, table.properties))

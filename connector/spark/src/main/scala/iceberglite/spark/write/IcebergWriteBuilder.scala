@@ -31,7 +31,7 @@ final class IcebergWriteBuilder private[spark] (
   private var isDynamicByOption = false
 
   private val target: AuditFirst.Target = SparkErrors.in(table.name) {
-    WriteOptions.check(info.options)
+    WriteOptions.check(info.options, session)
     WriteOptions.all.foreach(_.given(settings))
     AuditFirst.target(table, WriteOptions.Branch.given(settings), session)
   }

@@ -45,15 +45,15 @@ class SparkOptionSuite extends AnyFunSuite {
   test("a misspelt option is refused with the one that was meant, and a stranger's is let pass") {
     val misspelt = Seq("splitsize" -> "split-size", "split-sise" -> "split-size", "snapshot-ids" -> "snapshot-id")
     misspelt.foreach { case (given, meant) =>
-      val error = intercept[InvalidArgument](ReadOptions.check(options(given -> "1")))
+      val error = intercept[InvalidArgument](ReadOptions.warnings(options(given -> "1")))
       assert(error.getMessage.contains(s"did you mean $meant?"))
     }
-    ReadOptions.check(options("mergeSchema" -> "true", "path" -> "/t", "header" -> "x", "tag" -> "v1"))
+    ReadOptions.warnings(options("mergeSchema" -> "true", "path" -> "/t", "header" -> "x", "tag" -> "v1"))
   }
 
   test("an option that would change what is read is refused rather than unheard") {
-    val error = intercept[Unsupported](ReadOptions.check(options("scan-task-set-id" -> "1")))
-    assert(error.getMessage.contains("scan-task-set-id=1"))
+    val error = intercept[Unsupported](ReadOptions.warnings(options("scan-task-set-id" -> "1")))
+    assert(error.getMessage.contains("read option scan-task-set-id"))
   }
 
   private val mb = 1L << 20

@@ -24,7 +24,7 @@ import iceberglite.spark.SparkTable
  * filter of one side of a join for the sign that the other side is worth pruning.
  */
 object WholeFileQueries extends Rule[LogicalPlan] {
-  private val Key = "iceberg-lite.filters-by-metrics"
+  private[spark] val Key = "iceberg-lite.filters-by-metrics"
 
   /** Whether the scan with these options is such a one. */
   private[read] def contains(options: CaseInsensitiveStringMap): Boolean = options.getBoolean(Key, false)

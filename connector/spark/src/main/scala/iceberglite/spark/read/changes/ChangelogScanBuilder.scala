@@ -38,7 +38,7 @@ final class ChangelogScanBuilder(
     with SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns {
   private val settings = SparkErrors.in(table.name) {
-    ReadOptions.check(options)
+    ReadOptions.check(options, session)
     ReadSettings.of(options, session, table.properties)
   }
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)

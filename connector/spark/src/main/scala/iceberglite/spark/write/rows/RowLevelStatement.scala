@@ -7,7 +7,7 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.AuditFirst
-import iceberglite.spark.conf.{StatementOptions, WriteOptions}
+import iceberglite.spark.conf.{Settings, StatementOptions, WriteOptions}
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.write.{EngineSummary, SchemaMerge}
 import iceberglite.spec.IcebergError.Unsupported
@@ -92,11 +92,14 @@ final private[spark] class RowLevelStatement(
   def summary: Map[String, String] = EngineSummary.of(session) ++
     WriteOptions.snapshotProperties(options.asOptions, session) ++ target.summary
 
-  val granularity: DeleteGranularity = setting(RowLevelProperty.Granularity)
+  private val settings = Settings.of(options.asOptions, session, table.properties)
 
-  def deleteFormat: FileFormat = RowLevelProperty.deleteFormat(table.properties)
+  val granularity: DeleteGranularity = settings(WriteOptions.Granularity)
 
-  def deleteTargetSize: Long = setting(RowLevelProperty.DeleteTargetSize)
+  def deleteFormat: FileFormat =
+    WriteOptions.DeleteFormat.given(settings).getOrElse(RowLevelProperty.deleteFormat(table.properties))
+
+  def deleteTargetSize: Long = settings(WriteOptions.DeleteTargetSize)
 
   /** Whether rows have ids that outlive their files (adopted version 3: "Row Lineage"). */
   val hasLineage: Boolean = table.metadata.formatVersion >= FormatVersion.V3

@@ -94,9 +94,8 @@ private[write] object UpsertPlan {
   ): WritePlan = {
     val table = rows.table
     val properties = DeleteFileProperties.of(table.properties)
-    val format = TableProperty.of(RowLevelProperty.DeleteFormat, table.properties)
-      .getOrElse(settings(WriteOptions.Format))
-    val targetSize = TableProperty.of(RowLevelProperty.DeleteTargetSize, table.properties)
+    val format = WriteOptions.DeleteFormat.given(settings).getOrElse(settings(WriteOptions.Format))
+    val targetSize = settings(WriteOptions.DeleteTargetSize)
     val asked = Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
     val own = Settings(new CaseInsensitiveStringMap(asked.asJava), _ => None, properties)
     rows.copy(

@@ -1,0 +1,39 @@
+package iceberglite.spark.conf
+
+import iceberglite.catalog.SettingWarnings
+import iceberglite.spec.TableProperty
+
+/**
+ * Looks at the properties that a user gives a table. A property below `write.`, `read.`, `commit.`, `history.` or `gc.` that
+ * has no effect is warned about, and kept: it may belong to another engine. Properties elsewhere are the user's own.
+ */
+object TablePropertyCheck {
+  private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.")
+  private val DeletePrefix = "write.delete."
+
+  /** Properties of Hive, Spark and the specification that no registry has. */
+  private val others = Seq("engine.hive.enabled", "engine.hive.lock-enabled", "write.spark.accept-any-schema")
+
+  /** The keys that this release acts on, but those of single columns. */
+  private[spark] lazy val known: Set[String] = (TableProperty.all.map(_.key) ++ others ++
+    (ReadOptions.all ++ WriteOptions.all).flatMap(_.property)).toSet
+
+  /** Whether this release acts on a property. */
+  private[spark] def isKnown(key: String): Boolean = known(key) ||
+    TableProperty.ColumnPrefixes.exists(key.startsWith) ||
+    key.startsWith(DeletePrefix) && known("write." + key.stripPrefix(DeletePrefix))
+
+  /**
+   * @param table for messages
+   * @throws iceberglite.spec.IcebergError.Unsupported for a property that may not be ignored
+   */
+  def check(table: String, properties: Map[String, String], warnings: SettingWarnings): Unit =
+    for ((key, value) <- properties.toVector.sorted; message <- warning(key, value))
+      warnings.once(s"table property $key", s"$table: $message")
+
+  private[spark] def warning(key: String, value: String): Option[String] =
+    if (isKnown(key)) None
+    else if (ForeignOptions.table.find(key).isDefined) ForeignOptions.table.warning(key, value)
+    else if (!Prefixes.exists(key.startsWith)) None
+    else Some(s"The table property $key has no effect. There is no such property${SessionSettings.meant(key, known)}")
+}

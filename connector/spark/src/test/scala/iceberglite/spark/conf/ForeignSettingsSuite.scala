@@ -1,0 +1,191 @@
+package iceberglite.spark.conf
+
+import scala.collection.JavaConverters._
+import scala.collection.mutable
+import scala.io.Source
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.logging.log4j.core.appender.AbstractAppender
+import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
+import org.apache.logging.log4j.core.layout.PatternLayout
+import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
+import org.apache.logging.log4j.{Level, LogManager}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.{CatalogProperty, SettingWarnings}
+import iceberglite.spark.{SharedSession, SparkCatalog, TimeTravel}
+import iceberglite.spec.IcebergError.Unsupported
+
+/**
+ * No setting of Apache Iceberg is dropped in silence. The resource lists its settings, and what happens with each: it is
+ * honoured, rejected, warned about, or accepted because it can make no difference.
+ */
+class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
+  private case class Listed(kind: String, key: String, value: String, effect: String, note: String)
+
+  private val listed: Vector[Listed] = {
+    val source = Source.fromResource("foreign-settings.tsv", getClass.getClassLoader)("UTF-8")
+    try source.getLines().drop(1).toVector.map(_.split('\t')).map { row =>
+        Listed(row(0), row(1), row(2), row(3), row.lift(4).getOrElse(""))
+      }
+    finally source.close()
+  }
+
+  private val types = Seq("hadoop", "jdbc", "rest", "hive")
+
+  /** The warnings that a setting brings about in a session of its own. @throws Unsupported it is rejected */
+  private def warnings(s: Listed): Seq[String] = s.kind match {
+    case "read option" => ReadOptions.warnings(options(s))
+    case "write option" => WriteOptions.warnings(options(s))
+    case "configuration" => SessionSettings.warning(s.key, s.value).toSeq
+    case "table property" => TablePropertyCheck.warning(s.key, s.value).toSeq
+    case "system property" => ForeignOptions.system.warning(s.key, s.value).toSeq
+    case "Hadoop setting" => ForeignOptions.hadoop.warning(s.key, s.value).toSeq
+    case "catalog" => types.flatMap(ofCatalog(_, s)).distinct
+    case kind => ofCatalog(kind.stripPrefix("catalog "), s)
+  }
+
+  private def options(s: Listed) = new CaseInsensitiveStringMap(Map(s.key -> s.value).asJava)
+
+  private def ofCatalog(kind: String, s: Listed): Seq[String] =
+    CatalogProperty.check("c", Map("type" -> kind) + (s.key -> s.value)).map(_._2)
+
+  /** Whether the setting is one that the code acts on, by its registries. */
+  private def isHonoured(s: Listed): Boolean = s.kind match {
+    case "read option" => ReadOptions.isKnown(s.key)
+    case "write option" => WriteOptions.isKnown(s.key) && ForeignOptions.write.find(s.key).isEmpty
+    case "configuration" => SessionSettings.known(s.key) || s.key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)
+    case "table property" => TablePropertyCheck.isKnown(s.key)
+    case "system property" => false
+    case "Hadoop setting" => s.key.matches("iceberg\\.(engine\\.)?hive\\..*")
+    case _ => CatalogProperty.isKnown(s.key)
+  }
+
+  for ((kind, settings) <- listed.groupBy(_.kind).toSeq.sortBy(_._1)) test(s"each $kind has the effect that is listed") {
+    for (s <- settings) withClue(s"$kind ${s.key}=${s.value}: ") {
+      s.effect match {
+        case "honoured" =>
+          assert(isHonoured(s))
+          assert(warnings(s).isEmpty)
+        case "accepted" =>
+          assert(s.note.nonEmpty, "the reason is missing")
+          assert(!isHonoured(s) || s.kind == "catalog hadoop")
+          assert(warnings(s).isEmpty)
+        case "warned" =>
+          val found = warnings(s)
+          assert(found.nonEmpty && found.forall(w => w.contains(s.key) && w.contains("has no effect")), found)
+        case "rejected" =>
+          val error = intercept[Unsupported](warnings(s))
+          assert(error.getMessage.contains(s.key) && error.instead.nonEmpty)
+        case other => fail(s"There is no effect $other")
+      }
+    }
+  }
+
+  test("everything that the registries of foreign settings name is listed") {
+    val registries = Map(
+      "read option" -> ForeignOptions.read,
+      "write option" -> ForeignOptions.write,
+      "configuration" -> ForeignOptions.session,
+      "table property" -> ForeignOptions.table,
+      "system property" -> ForeignOptions.system,
+      "Hadoop setting" -> ForeignOptions.hadoop
+    )
+    for ((kind, registry) <- registries; setting <- registry.all) {
+      val keys = listed.filter(_.kind == kind).map(_.key)
+      assert(keys.exists(registry.find(_).contains(setting)), s"$kind ${setting.key}")
+    }
+    val states = TimeTravel.optionKeys.filterNot(key => listed.exists(_.key == key))
+    assert(states.isEmpty)
+  }
+
+  test("a session warns once of each setting without effect") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
+    val session = spark.newSession()
+    val found = logged(inSession(session) { s =>
+      s.conf.set("spark.sql.iceberg.locality.enabled", "true")
+      s.conf.set("spark.sql.iceberg.vectorization.enable", "true")
+      for (_ <- 1 to 3) {
+        s.range(3).writeTo(t).option("header", "true").append()
+        s.read.option("locality", "true").format("iceberg-lite").load(t).count()
+        s.sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.target-file-size-byte' = '7', 'owner-of-this' = 'me')")
+      }
+    })
+    val keys = Seq(
+      "spark.sql.iceberg.locality.enabled",
+      "spark.sql.iceberg.vectorization.enable ",
+      "option header",
+      "option locality",
+      "write.target-file-size-byte "
+    )
+    for (key <- keys) assert(found.count(_.contains(key)) == 1, s"$key in $found")
+    assert(found.size == keys.size, found)
+    assert(found.exists(_.contains("Did you mean spark.sql.iceberg.vectorization.enabled?")))
+    assert(found.exists(_.contains("Did you mean write.target-file-size-bytes?")))
+    assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0) == "write.target-file-size-byte"), "it is kept")
+  }
+
+  test("a catalog warns once of each property without effect, and rejects those that may not be ignored") {
+    def configured(name: String, more: (String, String)*): Unit = {
+      val files = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
+      SharedSession.catalogConf(name, classOf[SparkCatalog].getName, files ++ more: _*).foreach { case (k, v) =>
+        spark.conf.set(k, v)
+      }
+    }
+    configured("warned", "metrics-reporter-impl" -> "x.Y", "table-default.write.frmat.default" -> "orc")
+    val found = logged(for (_ <- 1 to 2) inSession(spark.newSession()) { s =>
+      spark.conf.getAll.filter(_._1.startsWith("spark.sql.catalog.warned")).foreach { case (k, v) => s.conf.set(k, v) }
+      s.sql("SHOW NAMESPACES IN warned").collect()
+    })
+    assert(found.size == 2 && found.exists(_.contains("metrics-reporter-impl of catalog warned")), found)
+    assert(found.exists(w => w.contains("catalog warned") && w.contains("Did you mean write.format.default?")))
+    configured("identity", "client.assume-role.arn" -> "arn:s3cr3t")
+    val error = intercept[Exception](sql("SHOW NAMESPACES IN identity").collect())
+    assert(error.getMessage.contains("client.assume-role.arn of catalog identity") &&
+      !error.getMessage.contains("s3cr3t"))
+  }
+
+  test("a configuration or table property that may not be ignored is rejected where it counts") {
+    val t = newTable()
+    val key = "spark.sql.iceberg.use-timestamp-without-timezone-in-new-tables"
+    withConf(key -> "true") {
+      assert(intercept[Exception](sql(s"CREATE TABLE $t (ts TIMESTAMP) USING iceberg")).getMessage.contains(key))
+    }
+    for (property <- Seq("encryption.key-id", "write.location-provider.impl")) {
+      val create = s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('$property' = 'x')"
+      assert(intercept[Exception](sql(create)).getMessage.contains(property))
+    }
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
+    val alter = s"ALTER TABLE $t SET TBLPROPERTIES ('encryption.key-id' = 'x')"
+    assert(intercept[Exception](sql(alter)).getMessage.contains("encryption.key-id"))
+    val hadoop = new Configuration(false)
+    hadoop.set("iceberg.tables.hadoop.lock-impl", "x.Y")
+    intercept[Unsupported](SessionSettings.checkEnvironment(spark, hadoop))
+  }
+
+  /** What is logged about settings meanwhile. */
+  private def logged(body: => Unit): Seq[String] = {
+    val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
+    val found = mutable.Buffer[String]()
+    val layout = PatternLayout.createDefaultLayout()
+    val appender = new AbstractAppender("settings", null, layout, true, Property.EMPTY_ARRAY) {
+      override def append(event: LogEvent): Unit = found.synchronized {
+        found += event.getMessage.getFormattedMessage
+        ()
+      }
+    }
+    appender.start()
+    val logger = new LoggerConfig(SettingWarnings.LoggerName, Level.WARN, false)
+    logger.addAppender(appender, Level.WARN, null)
+    context.getConfiguration.addLogger(SettingWarnings.LoggerName, logger)
+    context.updateLoggers()
+    try body
+    finally {
+      context.getConfiguration.removeLogger(SettingWarnings.LoggerName)
+      context.updateLoggers()
+    }
+    found.toVector
+  }
+}
