@@ -6,7 +6,8 @@ import iceberglite.spec.{ForeignSetting, ForeignSettings}
 /** The properties of Apache Iceberg's catalogs that this release does not act on. */
 object ForeignCatalogProperties {
   private val Kind = "property"
-  private val Identity = "Another identity would be used than the one configured. Set the credentials of the file system: "
+  private val Identity =
+    "Another identity would be used than the one configured. Set the credentials of the file system: "
   private val OnS3 = Identity + "s3.access-key-id and s3.secret-access-key, or hadoop.fs.s3a.aws.credentials.provider"
   private val HadoopGcs = Identity + "hadoop.fs.gs.auth.*"
   private val HadoopAzure = Identity + "hadoop.fs.azure.*"
@@ -55,7 +56,10 @@ object ForeignCatalogProperties {
     warned("rest-metrics-reporting-enabled", "No metrics are sent to the REST server", "false"),
     warned("rest-scan-planning.*", "Scans are planned by Spark, never by the REST server"),
     rejected("rest.auth.*", "No such authentication exists here. See rest.auth.type in the reference"),
-    rejected("rest.client.tls.*", "The JDK's trust store decides which servers are trusted. Set javax.net.ssl.trustStore"),
+    rejected(
+      "rest.client.tls.*",
+      "The JDK's trust store decides which servers are trusted. Set javax.net.ssl.trustStore"
+    ),
     warned("rest.*", "There is no such property of REST catalogs here"),
     warned("rest-*", "There is no such property of REST catalogs here")
   )
@@ -79,7 +83,10 @@ object ForeignCatalogProperties {
       "s3.access-points.*",
       "Files would go past the access point. Set hadoop.fs.s3a.bucket.<bucket>.accesspoint.arn"
     ),
-    rejected("s3.delete.tags.*", "Objects would be deleted without the tags. Remove it, or set s3.delete-enabled=false"),
+    rejected(
+      "s3.delete.tags.*",
+      "Objects would be deleted without the tags. Remove it, or set s3.delete-enabled=false"
+    ),
     warned("s3.delete.*", "Files are deleted one by one"),
     warned("s3.write.table-tag-enabled", "Set tags by s3.write.tags.*", "false"),
     warned("s3.write.namespace-tag-enabled", "Set tags by s3.write.tags.*", "false"),
@@ -112,6 +119,11 @@ object ForeignCatalogProperties {
   )
 
   private val ofAll = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)
+
+  /** All of them, for the documentation, with the type of catalog where they are about one. */
+  def all: Seq[(Option[String], ForeignSetting)] =
+    ofKind.toSeq.sortBy(_._1).flatMap { case (kind, settings) => settings.all.map(Some(kind) -> _) } ++
+      ofAll.all.map(None -> _)
 
   private[catalog] def exactKeys: Seq[String] = ofAll.all.map(_.key).filterNot(_.endsWith("*"))
 

@@ -41,8 +41,9 @@ private[catalog] object MovedConfiguration {
     }
 
   /** The same for configurations that are still to be checked; empty where they name no kind. */
-  def kindIfKnown(properties: Map[String, String]): String = CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
-    .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)
+  def kindIfKnown(properties: Map[String, String]): String =
+    CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
+      .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)
 
   /** @throws Unsupported files would be read by a class that is not loaded here */
   def checkFileIO(name: String, properties: Map[String, String]): Unit =

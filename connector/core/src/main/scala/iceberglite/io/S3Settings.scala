@@ -89,8 +89,9 @@ object S3Settings {
 
   private def written(given: Map[String, String]): Map[String, String] = {
     val settings = given.get(StorageClass).map(name => HadoopStorageClass -> name.toUpperCase).toMap ++
-      given.collect { case (key, value) if key.startsWith(TagPrefix) =>
-        (HadoopTagPrefix + key.substring(TagPrefix.length)) -> value
+      given.collect {
+        case (key, value) if key.startsWith(TagPrefix) =>
+          (HadoopTagPrefix + key.substring(TagPrefix.length)) -> value
       }
     if (settings.isEmpty) settings else settings + (ClientFactory -> "iceberglite.io.S3ClientFactory")
   }
@@ -131,7 +132,8 @@ object S3Settings {
         val sum = MessageDigest.getInstance("MD5").digest(Base64.getDecoder.decode(key))
         Base64.getEncoder.encodeToString(sum) == md5
       }
-      if (!isRight.getOrElse(false)) throw InvalidArgument(EncryptionMd5, "(not shown)", s"It is not the MD5 sum of $EncryptionKey")
+      if (!isRight.getOrElse(false))
+        throw InvalidArgument(EncryptionMd5, "(not shown)", s"It is not the MD5 sum of $EncryptionKey")
     }
 
   /** Keys that were given are the ones to use, whatever the environment or the machine's role has. */

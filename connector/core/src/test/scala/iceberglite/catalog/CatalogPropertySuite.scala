@@ -21,7 +21,8 @@ class CatalogPropertySuite extends AnyFunSuite {
   test("properties that are known are left alone, others are warned about, each once") {
     val known = Seq("type", "uri", "io-impl", "clients", "jdbc.usr", "header.X", "table-default.a", "hadoop.x")
     assert(CatalogProperty.check("lite", known.map(_ -> "x").toMap).isEmpty)
-    val others = Seq("s3.endpont", "my-own", "ab", "rest.x", "lock.table", "gcs.project-id", "adls.x", "fs.s3a.endpoint")
+    val others =
+      Seq("s3.endpont", "my-own", "ab", "rest.x", "lock.table", "gcs.project-id", "adls.x", "fs.s3a.endpoint")
     val warnings = CatalogProperty.check("lite", others.map(_ -> "x").toMap).toMap
     assert(warnings.keySet == others.toSet)
     warnings.foreach { case (key, message) => assert(message.contains(s"$key of catalog lite has no effect")) }

@@ -94,13 +94,16 @@ class S3SettingsSuite extends AnyFunSuite {
   }
 
   test("a REST server may not say where this machine keeps files") {
-    assert(S3Settings.isVended("s3.acl") && S3Settings.isVended("client.region") && !S3Settings.isVended("s3.staging-dir"))
+    assert(
+      S3Settings.isVended("s3.acl") && S3Settings.isVended("client.region") && !S3Settings.isVended("s3.staging-dir")
+    )
     assert(S3Settings.hadoop(Map("s3.staging-dir" -> "/big"))("fs.s3a.buffer.dir") == "/big")
   }
 
   test("another class for the clients of S3A is not replaced in silence") {
     val own = "hadoop.fs.s3a.s3.client.factory.impl" -> "com.example.Mine"
-    val message = intercept[InvalidArgument](S3Storage.files(Map("s3.write.storage-class" -> "GLACIER", own))).getMessage
+    val message =
+      intercept[InvalidArgument](S3Storage.files(Map("s3.write.storage-class" -> "GLACIER", own))).getMessage
     assert(message.contains("com.example.Mine") && message.contains("s3.write.storage-class"))
     S3Storage.files(Map("s3.acl" -> "private", own))
   }

@@ -29,10 +29,17 @@ import org.apache.spark.sql.types.{
   YearMonthIntervalType
 }
 
-import iceberglite.catalog.CatalogProperty
+import iceberglite.catalog.{CatalogProperty, ForeignCatalogProperties}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.catalog.PartitionTerm
-import iceberglite.spark.conf.{DeleteCacheOptions, ReadOptions, SparkOption, StatementOptions, WriteOptions}
+import iceberglite.spark.conf.{
+  DeleteCacheOptions,
+  ForeignOptions,
+  ReadOptions,
+  SparkOption,
+  StatementOptions,
+  WriteOptions
+}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.function.Functions
 import iceberglite.spec.Type._
@@ -52,6 +59,7 @@ private[spark] object ReferenceTables {
     "session-settings" -> sessionSettings,
     "table-properties" -> tableProperties,
     "catalog-properties" -> catalogProperties,
+    "foreign-settings" -> foreignSettings,
     "metadata-tables" -> metadataTables,
     "metadata-columns" -> metadataColumns,
     "functions" -> functions,
@@ -107,6 +115,23 @@ private[spark] object ReferenceTables {
     CatalogProperty.all.map(p => Seq(code(p.key), p.default.getOrElse(NotSet), p.doc)) ++
       CatalogProperty.prefixes.map(p => Seq(code(p.prefix + "*"), "", p.doc))
   )
+
+  private def foreignSettings: Seq[String] = {
+    val ofSpark = Seq(
+      "read option" -> ForeignOptions.read,
+      "write option" -> ForeignOptions.write,
+      "configuration" -> ForeignOptions.session,
+      "system property" -> ForeignOptions.system,
+      "Hadoop setting" -> ForeignOptions.hadoop,
+      "table property" -> ForeignOptions.table
+    ).flatMap { case (kind, settings) => settings.all.map(kind -> _) }
+    val ofCatalogs = ForeignCatalogProperties.all.map { case (kind, setting) =>
+      s"catalog property${kind.fold("")(k => s", type $k")}" -> setting
+    }
+    table("kind", "key", "effect", "but not for", "reason")((ofSpark ++ ofCatalogs).map { case (kind, s) =>
+      Seq(kind, code(s.key), s.effect.toString.toLowerCase, s.harmless.toSeq.sorted.map(code).mkString(", "), s.reason)
+    })
+  }
 
   private val NotSet = "not set"
   private val Mega = 1L << 20

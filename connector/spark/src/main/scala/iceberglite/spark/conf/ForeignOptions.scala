@@ -26,7 +26,10 @@ object ForeignOptions {
   val write: ForeignSettings = new ForeignSettings(
     "write option",
     Seq(
-      rejected("rewritten-file-scan-task-set-id", "Files cannot be replaced by it: rows would be doubled. Leave it out"),
+      rejected(
+        "rewritten-file-scan-task-set-id",
+        "Files cannot be replaced by it: rows would be doubled. Leave it out"
+      ),
       accepted("check-ordering", Ordered),
       warned("use-merge-append-for-streaming", "Tables cannot be written as a stream in this release"),
       warned("shred-variants", Shredding, "false"),
@@ -106,14 +109,20 @@ object ForeignOptions {
       ),
       warned("read.split.metadata-target-size", "Metadata tables are split by manifest"),
       warned("read.orc.vectorization.enabled", "ORC files are always read in batches", "true"),
-      warned("read.orc.vectorization.batch-size", "Set read.parquet.vectorization.batch-size, which counts for all formats"),
+      warned(
+        "read.orc.vectorization.batch-size",
+        "Set read.parquet.vectorization.batch-size, which counts for all formats"
+      ),
       warned("identifier-fields.rely", "Spark plans without relying on identifier fields", "false"),
       warned(
         "write.spark.auto-schema-evolution.enabled",
         "Columns are added only where a write asks for it: set merge-schema, or MERGE WITH SCHEMA EVOLUTION"
       ),
       accepted("write.upsert.enabled", "It is for Flink, in Apache Iceberg too"),
-      accepted("compatibility.snapshot-id-inheritance.enabled", "Manifests are always written in a way that all readers know")
+      accepted(
+        "compatibility.snapshot-id-inheritance.enabled",
+        "Manifests are always written in a way that all readers know"
+      )
     ) ++ ofParquet("write.parquet") ++ ofParquet("write.delete.parquet")
   )
 }

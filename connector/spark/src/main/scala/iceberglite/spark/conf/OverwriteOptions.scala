@@ -65,7 +65,8 @@ object OverwriteOptions {
   /** Whether the options ask for a dynamic overwrite; absent where they do not say. @throws InvalidArgument they differ */
   def isDynamic(settings: Settings): Option[Boolean] =
     (Dynamic.given(settings), PartitionMode.given(settings)) match {
-      case (Some(one), Some(other)) if one != other => throw InvalidArgument(
+      case (Some(one), Some(other)) if one != other =>
+        throw InvalidArgument(
           s"options ${Dynamic.key} and ${PartitionMode.key}",
           s"${text(one)} and ${text(other)}",
           "They mean the same; set one of them"
@@ -93,15 +94,19 @@ object OverwriteOptions {
     val option = Seq(Dynamic, PartitionMode).find(_.given(settings).isDefined).getOrElse(Dynamic)
     def reject(reason: String): Nothing = throw InvalidArgument(s"option ${option.key}", text(dynamic), reason)
     replaces match {
-      case Replaces.Table if dynamic => reject(
+      case Replaces.Table if dynamic =>
+        reject(
           s"saveAsTable in mode overwrite, replace and createOrReplace replace all of $table. To replace partitions, use " +
             s"""df.writeTo("$table").overwritePartitions(), or save or insertInto in mode overwrite"""
         )
       case Replaces.Matching if dynamic =>
-        reject("The overwrite has a condition already, and would replace partitions whatever it is. Leave one of them out")
+        reject(
+          "The overwrite has a condition already, and would replace partitions whatever it is. Leave one of them out"
+        )
       case Replaces.AllRows if dynamic && ReplaceWhere.given(settings).isDefined =>
         reject(s"The option ${ReplaceWhere.key} says which rows to replace. Leave one of them out")
-      case Replaces.Partitions if !dynamic => reject(
+      case Replaces.Partitions if !dynamic =>
+        reject(
           "The write replaces the partitions that it writes to, as overwritePartitions or " +
             "spark.sql.sources.partitionOverwriteMode=dynamic ask for. Leave one of them out"
         )
@@ -118,7 +123,8 @@ object OverwriteOptions {
       case Replaces.AllRows =>
         s"Only the SQL extensions understand it: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $other"
       case Replaces.Matching => "The overwrite has a condition already. Leave one of them out"
-      case Replaces.Partitions => s"The write replaces the partitions that it writes to. Leave one of them out, or use $other"
+      case Replaces.Partitions =>
+        s"The write replaces the partitions that it writes to. Leave one of them out, or use $other"
     }
   }
 
@@ -126,11 +132,13 @@ object OverwriteOptions {
     def reject(reason: String): Nothing =
       throw InvalidArgument(s"option ${OverwriteSchema.key}", overwrites.toString, reason)
     replaces match {
-      case Replaces.Table if !overwrites => reject(
+      case Replaces.Table if !overwrites =>
+        reject(
           s"saveAsTable in mode overwrite, replace and createOrReplace replace the columns of $table too. To keep them, " +
             s"""use mode("overwrite").save("$table") or df.writeTo("$table").overwrite(lit(true))"""
         )
-      case Replaces.AllRows | Replaces.Matching | Replaces.Partitions if overwrites => reject(
+      case Replaces.AllRows | Replaces.Matching | Replaces.Partitions if overwrites =>
+        reject(
           s"The write replaces rows of $table and keeps its columns. To replace them, use " +
             s"""df.writeTo("$table").createOrReplace() or saveAsTable; to add columns, the option merge-schema"""
         )

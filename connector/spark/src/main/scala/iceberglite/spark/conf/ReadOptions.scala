@@ -79,7 +79,8 @@ object ReadOptions {
   ) ++ PlanningOptions.all
 
   /** Options of Spark's own, of our rules, or that are looked at elsewhere. */
-  private val others: Seq[String] = Seq("path", "paths", WholeFileQueries.Key) ++ TimeTravel.optionKeys ++ RangeOptions.keys
+  private val others: Seq[String] =
+    Seq("path", "paths", WholeFileQueries.Key) ++ TimeTravel.optionKeys ++ RangeOptions.keys
 
   private[spark] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
     others.exists(_.equalsIgnoreCase(key))

@@ -49,7 +49,8 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
     write.copy(
       table = target,
       deleteExpr = condition,
-      query = Filter(Or(EqualNullSafe(ofRows(condition, write, relation, text), TrueLiteral), failure(text)), write.query),
+      query =
+        Filter(Or(EqualNullSafe(ofRows(condition, write, relation, text), TrueLiteral), failure(text)), write.query),
       writeOptions = StatementOptions(write.writeOptions).without(option).values
     )
   }

@@ -62,26 +62,27 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     case _ => CatalogProperty.isKnown(s.key)
   }
 
-  for ((kind, settings) <- listed.groupBy(_.kind).toSeq.sortBy(_._1)) test(s"each $kind has the effect that is listed") {
-    for (s <- settings) withClue(s"$kind ${s.key}=${s.value}: ") {
-      s.effect match {
-        case "honoured" =>
-          assert(isHonoured(s))
-          assert(warnings(s).isEmpty)
-        case "accepted" =>
-          assert(s.note.nonEmpty, "the reason is missing")
-          assert(!isHonoured(s) || s.kind == "catalog hadoop")
-          assert(warnings(s).isEmpty)
-        case "warned" =>
-          val found = warnings(s)
-          assert(found.nonEmpty && found.forall(w => w.contains(s.key) && w.contains("has no effect")), found)
-        case "rejected" =>
-          val error = intercept[Unsupported](warnings(s))
-          assert(error.getMessage.contains(s.key) && error.instead.nonEmpty)
-        case other => fail(s"There is no effect $other")
+  for ((kind, settings) <- listed.groupBy(_.kind).toSeq.sortBy(_._1))
+    test(s"each $kind has the effect that is listed") {
+      for (s <- settings) withClue(s"$kind ${s.key}=${s.value}: ") {
+        s.effect match {
+          case "honoured" =>
+            assert(isHonoured(s))
+            assert(warnings(s).isEmpty)
+          case "accepted" =>
+            assert(s.note.nonEmpty, "the reason is missing")
+            assert(!isHonoured(s) || s.kind == "catalog hadoop")
+            assert(warnings(s).isEmpty)
+          case "warned" =>
+            val found = warnings(s)
+            assert(found.nonEmpty && found.forall(w => w.contains(s.key) && w.contains("has no effect")), found)
+          case "rejected" =>
+            val error = intercept[Unsupported](warnings(s))
+            assert(error.getMessage.contains(s.key) && error.instead.nonEmpty)
+          case other => fail(s"There is no effect $other")
+        }
       }
     }
-  }
 
   test("everything that the registries of foreign settings name is listed") {
     val registries = Map(

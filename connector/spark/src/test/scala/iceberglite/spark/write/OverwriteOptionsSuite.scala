@@ -37,7 +37,12 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     "insertInto" -> ((w, t) => w.insertInto(t))
   )
 
-  private def overwrite(save: (Writer, String) => Unit, t: String, rows: DataFrame, options: (String, String)*): Unit = {
+  private def overwrite(
+      save: (Writer, String) => Unit,
+      t: String,
+      rows: DataFrame,
+      options: (String, String)*
+  ): Unit = {
     save(writer(rows, options, "overwrite"), t)
     sql(s"REFRESH TABLE $t")
     ()
@@ -189,9 +194,8 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     for (option <- Seq("replaceWhere" -> "p = 1", "overwrite-mode" -> "dynamic", "overwriteSchema" -> "true")) {
       assert(rejection(t)(write(option).overwrite(col("p") === 1)).contains(option._1))
     }
-    for (
-      option <- Seq("replaceWhere" -> "p = 1", "partitionOverwriteMode" -> "static", "overwrite-mode" -> "static")
-    ) assert(rejection(t)(write(option).overwritePartitions()).contains(option._1))
+    for (option <- Seq("replaceWhere" -> "p = 1", "partitionOverwriteMode" -> "static", "overwrite-mode" -> "static"))
+      assert(rejection(t)(write(option).overwritePartitions()).contains(option._1))
     write("replaceWhere" -> "p = 1").overwrite(lit(true))
     assert(ids(t) == kept ++ Seq(100L, 101L))
     write("partitionOverwriteMode" -> "dynamic").overwrite(lit(true))

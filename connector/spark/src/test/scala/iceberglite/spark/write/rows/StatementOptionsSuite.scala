@@ -158,4 +158,47 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(summaryOf(t)("n") == "a\tb x; y")
     assert(count(t, "id = 4") == 0)
   }
+
+  test("options of delete files come before the properties of the table") {
+    val t = filled(2, "merge-on-read", "write.delete.granularity" -> "file", "write.delete.format.default" -> "avro")
+    def added(statement: String): Seq[String] =
+      withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {
+        val before = deleteFormats(t)
+        sql(statement)
+        deleteFormats(t).diff(before)
+      }
+    assert(added(s"DELETE FROM $t WHERE n = 1") == Seq("AVRO", "AVRO"))
+    sql(s"CALL lite.system.rollback_to_snapshot('${t.stripPrefix("lite.")}', ${firstSnapshot(t)})")
+    val options =
+      "'delete-format' = 'orc', 'delete-granularity' = 'partition', 'target-delete-file-size-bytes' = '1000000'"
+    assert(added(s"DELETE FROM $t WITH ($options) WHERE n = 1") == Seq("ORC"))
+    assert(added(s"UPDATE $t WITH ('Delete-Format' = 'parquet') SET n = 77 WHERE n = 2").toSet == Set("PARQUET"))
+    assert(count(t) == 900 && count(peer(t)) == 900 && count(peer(t), "n = 77") == 100)
+    assert(refused(s"DELETE FROM $t WITH ('delete-granularity' = 'table')").contains("delete-granularity"))
+    assert(refused(s"DELETE FROM $t WITH ('delete-format' = 'puffin')").contains("delete-format"))
+  }
+
+  test("the size of delete files is that of the option: no other data file is begun beyond it") {
+    for ((size, files) <- Seq("1" -> 2, "1000000" -> 1)) {
+      val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
+      withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {
+        sql(s"DELETE FROM $t WITH ('target-delete-file-size-bytes' = '$size') WHERE n = 1")
+      }
+      assert(deleteFormats(t).size == files && count(t) == 900 && count(peer(t)) == 900)
+    }
+  }
+
+  test("an upsert writes its delete files by the options") {
+    val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
+    sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")
+    spark.range(3).selectExpr("id", "id + 100 AS n").writeTo(t).option("upsert-keys", "id")
+      .option("delete-format", "avro").append()
+    assert(deleteFormats(t) == Seq("AVRO") && count(t) == 10 && count(peer(t), "n >= 100") == 3)
+  }
+
+  private def deleteFormats(t: String): Seq[String] =
+    rows(s"SELECT file_format FROM ${peer(t)}.delete_files").map(_.getString(0)).sorted
+
+  private def firstSnapshot(t: String): Long =
+    rows(s"SELECT snapshot_id FROM $t.snapshots ORDER BY committed_at LIMIT 1").head.getLong(0)
 }
