@@ -105,7 +105,7 @@ object CatalogProperty {
   val StoredName: CatalogProperty = CatalogProperty(
     "catalog-name",
     None,
-    "What a JDBC catalog is called in its database, where that is not what the session calls it"
+    "The name of a JDBC catalog in its database, where it differs from its name in the session, which messages use"
   )
   val Clients: CatalogProperty = CatalogProperty(
     "clients",

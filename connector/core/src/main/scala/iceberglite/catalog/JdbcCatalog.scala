@@ -30,8 +30,11 @@ final class JdbcCatalog private (
     JdbcProperty.InitTables.flag(name, properties),
     JdbcProperty.layout(name, properties)
   )
-  private val rows = new JdbcRows(session, databaseTables, name)
-  private val namespaces = new JdbcNamespaces(session, databaseTables, name)
+
+  /** The catalog's name in the database; messages use the session's. */
+  private val storedName = CatalogProperty.StoredName.in(properties).getOrElse(name)
+  private val rows = new JdbcRows(session, databaseTables, storedName)
+  private val namespaces = new JdbcNamespaces(session, databaseTables, storedName)
   private val tables = new PointerTables(io, environment, warehouse)
   private val views = new PointerViews(io, environment, warehouse)
   private val strict = JdbcProperty.StrictMode.flag(name, properties)

@@ -35,7 +35,7 @@ object CatalogSetup {
     val properties = options.asCaseSensitiveMap.asScala.toMap
     val io = fileIO(name, properties, session)
     checkTableProperties(name, properties)
-    val catalog = Catalogs.open(CatalogProperty.StoredName.in(properties).getOrElse(name), properties, io)
+    val catalog = Catalogs.open(name, properties, io)
     CatalogSetup(
       name,
       catalog,

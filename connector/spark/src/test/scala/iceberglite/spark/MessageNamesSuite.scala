@@ -1,0 +1,36 @@
+package iceberglite.spark
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A JDBC catalog may have another name in its database: users are told the one that they use. */
+class MessageNamesSuite extends AnyFunSuite with SharedSession {
+
+  test("messages and plans name tables as the session does, whatever catalog-name says") {
+    val t = newTable(catalog = "litejdbc")
+    sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
+    val failing = Seq(
+      s"CREATE TABLE $t (id BIGINT) USING iceberg",
+      s"ALTER TABLE $t SET TBLPROPERTIES ('format-version' = '9')",
+      s"ALTER TABLE $t SET TBLPROPERTIES ('current-snapshot-id' = '7')",
+      s"SELECT * FROM $t VERSION AS OF 7",
+      s"ALTER TABLE $t DROP BRANCH gone",
+      s"INSERT INTO $t WITH ('branch' = 'gone') VALUES (1L)",
+      s"DELETE FROM $t WITH ('isolation-level' = 'none') WHERE id = 1",
+      s"ALTER TABLE $t ADD PARTITION FIELD bucket(0, id)",
+      s"CREATE NAMESPACE litejdbc.$ns"
+    )
+    for (statement <- failing) {
+      val message = withClue(statement)(intercept[Exception](sql(statement).collect())).getMessage
+      assert(!message.contains("icejdbc"), message)
+    }
+    val plan = rows(s"EXPLAIN EXTENDED SELECT * FROM $t").head.getString(0)
+    assert(!plan.contains("icejdbc") && plan.contains(t), plan)
+  }
+
+  test("the rows of the database are under the catalog's name there") {
+    val t = newTable(catalog = "litejdbc")
+    sql(s"CREATE TABLE $t USING iceberg AS SELECT 1L AS id")
+    assert(rows(s"SELECT id FROM ${peer(t)}").head.getLong(0) == 1)
+    assert(rows("SHOW NAMESPACES IN icejdbc").exists(_.getString(0) == ns))
+  }
+}
