@@ -7,6 +7,7 @@ import iceberglite.catalog.jdbc.JdbcProperty
 import iceberglite.catalog.rest.RestProperty
 import iceberglite.io.{S3Settings, StorageSettings}
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table
 
 /**
  * A key of a catalog's configuration that this release acts on (`spark.sql.catalog.<name>.<key>`).
@@ -115,6 +116,29 @@ object CatalogProperty {
   val DefaultNamespace: CatalogProperty =
     CatalogProperty("default-namespace", None, "The namespace of a session that has switched to this catalog")
 
+  val OwnedLocations: CatalogProperty = CatalogProperty(
+    "owned-locations",
+    None,
+    "Directories besides the tables' own, separated by commas, in which a table owns <directory>/<namespace>/<table>: " +
+      "what is deleted with a table is deleted there too"
+  )
+  val OwnedLocationsOf: PropertyPrefix = PropertyPrefix(
+    "owned-locations.",
+    "Directories, separated by commas, that belong to one table: owned-locations.<namespace>.<table>"
+  )
+
+  /** The places besides the catalog's own that its tables may own. */
+  def ownedLocations(properties: Map[String, String]): table.OwnedLocations = {
+    def places(text: String) =
+      text.split(',').map(_.trim).filter(_.nonEmpty).map(iceberglite.catalog.Warehouse.of).toVector
+    table.OwnedLocations(
+      OwnedLocations.in(properties).fold(Vector.empty[String])(places),
+      OwnedLocationsOf.in(properties).map {
+        case (table, text) => table -> places(text)
+      }
+    )
+  }
+
   private[catalog] def clients(catalog: String, properties: Map[String, String]): Int =
     Clients.number(catalog, properties, least = 1).fold(1)(n => math.min(n, Int.MaxValue.toLong).toInt)
 
@@ -155,10 +179,12 @@ object CatalogProperty {
     StoredName,
     DefaultNamespace,
     UniqueTableLocation,
+    OwnedLocations,
     Clients
   ) ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
 
-  val prefixes: Seq[PropertyPrefix] = Seq(TableDefault, TableOverride, Jdbc, RestProperty.Header, Hadoop, S3)
+  val prefixes: Seq[PropertyPrefix] =
+    Seq(TableDefault, TableOverride, OwnedLocationsOf, Jdbc, RestProperty.Header, Hadoop, S3)
 
   /** Whether a key is one that this release acts on. */
   def isKnown(key: String): Boolean = all.exists(_.key == key) || key == RestProperty.OldSigV4 ||

@@ -2,19 +2,23 @@ package iceberglite.catalog
 
 import scala.util.Try
 
-import iceberglite.io.FileIO
+import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.TableProperty
-import iceberglite.table.{EmptyDirectories, TableLocations, TableVersion}
+import iceberglite.table._
 
 /**
- * Drops a file-system table: its directory goes in any case, as that alone tells that there is a table. PURGE also
- * deletes files that the table keeps elsewhere.
+ * Drops a file-system table. Its directory tells that there is a table, so that the directory is deleted; PURGE also
+ * deletes the files that the table owns elsewhere. What the table's metadata names counts only for PURGE and for a
+ * directory that is not deleted as a whole: see [[OwnedPaths]].
  *
- * @param shared whether others may have put files into the directory, which are spared: a table made at a path
+ * @param ownership of the table, whose directory is known by its name or path
+ * @param isWhole whether the directory is the table's alone, and not one of a user who may keep other files there
  */
-final private[catalog] class DropDirectory(io: FileIO, location: String, table: String, shared: Boolean) {
+final private[catalog] class DropDirectory(io: FileIO, table: String, ownership: TableOwnership, isWhole: Boolean) {
+  private val location = ownership.directory.getOrElse(table)
+  private val metadata = TableLocations.inside(location, "metadata")
   private val versions = new VersionedTable(io, location, table)
 
   /**
@@ -26,15 +30,61 @@ final private[catalog] class DropDirectory(io: FileIO, location: String, table: 
   def apply(purge: Boolean): Boolean = {
     val there = versions.isThere
     if (there) {
+      refuseOtherCatalogs()
       val version = if (purge) versions.newest() else Try(versions.newest()).toOption.flatten
       version.foreach(refuseWithoutGc)
-      if (purge || shared) version.foreach(PurgeTable(io, table, _))
-      // First what makes it a table: nobody shall find one without its data.
-      io.deleteDirectory(TableLocations.inside(location, "metadata"))
-      if (shared) version.foreach(v => EmptyDirectories.removeFor(io, v.metadata)) else io.deleteDirectory(location)
+      val deletesAll = isWhole && !isShared
+      if (purge || !deletesAll) version.foreach(PurgeTable(io, table, _, ownership))
+      // Without metadata it is no table any more: no reader finds one without its data.
+      if (deletesAll) {
+        io.deleteDirectory(metadata)
+        io.deleteDirectory(location)
+      } else {
+        io.list(metadata).filterNot(_.isDirectory).foreach(file => io.delete(file.path))
+        version.foreach(v => EmptyDirectories.removeFor(io, location, v.metadata))
+      }
     }
     there
   }
+
+  /** Whether another table is in the directory, or the directory is in that of another table. */
+  private def isShared: Boolean = StoragePath.of(location, io.defaultFileSystem).forall { directory =>
+    directory.names.inits.drop(1).map(names => directory.copy(names = names)).exists(isTableIfSeen) ||
+    inside(directory).exists(hasTables)
+  }
+
+  private def hasTables(directory: StoragePath): Boolean = isTable(directory) || inside(directory).exists(hasTables)
+
+  /** The directories in one, but for those of partitions and hashes, of which there can be many, and links. */
+  private def inside(directory: StoragePath): Vector[StoragePath] = io.list(directory.text).filter(_.isDirectory)
+    .map(child => directory / child.path.stripSuffix("/").split('/').last)
+    .filterNot(child => OwnedPaths.isLayout(child.names.last) || isLink(directory, child))
+
+  private def isLink(directory: StoragePath, child: StoragePath): Boolean =
+    real(child) != real(directory).map(_ / child.names.last)
+
+  private def real(directory: StoragePath): Option[StoragePath] =
+    StoragePath.of(io.realDirectory(directory.text), io.defaultFileSystem)
+
+  /** A directory far above the table's may be one that may not be looked at. */
+  private def isTableIfSeen(directory: StoragePath): Boolean = {
+    var found = false
+    Cleanup.quietly(s"look for a table in $directory") { found = isTable(directory) }
+    found
+  }
+
+  private def isTable(directory: StoragePath): Boolean = new VersionedTable(io, directory.text, table).isThere
+
+  /** The metadata folder of a table whose newest metadata file another catalog knows: it has to be dropped there. */
+  private def refuseOtherCatalogs(): Unit =
+    io.list(metadata).map(_.path).find { path =>
+      MetadataFiles.version(path).isDefined && !MetadataFiles.isVersionName(path)
+    }.foreach { path =>
+      throw ValidationFailed(
+        s"Cannot drop table $table: its directory $location has metadata of a catalog that keeps the name of the newest " +
+          s"metadata file ($path). Drop the table in that catalog, and delete what is left there, first"
+      )
+    }
 
   private def refuseWithoutGc(version: TableVersion): Unit =
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(

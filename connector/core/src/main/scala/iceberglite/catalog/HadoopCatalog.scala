@@ -18,6 +18,7 @@ final class HadoopCatalog(
     val io: FileIO,
     protected val environment: Environment = Environment.system
 ) extends Catalog {
+  private val locations = CatalogProperty.ownedLocations(properties)
 
   override def allowsPaths: Boolean = true
 
@@ -86,7 +87,7 @@ final class HadoopCatalog(
 
   /** Deletes the table's directory in any case: it is all that tells that there is a table. */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
-    new DropDirectory(io, defaultLocation(id), fullName(id), shared = false)(purge)
+    new DropDirectory(io, fullName(id), ownershipOf(id), isWhole = true)(purge)
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
     s"renaming ${fullName(from)} to $to",
@@ -100,6 +101,11 @@ final class HadoopCatalog(
 
   override def defaultLocation(id: TableIdentifier): String =
     TableLocations.inside(directoryOf(id.namespace), checked("table name", id.name))
+
+  override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
+
+  private def ownershipOf(id: TableIdentifier): TableOwnership =
+    TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
   /** A table elsewhere could not be found again. */
   private def refuseToMove(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {

@@ -29,6 +29,7 @@ final class HiveCatalog private (
   private val shownWarehouse = warehouse.getOrElse(s"of the Hive Metastore ${metastore.uri}")
   private val tables = new PointerTables(io, environment, shownWarehouse)
   private val views = new PointerViews(io, environment, shownWarehouse)
+  private val locations = CatalogProperty.ownedLocations(properties)
   private val listAll = HiveProperty.ListAll.flag(name, properties)
 
   override def toString: String = s"catalog $name in the Hive Metastore ${metastore.uri}"
@@ -81,10 +82,11 @@ final class HiveCatalog private (
   /** What is purged must be what was dropped, whoever commits to the table meanwhile. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
     PurgeTable.refuseWithoutGc(fullName(id), version)
+    val known = ownership(id, version)
     val dropped = metastore.drop(HiveKind.OfTable, id, fullName(id))
     dropped.foreach { location =>
       val last = if (location == version.metadataLocation) version.metadata else MetadataFiles.read(io, location)
-      PurgeTable(io, fullName(id), TableVersion(last, location))
+      PurgeTable(io, fullName(id), TableVersion(last, location), known)
     }
     dropped.isDefined
   }
@@ -99,11 +101,27 @@ final class HiveCatalog private (
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     if (base.isEmpty) requireNew(id)
-    tables.commit(fullName(id), tablePointer(id), base, change)
+    tables.commit(fullName(id), tablePointer(id), base, change, ownership(id, _))
   }
 
   override def defaultLocation(id: TableIdentifier): String =
     TableLocations.inside(namespaces.location(database(id.namespace)), uniqueIfAsked(id.name))
+
+  override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
+    Try(defaultLocation(id)).toOption,
+    id.namespace :+ id.name,
+    locations,
+    others = directory => otherTables(id).filter(_.directory.overlaps(directory))
+  )
+
+  /** All of the Metastore, those of other formats too. */
+  private def otherTables(id: TableIdentifier): Vector[OtherTable] =
+    metastore.places().filterNot(p => p.id == TableIdentifier(id.namespace.map(_.toLowerCase), id.name.toLowerCase))
+      .flatMap { place =>
+        val shown = fullName(place.id)
+        place.metadataLocation.flatMap(OtherTable.of(io, shown, _)) ++
+          place.directory.flatMap(OtherTable.at(io, shown, _, place.metadataLocation))
+      }
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] =
     listed(namespace)(metastore.marked(_, HiveKind.OfView))

@@ -3,6 +3,7 @@ package iceberglite.catalog
 import java.sql.SQLException
 
 import scala.annotation.tailrec
+import scala.util.Try
 
 import iceberglite.catalog.jdbc._
 import iceberglite.io.FileIO
@@ -37,6 +38,7 @@ final class JdbcCatalog private (
   private val namespaces = new JdbcNamespaces(session, databaseTables, storedName)
   private val tables = new PointerTables(io, environment, warehouse)
   private val views = new PointerViews(io, environment, warehouse)
+  private val locations = CatalogProperty.ownedLocations(properties)
   private val strict = JdbcProperty.StrictMode.flag(name, properties)
 
   override def toString: String = s"catalog $name in $session"
@@ -126,13 +128,14 @@ final class JdbcCatalog private (
     case None => false
     case Some(version) =>
       PurgeTable.refuseWithoutGc(fullName(id), version)
+      val known = ownership(id, version)
       val at = Some(version.metadataLocation)
       val dropped = session.repeating("drop a table", twice = false) {
         rows.delete(RowKind.Table, JdbcNames.text(id.namespace), id.name, at)
       }
       if (dropped == 0) dropAndPurge(id)
       else {
-        PurgeTable(io, fullName(id), version)
+        PurgeTable(io, fullName(id), version, known)
         true
       }
   }
@@ -151,7 +154,7 @@ final class JdbcCatalog private (
       JdbcNames.refuseWrong(RowKind.Table, id)
       requireIfStrict(id.namespace)
     }
-    tables.commit(fullName(id), tablePointer(id), base, change)
+    tables.commit(fullName(id), tablePointer(id), base, change, ownership(id, _))
   }
 
   override def defaultLocation(id: TableIdentifier): String = {
@@ -160,6 +163,27 @@ final class JdbcCatalog private (
     def ofNamespace = id.namespace.foldLeft(warehouse)(inside(_, "namespace", _))
     val parent = propertiesOf(id.namespace).getOrElse("location", ofNamespace)
     inside(parent, "table name", uniqueIfAsked(id.name))
+  }
+
+  override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
+    // A name that is no name of a directory has no default location.
+    Try(defaultLocation(id)).toOption,
+    id.namespace :+ id.name,
+    locations,
+    others = directory => otherTables(id).filter(_.directory.overlaps(directory))
+  )
+
+  /** By the pointers of this database, of its other catalogs too, and by the directories of this catalog's names. */
+  private def otherTables(id: TableIdentifier): Vector[OtherTable] = {
+    val all = session.repeating("look for other tables")(rows.all()).filterNot { row =>
+      row.catalog == name && row.namespace == JdbcNames.text(id.namespace) && row.name == id.name
+    }
+    all.flatMap { row =>
+      val shown = s"${row.catalog}.${row.namespace}.${row.name}"
+      val place = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
+      OtherTable.of(io, shown, row.location) ++
+        (if (row.catalog == name) OtherTable.at(io, shown, place, Some(row.location)) else None)
+    }
   }
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] = {

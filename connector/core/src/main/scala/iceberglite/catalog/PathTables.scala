@@ -8,8 +8,14 @@ import iceberglite.table._
 /**
  * Tables by their path: a directory with `metadata/` in it or, to read only, one metadata file. The identifier of such
  * a table has the path as its name and no namespace.
+ *
+ * @param locations places besides the paths that the tables may own
  */
-final class PathTables(io: FileIO, environment: Environment = Environment.system) extends Committer {
+final class PathTables(
+    io: FileIO,
+    environment: Environment = Environment.system,
+    locations: OwnedLocations = OwnedLocations.None
+) extends Committer {
 
   /** @throws NotFound nothing of a table is there */
   def table(path: String): Table = {
@@ -41,8 +47,19 @@ final class PathTables(io: FileIO, environment: Environment = Environment.system
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     refuseFile(id)
-    new DropDirectory(io, id.name, id.name, shared = true)(purge)
+    new DropDirectory(io, id.name, ownershipOf(id), isWhole = false)(purge)
   }
+
+  override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
+
+  /** The last two directories of the path name the table in places that it shares with others. */
+  private def ownershipOf(id: TableIdentifier): TableOwnership =
+    TableOwnership(
+      Some(id.name),
+      id.name.split('/').filter(_.nonEmpty).takeRight(2).toVector,
+      locations,
+      hasVersionNames = true
+    )
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id.name).getOrElse(
     throw NotFound("table", id.name, "There is no metadata directory with *.metadata.json files at this path")

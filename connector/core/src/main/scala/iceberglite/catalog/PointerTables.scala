@@ -39,19 +39,31 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   /**
    * A commit; see [[Committer.commit]].
    *
-   * @param name how messages call the table
+   * @param name the table's name, for messages
+   * @param ownership what the catalog knows of a version's directories; asked when metadata files have expired
    */
   def commit(
       name: String,
       pointer: Pointer[TableVersion],
       base: Option[TableVersion],
-      change: Change
+      change: Change,
+      ownership: TableVersion => TableOwnership
   ): TableVersion = {
     val next = NextVersion.of(name, base, change, environment.nowMs())
     val version = TableVersion(next.metadata, nextFile(base, next.metadata))
     new PointerSwap(name, pointer, PointerTables.Tables, io, environment, warehouse).commit(base, version)
-    Cleanup.delete(io, next.expired)
+    Cleanup.quietly(s"delete expired metadata files of $name")(deleteExpired(name, next, version, ownership))
     version
+  }
+
+  private def deleteExpired(
+      name: String,
+      next: NextVersion,
+      version: TableVersion,
+      ownership: TableVersion => TableOwnership
+  ): Unit = if (next.expired.nonEmpty) {
+    val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, ownership(version)))
+    deletion.expired(next.expired, version, hasVersionNames = false).warn(s"A commit to $name")
   }
 
   /**

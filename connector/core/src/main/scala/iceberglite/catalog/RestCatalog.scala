@@ -95,9 +95,18 @@ final class RestCatalog private (
     purged.foreach(PurgeTable.refuseWithoutGc(fullName(id), _))
     val byServer = purge && first.settings.flag(RestProperty.PurgeByServer)
     val dropped = tables.drop(id, byServer)
-    if (dropped && !byServer) purged.foreach(version => PurgeTable(version.io.getOrElse(io), fullName(id), version))
+    if (dropped && !byServer) purged.foreach { version =>
+      PurgeTable(version.io.getOrElse(io), fullName(id), version, ownership(id, version))
+    }
     dropped
   }
+
+  /** The server says where a table is, and is trusted as far as that. */
+  override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
+    Some(version.metadata.location),
+    id.namespace :+ id.name,
+    CatalogProperty.ownedLocations(properties)
+  )
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = tables.rename(from, to)
 

@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 import iceberglite.io.{FileIO, FileInfo, MetadataCodec, MetadataFiles}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.{IcebergError, TableMetadata, TableProperty}
-import iceberglite.table.{Cleanup, NextVersion, TableLocations, TableVersion}
+import iceberglite.table._
 
 /**
  * A file-system table (spec: "File System Tables"). The commit of version V is that its file appears, which happens
@@ -39,8 +39,13 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
       withdrawIfReplaced(b, committed, number)
     }
     Cleanup.quietly(s"write the version hint of $table")(files.writeHint(number))
-    Cleanup.delete(io, next.expired)
+    deleteExpired(next, committed)
     committed
+  }
+
+  private def deleteExpired(next: NextVersion, committed: TableVersion): Unit = if (next.expired.nonEmpty) {
+    val owned = OwnedPaths.of(io, committed, TableOwnership(Some(location), Vector.empty, hasVersionNames = true))
+    new OwnedDeletion(io, owned).expired(next.expired, committed, hasVersionNames = true).warn(s"A commit to $table")
   }
 
   private def numberOf(version: TableVersion): Int = files.numberIn(version.metadataLocation).getOrElse(

@@ -99,6 +99,12 @@ trait FileIO extends FileSink with Serializable {
 
   /** Moves a directory. */
   def renameDirectory(from: String, to: String): Unit
+
+  /** The URI of the file system on which paths without a scheme are. */
+  def defaultFileSystem: String = "file:///"
+
+  /** The directory with symbolic links resolved; the same path on storages without links, and where it does not exist. */
+  def realDirectory(directory: String): String = directory
 }
 
 object FileIO {

@@ -3,6 +3,8 @@ package iceberglite.io
 import java.io.InputStream
 import java.nio.file.{Files, Path => LocalPath, Paths}
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileSystem
 
@@ -112,6 +114,15 @@ final class HadoopFileIO(
       case _ => hadoop.renameDirectory(from, to)
     }
   }
+
+  override def defaultFileSystem: String = FileSystem.getDefaultUri(configuration).toString
+
+  /** Links are those of this machine, also where another class than Hadoop's own reads its files. */
+  override def realDirectory(directory: String): String =
+    StoragePath.of(directory, defaultFileSystem).filter(_.store == StoragePath.LocalStore).fold(directory) { path =>
+      try LocalFiles.uri(Paths.get(path.names.mkString("/", "/", "")).toRealPath())
+      catch { case NonFatal(e) if StorageErrors.isMissing(e) => directory }
+    }
 
   /** The path on this machine; `None` where Hadoop must be asked. */
   private[io] def local(path: String): Option[LocalPath] =

@@ -1,6 +1,6 @@
 package iceberglite.io
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, EOFException}
 import java.util.{Locale, UUID}
 import java.util.zip.{GZIPInputStream, GZIPOutputStream}
 
@@ -34,6 +34,9 @@ object MetadataFiles {
   private val MaxExpansion = 200L
   private val MaxBytes = 1L << 30
 
+  /** Writers put the UUID among the first fields. */
+  private val HeadBytes = 1 << 16
+
   /**
    * The first number of a file's name: `v3` or `00003-<uuid>`; gzip stands before the suffix or, in old files, after.
    */
@@ -47,6 +50,36 @@ object MetadataFiles {
    */
   def read(io: FileIO, path: String): TableMetadata = TableMetadataJson.read(path, bytes(io, path, "table metadata"))
 
+  /**
+   * The UUID of the table that a metadata file belongs to, by reading no more than the beginning of the file.
+   *
+   * @return absent where the beginning shows none
+   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there
+   */
+  def uuid(io: FileIO, path: String): Option[UUID] = StorageErrors.reading(path) {
+    val in = io.open(path)
+    try {
+      val stored = in.readNBytes(HeadBytes)
+      TableMetadataJson.uuidIn(if (isGzip(stored)) beginningOf(stored) else stored)
+    } finally in.close()
+  }
+
+  private def isGzip(stored: Array[Byte]): Boolean = stored.take(GzipMagic.size).toSeq == GzipMagic
+
+  /** What the first bytes of a gzip file unpack to, which end in the middle of it. */
+  private def beginningOf(stored: Array[Byte]): Array[Byte] = {
+    val plain = new ByteArrayOutputStream
+    try {
+      val zip = new GZIPInputStream(new ByteArrayInputStream(stored))
+      var next = zip.read()
+      while (next >= 0 && plain.size < HeadBytes) {
+        plain.write(next)
+        next = zip.read()
+      }
+    } catch { case _: EOFException => () }
+    plain.toByteArray
+  }
+
   /** Reads a view's metadata in the same way. */
   def readView(io: FileIO, path: String): ViewMetadata = ViewMetadataJson.parse(path, bytes(io, path, "view metadata"))
 
@@ -54,7 +87,7 @@ object MetadataFiles {
     val stored =
       try io.read(path)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
-    if (stored.take(GzipMagic.size).toSeq == GzipMagic) unzipped(path, role, stored) else stored
+    if (isGzip(stored)) unzipped(path, role, stored) else stored
   }
 
   private def unzipped(path: String, role: String, stored: Array[Byte]): Array[Byte] = {
@@ -97,6 +130,10 @@ object MetadataFiles {
   /** As catalogs that keep the location name them: nobody else's file has the same name. */
   def fileName(version: Int, uuid: UUID, codec: MetadataCodec): String =
     "%05d-%s%s%s".formatLocal(Locale.ROOT, version, uuid, codec.infix, Suffix)
+
+  /** Whether a metadata file is named by its version alone, `v3.metadata.json`, as those of file-system tables are. */
+  def isVersionName(path: String): Boolean =
+    path.substring(path.lastIndexOf('/') + 1).startsWith("v") && version(path).isDefined
 
   /** The version in a file's name, whatever directory it stands in; `None` for other files. */
   def version(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {

@@ -52,4 +52,8 @@ trait Committer {
    */
   @nowarn("cat=unused-params") // for those who keep no pointer
   def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
+
+  /** What is known of the table's directories without its metadata; see [[OwnedPaths]]. */
+  @nowarn("cat=unused-params") // for those who know nothing
+  def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership.unknown(id)
 }

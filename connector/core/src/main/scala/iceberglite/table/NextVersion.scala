@@ -5,7 +5,8 @@ import iceberglite.spec.{MetadataLog, MetadataUpdate, TableMetadata, TableProper
 /**
  * What a committer that keeps metadata files writes next.
  *
- * @param expired metadata files that fell out of the log and may be deleted once the commit has happened
+ * @param expired metadata files that fell out of the log and are no longer wanted once the commit has happened; the log
+ *   may name files of others, so that [[OwnedDeletion]] has to delete them
  */
 final case class NextVersion(metadata: TableMetadata, expired: Vector[String])
 
@@ -26,7 +27,7 @@ object NextVersion {
       val next = changed.copy(metadataLog = MetadataLog.append(before, version.metadataLocation, kept))
       val expired =
         if (TableProperty.of(TableProperty.DeleteAfterCommit, next.properties))
-          MetadataLog.dropped(before, next).filter(OwnFiles.of(before).has)
+          MetadataLog.dropped(before, next)
         else Vector.empty
       NextVersion(next, expired)
     }

@@ -77,7 +77,7 @@ final class StagedTable private[table] (
   def abort(): Unit = if (!over) {
     over = true
     Cleanup.delete(target.io, staged.actions.flatMap(_.writtenFiles).map(_.path))
-    if (base.isEmpty) EmptyDirectories.removeFor(target.io, table.metadata)
+    if (base.isEmpty) EmptyDirectories.removeFor(target.io, table.location, table.metadata)
   }
 }
 

@@ -160,18 +160,18 @@ class CatalogSuite extends AnyFunSuite {
     assert(catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace).commit().metadata.snapshots.isEmpty)
   }
 
-  onAll("DROP ... PURGE deletes every file of the table, and no file that is in none of its directories") {
-    (catalog, store) =>
-      val own = Vector(s"${store.place}/elsewhere/t/x.parquet", s"${store.place}/wh/db/t/data/y.parquet")
-      val foreign = Vector("other/z", "wh/db/u/z", "wh/db/t2/z").map(path => s"${store.place}/$path.parquet")
-      (own ++ foreign).foreach(store.files.write(_, Array.emptyByteArray))
-      val table = catalog.create(
-        Id,
-        unpartitioned("commit.manifest-merge.enabled" -> "false", "write.data.path" -> s"${store.place}/elsewhere/t")
-      )
-      (own ++ foreign).foldLeft(table)(append)
-      assert(catalog.drop(Id, purge = true))
-      assert(store.files.paths == foreign.toSet)
+  onAll("DROP ... PURGE deletes every file in the table's directory, and no other") { (catalog, store) =>
+    val own = Vector("wh/db/t/data/y", "wh/db/t/data/a=b/y").map(path => s"${store.place}/$path.parquet")
+    val foreign =
+      Vector("other/z", "wh/db/u/z", "wh/db/t2/z", "elsewhere/t/x").map(path => s"${store.place}/$path.parquet")
+    (own ++ foreign).foreach(store.files.write(_, Array.emptyByteArray))
+    val table = catalog.create(
+      Id,
+      unpartitioned("commit.manifest-merge.enabled" -> "false", "write.data.path" -> s"${store.place}/elsewhere/t")
+    )
+    (own ++ foreign).foldLeft(table)(append)
+    assert(catalog.drop(Id, purge = true))
+    assert(store.files.paths == foreign.toSet)
   }
 
   onAll("a table without garbage collection is not purged") { (catalog, store) =>

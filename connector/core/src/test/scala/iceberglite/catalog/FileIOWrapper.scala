@@ -18,4 +18,6 @@ class FileIOWrapper(inner: FileIO) extends FileIO {
   override def makeDirectory(path: String): Unit = inner.makeDirectory(path)
   override def deleteDirectory(path: String): Unit = inner.deleteDirectory(path)
   override def renameDirectory(from: String, to: String): Unit = inner.renameDirectory(from, to)
+  override def defaultFileSystem: String = inner.defaultFileSystem
+  override def realDirectory(directory: String): String = inner.realDirectory(directory)
 }

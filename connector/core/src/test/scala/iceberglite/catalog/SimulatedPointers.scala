@@ -48,5 +48,5 @@ final class PointerCommitter(at: SimulatedPointer, io: FileIO, environment: Envi
     tables.load(pointer).getOrElse(throw NotFound("table", id.toString, "It was never made"))
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion =
-    tables.commit(id.toString, pointer, base, change)
+    tables.commit(id.toString, pointer, base, change, ownership(id, _))
 }

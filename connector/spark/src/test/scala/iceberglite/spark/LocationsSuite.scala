@@ -68,7 +68,8 @@ class LocationsSuite extends AnyFunSuite with SharedSession {
       val made = files(if (layout.contains("path")) elsewhere else location.resolve("data"), ".parquet")
       assert(made.size == 2 && made.forall(_.matches(shape)), made)
       sql(s"DROP TABLE $table PURGE")
-      assert(files(if (layout.contains("path")) elsewhere else location, ".parquet").isEmpty)
+      assert(files(location, ".parquet").isEmpty)
+      assert(files(elsewhere, ".parquet").size == (if (layout.contains("path")) 2 else 0), "only its metadata names it")
     }
 
   test("metadata may be elsewhere, and Apache Iceberg goes on there") {

@@ -31,6 +31,17 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   /** The names of all. */
   def names(database: String): Vector[String] = asking("list tables")(_.getAllTables(database)).asScala.toVector.sorted
 
+  /** Where the tables of a database are, those of other formats too. */
+  def places(database: String): Vector[HivePlace] = names(database).grouped(HiveObjects.AtOnce).flatMap { some =>
+    asking("look for other tables")(_.getTableObjectsByName(database, some.asJava)).asScala.map { table =>
+      HivePlace(
+        TableIdentifier(Vector(table.getDbName), table.getTableName),
+        Option(table.getSd).flatMap(storage => Option(storage.getLocation)).filter(_.nonEmpty),
+        HiveKind.parameters(table).get(HiveParameters.LocationKey)
+      )
+    }
+  }.toVector
+
   /** @throws TException as the server answers, or does not */
   def create(table: Table): Unit = connections.use(_.createTable(table))
 
@@ -64,6 +75,14 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   def failed(what: String, failure: TException): StorageFailed = HiveFailure.storage(what, connections.uri, failure)
 }
 
+/** Where a table of the Metastore is. @param metadataLocation absent for a table of another format */
+final private[catalog] case class HivePlace(
+    id: TableIdentifier,
+    directory: Option[String],
+    metadataLocation: Option[String]
+)
+
 private[hive] object HiveObjects {
+  private val AtOnce = 200
   private val NoLimit: Short = -1
 }

@@ -26,6 +26,9 @@ final private[catalog] class Metastore private (
 
   def marked(database: String, kind: HiveKind[_]): Vector[String] = objects.marked(database, kind)
 
+  /** Where all tables and views of all databases are. */
+  def places(): Vector[HivePlace] = namespaces.all().flatMap(objects.places)
+
   /** What has a name that is no table of ours. */
   def otherKind(id: TableIdentifier): Option[String] = objects.find(id).map { table =>
     HiveKind.all.find(_.is(table)).fold(s"${table.getTableType} of another format")(_.noun)

@@ -77,6 +77,14 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     namespace
   )(_.getString(1)).sorted
 
+  /** The tables and views of all catalogs in the database. */
+  def all(): Vector[Row] = {
+    val _ = tables.layout
+    session.query(
+      s"SELECT catalog_name, table_namespace, table_name, metadata_location FROM $Tables WHERE metadata_location IS NOT NULL"
+    )(row => Row(row.getString(1), row.getString(2), row.getString(3), row.getString(4)))
+  }
+
   /** The namespaces that have a table or a view. */
   def namespaces(): Vector[String] = {
     val _ = tables.layout
@@ -85,5 +93,9 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
 }
 
 private[catalog] object JdbcRows {
+
+  /** @param location of the newest metadata file */
+  final case class Row(catalog: String, namespace: String, name: String, location: String)
+
   private val ThisRow = "catalog_name = ? AND table_namespace = ? AND table_name = ?"
 }

@@ -36,13 +36,14 @@ object CatalogSetup {
     val io = fileIO(name, properties, session)
     checkTableProperties(name, properties)
     val catalog = Catalogs.open(name, properties, io)
+    val paths = new PathTables(io, locations = CatalogProperty.ownedLocations(properties))
     CatalogSetup(
       name,
       catalog,
       new CatalogTables(
         name,
         catalog,
-        Some(new PathTables(io)).filter(_ => mayAllowPaths && catalog.allowsPaths),
+        Some(paths).filter(_ => mayAllowPaths && catalog.allowsPaths),
         new TableCache(expirationMs(name, properties))
       ),
       CatalogProperty.DefaultNamespace.in(properties).fold(Array.empty[String])(_.split('.')),

@@ -1,8 +1,12 @@
 package iceberglite.spec.json
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
 
-import com.fasterxml.jackson.core.JsonGenerator
+import scala.annotation.tailrec
+import scala.util.Try
+
+import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator, JsonParser, JsonProcessingException, JsonToken}
 
 import iceberglite.spec.{IcebergError, TableMetadata}
 
@@ -27,6 +31,36 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
   /** The contents of a metadata file, uncompressed. */
   def write(metadata: TableMetadata): Array[Byte] =
     JsonFormat.bytes(write(metadata, _), FewBytes + math.min(metadata.snapshots.size, ManySnapshots) * SnapshotBytes)
+
+  /**
+   * The table's UUID in the first part of a metadata file, which need not be all of it.
+   *
+   * @return absent where this part is no JSON or has no valid UUID at its top level
+   */
+  def uuidIn(beginning: Array[Byte]): Option[UUID] =
+    try {
+      val parser = headFactory.createParser(beginning)
+      try uuidAfter(parser, parser.nextToken())
+      finally parser.close()
+    } catch { case _: JsonProcessingException => None }
+
+  @tailrec
+  private def uuidAfter(parser: JsonParser, start: JsonToken): Option[UUID] = start match {
+    case JsonToken.START_OBJECT | JsonToken.FIELD_NAME =>
+      val key = parser.nextFieldName()
+      if (key == null) None
+      else {
+        val value = parser.nextToken()
+        if (key == TableMetadataKey.Uuid) Option(parser.getText).flatMap(text => Try(UUID.fromString(text)).toOption)
+        else {
+          if (value != null) parser.skipChildren()
+          uuidAfter(parser, if (parser.currentToken == null) JsonToken.NOT_AVAILABLE else JsonToken.FIELD_NAME)
+        }
+      }
+    case _ => None
+  }
+
+  private val headFactory = new JsonFactory
 
   /** With a schema and without snapshots. */
   private val FewBytes = 1 << 14

@@ -1,0 +1,83 @@
+package iceberglite.table
+
+import org.slf4j.LoggerFactory
+
+import iceberglite.spec.Redaction
+
+/** Why a file that a table's metadata names is not deleted. */
+sealed trait KeptReason {
+
+  /** Completes the sentence "Kept, because ...". */
+  def text: String
+}
+
+object KeptReason {
+
+  case object Outside extends KeptReason {
+    override def text: String = "they are outside of the directories that the table owns"
+  }
+
+  /** Storages understand such a path differently, so that it is unclear what would be deleted. */
+  case object UnclearPath extends KeptReason {
+    override def text: String = "their paths are relative, begin with two slashes, or contain the steps . or .."
+  }
+
+  final case class Linked(directory: String) extends KeptReason {
+    override def text: String = s"a symbolic link leads out of $directory"
+  }
+
+  final case class InOtherTable(directory: String, evidence: String) extends KeptReason {
+    override def text: String = s"$directory belongs to another table ($evidence)"
+  }
+
+  final case class UsedByOther(directory: String) extends KeptReason {
+    override def text: String = s"another table in $directory refers to them"
+  }
+
+  /** Only the table's metadata names the directory. */
+  final case class Unproven(directory: String) extends KeptReason {
+    override def text: String =
+      s"only the table's metadata says that $directory is its directory, and the table's current metadata file is not " +
+        "in the metadata folder there"
+  }
+
+  final case class Unchecked(directory: String, failure: String) extends KeptReason {
+    override def text: String = s"it could not be checked whether $directory belongs to another table ($failure)"
+  }
+
+  case object NotItsMetadata extends KeptReason {
+    override def text: String = "they are not metadata files that this table wrote, as their names and UUIDs show"
+  }
+}
+
+/** Files that were kept for one reason. @param example the path of one of them */
+final case class RetainedFiles(reason: KeptReason, count: Long, example: String)
+
+/**
+ * What a clean-up did.
+ *
+ * @param deleted files that were deleted; those that were already missing count too
+ */
+final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
+  def ++(that: DeletionReport): DeletionReport = {
+    val all = (kept ++ that.kept).groupBy(_.reason).values.map(same => same.head.copy(count = same.map(_.count).sum))
+    DeletionReport(deleted + that.deleted, all.toVector.sortBy(_.reason.text))
+  }
+
+  /** Logs what was kept, one line for each reason. @param what what deleted the rest, such as "Purging lite.db.t" */
+  def warn(what: String): Unit = kept.foreach { files =>
+    DeletionReport.log.warn(
+      Redaction(s"$what kept ${files.count} files, such as ${files.example}, because ${files.reason.text}")
+    )
+  }
+}
+
+object DeletionReport {
+  private val log = LoggerFactory.getLogger("iceberglite.table.DeletionReport")
+
+  /** @param kept each path with its reason */
+  def of(deleted: Long, kept: Vector[(String, KeptReason)]): DeletionReport = {
+    val groups = kept.groupBy(_._2).map { case (reason, same) => RetainedFiles(reason, same.size.toLong, same.head._1) }
+    DeletionReport(deleted, groups.toVector.sortBy(_.reason.text))
+  }
+}

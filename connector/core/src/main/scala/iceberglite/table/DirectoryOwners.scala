@@ -1,0 +1,73 @@
+package iceberglite.table
+
+import java.util.concurrent.ConcurrentHashMap
+
+import iceberglite.io.{FileIO, FileInfo, MetadataFiles, StoragePath}
+
+/**
+ * Finds the other tables at a directory: by the metadata folders of the file system, and by the catalog.
+ *
+ * @param version of the table that asks
+ */
+final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ownership: TableOwnership) {
+  import DirectoryOwners._
+
+  private val ours: Set[StoragePath] =
+    (version.metadata.metadataLog.map(_.metadataFile) :+ version.metadataLocation).flatMap(pathOf).toSet
+  private val ourFolder: Option[StoragePath] = pathOf(version.metadataLocation).map(_.parent)
+  private val looked = new ConcurrentHashMap[StoragePath, java.lang.Boolean]
+
+  def pathOf(path: String): Option[StoragePath] = StoragePath.of(path, io.defaultFileSystem)
+
+  /** The directory with links resolved. */
+  def real(directory: StoragePath): StoragePath = pathOf(io.realDirectory(directory.text)).getOrElse(directory)
+
+  /** The table's own current metadata file is in the metadata folder of the directory. */
+  def isProven(directory: StoragePath): Boolean = ourFolder.contains(directory / Metadata)
+
+  /** The nearest directory around this one that is a table's. */
+  def enclosing(directory: StoragePath): Option[StoragePath] =
+    directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isTableIfSeen)
+
+  /** A directory far above the table's may be one that may not be looked at. */
+  private def isTableIfSeen(directory: StoragePath): Boolean = {
+    var found = false
+    Cleanup.quietly(s"look for a table in $directory") { found = isTable(directory) }
+    found
+  }
+
+  /** Whether a directory has a metadata folder. */
+  def isTable(directory: StoragePath): Boolean = looked.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
+
+  /** The other tables that keep metadata in the directory's metadata folder, or that the catalog has there. */
+  def others(directory: StoragePath): Vector[OtherTable] =
+    (inFolder(directory) ++ Seq(directory, real(directory)).distinct.flatMap(ownership.others)).distinct
+
+  /**
+   * By the UUIDs in the newest files that are not this table's: a table in use has its newest there. The metadata of
+   * file-system tables in the folder of another catalog's table is that of another table, whatever its UUID.
+   */
+  private def inFolder(directory: StoragePath): Vector[OtherTable] = {
+    val (versions, pointed) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
+    val newestVersion = versions.sortBy(file => MetadataFiles.version(file.path)).lastOption.toVector
+    val foreign = if (ownership.hasVersionNames) pointed else pointed.filterNot(file => pathOf(file.path).exists(ours))
+    val uuids = foreign.sortBy(file => (-file.modifiedMs, file.path)).take(NewestFiles)
+      .map(file => file -> MetadataFiles.uuid(io, file.path)).filter(_._2 != version.metadata.uuid)
+    val newestOfEach = uuids.groupBy(_._2).values.map(_.head._1).toVector
+    val found = newestOfEach ++ (if (ownership.hasVersionNames) Vector.empty else newestVersion)
+    found.map(file => OtherTable(s"of metadata file ${file.path}", directory, Some(file.path)))
+  }
+
+  private def metadataFiles(directory: StoragePath): Vector[FileInfo] =
+    io.list((directory / Metadata).text).filter(file => !file.isDirectory && isMetadata(file.path))
+}
+
+private[table] object DirectoryOwners {
+  private val Metadata = "metadata"
+
+  /** How many metadata files that are not in the table's log are looked at. */
+  private val NewestFiles = 10
+
+  private def isMetadata(path: String): Boolean =
+    path.endsWith(".metadata.json") || path.endsWith(".metadata.json.gz")
+}

@@ -1,0 +1,63 @@
+package iceberglite.table
+
+import iceberglite.io.{FileIO, StoragePath}
+
+/**
+ * Another table that a catalog knows.
+ *
+ * @param metadataLocation absent for what is no Iceberg table
+ */
+final case class OtherTable(name: String, directory: StoragePath, metadataLocation: Option[String])
+
+object OtherTable {
+
+  /** One whose directory is known. */
+  def at(io: FileIO, name: String, directory: String, metadataLocation: Option[String]): Option[OtherTable] =
+    StoragePath.of(directory, io.defaultFileSystem).map(OtherTable(name, _, metadataLocation))
+
+  /** One that is known by its metadata file: its directory is that around the metadata folder. */
+  def of(io: FileIO, name: String, metadataLocation: String): Option[OtherTable] =
+    StoragePath.of(metadataLocation, io.defaultFileSystem).map { file =>
+      val folder = file.parent
+      val directory = if (folder.names.lastOption.contains("metadata")) folder.parent else folder
+      OtherTable(name, directory, Some(metadataLocation))
+    }
+}
+
+/**
+ * What is known of a table's directories from outside of the table's metadata, which may have been written to name
+ * somebody else's.
+ *
+ * @param directory the table's directory by its path, by its name in the catalog, or by a server's word
+ * @param names the table's name, with its namespace
+ * @param locations further places, by the catalog's settings
+ * @param hasVersionNames whether its metadata files are `v<N>.metadata.json`, as in file-system tables
+ * @param others the catalog's other tables that are in a directory, around it, or in the same one
+ */
+final case class TableOwnership(
+    directory: Option[String],
+    names: Vector[String],
+    locations: OwnedLocations = OwnedLocations.None,
+    hasVersionNames: Boolean = false,
+    others: StoragePath => Vector[OtherTable] = _ => Vector.empty
+)
+
+object TableOwnership {
+
+  /** Nothing is known: all that counts is the metadata folder at the table's location. */
+  def unknown(id: TableIdentifier): TableOwnership = TableOwnership(None, id.namespace :+ id.name)
+}
+
+/**
+ * Places besides the catalog's own that a catalog's tables may own.
+ *
+ * @param prefixes directories in each of which a table owns the directory of its name, `<prefix>/<namespace>/<table>`
+ * @param directories directories that belong to one table each, by the table's name with its namespace
+ */
+final case class OwnedLocations(prefixes: Vector[String], directories: Map[String, Vector[String]]) {
+  def of(names: Vector[String]): Vector[String] = directories.getOrElse(names.mkString("."), Vector.empty)
+}
+
+object OwnedLocations {
+  val None: OwnedLocations = OwnedLocations(Vector.empty, Map.empty)
+}

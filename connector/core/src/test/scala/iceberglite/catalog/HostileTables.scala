@@ -1,0 +1,83 @@
+package iceberglite.catalog
+
+import java.nio.file.{Files, Path}
+
+import org.apache.hadoop.conf.Configuration
+import org.scalatest.Suite
+
+import iceberglite.FilesBelow
+import iceberglite.io.{HadoopFileIO, StorageSettings, TemporaryDirectory}
+import iceberglite.spec._
+import iceberglite.spec.json.TableMetadataJson
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action.FastAppend
+
+/** A table of somebody, and metadata by which somebody else would like to have its files deleted. */
+trait HostileTables extends TemporaryDirectory { self: Suite =>
+  protected val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
+  protected val Victim: TableIdentifier = TableIdentifier(Vector("db"), "victim")
+  protected val Evil: TableIdentifier = TableIdentifier(Vector("db"), "evil")
+
+  /** Table properties for which each commit deletes the oldest metadata file of the log. */
+  protected val Expiring: Map[String, String] = Map(
+    "write.metadata.previous-versions-max" -> "1",
+    "write.metadata.delete-after-commit.enabled" -> "true"
+  )
+
+  protected def warehouse: Path = directory.resolve("wh")
+
+  /** Catalogs on one warehouse. */
+  protected def jdbc(database: String, settings: (String, String)*): Catalog = Catalogs.open(
+    "lite",
+    Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/$database.sqlite", "warehouse" -> s"file:$warehouse") ++
+      settings,
+    io
+  )
+
+  protected def hadoop(settings: (String, String)*): Catalog =
+    Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"file:$warehouse") ++ settings, io)
+
+  protected def append(table: Table, paths: String*): Table = table.transaction(Map.empty, environment)
+    .add(new FastAppend(paths.map(file(_)).toVector)).commit()
+
+  /** A data file in a directory of a table. */
+  protected def data(place: String, name: String = "x.parquet"): String = {
+    val path = s"$place/$name"
+    io.write(path, Array[Byte](1))
+    path
+  }
+
+  protected def filled(catalog: Catalog, id: TableIdentifier, creation: TableCreation = unpartitioned()): Table = {
+    val table = catalog.create(id, creation)
+    append(append(table, data(s"${table.location}/data")), data(s"${table.location}/data", "y.parquet"))
+  }
+
+  /** Runs an attack; every file that was there before must still be there. */
+  protected def spared(attack: => Any, but: Path => Boolean = _ => false): Unit = {
+    val before = FilesBelow.withoutHints(directory).filterNot(but)
+    attack
+    val lost = before -- FilesBelow.of(directory)
+    assert(lost.isEmpty, lost.mkString("deleted: ", ", ", ""))
+  }
+
+  protected def isOf(place: String)(file: Path): Boolean = file.startsWith(directory.resolve(place))
+
+  /** Writes metadata as an attacker does. */
+  protected def forged(metadata: TableMetadata, path: Path): String = {
+    Files.createDirectories(path.getParent)
+    Files.write(path, TableMetadataJson.write(metadata))
+    s"file:$path"
+  }
+
+  protected def forged(metadata: TableMetadata): String =
+    forged(metadata, directory.resolve("outside/00009-evil.metadata.json"))
+
+  protected def withNewUuid(metadata: TableMetadata): TableMetadata =
+    metadata.copy(uuid = Some(java.util.UUID.randomUUID))
+
+  /** Ways to name a table's files: its metadata with another UUID, and as it is. */
+  protected def copies(metadata: TableMetadata): Seq[TableMetadata] = Seq(withNewUuid(metadata), metadata)
+
+  protected def isDatabase(file: Path): Boolean = file.toString.contains(".sqlite")
+}

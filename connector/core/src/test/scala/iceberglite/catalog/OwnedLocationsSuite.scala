@@ -1,0 +1,104 @@
+package iceberglite.catalog
+
+import java.nio.file.Path
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.FilesBelow
+import iceberglite.table.TestTables._
+import iceberglite.table._
+
+/** Which files of a table go with it, in places that only its metadata or the catalog's settings name. */
+class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
+
+  private def bucket: Path = directory.resolve("bucket")
+
+  /** Creates a table with data at a path, purges it, and says whether the data is gone. */
+  private def cleans(catalog: Catalog, path: String, properties: (String, String)*): Boolean = {
+    val creation = unpartitioned(properties :+ ("write.data.path" -> s"file:$bucket/$path"): _*)
+    val file = data(s"file:$bucket/$path", s"${System.nanoTime}.parquet")
+    append(catalog.create(Evil, creation), file)
+    assert(catalog.drop(Evil, purge = true))
+    val gone = !io.exists(file)
+    io.delete(file)
+    gone
+  }
+
+  test("data elsewhere is deleted below the prefixes of the catalog, in the directory of the table's name only") {
+    val setting = "owned-locations" -> s"file:$directory/other, file:$bucket/"
+    for (catalog <- Seq(jdbc("a", setting), hadoop(setting))) {
+      assert(cleans(catalog, "db/evil"))
+      assert(cleans(catalog, "db/evil/data/deep"))
+      assert(cleans(catalog, "0101/1001/1010/01101110/db/evil"))
+      Seq("db/evil2", "db/victim", "db", "evil", "x/db/evil", "db.evil").foreach(path =>
+        assert(!cleans(catalog, path), path)
+      )
+      catalog.close()
+    }
+  }
+
+  test("directories that the settings give one table are that table's") {
+    val catalog =
+      jdbc("a", "owned-locations.db.evil" -> s"file:$bucket/x,file:$bucket/y", "owned-locations.db.z" -> s"$bucket/z")
+    assert(cleans(catalog, "x") && cleans(catalog, "y/data"))
+    assert(!cleans(catalog, "z") && !cleans(catalog, "xy"))
+    catalog.close()
+  }
+
+  test("without settings, data elsewhere stays") {
+    val catalog = jdbc("a")
+    assert(!cleans(catalog, "db/evil"))
+    catalog.close()
+  }
+
+  test("another table below a prefix is spared, whatever the metadata says") {
+    val catalog = jdbc("a", "owned-locations" -> s"file:$bucket")
+    val creation = unpartitioned("write.data.path" -> s"file:$bucket/db/victim")
+    val victim = catalog.create(Victim, creation)
+    append(victim, data(s"file:$bucket/db/victim"), data(s"file:$bucket/db/victim/data"))
+    for (name <- Seq(Evil, TableIdentifier(Vector("db", "victim"), "data"), TableIdentifier(Vector.empty, "db"))) {
+      catalog.register(name, forged(withNewUuid(catalog.table(Victim).metadata)))
+      spared(catalog.drop(name, purge = true), isDatabase)
+    }
+    catalog.close()
+  }
+
+  test("a table at a location of its own is purged, and one whose metadata is elsewhere keeps its files") {
+    val catalog = jdbc("a")
+    val at = s"file:$directory/elsewhere/t"
+    filled(catalog, Evil, unpartitioned().copy(location = Some(at)))
+    assert(catalog.drop(Evil, purge = true) && FilesBelow.of(directory.resolve("elsewhere")).isEmpty)
+    val apart = filled(
+      catalog,
+      Evil,
+      unpartitioned("write.metadata.path" -> s"file:$directory/metadata").copy(location = Some(at))
+    )
+    spared(catalog.drop(Evil, purge = true), isDatabase)
+    assert(io.exists(s"${apart.location}/data/x.parquet"))
+    catalog.close()
+  }
+
+  test("a table that is created again in the directory of one that was dropped is purged without that one's files") {
+    val catalog = jdbc("a")
+    val first = filled(catalog, Evil)
+    val kept = FilesBelow.of(warehouse)
+    catalog.drop(Evil, purge = false)
+    val second = catalog.create(Evil, unpartitioned())
+    append(second, data(s"${second.location}/data", "new.parquet"))
+    assert(second.location == first.location && catalog.drop(Evil, purge = true))
+    assert(FilesBelow.of(warehouse) == kept)
+    catalog.close()
+  }
+
+  test("what was kept is reported with its reason") {
+    val catalog = jdbc("a")
+    val table = filled(catalog, Evil)
+    val version = append(table, data(s"file:$bucket"), s"${table.location}/../x").version
+    val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, catalog.ownership(Evil, version)))
+    val report = deletion(liveFiles(io, version.metadata, version.metadata.currentSnapshot))
+    assert(report.deleted == 2)
+    assert(report.kept.map(k => k.reason -> k.count).toMap == Map(KeptReason.Outside -> 1, KeptReason.UnclearPath -> 1))
+    assert(report.kept.forall(_.example.nonEmpty) && (report ++ report).kept.map(_.count) == Vector(2, 2))
+    catalog.close()
+  }
+}
