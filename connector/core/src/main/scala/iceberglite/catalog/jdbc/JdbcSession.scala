@@ -173,7 +173,8 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
       wasThere = true
       connection
     } catch {
-      case e: SQLException => throw new NoConnection(url.redacted(e), wasThere || SqlState.isNotNow(e))
+      case e: SQLException =>
+        throw new NoConnection(url.redacted(e), wasThere || SqlState.isNotNow(e) || SqlState.isRefused(e))
       case NonFatal(e) => throw new NoConnection(url.redacted(new SQLException(e.toString, e)), passing = false)
     }
   }
@@ -187,8 +188,8 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
 private[catalog] object JdbcSession {
   private val AliveSeconds = 5
 
-  /** How long a server may be away, as while it is started again. */
-  private val Retries = 7
+  /** How long a server may be away, as while it is started again: the time alone ends it. */
+  private val Retries = Int.MaxValue
   private val MinWaitMs = 100L
   private val MaxWaitMs = 2000L
   private val TotalMs = 10000L

@@ -1,5 +1,6 @@
 package iceberglite.catalog.jdbc
 
+import java.net.ConnectException
 import java.sql.SQLException
 
 import scala.util.Try
@@ -45,6 +46,14 @@ private[catalog] object SqlState {
 
   /** A connection is refused now, and will not be soon. */
   def isNotNow(e: SQLException): Boolean = NotNow(of(e))
+
+  /** Nothing listens at the server's address: it may be starting. */
+  def isRefused(e: SQLException): Boolean =
+    Iterator.iterate[Option[Throwable]](Some(e))(_.flatMap(cause => Option(cause.getCause))).take(MaxCauses)
+      .takeWhile(_.isDefined).flatten.exists(_.isInstanceOf[ConnectException])
+
+  /** Causes can be a circle. */
+  private val MaxCauses = 20
 
   def of(e: SQLException): String = Try(e.getSQLState).toOption.flatMap(Option(_)).getOrElse("")
 
