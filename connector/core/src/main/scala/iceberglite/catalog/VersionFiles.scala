@@ -3,7 +3,7 @@ package iceberglite.catalog
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
+import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles, ReadBounds}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.TableProperty
 import iceberglite.table.{TableLocations, TableVersion}
@@ -53,13 +53,33 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   /** What the hint says: a number or, from other engines, a metadata file's name with or without its ending. */
   def hint(): Option[Int] = {
     val text =
-      try Some(new String(io.read(hintFile), "UTF-8").trim)
+      try Some(new String(io.read(hintFile, ReadBounds.Hint), "UTF-8").trim)
       catch { case _: UnreadableFile => None }
     text.flatMap(t => Try(t.stripPrefix("v").toInt).toOption.orElse(MetadataFiles.version(t)).filter(_ > 0))
   }
 
   /** Without keeping the commit waiting: a hint that is late is followed all the same. */
   def writeHint(number: Int): Unit = io.replaceSoon(hintFile, number.toString.getBytes("UTF-8"))
+
+  /**
+   * Removes the temporary files of writers that were killed: those a day older than a file that was just written, by the
+   * storage's own clock. A writer that is still at work on one fails definitely, and its commit is tried again.
+   */
+  def removeStale(written: String): Unit = {
+    val there = io.list(directory)
+    val name = written.substring(written.lastIndexOf('/') + 1)
+    there.find(file => file.path.endsWith(s"/$name")).foreach { newest =>
+      there.filter(file => isTemporary(file.path) && newest.modifiedMs - file.modifiedMs > VersionFiles.StaleMs)
+        .foreach(file =>
+          io.delete(TableLocations.inside(directory, file.path.substring(file.path.lastIndexOf('/') + 1)))
+        )
+    }
+  }
+
+  private def isTemporary(path: String): Boolean = path.substring(path.lastIndexOf('/') + 1) match {
+    case VersionFiles.Temporary(name) => name == "version-hint.text" || MetadataFiles.isVersionName(name)
+    case _ => false
+  }
 
   def readIfThere(path: String): Option[TableVersion] = ifThere(path)(TableVersion(MetadataFiles.read(io, path), path))
 
@@ -107,6 +127,10 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 }
 
 private[catalog] object VersionFiles {
+
+  /** As local and HDFS-like storages name a file that is not complete yet. */
+  private val Temporary = """\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp""".r
+  private val StaleMs = 24L * 60 * 60 * 1000
 
   /** How many versions are tried one by one before the directory is listed. */
   private val MaxSteps = 16

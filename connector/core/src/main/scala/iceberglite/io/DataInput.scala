@@ -24,7 +24,7 @@ object DataInput {
   }
 
   final private class LocalInput(path: LocalPath) extends InputFile {
-    override val getLength: Long = java.nio.file.Files.size(path)
+    override val getLength: Long = LocalFiles.requireRegular(path).size
 
     override def newStream(): SeekableInputStream = {
       val channel = FileChannel.open(path, READ)

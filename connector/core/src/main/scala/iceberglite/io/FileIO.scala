@@ -1,6 +1,6 @@
 package iceberglite.io
 
-import java.io.InputStream
+import java.io.{ByteArrayInputStream, InputStream}
 
 import scala.annotation.nowarn
 
@@ -36,6 +36,14 @@ trait FileIO extends FileSink with Serializable {
 
   /** The whole of a file. */
   def read(path: String): Array[Byte]
+
+  /**
+   * The whole of a file that must keep within bounds, by which no more of it is read.
+   *
+   * @throws UnreadableFile it is longer, or so long that it would have to begin as its format does
+   */
+  private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
+    bounds.read(path, new ByteArrayInputStream(read(path)))
 
   /**
    * A part of a file, without the rest where the storage allows it. The memory that it takes is bounded by what the file

@@ -52,13 +52,17 @@ final class HadoopFileIO(
   @transient private lazy val defaultIsLocal: Boolean = FileSystem.getDefaultUri(configuration).getScheme == "file"
 
   override def open(path: String): InputStream =
-    reading(path)(local(path).fold[InputStream](hadoop.open(path))(Files.newInputStream(_)))
+    reading(path)(local(path).fold[InputStream](hadoop.open(path))(LocalFiles.open))
 
-  override def read(path: String): Array[Byte] = behind.contentsOf(path).getOrElse(
-    reading(path)(local(path).fold(hadoop.read(path))(Files.readAllBytes(_)))
-  )
+  override def read(path: String): Array[Byte] = read(path, ReadBounds.Any)
+
+  override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
+    behind.contentsOf(path).getOrElse(
+      reading(path)(local(path).fold(hadoop.read(path, bounds))(LocalFiles.read(path, _, bounds)))
+    )
 
   override def readRange(path: String, offset: Long, length: Int): Array[Byte] = reading(path) {
+    ReadBounds.checkRange(path, length)
     val read =
       local(path).fold(hadoop.readRange(path, offset, length))(LocalFiles.readRange(_, offset, length))
     FileIO.whole(path, offset, length, read)

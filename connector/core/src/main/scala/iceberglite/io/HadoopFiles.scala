@@ -6,7 +6,8 @@ import java.nio.file.{Files, Path => LocalPath, Paths}
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, Options, Path, UnsupportedFileSystemException}
+import org.apache.hadoop.fs.{FSDataInputStream, FileContext, FileStatus, FileSystem, Options, Path}
+import org.apache.hadoop.fs.UnsupportedFileSystemException
 
 import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, StorageFailed, Unsupported}
 
@@ -16,16 +17,22 @@ final private[io] class HadoopFiles(configuration: Configuration) {
 
   def open(path: String): InputStream = {
     val file = pathOf(path)
-    system(file).open(file)
+    opened(system(file), file)
+  }
+
+  /** A pipe would keep the caller waiting. */
+  private def opened(fs: FileSystem, file: Path): FSDataInputStream = {
+    if (schemeOf(fs) == LocalScheme && Files.exists(localOf(file))) LocalFiles.requireRegular(localOf(file))
+    fs.open(file)
   }
 
   /** Reads to the end without asking for the length, which would be one more round trip. */
-  def read(path: String): Array[Byte] = {
+  def read(path: String, bounds: ReadBounds): Array[Byte] = {
     val file = pathOf(path)
     val fs = system(file)
-    onS3(fs).map(_.read(file)).getOrElse {
-      val in = fs.open(file)
-      try in.readAllBytes()
+    onS3(fs).map(_.read(file, bounds)).getOrElse {
+      val in = opened(fs, file)
+      try bounds.read(path, in)
       finally in.close()
     }
   }
@@ -33,7 +40,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   /** @return fewer bytes where the file has no more */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
     val file = pathOf(path)
-    val in = system(file).open(file)
+    val in = opened(system(file), file)
     try {
       in.seek(offset)
       in.readNBytes(length)

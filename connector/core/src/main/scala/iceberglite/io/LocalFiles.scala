@@ -1,5 +1,6 @@
 package iceberglite.io
 
+import java.io.{IOException, InputStream}
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
 import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
@@ -34,8 +35,33 @@ private[io] object LocalFiles {
   private def info(path: Path, attributes: BasicFileAttributes): FileInfo =
     FileInfo(uri(path), attributes.size, attributes.lastModifiedTime.toMillis, attributes.isDirectory)
 
+  /**
+   * Reading from a pipe would wait for a writer, and a device may have no end.
+   *
+   * @throws IOException it is neither a file nor a directory
+   */
+  def requireRegular(path: Path): BasicFileAttributes = {
+    val attributes = Files.readAttributes(path, classOf[BasicFileAttributes])
+    if (attributes.isOther) throw new IOException("It is a device, a pipe or a socket, and not a file")
+    attributes
+  }
+
+  def open(path: Path): InputStream = {
+    requireRegular(path)
+    Files.newInputStream(path)
+  }
+
+  /** @param name the path as it is in metadata, for messages */
+  def read(name: String, path: Path, bounds: ReadBounds): Array[Byte] = {
+    bounds.checkLength(name, requireRegular(path).size)
+    val in = Files.newInputStream(path)
+    try bounds.read(name, in)
+    finally in.close()
+  }
+
   /** @return fewer bytes where the file has no more */
   def readRange(path: Path, offset: Long, length: Int): Array[Byte] = {
+    requireRegular(path)
     val channel = FileChannel.open(path, READ)
     try {
       val there = math.max(0L, math.min(length.toLong, channel.size - offset)).toInt
@@ -197,7 +223,7 @@ private[io] object LocalFiles {
       FileVisitResult.CONTINUE
     }
 
-    override def postVisitDirectory(directory: Path, e: java.io.IOException): FileVisitResult =
+    override def postVisitDirectory(directory: Path, e: IOException): FileVisitResult =
       Option(e) match {
         case Some(failure) => throw failure
         case None =>

@@ -18,7 +18,7 @@ object ManifestLists {
    * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there, not whole or not a manifest list
    */
   def read(io: FileIO, path: String): Vector[ManifestFile] = AvroFault.guard(path, Role, Advice) {
-    val file = AvroContainerReader.open(io.read(path))
+    val file = AvroContainerReader.open(io.read(path, ReadBounds.Avro))
     val record = RecordDecoder.of(file.schema, ManifestFileColumns)
     val row = new AvroRow(ManifestFileColumns.columns.size)
     file.records { in =>

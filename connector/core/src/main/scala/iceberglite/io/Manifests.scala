@@ -21,6 +21,12 @@ object Manifests {
 
   /** Twice the usual target. */
   private val StreamedBytes = 16L << 20
+
+  /** Of a manifest that the list says is no longer than that; it may be somewhat longer. */
+  private val Short = ReadBounds.Avro.copy(
+    format = "a manifest that is short according to its manifest list",
+    maxBytes = math.min(2 * StreamedBytes, ReadBounds.MaxBytes)
+  )
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
 
   /** Most programs write to a few tables. */
@@ -63,7 +69,7 @@ object Manifests {
   /** A manifest of more than the usual size is not held as a whole, but read as its entries are asked for. */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
     if (manifest.length > StreamedBytes) AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))
-    else AvroContainerReader.open(io.read(manifest.path))
+    else AvroContainerReader.open(io.read(manifest.path, Short))
 
   /** The entries of a file; what goes wrong with them names it. */
   final private class GuardedEntries(
@@ -122,9 +128,12 @@ object Manifests {
    * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there or not a manifest
    */
   def partitionSpecId(io: FileIO, path: String): Int = guard(path) {
-    AvroContainerReader.open(io.read(path)).metadata.get(SpecIdKey).fold(0) { text =>
-      Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its $SpecIdKey is $text, which is no number"))
-    }
+    val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
+    try
+      file.metadata.get(SpecIdKey).fold(0) { text =>
+        Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its $SpecIdKey is $text, which is no number"))
+      }
+    finally file.close()
   }
 
   /**

@@ -64,7 +64,7 @@ object MetadataFiles {
     } finally in.close()
   }
 
-  private def isGzip(stored: Array[Byte]): Boolean = stored.take(GzipMagic.size).toSeq == GzipMagic
+  private[io] def isGzip(stored: Array[Byte]): Boolean = stored.take(GzipMagic.size).toSeq == GzipMagic
 
   /** What the first bytes of a gzip file unpack to, which end in the middle of it. */
   private def beginningOf(stored: Array[Byte]): Array[Byte] = {
@@ -85,7 +85,7 @@ object MetadataFiles {
 
   private def bytes(io: FileIO, path: String, role: String): Array[Byte] = {
     val stored =
-      try io.read(path)
+      try io.read(path, ReadBounds.Metadata)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
     if (isGzip(stored)) unzipped(path, role, stored) else stored
   }

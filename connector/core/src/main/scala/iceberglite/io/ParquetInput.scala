@@ -32,6 +32,10 @@ object ParquetInput {
 
   /** @throws DamagedFooter for what is no Parquet file, or a damaged one; and whatever the storage throws */
   def of(file: InputFile): InputFile = {
+    // Before it is opened: a pipe has no length, and to open it would wait for a writer.
+    if (file.getLength < LeastLength) {
+      throw new DamagedFooter(s"It is not a Parquet file: it has ${file.getLength} bytes")
+    }
     val stream = file.newStream()
     try checked(file, stream)
     finally stream.close()
@@ -39,7 +43,6 @@ object ParquetInput {
 
   private def checked(file: InputFile, stream: SeekableInputStream): InputFile = {
     val length = file.getLength
-    if (length < LeastLength) throw new DamagedFooter(s"It is not a Parquet file: it has $length bytes")
     val trailer = bytesAt(stream, length - TrailerSize, TrailerSize)
     checkMagic(new String(trailer, 4, 4, US_ASCII))
     val size = Integer.reverseBytes(ByteBuffer.wrap(trailer).getInt)
@@ -61,6 +64,7 @@ object ParquetInput {
   }
 
   private def bytesAt(stream: SeekableInputStream, position: Long, size: Int): Array[Byte] = {
+    if (size > ReadBounds.MaxBytes) throw new DamagedFooter(s"Its footer claims $size bytes, too many for the memory")
     val bytes = new Array[Byte](size)
     stream.seek(position)
     stream.readFully(bytes)

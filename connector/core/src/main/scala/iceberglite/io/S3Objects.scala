@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.s3a.S3AFileSystem
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import iceberglite.spec.IcebergError
-import iceberglite.spec.IcebergError.{CommitStateUnknown, Unsupported}
+import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupported}
 
 /**
  * Whole objects of S3 by one request each, through the client that S3A made, with its settings: S3A itself looks for
@@ -28,11 +28,18 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
   private val client =
     clients.computeIfAbsent(fs, _ => fs.getAmazonS3ClientForTesting("iceberg-lite takes whole objects by it"))
 
-  def read(path: Path): Array[Byte] =
+  def read(path: Path, bounds: ReadBounds): Array[Byte] =
     try {
       val found = client.getObject(fs.getRequestFactory.newGetObjectRequest(fs.pathToKey(path)))
-      try found.getObjectContent.readAllBytes()
-      finally found.close()
+      try {
+        bounds.checkLength(path.toString, found.getObjectMetadata.getContentLength)
+        bounds.read(path.toString, found.getObjectContent)
+      } catch {
+        case refused: UnreadableFile =>
+          // To close it would read the rest.
+          found.getObjectContent.abort()
+          throw refused
+      } finally found.close()
     } catch { case e: AmazonServiceException if e.getStatusCode == 404 => throw missing(path, e) }
 
   /** Writes or replaces. */

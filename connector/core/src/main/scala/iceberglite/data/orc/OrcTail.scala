@@ -6,6 +6,7 @@ import org.apache.orc.{OrcFile, OrcProto, Reader}
 import org.apache.orc.impl.ReaderImpl
 
 import iceberglite.data.FileFaults
+import iceberglite.io.ReadBounds
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /** What the end of an ORC file says of its parts, compared with the file before the library believes it. */
@@ -29,6 +30,7 @@ private[orc] object OrcTail {
     if (parts.exists(part => part < 0 || part > size) || parts.sum + length + 1 > size) {
       fail(path, s"Its footer claims ${parts.mkString(" and ")} bytes where the file has $size")
     }
+    if (parts.sum > ReadBounds.MaxBytes) fail(path, s"Its footer claims ${parts.sum} bytes, too many for the memory")
     if (postScript.getCompressionBlockSize > MaxChunkBytes) {
       fail(path, s"It claims chunks of ${postScript.getCompressionBlockSize} bytes")
     }

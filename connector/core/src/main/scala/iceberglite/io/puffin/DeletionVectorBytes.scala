@@ -63,6 +63,17 @@ private[puffin] object DeletionVectorBytes {
     }
   }
 
+  /** How many bytes tell whether a blob can be a vector. */
+  val Beginning: Int = LengthSize + MagicSize
+
+  /** What is wrong with the beginning of a vector of so many bytes, for those too long to be read on trust. */
+  def checkBeginning(beginning: Array[Byte], size: Long): Option[String] = {
+    val in = ByteBuffer.wrap(beginning)
+    val (length, magic) = (in.getInt().toLong, in.order(ByteOrder.LITTLE_ENDIAN).getInt())
+    if (length == size - LengthSize - ChecksumSize && magic == Magic) None
+    else Some(s"Its entry claims $size bytes, and what is there does not begin as a deletion vector of that length")
+  }
+
   def read(file: String, dataFile: String, blob: Array[Byte]): DeletionVector =
     try DeletionVector.ofBitmaps(bitmaps(blob))
     catch {

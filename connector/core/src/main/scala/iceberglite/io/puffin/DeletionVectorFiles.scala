@@ -16,6 +16,9 @@ final case class DeletedRows(dataFile: String, specId: Int, partition: Partition
 /** Deletion vectors in Puffin files, and the delete files that stand for them in manifests. */
 object DeletionVectorFiles {
 
+  /** The bytes of a vector whose beginning is read first. */
+  private val LongVector = 16L << 20
+
   /**
    * The vector of a delete file. The Puffin file's footer is not needed, so that one request reads it.
    *
@@ -32,9 +35,13 @@ object DeletionVectorFiles {
     if (offset < 0 || size < 0 || size > Int.MaxValue || size > file.fileSizeInBytes - offset) {
       fail(s"Its entry places $size bytes at $offset of a file of ${file.fileSizeInBytes}")
     }
-    val bytes =
-      try io.readRange(file.path, offset, size.toInt)
+    def range(length: Int) =
+      try io.readRange(file.path, offset, length)
       catch { case e: UnreadableFile => throw e.copy(role = role) }
+    if (size > LongVector) {
+      DeletionVectorBytes.checkBeginning(range(DeletionVectorBytes.Beginning), size).foreach(fail(_))
+    }
+    val bytes = range(size.toInt)
     val vector = DeletionVector.parse(file.path, dataFile, bytes)
     if (vector.cardinality != file.recordCount) {
       fail(s"It deletes ${vector.cardinality} rows, where its entry says ${file.recordCount}")

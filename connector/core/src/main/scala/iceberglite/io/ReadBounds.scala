@@ -1,0 +1,87 @@
+package iceberglite.io
+
+import java.io.InputStream
+import java.util.Arrays
+
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/**
+ * What a file that is read as a whole may be. A file that is longer than a few megabytes must begin as its format does,
+ * and no file may take more than a share of the heap: one without an end, or a sparse one, is an error and does not fill
+ * the memory.
+ *
+ * @param format for messages
+ * @param maxBytes the longest file that is read
+ * @param begins whether the first bytes are those of the format
+ */
+final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long, begins: Array[Byte] => Boolean) {
+  import ReadBounds._
+
+  /** @throws UnreadableFile the length, where the storage tells it before, is more than is read */
+  def checkLength(path: String, length: Long): Unit =
+    if (length > maxBytes) throw tooLong(path, s"It has $length bytes")
+
+  /** Reads a stream to its end. @throws UnreadableFile it is too long, or no file of the format */
+  def read(path: String, in: InputStream): Array[Byte] = {
+    val first = in.readNBytes(math.min(FreeBytes, maxBytes + 1).toInt)
+    if (first.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
+    else if (first.length < FreeBytes) first
+    else {
+      if (!begins(first)) throw UnreadableFile(
+        path,
+        "file",
+        s"It has more than $FreeBytes bytes and does not begin as $format: it is damaged, or was made to fill the memory"
+      )
+      val rest = in.readNBytes((maxBytes - first.length + 1).toInt)
+      if (first.length + rest.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
+      val all = Arrays.copyOf(first, first.length + rest.length)
+      System.arraycopy(rest, 0, all, first.length, rest.length)
+      all
+    }
+  }
+
+  private def tooLong(path: String, length: String): UnreadableFile = UnreadableFile(
+    path,
+    "file",
+    s"$length; at most $maxBytes are read of $format. If the file is not damaged, give the driver more memory " +
+      "(spark.driver.memory)"
+  )
+}
+
+private[iceberglite] object ReadBounds {
+
+  /** A file of so many bytes is read before anything is asked of it; its parser reports what is wrong with it. */
+  private val FreeBytes: Long = 16L << 20
+  private val Most: Long = 1L << 30
+
+  /** A share of the heap: what is read is decoded into more, and several files are read at once. */
+  val MaxBytes: Long = math.max(FreeBytes + 1, math.min(Most, Runtime.getRuntime.maxMemory / 4))
+
+  val Any: ReadBounds = ReadBounds("any file", MaxBytes, _ => true)
+  val Avro: ReadBounds = ReadBounds("an Avro file", MaxBytes, _.startsWith(AvroContainer.Magic))
+
+  /** Metadata as text or as gzip. */
+  val Metadata: ReadBounds = ReadBounds(
+    "table metadata in JSON, or gzip",
+    MaxBytes,
+    bytes => MetadataFiles.isGzip(bytes) || isJson(bytes)
+  )
+
+  /** A number or the name of a file. */
+  val Hint: ReadBounds = ReadBounds("a version hint", 1L << 12, _ => true)
+
+  private val ByteOrderMark = Array(0xef, 0xbb, 0xbf).map(_.toByte)
+
+  private def isJson(bytes: Array[Byte]): Boolean = {
+    val text = if (bytes.startsWith(ByteOrderMark)) bytes.drop(ByteOrderMark.length) else bytes
+    text.find(b => !Character.isWhitespace(b.toInt)).contains('{'.toByte)
+  }
+
+  /** @throws UnreadableFile so long a part of a file does not fit into memory */
+  def checkRange(path: String, length: Int): Unit = if (length > MaxBytes) throw UnreadableFile(
+    path,
+    "file",
+    s"$length bytes of it are to be read at once, where at most $MaxBytes are. If the metadata that says so is not " +
+      "damaged, give the driver more memory (spark.driver.memory)"
+  )
+}
