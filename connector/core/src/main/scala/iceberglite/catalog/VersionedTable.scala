@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import scala.util.control.NonFatal
 
-import iceberglite.io.{FileIO, FileInfo, MetadataCodec, MetadataFiles}
+import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.{IcebergError, TableMetadata, TableProperty}
 import iceberglite.table._
@@ -39,6 +39,9 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
       withdrawIfReplaced(b, committed, number)
     }
     Cleanup.quietly(s"write the version hint of $table")(files.writeHint(number))
+    if (number % VersionedTable.TidyEach == 0) {
+      Cleanup.quietly(s"remove temporary files of $table")(files.removeStale(path))
+    }
     deleteExpired(next, committed)
     committed
   }
@@ -164,13 +167,13 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * The table may have been dropped, and made again, since the base was read: then a commit would bring back what is
-   * gone, or be one of another table. The base's file tells, and its time whether it is worth reading.
+   * The table may have been dropped, and created again, since the base was read: then a commit would bring back what is
+   * gone, or belong to another table. The UUID in the base's file tells; times do not, because clocks differ and the
+   * base's own may lie in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, ours: TableVersion, number: Int): Unit = {
     val replaced = orUnknown(ours.metadataLocation) {
-      !io.info(base.metadataLocation).exists(isWrittenWith(base, _)) &&
-      !isSame(base, files.readIfThere(base.metadataLocation)) &&
+      !isStill(base) &&
       !files.listed().exists(newest =>
         newest.metadataLocation != ours.metadataLocation && follows(newest, base, ours).contains(true)
       )
@@ -181,8 +184,11 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     }
   }
 
-  private def isWrittenWith(base: TableVersion, file: FileInfo): Boolean =
-    file.modifiedMs - base.metadata.lastUpdatedMs < VersionedTable.WriteMs
+  /** Whether the base's file is there and the table's. Old tables of version 1 have no UUID, so the whole file tells. */
+  private def isStill(base: TableVersion): Boolean = base.metadata.uuid match {
+    case None => isSame(base, files.readIfThere(base.metadataLocation))
+    case uuid => files.ifThere(base.metadataLocation)(MetadataFiles.uuid(io, base.metadataLocation)).contains(uuid)
+  }
 
   private def forgotten(newest: TableVersion, ours: TableVersion): CommitStateUnknown = unknown(
     ours.metadataLocation,
@@ -208,9 +214,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
 
 private[catalog] object VersionedTable {
 
-  /** A version younger than this can hardly have been overtaken or replaced unnoticed; most commits follow at once. */
-  private val FreshMs = 5000L
+  /** After every so many versions, what killed writers left is looked for. */
+  private val TidyEach = 10
 
-  /** How long after its own time a version's file is usually there; one from later is read, to see whose it is. */
-  private val WriteMs = 200L
+  /**
+   * A base older than this is looked at before anything is published on it. This saves readers from seeing a version that
+   * would be withdrawn; whether it is withdrawn does not depend on it.
+   */
+  private val FreshMs = 5000L
 }

@@ -119,6 +119,26 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     assert(tree(directory) == before && catalog.listNamespaces(Vector("db")).isEmpty)
   }
 
+  test("what killed writers left of metadata files goes, and what others are writing stays") {
+    val catalog = open(s"$directory/wh")
+    val table = catalog.create(Id, unpartitioned())
+    val metadata = directory.resolve("wh/db/t/metadata")
+    def temporary(name: String, days: Int): Path = {
+      val file = Files.write(metadata.resolve(s".$name.${java.util.UUID.randomUUID}.tmp"), Array[Byte](1))
+      val ms = System.currentTimeMillis - days * 24L * 60 * 60 * 1000
+      Files.setLastModifiedTime(file, java.nio.file.attribute.FileTime.fromMillis(ms))
+    }
+    val stale = Seq("v3.metadata.json", "v2.gz.metadata.json", "version-hint.text").map(temporary(_, 2))
+    val kept = Seq(
+      temporary("v9.metadata.json", 0),
+      temporary("photo", 9),
+      Files.write(metadata.resolve(".x.tmp"), Array[Byte](1))
+    )
+    (2 to 10).foldLeft(table)((t, i) => append(t, s"f$i"))
+    assert(stale.forall(!Files.exists(_)) && kept.forall(Files.exists(_)))
+    assert(liveFiles(catalog.table(Id)).size == 9)
+  }
+
   /** The hint follows its commit when it likes. */
   private def withoutHint(files: Set[String]): Set[String] = files.filterNot(_.contains("version-hint"))
 

@@ -2,13 +2,14 @@ package iceberglite.sim
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.catalog.HadoopCatalog
 import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec._
 import iceberglite.spec.transform.Bucket
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action._
-import iceberglite.table.{Destination, Isolation, IsolationLevel, Table}
+import iceberglite.table.{Destination, Isolation, IsolationLevel, Table, TestTables}
 import iceberglite.tree.{ManifestCache, MetadataTree}
 
 /** Faults that the simulation found, as small as they can be told. */
@@ -51,6 +52,29 @@ class FoundFaultsSuite extends AnyFunSuite {
       def ids(of: Vector[ManifestEntry]) = of.map(e => e.file.path -> e.file.firstRowId).toMap
       assert(ids(entries(regrouped)) == ids(tree.manifests(before).flatMap(tree.entries)))
     }
+  }
+
+  test("a commit that sleeps while its table is dropped and created again is withdrawn, whatever the clocks say") {
+    val f = new FailingTable(SimulatedCatalog.Files)
+    val year = 365L * 24 * 60 * 60 * 1000
+    val future = TestTables.environment.copy(nowMs = () => System.currentTimeMillis + year)
+    f.truth.transaction(Map.empty, future).add(new UpdateProperties(Map("a" -> "b"))).commit()
+    val ahead = new HadoopCatalog("sim", Map.empty, "mem://wh", f.clean, future)
+    val base = new Table(History.Id, "t", ahead.load(History.Id), f.clean, ahead)
+    base.transaction(Map.empty, future).add(new FastAppend(Vector(file("late")))).commit()
+    val asleep = f.load()
+    f.onCall(
+      f.swap,
+      () => {
+        ahead.drop(History.Id, purge = false)
+        ahead.create(History.Id, TestTables.unpartitioned())
+        (1 until asleep.metadata.metadataLog.size + 1).foreach(i => f.other(s"new$i"))
+      }
+    )
+    intercept[IcebergError](f.append("mine", asleep))
+    assert(f.truth.metadata.uuid != asleep.metadata.uuid && !f.seen.contains("mine"))
+    assert(f.seen == (1 until asleep.metadata.metadataLog.size + 1).map(i => s"new$i").sorted)
+    f.close()
   }
 
   test("what was picked is not picked again by way of the snapshot that picked it") {
