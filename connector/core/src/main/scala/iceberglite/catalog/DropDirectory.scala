@@ -30,6 +30,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   def apply(purge: Boolean): Boolean = {
     val there = versions.isThere
     if (there) {
+      refuseLink()
       refuseOtherCatalogs()
       val version = if (purge) versions.newest() else Try(versions.newest()).toOption.flatten
       version.foreach(refuseWithoutGc)
@@ -46,6 +47,20 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     }
     there
   }
+
+  /** A link gives another table a second name; so does one above the directory that leads to its own neighbour. */
+  private def refuseLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
+    val around = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
+    around.find(d => isLink(d.parent, d) && (d == directory || isNeighbour(d))).foreach { link =>
+      throw ValidationFailed(
+        s"Cannot drop table $table: $link is a symbolic link to ${io.realDirectory(link.text)}. Drop the table by the " +
+          "directory that it is in, or remove the link"
+      )
+    }
+  }
+
+  private def isNeighbour(link: StoragePath): Boolean =
+    real(link).exists(target => real(link.parent).exists(target.isBelow))
 
   /** Whether another table is in the directory, or the directory is in that of another table. */
   private def isShared: Boolean = StoragePath.of(location, io.defaultFileSystem).forall { directory =>

@@ -59,6 +59,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     if (parent == top || parent.isBelow(top)) None else Some(KeptReason.Linked(directory.text))
   }
 
+  /** The directory of the table may be a link to that of another. */
+  private def canonical(file: StoragePath): StoragePath =
+    if (file.names.isEmpty) file else real(file.parent) / file.names.last
+
   private def real(directory: StoragePath): StoragePath = resolved.computeIfAbsent(directory, owners.real(_))
 
   /** Directories of partitions and hashes are not looked at: there can be as many as files. */
@@ -111,10 +115,11 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
     private lazy val needed: Set[StoragePath] = others.flatMap(_.metadataLocation).distinct.flatMap { location =>
       ReachableFiles.of(io, TableVersion(MetadataFiles.read(io, location), location)).flatMap(owners.pathOf)
+        .map(canonical)
     }.toSet
 
     override def refusal(file: StoragePath): Option[KeptReason] =
-      if (needed.contains(file)) Some(KeptReason.UsedByOther(directory.text)) else None
+      if (needed.contains(canonical(file))) Some(KeptReason.UsedByOther(directory.text)) else None
   }
 
   /** A directory that several tables share by the catalog's settings, each in one of its name. */

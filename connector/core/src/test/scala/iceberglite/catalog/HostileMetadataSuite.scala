@@ -280,6 +280,36 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
+  test("a table directory or a namespace that is a link to another's leads to no file of that one") {
+    val catalog = jdbc("a")
+    val victims = Seq(filled(catalog, Victim), filled(hadoop(), Victim.copy(name = "v2")))
+    for (victim <- victims; target = Paths.get(victim.location.stripPrefix("file:"))) {
+      val link = Files.createSymbolicLink(warehouse.resolve("db/evil"), target)
+      copies(victim.metadata).foreach { copy =>
+        val names = Seq("data/x.parquet", "data/y.parquet") ++ victim.metadata.metadataLog.map(e =>
+          "metadata/" + Paths.get(e.metadataFile).getFileName
+        )
+        val listed = names.map(name => s"file:$link/$name").toVector
+        val other = catalog.create(Evil.copy(name = "other"), unpartitioned())
+        val hostile = append(other, listed: _*).metadata
+        catalog.register(Evil, forged(hostile.copy(uuid = copy.uuid, location = s"file:$link")))
+        // Its own metadata folder is the victim's by now.
+        spared(catalog.drop(Evil, purge = true), isDatabase)
+        catalog.drop(other.id, purge = false)
+        io.deleteDirectory(other.location)
+      }
+      for (purge <- Seq(false, true)) {
+        spared(Try(hadoop().drop(Evil, purge)))
+        spared(Try(new PathTables(io).drop(s"file:$link", purge)))
+      }
+      Files.createSymbolicLink(warehouse.resolve("alias"), warehouse.resolve("db"))
+      spared(Try(hadoop().drop(TableIdentifier(Vector("alias"), victim.id.name), purge = false)))
+      Files.delete(warehouse.resolve("alias"))
+      Files.delete(link)
+    }
+    catalog.close()
+  }
+
   test("a location that is a link to another table's, above it, in it or the top of all gives nothing away") {
     val catalog = jdbc("a")
     val victim = filled(catalog, Victim)
