@@ -104,11 +104,13 @@ final class HiveCatalog private (
     tables.commit(fullName(id), tablePointer(id), base, change, ownership(id, _))
   }
 
-  override def defaultLocation(id: TableIdentifier): String =
-    TableLocations.inside(namespaces.location(database(id.namespace)), uniqueIfAsked(id.name))
+  override def defaultLocation(id: TableIdentifier): String = locationOf(id, uniqueIfAsked(id.name))
+
+  private def locationOf(id: TableIdentifier, directory: String): String =
+    TableLocations.inside(namespaces.location(database(id.namespace)), directory)
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    Try(defaultLocation(id)).toOption,
+    Try(locationOf(id, id.name)).toOption,
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory))

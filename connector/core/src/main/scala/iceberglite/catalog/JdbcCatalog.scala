@@ -157,17 +157,19 @@ final class JdbcCatalog private (
     tables.commit(fullName(id), tablePointer(id), base, change, ownership(id, _))
   }
 
-  override def defaultLocation(id: TableIdentifier): String = {
+  override def defaultLocation(id: TableIdentifier): String = locationOf(id, uniqueIfAsked(id.name))
+
+  private def locationOf(id: TableIdentifier, directory: String): String = {
     def inside(parent: String, kind: String, name: String): String =
       TableLocations.inside(parent, JdbcNames.directory(kind, name))
     def ofNamespace = id.namespace.foldLeft(warehouse)(inside(_, "namespace", _))
     val parent = propertiesOf(id.namespace).getOrElse("location", ofNamespace)
-    inside(parent, "table name", uniqueIfAsked(id.name))
+    inside(parent, "table name", directory)
   }
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
     // A name that is no name of a directory has no default location.
-    Try(defaultLocation(id)).toOption,
+    Try(locationOf(id, id.name)).toOption,
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory))
@@ -176,13 +178,13 @@ final class JdbcCatalog private (
   /** By the pointers of this database, of its other catalogs too, and by the directories of this catalog's names. */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = {
     val all = session.repeating("look for other tables")(rows.all()).filterNot { row =>
-      row.catalog == name && row.namespace == JdbcNames.text(id.namespace) && row.name == id.name
+      row.catalog == storedName && row.namespace == JdbcNames.text(id.namespace) && row.name == id.name
     }
     all.flatMap { row =>
       val shown = s"${row.catalog}.${row.namespace}.${row.name}"
       val place = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
       OtherTable.of(io, shown, row.location) ++
-        (if (row.catalog == name) OtherTable.at(io, shown, place, Some(row.location)) else None)
+        (if (row.catalog == storedName) OtherTable.at(io, shown, place, Some(row.location)) else None)
     }
   }
 
