@@ -1,0 +1,225 @@
+"""Measures the files and the time of UPDATE, DELETE and MERGE on partitioned tables, here and in Apache Iceberg.
+
+Each table has six data files in each partition. A statement changes about 1 % of the rows: UPDATE and DELETE in all
+partitions, MERGE updates 1 % and inserts 1 %. After each statement the table is rolled back, so that every statement
+meets the same files. The connectors take turns, round by round, each in a process of its own (two cores).
+
+Usage: statements.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
+"""
+
+import argparse
+import multiprocessing
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+COLUMNS = (
+    "id",
+    "cast(id % {partitions} as int) p",
+    "cast(id * 2654435761 % 1000003 as int) i1",
+    "id * 0.37D d1",
+    "concat('category-', id % 50) s_low",
+    "concat('user-', xxhash64(id)) s_high",
+    "timestamp_seconds(1704067200 + id % 2592000) ts",
+)
+APPENDS = 6
+MODES = ("copy-on-write", "merge-on-read")
+STATEMENTS = {
+    "UPDATE": "UPDATE {t} SET i1 = -2 WHERE pmod(xxhash64(id, 1), 100) = 5",
+    "DELETE": "DELETE FROM {t} WHERE pmod(xxhash64(id, 1), 100) = 7",
+    "MERGE": "MERGE INTO {t} t USING src s ON t.id = s.id "
+    "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+}
+COUNTS = ("added-data-files", "added-delete-files", "added-files-size")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A connector: its jar, its catalog and its extensions."""
+
+    name: str
+    jar: Path
+    catalog: str
+    extensions: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """The work of one process."""
+
+    engine: Engine
+    warehouse: Path
+    version: int
+    rows: int
+    partitions: tuple[int, ...]
+    repeats: int
+    conf: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class Measured:
+    """The outcome of one statement: its times in ms, what its snapshot added, and the rows afterwards."""
+
+    times: list[float] = field(default_factory=list)
+    counts: tuple[int, ...] = ()
+    rows: tuple[Any, ...] = ()
+
+
+Case = tuple[int, str, str]
+
+
+def session(job: Job) -> SparkSession:
+    """Return a session with the job's connector alone."""
+    builder: Any = SparkSession.builder
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "6g",
+        "spark.driver.extraClassPath": str(job.engine.jar),
+        "spark.sql.extensions": job.engine.extensions,
+        "spark.sql.catalog.c": job.engine.catalog,
+        "spark.sql.catalog.c.type": "hadoop",
+        "spark.sql.catalog.c.warehouse": str(job.warehouse / job.engine.name.replace(" ", "-")),
+        **dict(job.conf),
+    }
+    builder = builder.master("local[2]").appName(job.engine.name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark: SparkSession = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def make_table(spark: SparkSession, name: str, job: Job, partitions: int, mode: str) -> int:
+    """Create a table with six files in each partition, and return its snapshot."""
+    modes = ", ".join(f"'write.{c}.mode'='{mode}'" for c in ("delete", "update", "merge"))
+    source = spark.range(0, job.rows, 1, 2).selectExpr(*(c.format(partitions=partitions) for c in COLUMNS))
+    ddl = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in source.schema)
+    layout = "PARTITIONED BY (p)" if partitions > 1 else ""
+    spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
+    spark.sql(
+        f"CREATE TABLE {name} ({ddl}) USING iceberg {layout} TBLPROPERTIES ('format-version'='{job.version}', {modes})"
+    )
+    for number in range(APPENDS):
+        source.where(f"pmod(xxhash64(id), {APPENDS}) = {number}").writeTo(name).append()
+    return newest(spark, name)[0]
+
+
+def newest(spark: SparkSession, name: str) -> tuple[int, dict[str, str]]:
+    """Return the newest snapshot: its id and its summary."""
+    snapshots = spark.table(f"{name}.snapshots").orderBy("committed_at", ascending=False)
+    row = snapshots.select("snapshot_id", "summary").head(1)[0]
+    return row[0], row[1]
+
+
+def measure(job: Job) -> dict[Case, Measured]:
+    """Run each statement on each table."""
+    spark = session(job)
+    result: dict[Case, Measured] = {}
+    for partitions in job.partitions:
+        make_source(spark, job.rows, partitions)
+        for mode in MODES:
+            name = f"c.db.t{partitions}_{mode[:4]}"
+            base = make_table(spark, name, job, partitions, mode)
+            for repeat in range(job.repeats):
+                for verb, statement in STATEMENTS.items():
+                    case = result.setdefault((partitions, mode, verb), Measured())
+                    run(spark, name, statement, case, base, counted=repeat > 0 or job.repeats == 1)
+    spark.stop()
+    return result
+
+
+def make_source(spark: SparkSession, rows: int, partitions: int) -> None:
+    """Cache the source of MERGE: 1 % of the table's rows, and as many that are new."""
+    columns = ["-1 i1" if c.endswith(" i1") else c.format(partitions=partitions) for c in COLUMNS]
+    changed = f"id < {rows} AND pmod(xxhash64(id, 3), 100) = 3"
+    new = f"id >= {rows} AND id < {rows * 101 // 100}"
+    spark.catalog.clearCache()
+    source = spark.range(0, rows * 2, 1, 2).where(f"{changed} OR {new}").selectExpr(*columns)
+    source.cache().createOrReplaceTempView("src")
+    spark.table("src").count()
+
+
+def run(spark: SparkSession, name: str, statement: str, case: Measured, base: int, counted: bool) -> None:
+    """Run a statement once, note what it did, and roll the table back."""
+    start = time.perf_counter()
+    spark.sql(statement.format(t=name))
+    elapsed = (time.perf_counter() - start) * 1e3
+    if counted:
+        case.times.append(elapsed)
+    summary = newest(spark, name)[1]
+    case.counts = tuple(int(summary.get(key, 0)) for key in COUNTS)
+    case.rows = tuple(spark.table(name).selectExpr("count(*)", "sum(id)", "sum(i1)").collect()[0])
+    spark.sql(f"CALL c.system.rollback_to_snapshot('{name.removeprefix('c.')}', {base})")
+
+
+def main() -> None:
+    """Run the rounds and print a row for each statement."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", type=Path, required=True, help="the jar of Apache Iceberg's Spark runtime")
+    parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
+    parser.add_argument("--version", type=int, default=2, help="format version of the tables: 2 or 3")
+    parser.add_argument("--rows", type=int, default=2_000_000, help="rows of a table")
+    parser.add_argument("--partitions", type=int, nargs="+", default=[10, 100], help="partitions; 1: unpartitioned")
+    parser.add_argument("--rounds", type=int, default=3, help="processes of each connector")
+    parser.add_argument(
+        "--repeats", type=int, default=4, help="runs of a statement in a process; the first is not timed"
+    )
+    parser.add_argument("--conf", action="append", default=[], help="key=value, a Spark configuration")
+    options = parser.parse_args()
+    engines = (
+        Engine(
+            "Apache Iceberg",
+            options.peer.absolute(),
+            "org.apache.iceberg.spark.SparkCatalog",
+            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        ),
+        Engine(
+            "iceberg-lite",
+            options.jar.absolute(),
+            "iceberglite.spark.SparkCatalog",
+            "iceberglite.spark.SparkSessionExtensions",
+        ),
+    )
+    conf = tuple((key, value) for key, _, value in (c.partition("=") for c in options.conf))
+    rounds: dict[str, list[dict[Case, Measured]]] = {engine.name: [] for engine in engines}
+    # Each connector needs a process of its own, because their classes must not meet.
+    alone = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as directory, alone.Pool(1, maxtasksperchild=1) as pool:
+        for number in range(options.rounds):
+            for engine in engines if number % 2 else reversed(engines):
+                job = Job(
+                    engine,
+                    Path(directory),
+                    options.version,
+                    options.rows,
+                    tuple(options.partitions),
+                    options.repeats,
+                    conf,
+                )
+                rounds[engine.name].append(pool.apply(measure, (job,)))
+    report(rounds[engines[0].name], rounds[engines[1].name])
+
+
+def report(peer: list[dict[Case, Measured]], ours: list[dict[Case, Measured]]) -> None:
+    """Print files, bytes and times of both connectors, Apache Iceberg first, and the ratio of the times."""
+    print("| partitions | mode | statement | data files | delete files | kB | ms | ratio |")
+    print("|---|---|---|---|---|---|---|---|")
+    for case in peer[0]:
+        theirs, mine = peer[-1][case], ours[-1][case]
+        times = [median(t for r in engine for t in r[case].times) for engine in (peer, ours)]
+        files = [f"{a} / {b}" for a, b in zip(theirs.counts[:2], mine.counts[:2])]
+        size = f"{theirs.counts[2] / 1e3:.0f} / {mine.counts[2] / 1e3:.0f}"
+        partitions, mode, verb = case
+        ms = f"{times[0]:.0f} / {times[1]:.0f}"
+        row = [str(partitions), mode, verb, *files, size, ms, f"{times[1] / times[0]:.2f}"]
+        print(f"| {' | '.join(row)} |" + ("" if theirs.rows == mine.rows else " !! the rows differ"))
+
+
+if __name__ == "__main__":
+    main()
