@@ -63,6 +63,26 @@ object Splits {
   ): Vector[Vector[FileScanTask]] = pack(tasks.iterator, targetSize, openCost, lookback)
 
   /**
+   * Cuts files into so many groups of about one size, in the order of the files.
+   *
+   * @param groups how many groups there are at most; fewer where the files have fewer pieces
+   */
+  def evenly(tasks: Vector[FileScanTask], groups: Int): Vector[Vector[FileScanTask]] = {
+    if (groups <= 0) throw InvalidArgument("number of groups", groups.toString, "It must be positive")
+    val total = tasks.iterator.map(_.length).sum
+    val bins = Vector.fill(groups)(new Bin)
+    val targetSize = math.max(1L, (total + groups - 1) / groups)
+    var before = 0L
+    tasks.iterator.flatMap(pieces(_, targetSize)).foreach { piece =>
+      // The middle of a piece decides, so that no group differs from the others by more than a piece.
+      val middle = before + piece.length / 2
+      bins(math.min(groups - 1L, middle / targetSize).toInt).tasks += piece
+      before += piece.length
+    }
+    bins.filter(_.tasks.nonEmpty).map(_.result())
+  }
+
+  /**
    * A task in pieces of at most the target size, but never less than a row group or stripe. Blocks of Avro files, of
    * which metadata does not tell, are less than any piece.
    */

@@ -100,6 +100,22 @@ class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(shown(Splits.of(files, 100, 0, 1)) == Vector("f0[0,60)", "f1[0,60) f2[0,30)", "f3[0,60) f4[0,40)"))
   }
 
+  test("files are cut into so many groups of about one size, in their order") {
+    forAll(tasks, Gen.choose(1, 12)) { (files, count) =>
+      val groups = Splits.evenly(files, count)
+      assert(groups.size <= count && groups.forall(_.nonEmpty))
+      assert(groups.flatten.map(_.length).sum == files.map(_.length).sum)
+      val order = files.map(_.file.path)
+      assert(
+        groups.flatten.map(t => order.indexOf(t.file.path)) == groups.flatten.map(t => order.indexOf(t.file.path)).sorted
+      )
+    }
+    val equal = (1 to 60).map(i => task(s"f$i", 100 + i % 3)).toVector
+    assert(Splits.evenly(equal, 7).map(_.size).forall(n => n == 8 || n == 9))
+    assert(shown(Splits.evenly(Vector(task("a", 100, 0, 50), task("b", 100, 0, 50)), 1)) == Vector("a[0,100) b[0,100)"))
+    assertThrows[InvalidArgument](Splits.evenly(equal, 0))
+  }
+
   test("sizes that cannot be are refused") {
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 0, 0, 1)).getMessage.contains("split size"))
     assert(intercept[InvalidArgument](Splits.of(Vector.empty, 1, 0, 0)).getMessage.contains("lookback"))
