@@ -35,6 +35,7 @@ import iceberglite.spark.write.rows.{CopyOnWrite, RowLevelStatement, StatementFa
 import iceberglite.spark.write.{IcebergWriteBuilder, MetadataDelete, StatementTarget}
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.Schema
+import iceberglite.spec.transform.Void
 import iceberglite.table.Table
 
 /**
@@ -164,6 +165,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
   /** The metadata columns that a statement has to carry from the rows it reads to those it writes. */
   private[spark] def carriedBy(command: RowLevelOperation.Command): Seq[String] =
     SparkErrors.in(name)(StatementFacts.carriedBy(table, command))
+
+  /** The columns that rows are partitioned by now; of nested fields, the columns that hold them. */
+  private[spark] def partitionColumns: Set[String] =
+    table.spec.fields.filter(_.transform != Void).flatMap(_.sourceIds).flatMap(table.schema.paths.get(_))
+      .map(_.head).toSet
 
   /** The metadata columns of rows that are copied as they are. */
   private[spark] def lineage: Seq[String] = SparkErrors.in(name)(StatementFacts.lineageOf(table))

@@ -80,8 +80,12 @@ object WriteOptions {
       default = true
     )
 
-  /** Spark shrinks rows on their way through a shuffle less than Parquet does. */
-  private val DefaultAdvisorySize = 384L << 20
+  /** How much more bytes rows have in a shuffle than in a Parquet file, about; Apache Iceberg assumes the same. */
+  val ShuffleRatio = 3L
+  private val DefaultAdvisorySize = (128L << 20) * ShuffleRatio
+
+  /** The default of [[AdvisoryPartitionSize]] for a statement that writes delete files alone. */
+  val DeleteAdvisorySize: Long = (32L << 20) * ShuffleRatio
   val AdvisoryPartitionSize: SparkOption[Long] = SparkOption
     .bytes("advisory-partition-size", "Bytes of shuffled rows that Spark should give to one task", DefaultAdvisorySize)
     .inSession("spark.sql.iceberg.advisory-partition-size")

@@ -12,6 +12,7 @@ import iceberglite.spark.SparkErrors
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.parquet.ParquetBatches
 import iceberglite.spark.read.report.{Grouping, JoinFilter}
+import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.{DoubleType, FloatType}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
@@ -25,18 +26,22 @@ import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
  * @param joined a condition that came with the rows of a join's other side; Spark knows of it, and it is for skipping
  *   only
  * @param chosen the files to read, where somebody else chose them
+ * @param packing how chosen files are packed into tasks; absent: as those of any scan
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
     joined: JoinFilter,
     chosen: Option[Vector[FileScanTask]],
-    session: SparkSession
+    session: SparkSession,
+    packing: Option[RewritePacking] = None
 ) extends Batch {
   private val table = scan.files.table
   private val settings = scan.settings
 
   private lazy val partitions: Array[InputPartition] = SparkErrors.in(table.name) {
-    val packed = chosen.fold(if (joined.isEmpty) scan.tasks else scan.packing.of(joined.tasks))(scan.packing.ofReplaced)
+    val packed = chosen.fold(if (joined.isEmpty) scan.tasks else scan.packing.of(joined.tasks))(
+      scan.packing.ofReplaced(_, packing)
+    )
     if (packed.nonEmpty) scan.files.widened.check(scan.wanted.fields)
     packed.foreach(_.files.foreach(task => requireReadable(task.file)))
     val deletes = new SharedDeletes(requireReadable)

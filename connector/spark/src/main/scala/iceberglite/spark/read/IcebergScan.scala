@@ -29,6 +29,7 @@ import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.limit.FewerFiles
 import iceberglite.spark.read.report.{ColumnEstimates, Grouping, JoinColumns, JoinFilter, ScanSize}
+import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
 
@@ -67,9 +68,9 @@ final private[spark] class IcebergScan(
 
   override def toBatch: Batch = new IcebergBatch(this, joined, None, session)
 
-  /** Reads these files of it. */
-  private[read] def batchOf(tasks: Vector[FileScanTask]): Batch =
-    new IcebergBatch(this, JoinFilter.none(files), Some(tasks), session)
+  /** Reads these files of it. @param packing how they are packed into tasks; absent: as those of any scan */
+  private[read] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
+    new IcebergBatch(this, JoinFilter.none(files), Some(tasks), session, packing)
 
   private[read] def planned: Vector[FileScanTask] = files.plan.tasks
 

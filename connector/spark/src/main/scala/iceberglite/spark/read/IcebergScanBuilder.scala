@@ -17,7 +17,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.scan.{ScanPlan, SnapshotRange}
+import iceberglite.scan.{ScanPlan, SnapshotRange, Splits}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
@@ -127,6 +127,14 @@ final class IcebergScanBuilder(
 
   /** A scan that brings rows, and not in groups. */
   private[read] def buildPlain(): IcebergScan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+
+  /** Whether a single task reads all files. */
+  private[spark] def isOneTask: Boolean = {
+    val tasks = files.plan.tasks
+    def split =
+      Splits.of(tasks, settings.splitSizeFor(tasks.map(_.length).sum), settings.fileOpenCost, settings.lookback)
+    tasks.size <= 1 && split.size <= 1
+  }
 
   /** What a statement that changes rows reads by this, as soon as Spark has planned the reading. */
   private[spark] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)

@@ -3,6 +3,7 @@ package iceberglite.spark.read
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.read.report.{GroupOrder, Grouping}
+import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.TableMetadata
 
 /**
@@ -21,11 +22,20 @@ final private[read] class TaskPacking(
 ) {
   def of(files: Vector[FileScanTask]): Vector[TaskFiles] = inGroups(files).getOrElse(ungrouped(packed(files)))
 
-  /** Packs files that a statement writes again. */
-  def ofReplaced(files: Vector[FileScanTask]): Vector[TaskFiles] = inGroups(files).getOrElse {
+  /**
+   * Packs files that a statement writes again.
+   *
+   * @param rewrite how the statement's write wants them packed; absent: as those of any scan
+   */
+  def ofReplaced(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[TaskFiles] =
+    inGroups(files).getOrElse {
+      if (files.isEmpty) Vector.empty
+      else ungrouped(rewrite.fold(splitReplaced(files))(_.of(files, settings.fileOpenCost)))
+    }
+
+  private def splitReplaced(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weights = files.map(Splits.weight(_, settings.fileOpenCost))
-    if (files.isEmpty) Vector.empty
-    else ungrouped(split(files, settings.splitSizeOfReplaced(weights.sum, weights.max)))
+    split(files, settings.splitSizeOfReplaced(weights.sum, weights.max))
   }
 
   private def ungrouped(tasks: Vector[Vector[FileScanTask]]): Vector[TaskFiles] = tasks.map(TaskFiles(_, None))

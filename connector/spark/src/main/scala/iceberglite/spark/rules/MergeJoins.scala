@@ -42,7 +42,9 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
           val joins = new Joins(copy.statement.facts, table, original)
           val joined = joins.in(query)
           if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined))) copy.statement.noteRowsStay()
-          write.copy(query = joined)
+          val inFewTasks = if (joins.addsTasks) copy.mostTasks.fold(joined)(Repartition(_, shuffle = false, joined))
+          else joined
+          write.copy(query = inFewTasks)
         case _ => plan
       }
     case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
@@ -79,13 +81,18 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /** Tables in the source have their size once their scans are built, of the rows and columns that it needs. */
-    private def isSmall(source: LogicalPlan): Boolean = SameTwice(source) &&
-      (facts.broadcastsSource || canBroadcastBySize(V2ScanRelationPushDown(source), conf))
+    private def isSmall(source: LogicalPlan): Boolean =
+      SameTwice(source) && (facts.broadcastsSource || fitsOneTask(source))
+
+    private def fitsOneTask(source: LogicalPlan): Boolean = canBroadcastBySize(V2ScanRelationPushDown(source), conf)
 
     private val table = tableOf(written)
 
     /** Whether the rows of the target come to the write in the tasks that read them. */
     var rowsStay: Boolean = false
+
+    /** Whether new rows come from a task of their own beside those that read the target. */
+    var addsTasks: Boolean = false
 
     private def tableOf(plan: LogicalPlan) = plan.collectFirst { case r: DataSourceV2Relation => r.table }
 
@@ -142,12 +149,21 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
       val left = Join(missing.plan, found, LeftAnti, Some(missing.of(sought.of(condition))), JoinHint.NONE)
       val nulls = target.output.map(a => Alias(Literal(null, a.dataType), a.name)())
       val matched = withBroadcast(join.copy(joinType = LeftOuter))
-      Union(matched, Project(nulls ++ missing.plan.output, together(left)))
+      Union(matched, Project(nulls ++ missing.plan.output, together(left, source)))
     }
 
-    /** In few files. Without adaptive execution, as in a batch of a stream, Spark would spread them over all tasks. */
-    private def together(rows: LogicalPlan): LogicalPlan =
-      if (conf.adaptiveExecutionEnabled) RebalancePartitions(Nil, rows) else rows
+    /**
+     * Puts new rows together in few files, unless all rows are distributed before the write: those of a small source in one
+     * task, others by a shuffle. Without adaptive execution, as in a batch of a stream, the shuffle would spread them over
+     * all tasks.
+     */
+    private def together(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
+      if (facts.changesPartitions) rows
+      else if (fitsOneTask(source)) {
+        addsTasks = true
+        Repartition(1, shuffle = false, rows)
+      } else if (conf.adaptiveExecutionEnabled) RebalancePartitions(Nil, rows)
+      else rows
 
     private def keysOf(target: LogicalPlan, condition: Expression) =
       condition.references.intersect(target.outputSet).toSeq

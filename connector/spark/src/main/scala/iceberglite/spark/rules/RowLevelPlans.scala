@@ -148,6 +148,10 @@ object RowLevelPlans extends Rule[LogicalPlan] {
 
     case u @ UpdateTable(Target(table, relation), assignments, condition) =>
       note(table, !(condition ++ assignments).exists(hasSubquery), marks = false)
+      table.facts = table.facts.copy(
+        changesPartitions = ChangedPartitions.by(assignments, condition, table),
+        inserts = false
+      )
       val carried = new CarriedColumns(table.carriedBy(Command.UPDATE), relation)
       if (carried.isNone) u
       else withCarried(u.copy(assignments = assignments ++ carried.updated), relation, carried)
@@ -168,7 +172,12 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       table.facts = table.facts.copy(
         isMerge = true,
         broadcastsSource = isHinted(m.sourceTable),
-        seeksByMetadata = byMetadata
+        seeksByMetadata = byMetadata,
+        changesPartitions = (matched ++ unmatched).exists {
+          case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
+          case _ => false
+        },
+        inserts = missing.nonEmpty
       )
       if (carried.isNone) m.copy(matchedActions = matched ++ kept, notMatchedBySourceActions = unmatched ++ others)
       else {

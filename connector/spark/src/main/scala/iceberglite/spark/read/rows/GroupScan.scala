@@ -22,8 +22,10 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 /**
  * Whole files, for a statement that replaces them. Spark first runs a query for those that have a row to change, where
  * the condition tells, and the others are left alone.
+ *
+ * @param packing how the files are packed into tasks, known once the write is planned; absent: as those of any scan
  */
-final private[rows] class GroupScan(inner: IcebergScan)
+final private[rows] class GroupScan(inner: IcebergScan, packing: () => Option[RewritePacking])
     extends Scan
     with SupportsReportStatistics
     with SupportsRuntimeV2Filtering {
@@ -43,13 +45,13 @@ final private[rows] class GroupScan(inner: IcebergScan)
     if (CarriedRows.contains(column.name)) column.copy(metadata = Metadata.empty) else column
   })
 
-  override def description(): String = s"${inner.describedWith(inner.packing.ofReplaced(tasks).size)} whole files"
+  override def description(): String = s"${inner.describedWith(inner.packing.ofReplaced(tasks, packing()).size)} whole files"
 
   override def estimateStatistics(): Statistics = inner.estimateStatistics()
 
   override def columnarSupportMode(): ColumnarSupportMode = inner.columnarSupportMode()
 
-  override def toBatch: Batch = inner.batchOf(tasks)
+  override def toBatch: Batch = inner.batchOf(tasks, packing())
 
   override def filterAttributes(): Array[NamedReference] = Array(Expressions.column(MetadataColumns.FilePath.name))
 

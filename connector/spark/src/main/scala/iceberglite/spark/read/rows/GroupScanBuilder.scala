@@ -9,8 +9,10 @@ import iceberglite.spark.read.IcebergScanBuilder
 /**
  * Reads files that a statement is going to replace: all the rows of every file that may have one for which its condition
  * holds.
+ *
+ * @param packing how the files are packed into tasks; asked when Spark runs the scan
  */
-final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder)
+final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder, packing: () => Option[RewritePacking])
     extends SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns {
   private var scan: Option[GroupScan] = None
@@ -26,7 +28,7 @@ final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder)
   override def pruneColumns(required: StructType): Unit = inner.pruneColumns(required)
 
   override def build(): Scan = {
-    val built = new GroupScan(inner.buildPlain())
+    val built = new GroupScan(inner.buildPlain(), packing)
     scan = Some(built)
     built
   }

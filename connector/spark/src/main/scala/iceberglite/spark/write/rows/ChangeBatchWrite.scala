@@ -33,22 +33,27 @@ final private[rows] class ChangeBatchWrite(
   private val operationId = UUID.randomUUID().toString
   private val outcome = new CommitOutcome
 
-  /** Delete files that the driver has made of those of several tasks, or takes over. */
+  /** Delete files that the driver has made. */
   @volatile private var deleteFiles = Vector.empty[String]
 
+  private lazy val deleteTarget = DeleteFileTarget(
+    statement.hasVectors,
+    statement.granularity,
+    statement.deleteFormat,
+    statement.deleteTargetSize,
+    DeleteFileProperties.of(table.properties),
+    locations,
+    table.io,
+    table.metadata.specsById,
+    changed.earlier,
+    table.name,
+    ChangeBatchWrite.SentBytesOfTask
+  )
+
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DeltaWriterFactory = SparkErrors.in(table.name) {
-    val deletes = DeleteFileTarget(
-      statement.hasVectors,
-      statement.granularity,
-      statement.deleteFormat,
-      statement.deleteTargetSize,
-      DeleteFileProperties.of(table.properties),
-      locations,
-      table.io,
-      table.metadata.specsById,
-      changed.earlier,
-      table.name
-    )
+    val tasks = math.max(1, info.numPartitions)
+    val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
+    val deletes = deleteTarget.copy(sentBytes = sentBytes)
     new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, operationId)), deletes, metadata, operationId)
   }
 
@@ -57,8 +62,8 @@ final private[rows] class ChangeBatchWrite(
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
     val added = for (plan <- rows.toVector; file <- filesOf(messages)) yield plan.contentFile(file)
-    val deletes = changed.united(deletesOf(messages), table.io, locations, operationId)
-    deleteFiles = deletes.files.map(_.path)
+    val written = changesOf(messages).map(_.deletes)
+    val deletes = changed.united(written, deleteTarget, operationId, path => deleteFiles :+= path)
     val counts = changesOf(messages).map(_.counts).foldLeft(RowCounts.Zero)(_ + _)
     val summary = statement.summary ++ counts.summary(statement.command, deletedAreKnown = true)
     val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
@@ -90,7 +95,16 @@ final private[rows] class ChangeBatchWrite(
     changesOf(messages).flatMap(_.files)
 
   private def deletesOf(messages: Array[WriterCommitMessage]): Vector[WrittenDeletes] =
-    changesOf(messages).flatMap(_.deletes)
+    changesOf(messages).flatMap(_.deletes.files)
 
   override def toString: String = s"ChangeBatchWrite(table=${table.name}, ${statement.command})"
+}
+
+private[rows] object ChangeBatchWrite {
+
+  /** How many bytes of deletion vectors a task sends to the driver at most. */
+  private val SentBytesOfTask = 256L << 10
+
+  /** The same of all tasks. */
+  private val SentBytes = 64L << 20
 }

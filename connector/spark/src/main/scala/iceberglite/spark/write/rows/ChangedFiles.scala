@@ -1,7 +1,7 @@
 package iceberglite.spark.write.rows
 
+import iceberglite.io.DataFileNames
 import iceberglite.io.puffin.{DeletedRows, DeletionVectorFiles}
-import iceberglite.io.{DataLocations, FileIO}
 import iceberglite.scan.{DeleteFile, FileScanTask}
 import iceberglite.spark.read.rows.StatementFiles
 import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
@@ -55,28 +55,75 @@ final private[rows] class ChangedFiles(statement: RowLevelStatement, read: () =>
     if delete.isVector || delete.file.referencedDataFile.contains(path)
   } yield delete.file
 
-  /** What tasks have written. Where several have deleted rows of one data file, their vectors become one. */
+  /** The deletes of all tasks, as the table lists them. Where several tasks have deleted rows of one data file, theirs become one. */
   def united(
-      written: Vector[WrittenDeletes],
-      io: FileIO,
-      locations: DataLocations,
-      operationId: String
+      written: Vector[TaskDeletes],
+      target: DeleteFileTarget,
+      operationId: String,
+      made: String => Unit
   ): UnitedDeletes = {
-    val entries = written.map(w => w.contentFile(tasks(w.dataFiles.head).file))
-    val dataFiles = written.flatMap(_.dataFiles).toSet
-    val several = entries.filter(_.isDeletionVector).groupBy(_.referencedDataFile).values.filter(_.size > 1).toVector
-    if (several.isEmpty) UnitedDeletes(entries, dataFiles, Vector.empty)
+    val files = written.flatMap(_.files).map(w => (w, w.contentFile(dataFile(w.dataFiles.head))))
+    val sent = written.flatMap(_.vectors)
+    val dataFiles = (files.flatMap(_._1.dataFiles) ++ sent.map(_.dataFile)).toSet
+    val (entries, replaced) =
+      if (target.vectors) vectors(files.map(_._2), sent, target, operationId, made)
+      else positions(files, target, operationId, made)
+    UnitedDeletes(entries, dataFiles, replaced)
+  }
+
+  private def dataFile(path: String): ContentFile = tasks(path).file
+
+  /** @return the delete files, and the paths of those that they replace */
+  private def vectors(
+      written: Vector[ContentFile],
+      sent: Vector[SentVector],
+      target: DeleteFileTarget,
+      operationId: String,
+      made: String => Unit
+  ): (Vector[ContentFile], Vector[String]) = {
+    val sentOf = sent.groupBy(_.dataFile)
+    val (kept, parts) = written.groupBy(_.referencedDataFile.mkString).partition { case (path, several) =>
+      several.size == 1 && !sentOf.contains(path)
+    }
+    val rows = (sentOf.keySet ++ parts.keySet).toVector.sorted.map { path =>
+      val positions = sentOf.getOrElse(path, Vector.empty).map(_.positions) ++
+        parts.getOrElse(path, Vector.empty).map(DeletionVectorFiles.read(target.io, _))
+      val file = dataFile(path)
+      DeletedRows(path, file.specId, file.partition, positions.reduce(_ union _))
+    }
+    if (rows.isEmpty) (written, Vector.empty)
     else {
-      val rows = several.map { parts =>
-        val positions = parts.map(DeletionVectorFiles.read(io, _)).reduce(_ union _)
-        DeletedRows(parts.head.referencedDataFile.mkString, parts.head.specId, parts.head.partition, positions)
-      }
       val name = s"$operationId-united-deletes${FileFormat.Puffin.extension}"
-      val path = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, name)
-      val obsolete = several.flatten.toSet
-      val kept = entries.filterNot(obsolete)
-      val files = kept ++ DeletionVectorFiles.write(io, path, rows)
-      UnitedDeletes(files, dataFiles, entries.map(_.path).distinct.filterNot(kept.map(_.path).toSet))
+      val path = target.locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, name)
+      made(path)
+      val files = written.filter(f => kept.contains(f.referencedDataFile.mkString))
+      (files ++ DeletionVectorFiles.write(target.io, path, rows), unused(written, files))
     }
   }
+
+  /** Large position delete files stay: the driver should not write much. */
+  private def positions(
+      written: Vector[(WrittenDeletes, ContentFile)],
+      target: DeleteFileTarget,
+      operationId: String,
+      made: String => Unit
+  ): (Vector[ContentFile], Vector[String]) = {
+    val groups = written.groupBy { case (w, file) =>
+      target.granularity match {
+        case DeleteGranularity.OfFile => w.dataFiles.head
+        case DeleteGranularity.OfPartition => (file.specId, file.partition)
+      }
+    }.values.toVector
+    val (small, kept) = groups.partition(g => g.size > 1 && g.map(_._2.fileSizeInBytes).sum <= target.targetSize)
+    val number = Iterator.from(0)
+    val united = small.flatMap { group =>
+      val of = number.next()
+      target.united(group, new DataFileNames(of, 0L, s"$operationId-united", _), made)
+    }
+    val files = kept.flatten.map(_._2)
+    (files ++ united.map(w => w.contentFile(dataFile(w.dataFiles.head))), unused(written.map(_._2), files))
+  }
+
+  private def unused(written: Vector[ContentFile], kept: Vector[ContentFile]): Vector[String] =
+    written.map(_.path).distinct.filterNot(kept.map(_.path).toSet)
 }

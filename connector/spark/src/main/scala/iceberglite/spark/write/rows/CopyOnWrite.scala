@@ -1,5 +1,7 @@
 package iceberglite.spark.write.rows
 
+import scala.util.Try
+
 import org.apache.spark.sql.connector.expressions.NamedReference
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, RowLevelOperation, Write, WriteBuilder}
@@ -7,8 +9,8 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.SparkErrors
-import iceberglite.spark.read.rows.{CarriedRows, GroupScanBuilder, StatementFiles}
-import iceberglite.spark.write.{CountedRows, IcebergWrite, WriteMode}
+import iceberglite.spark.read.rows.{CarriedRows, GroupScanBuilder, RewritePacking, StatementFiles}
+import iceberglite.spark.write.{CountedRows, IcebergWrite, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.MetadataColumns.{FilePath, RowId}
 
@@ -21,6 +23,9 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
     extends RowLevelOperation {
   private var scan: Option[GroupScanBuilder] = None
 
+  /** Known when the write is planned, before Spark runs the scan. */
+  @volatile private var packing: Option[RewritePacking] = None
+
   override def command(): Command = statement.command
 
   statement.requireMetadata(FilePath.name +: (if (statement.hasLineage) CarriedRows.Lineage.map(_.name) else Nil))
@@ -28,10 +33,13 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
   override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(FilePath.name)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
-    val builder = new GroupScanBuilder(statement.scanBuilder(options, wholeFiles = true))
+    val builder = scanOfWholeFiles(options)
     scan = Some(builder)
     builder
   }
+
+  private def scanOfWholeFiles(options: CaseInsensitiveStringMap): GroupScanBuilder =
+    new GroupScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
 
   /**
    * Spark does not read a table of which it finds that no row is needed. A statement then changes nothing; an overwrite
@@ -40,7 +48,7 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
   private def read: StatementFiles = scan match {
     case Some(builder) => builder.files
     case None if overwrites =>
-      val all = new GroupScanBuilder(statement.scanBuilder(CaseInsensitiveStringMap.empty, wholeFiles = true))
+      val all = scanOfWholeFiles(CaseInsensitiveStringMap.empty)
       all.build()
       all.files
     case None => StatementFiles.Nothing
@@ -49,13 +57,34 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
     override def build(): Write = SparkErrors.in(statement.table.name) {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw withoutLineage
-      val plan = RowPlans.of(statement, info)
+      val plan = planOf(info)
       // What a DELETE writes is what it copies; of others only the rows themselves tell.
       val counts = !overwrites && (command() == Command.DELETE || plan.changeAt.isDefined)
       val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
     }
   }
+
+  /** New rows of an overwrite have no file, and are distributed like those of other writes. */
+  private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
+    RowPlans.of(statement, info, statement.distribution)
+  else {
+    val placement = new RewritePlacement(statement, scan.fold(StatementFiles.Nothing)(_.files).tasks)
+    packing = placement.packing
+    val mode = StatementRequirements.replacing(statement, placement.stays)
+    val plan = RowPlans.of(statement, info, mode)
+    plan.copy(requirements = StatementRequirements.byFile(statement, mode, plan.requirements))
+  }
+
+  /**
+   * Returns how many tasks may write rows that stay in the tasks that read them, in a table without partitions; absent
+   * with partitions, or where the size of the table is unknown. Known before Spark plans the scan.
+   */
+  def mostTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
+  else for {
+    packing <- new RewritePlacement(statement, Vector.empty).packing
+    size <- statement.snapshot.flatMap(_.summary.get("total-files-size")).flatMap(n => Try(n.toLong).toOption)
+  } yield packing.tasksOf(size)
 
   private def withoutLineage: Unsupported = Unsupported(
     s"${statement.command} of ${statement.table.name} by copy-on-write without the extensions",

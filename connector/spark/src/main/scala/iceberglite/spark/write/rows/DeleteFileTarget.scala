@@ -6,7 +6,7 @@ import iceberglite.io.{DataFileNames, DataLocations, FileIO}
 import iceberglite.scan.{DeleteFile, DeleteReader}
 import iceberglite.spark.write.RowFaults
 import iceberglite.spec.IcebergError.StorageFailed
-import iceberglite.spec.{DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
+import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
 
 /**
  * Where and how the tasks of a statement write delete files. Serializable, for tasks.
@@ -14,6 +14,7 @@ import iceberglite.spec.{DeleteGranularity, FileFormat, PartitionSpec, Partition
  * @param vectors whether deletes are deletion vectors: version 3
  * @param earlier the deletes of a data file that its new ones take in
  * @param table its name, for messages
+ * @param sentBytes how many bytes of deletion vectors a task sends to the driver at most, instead of writing a file
  */
 final private[rows] case class DeleteFileTarget(
     vectors: Boolean,
@@ -25,35 +26,62 @@ final private[rows] case class DeleteFileTarget(
     io: FileIO,
     specs: Map[Int, PartitionSpec],
     earlier: Map[String, Vector[DeleteFile]],
-    table: String
+    table: String,
+    sentBytes: Long
 ) {
 
+  /** The names of position delete files are fixed, and so no name mapping is needed. */
+  private def reader = new DeleteReader(io, specs, nameMapping = None)
+
   /** Writes what a task has deleted. @param names of files of the task without an extension */
-  def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): Array[WrittenDeletes] =
+  def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): TaskDeletes =
     try writeAll(deletes, names, made)
     catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
-  private def writeAll(
-      deletes: PositionDeletes,
-      names: String => DataFileNames,
-      made: String => Unit
-  ): Array[WrittenDeletes] = {
-    // The names of the columns of position deletes are fixed.
-    val reader = new DeleteReader(io, specs, nameMapping = None)
+  private def writeAll(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): TaskDeletes = {
+    val reader = this.reader
     val files = deletes.byPath.map { d =>
       val path = d.path.toString
       (d.group, (path, d.positions.union(reader.of(path, earlier.getOrElse(path, Vector.empty)).positions)))
     }
-    if (files.isEmpty) Array.empty
-    else if (vectors) writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), made)
+    if (files.isEmpty) TaskDeletes.Empty
+    else if (vectors) sent(files.map(_._2)).getOrElse {
+      TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), made), Array.empty)
+    }
     else {
-      val own = names(s"-deletes${format.extension}")
+      val own = names(extension)
       val groups = granularity match {
         case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
         case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
       }
-      groups.flatMap(writePositions(_, own, made)).toArray
+      TaskDeletes(groups.flatMap(writePositions(_, own, made)).toArray, Array.empty)
     }
+  }
+
+  private def extension: String = s"-deletes${format.extension}"
+
+  /** Vectors that are small enough for a message; absent where they are not. */
+  private def sent(files: Vector[Deleted]): Option[TaskDeletes] =
+    if (files.iterator.map(_._2.bytes).sum > sentBytes) None
+    else Some(TaskDeletes(Array.empty, files.map { case (path, p) => SentVector(path, p.toBytes) }.toArray))
+
+  /**
+   * Writes position delete files anew that several tasks have written of the same data files, as fewer files.
+   *
+   * @param written with the delete file of each
+   */
+  def united(
+      written: Vector[(WrittenDeletes, ContentFile)],
+      names: String => DataFileNames,
+      made: String => Unit
+  ): Vector[WrittenDeletes] = {
+    val reader = this.reader
+    val files = written.flatMap(_._1.dataFiles).distinct.sorted.map { path =>
+      val deletes =
+        written.collect { case (w, file) if w.dataFiles.contains(path) => DeleteFile(file, 0L, Vector.empty) }
+      (path, reader.of(path, deletes).positions)
+    }
+    writePositions(files, names(extension), made)
   }
 
   private type Deleted = (String, DeletionVector)

@@ -19,7 +19,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.rows.StatementFiles
-import iceberglite.spark.write.{WriteMetrics, WritePlan}
+import iceberglite.spark.write.{RowRequirements, WriteMetrics, WritePlan}
 import iceberglite.spec.{MetadataColumns, NestedField}
 
 /** Changes rows by marking them in delete files, and appending their new versions. */
@@ -56,7 +56,9 @@ final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends
       val isDelete = statement.command == Command.DELETE
       val given = if (statement.hasLineage) RowPlans.withLineage(info) else info
       val rows = if (isDelete) None else Some(RowPlans.of(statement, given))
-      new ChangeWrite(statement, rows, new ChangedFiles(statement, () => read), metadataOf(info))
+      val isOneTask = statement.staysInTasks && scan.forall(_.isOneTask)
+      val requirements = StatementRequirements.changing(statement, rows, isOneTask)
+      new ChangeWrite(statement, rows, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
     }
   }
 
@@ -77,11 +79,11 @@ final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends
 final private[rows] class ChangeWrite(
     statement: RowLevelStatement,
     rows: Option[WritePlan],
+    requirements: RowRequirements,
     files: ChangedFiles,
     metadata: ChangeMetadata
 ) extends DeltaWrite
     with RequiresDistributionAndOrdering {
-  private val requirements = StatementRequirements.changing(statement, rows)
 
   override def description: String = s"IcebergWrite(table=${statement.table.name}, mode=merge-on-read)"
 
@@ -92,7 +94,7 @@ final private[rows] class ChangeWrite(
   override def requiredOrdering: Array[SortOrder] = requirements.ordering
 
   override def advisoryPartitionSizeInBytes: Long =
-    if (requirements.isDistributed) rows.fold(0L)(_.advisorySize) else 0L
+    if (requirements.isDistributed) rows.fold(statement.deleteAdvisorySize)(_.advisorySize) else 0L
 
   override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rows, files, metadata)
 

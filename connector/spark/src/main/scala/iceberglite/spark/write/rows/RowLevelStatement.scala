@@ -4,6 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.{Expressions, NamedReference}
 import org.apache.spark.sql.connector.write.RowLevelOperation
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.AuditFirst
@@ -57,6 +58,9 @@ final private[spark] class RowLevelStatement(
 
   private val properties = RowLevelStatement.propertiesOf(command)
 
+  /** Without the table's properties. */
+  private def settings: Settings = Settings.of(options.asOptions, session, Map.empty)
+
   private def setting[A](property: TableProperty[A]): A = TableProperty.of(property, table.properties)
 
   /** The state that the statement reads. */
@@ -80,7 +84,20 @@ final private[spark] class RowLevelStatement(
       options.validatedFrom.orElse(snapshot.map(_.snapshotId))
     )
 
-  val distribution: Option[DistributionMode] = options.distribution.orElse(setting(properties.Distribution))
+  /** The distribution that the user asks for: by an option, in the session or by the table's property of the command. */
+  val distribution: Option[DistributionMode] =
+    WriteOptions.Distribution.asked(settings).orElse(setting(properties.Distribution))
+
+  /** How many bytes of shuffled positions Spark should give to one task that writes delete files alone. */
+  def deleteAdvisorySize: Long = WriteOptions.AdvisoryPartitionSize
+    .given(Settings.of(options.asOptions, session, table.properties))
+    .getOrElse(math.max(
+      WriteOptions.DeleteAdvisorySize,
+      session.sessionState.conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
+    ))
+
+  /** Whether rows are distributed and sorted at all. */
+  def isDistributed: Boolean = settings(WriteOptions.UseTableDistribution)
 
   /** The table as it was when the statement began. */
   def base: Table = merge.fold(table)(_.base)
@@ -106,6 +123,9 @@ final private[spark] class RowLevelStatement(
 
   /** Whether deletes are deletion vectors, one for each data file. */
   def hasVectors: Boolean = hasLineage
+
+  /** Whether the deletes of each data file are in a position delete file of their own. */
+  def hasDeleteFileForEachDataFile: Boolean = !hasVectors && granularity == DeleteGranularity.OfFile
 
   /** Whether what becomes of a row depends on that row alone. */
   def isRowByRow: Boolean = facts.isRowByRow

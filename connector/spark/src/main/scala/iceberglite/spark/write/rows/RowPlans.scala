@@ -7,12 +7,18 @@ import iceberglite.spark.conf.Settings
 import iceberglite.spark.read.rows.CarriedRows
 import iceberglite.spark.write.WritePlan
 import iceberglite.spark.{ColumnsWriteInfo, StatementWriteInfo}
+import iceberglite.spec.DistributionMode
 
 /** How the rows of a statement are written. */
 private[rows] object RowPlans {
-  def of(statement: RowLevelStatement, written: LogicalWriteInfo): WritePlan = {
+
+  /** @param distribution absent: as of other writes */
+  def of(
+      statement: RowLevelStatement,
+      written: LogicalWriteInfo,
+      distribution: Option[DistributionMode] = None
+  ): WritePlan = {
     val info: LogicalWriteInfo = new StatementWriteInfo(written, statement.options)
-    val distribution = StatementRequirements.replacing(statement)
     val settings = Settings.of(info.options, statement.session, statement.table.properties)
     val lineage = if (statement.hasLineage) CarriedRows.Lineage else Vector.empty
     val changeAt = changeOrdinal(statement, info)

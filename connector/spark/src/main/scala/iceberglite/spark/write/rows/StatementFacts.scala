@@ -16,6 +16,8 @@ import iceberglite.table.Table
  * @param isMerge whether the statement is a MERGE; Spark makes appends of some
  * @param broadcastsSource whether a hint says that the source of a MERGE is small; Spark forgets it
  * @param seeksByMetadata whether the condition of a MERGE by copy-on-write names metadata columns
+ * @param changesPartitions whether an UPDATE or MERGE may put rows into other partitions
+ * @param inserts whether a MERGE may add rows
  * @param marksDeletes whether rows that copy-on-write deletes come to the write, so that it can count them
  */
 final private[spark] case class StatementFacts(
@@ -24,7 +26,9 @@ final private[spark] case class StatementFacts(
     marksDeletes: Boolean = false,
     isMerge: Boolean = false,
     broadcastsSource: Boolean = false,
-    seeksByMetadata: Boolean = false
+    seeksByMetadata: Boolean = false,
+    changesPartitions: Boolean = true,
+    inserts: Boolean = true
 )
 
 private[spark] object StatementFacts {

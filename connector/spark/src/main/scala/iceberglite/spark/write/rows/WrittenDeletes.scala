@@ -3,6 +3,7 @@ package iceberglite.spark.write.rows
 import org.apache.spark.sql.connector.write.WriterCommitMessage
 
 import iceberglite.data.{WrittenFile => NewFile}
+import iceberglite.io.puffin.DeletionVector
 import iceberglite.spark.write.{FinishedFile, RowCounts, WrittenFile}
 import iceberglite.spec._
 
@@ -59,9 +60,26 @@ private[rows] object WrittenDeletes {
   }
 }
 
-/** What a task of a statement tells the driver: the files with new rows, the delete files, and how many rows changed. */
+/**
+ * A small deletion vector on its way to the driver, which writes those of all tasks to one file.
+ *
+ * @param vector as it is stored
+ */
+final private[rows] case class SentVector(dataFile: String, vector: Array[Byte]) extends Serializable {
+  def positions: DeletionVector = DeletionVector.parse("the message of a task", dataFile, vector)
+}
+
+/** The deletes of a task: in files, or too small for a file of their own. */
+final private[rows] case class TaskDeletes(files: Array[WrittenDeletes], vectors: Array[SentVector])
+    extends Serializable
+
+private[rows] object TaskDeletes {
+  val Empty: TaskDeletes = TaskDeletes(Array.empty, Array.empty)
+}
+
+/** What a task of a statement tells the driver: the files with new rows, the deletes, and how many rows changed. */
 final private[rows] class WrittenChanges(
     val files: Array[WrittenFile],
-    val deletes: Array[WrittenDeletes],
+    val deletes: TaskDeletes,
     val counts: RowCounts
 ) extends WriterCommitMessage

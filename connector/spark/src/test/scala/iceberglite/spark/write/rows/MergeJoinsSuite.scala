@@ -145,7 +145,7 @@ class MergeJoinsSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPl
     val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
     val (broadcast, sorted) = joins(plan)
     assert(broadcast >= 2 && sorted == 0, plan.treeString)
-    assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) == 7, "six files, and one of new rows")
+    assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows are in a file of old ones")
   }
 
   test("the plan of a MERGE counts what became of rows") {

@@ -43,14 +43,14 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     assert((before & after).size == 1 && count(t, "n = -1") == 1)
   }
 
-  test("large files are not cut into smaller ones by copy-on-write, where there are enough for the cores") {
+  test("large files are not cut into smaller ones by copy-on-write") {
     val t = create(Columns, 2, "copy-on-write", "write.parquet.row-group-size-bytes" -> "20000")
     (0 until 4).foreach(i =>
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(${i * 9000}, ${i * 9000 + 9000}, 1, 1)")
     )
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
     sql(s"UPDATE $t SET n = 0 WHERE id % 1000 = 1")
-    assert(rows(s"SELECT record_count FROM $t.files").map(_.getLong(0)) == Seq.fill(4)(9000L))
+    assert(rows(s"SELECT record_count FROM $t.files").forall(_.getLong(0) >= 9000))
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
