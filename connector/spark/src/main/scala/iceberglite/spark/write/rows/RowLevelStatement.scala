@@ -58,8 +58,10 @@ final private[spark] class RowLevelStatement(
 
   private val properties = RowLevelStatement.propertiesOf(command)
 
-  /** Without the table's properties. */
-  private def settings: Settings = Settings.of(options.asOptions, session, Map.empty)
+  /** The options and the session's settings, without the table's properties. */
+  private val given: Settings = Settings.of(options.asOptions, session, Map.empty)
+
+  private val settings: Settings = Settings.of(options.asOptions, session, table.properties)
 
   private def setting[A](property: TableProperty[A]): A = TableProperty.of(property, table.properties)
 
@@ -86,18 +88,18 @@ final private[spark] class RowLevelStatement(
 
   /** The distribution that the user asks for: by an option, in the session or by the table's property of the command. */
   val distribution: Option[DistributionMode] =
-    WriteOptions.Distribution.asked(settings).orElse(setting(properties.Distribution))
+    WriteOptions.Distribution.asked(given).orElse(setting(properties.Distribution))
 
   /** How many bytes of shuffled positions Spark should give to one task that writes delete files alone. */
   def deleteAdvisorySize: Long = WriteOptions.AdvisoryPartitionSize
-    .given(Settings.of(options.asOptions, session, table.properties))
+    .given(settings)
     .getOrElse(math.max(
       WriteOptions.DeleteAdvisorySize,
       session.sessionState.conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
     ))
 
   /** Whether rows are distributed and sorted at all. */
-  def isDistributed: Boolean = settings(WriteOptions.UseTableDistribution)
+  def isDistributed: Boolean = given(WriteOptions.UseTableDistribution)
 
   /** The table as it was when the statement began. */
   def base: Table = merge.fold(table)(_.base)
@@ -108,8 +110,6 @@ final private[spark] class RowLevelStatement(
   /** Entries for the snapshot's summary. */
   def summary: Map[String, String] = EngineSummary.of(session) ++
     WriteOptions.snapshotProperties(options.asOptions, session) ++ target.summary
-
-  private val settings = Settings.of(options.asOptions, session, table.properties)
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)
 
