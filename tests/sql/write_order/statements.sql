@@ -9,7 +9,7 @@ ALTER TABLE t WRITE ORDERED BY id DESC, truncate(data, 2) NULLS LAST;
 -- query
 SHOW TBLPROPERTIES t ('sort-order');
 ----
-sort-order | id DESC NULLS LAST, truncate(2, data) ASC NULLS LAST
+sort-order | id DESC NULLS LAST, truncate(data, 2) ASC NULLS LAST
 
 -- query
 SHOW TBLPROPERTIES t ('write.distribution-mode');
