@@ -116,7 +116,8 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
         write.commit(Array(messages.head))
       }
       check(c, (0 until 1000).filter(_ % 100 != 7).map(i => s"[$i,${i % 10}]").sorted)
-      assert(orphans(c).nonEmpty, "the files of the other attempt")
+      // Tasks of version 3 send small deletion vectors to the driver, and write no files.
+      assert(orphans(c).nonEmpty == (version == 2), "the files of the other attempt")
       assert(rows(s"SELECT sum(record_count) FROM dying.${c.table}.delete_files").head.getLong(0) == found.size)
     }
   }
