@@ -275,7 +275,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       assert(run(s"SELECT * FROM $mine WHERE c = 'o'") == Seq("[10,o    ,o]"))
       run(s"DELETE FROM $mine WHERE i = 10 AND c = 'o'")
       val inserted = insert.replace("'o'", "'longer'")
-      val merged = merge.replace("'n'", "'longer'").replace("9", "8")
+      val merged = merge.replace("SELECT 9, 'n'", "SELECT 8, 'longer'")
       Seq(inserted, s"UPDATE $mine SET v = 'longer' WHERE i = 1", merged).foreach { s =>
         assert(reason(intercept[Exception](run(s))).contains(Exceeded), s)
       }
