@@ -107,7 +107,9 @@ def test_the_published_module_has_the_name_of_the_jar_and_no_dependencies() -> N
 
 
 def test_make_jar_puts_the_jars_into_the_package() -> None:
-    done = subprocess.run(["make", "-n", "-B", "jar"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", "--no-print-directory", "-n", "-B", "jar"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert "spark/bundle" in done.stdout
     jar = done.stdout.splitlines()[-1].split()[-1]
     assert Path(jar).parent == Path("pyspark_iceberg/jars")
