@@ -140,7 +140,7 @@ object ForeignCatalogProperties {
     if (isOfKind(kind, key)) warningOfKind(catalog, kind, key, value)
     else ofAll.warning(key, value, where(catalog))
 
-  /** The same for what catalogs of other types act on. */
+  /** Returns the warning about a key that only catalogs of other types act on. */
   private[catalog] def warningOfKind(catalog: String, kind: String, key: String, value: String): Option[String] =
     ofKind.get(kind).flatMap(_.warning(key, value, where(catalog)))
 

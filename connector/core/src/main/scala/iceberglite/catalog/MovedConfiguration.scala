@@ -40,7 +40,7 @@ private[catalog] object MovedConfiguration {
         kind
     }
 
-  /** The same for configurations that are still to be checked; empty where they name no kind. */
+  /** Returns the kind that unchecked configurations name; absent where they name none. */
   def kindIfKnown(properties: Map[String, String]): String =
     CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
       .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)

@@ -22,7 +22,7 @@ object Manifests {
   /** Twice the usual target. */
   private val StreamedBytes = 16L << 20
 
-  /** Of a manifest that the list says is no longer than that; it may be somewhat longer. */
+  /** Bound for a manifest that its list calls short; the file may be somewhat longer. */
   private val Short = ReadBounds.Avro.copy(
     format = "a manifest that is short according to its manifest list",
     maxBytes = math.min(2 * StreamedBytes, ReadBounds.MaxBytes)

@@ -36,7 +36,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   def reasonToKeep(path: String): Option[KeptReason] = reason(path, known = false)
 
   /**
-   * The same for a file that the table itself wrote, as its contents show: in a directory that is known from outside of
+   * Returns why a file is kept that the table itself wrote, as its contents show: in a directory that is known from outside of
    * the metadata nobody else is looked for, which spares an ordinary commit requests to the storage.
    */
   def reasonToKeepOwn(path: String): Option[KeptReason] = reason(path, known = true)

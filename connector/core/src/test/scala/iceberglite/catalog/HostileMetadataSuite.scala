@@ -11,7 +11,7 @@ import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.{SetStatistics, UpdateProperties}
 
-/** Nobody who writes metadata can have another table's files deleted. */
+/** A writer of metadata cannot have another table's files deleted. */
 class HostileMetadataSuite extends AnyFunSuite with HostileTables {
 
   private def ofEvil(file: Path): Boolean =

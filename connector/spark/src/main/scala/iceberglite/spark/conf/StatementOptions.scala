@@ -39,7 +39,7 @@ final case class StatementOptions(values: Map[String, String]) {
   /** The condition of an overwrite, in SQL. */
   def replaceWhere: Option[String] = OverwriteOptions.ReplaceWhere.given(settings)
 
-  /** The same options without one. */
+  /** Returns the options without one of them. */
   def without(option: SparkOption[_]): StatementOptions =
     StatementOptions(values.filterNot { case (key, _) => key.equalsIgnoreCase(option.key) })
 

@@ -20,7 +20,14 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   }
 
   private def widen(table: String): Unit = {
-    Seq("i TYPE BIGINT", "f TYPE DOUBLE", "m TYPE DECIMAL(20, 2)", "s.a TYPE BIGINT", "l.element TYPE BIGINT", "p TYPE BIGINT")
+    Seq(
+      "i TYPE BIGINT",
+      "f TYPE DOUBLE",
+      "m TYPE DECIMAL(20, 2)",
+      "s.a TYPE BIGINT",
+      "l.element TYPE BIGINT",
+      "p TYPE BIGINT"
+    )
       .foreach(change => sql(s"ALTER TABLE $table ALTER COLUMN $change"))
   }
 
@@ -59,7 +66,8 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       addWide(t)
       changes.foreach { case (column, from, to) =>
         isReported(df.select(column), column, quoted(from), quoted(to))
-        if (format == "parquet" || column == "m") isReported(df.selectExpr(s"$Max($column)"), column, quoted(from), quoted(to))
+        if (format == "parquet" || column == "m")
+          isReported(df.selectExpr(s"$Max($column)"), column, quoted(from), quoted(to))
         if (format == "parquet") {
           isReported(df.where(s"$column > 0").select("id"), column, quoted(from), quoted(to))
           isReported(df.orderBy(column).limit(1).select(column), column, quoted(from), quoted(to))
@@ -87,7 +95,9 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("writes to the table succeed beside a cached DataFrame, which keeps its rows and without its cache reports the change") {
+  test(
+    "writes to the table succeed beside a cached DataFrame, which keeps its rows and without its cache reports the change"
+  ) {
     val t = table("parquet")
     val df = spark.table(t).select("id", "i").cache()
     try {

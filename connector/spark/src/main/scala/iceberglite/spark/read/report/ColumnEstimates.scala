@@ -34,7 +34,7 @@ final private[read] case class ColumnEstimate(
   override def avgLen(): OptionalLong = length.fold(OptionalLong.empty)(OptionalLong.of(_))
 }
 
-/** Of a column whose values are longer than Spark assumes, of which nothing else is known. */
+/** A column whose values are longer than Spark assumes, and of which nothing else is known. */
 final private[read] case class LongValues(bytes: Long) extends ColumnStatistics {
   override def avgLen(): OptionalLong = OptionalLong.of(bytes)
 }

@@ -45,7 +45,8 @@ final private[rows] class GroupScan(inner: IcebergScan, packing: () => Option[Re
     if (CarriedRows.contains(column.name)) column.copy(metadata = Metadata.empty) else column
   })
 
-  override def description(): String = s"${inner.describedWith(inner.packing.ofReplaced(tasks, packing()).size)} whole files"
+  override def description(): String =
+    s"${inner.describedWith(inner.packing.ofReplaced(tasks, packing()).size)} whole files"
 
   override def estimateStatistics(): Statistics = inner.estimateStatistics()
 
