@@ -143,7 +143,7 @@ class HostileMetadataSuite extends AnyFunSuite with HostileTables {
       copies(victim.metadata).zipWithIndex.foreach { case (copy, n) =>
         for (name <- Seq(Evil, id)) {
           catalog.register(name, forged(copy))
-          // The same table in the same place under the same name is the same table, if its UUID says so too.
+          // One name, one place and one UUID are one table.
           if (!(kind == "jdbc" && name == id && n == 1)) spared(catalog.drop(name, purge = true), ofEvil)
           else catalog.drop(name, purge = false)
         }

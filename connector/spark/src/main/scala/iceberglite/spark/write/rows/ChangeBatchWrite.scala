@@ -105,6 +105,6 @@ private[rows] object ChangeBatchWrite {
   /** How many bytes of deletion vectors a task sends to the driver at most. */
   private val SentBytesOfTask = 256L << 10
 
-  /** The same of all tasks. */
+  /** Maximum bytes of deletion vectors that all tasks together send to the driver. */
   private val SentBytes = 64L << 20
 }
