@@ -24,5 +24,6 @@ final class MemoryIO extends FileIO {
   override def list(directory: String): Vector[FileInfo] = Vector.empty
   override def makeDirectory(path: String): Unit = ()
   override def deleteDirectory(path: String): Unit = ()
+  override def deleteEmptyDirectory(path: String): Unit = ()
   override def renameDirectory(from: String, to: String): Unit = ()
 }

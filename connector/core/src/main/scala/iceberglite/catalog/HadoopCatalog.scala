@@ -1,5 +1,6 @@
 package iceberglite.catalog
 
+import iceberglite.catalog.HadoopCatalog.ShownNames
 import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.{TableMetadata, TableProperty}
@@ -56,13 +57,17 @@ final class HadoopCatalog(
   override def dropNamespace(namespace: Vector[String]): Boolean =
     if (namespace.isEmpty || !namespaceExists(namespace)) false
     else {
-      val inside = directories(namespace).map(_._1)
+      val directory = directoryOf(namespace)
+      // Hidden and plain files too: they are not this catalog's, and may be another table's.
+      val inside = io.list(directory).map(file => nameOf(file.path)).sorted
       if (inside.nonEmpty) {
+        val (shown, more) = inside.splitAt(ShownNames)
         throw ValidationFailed(
-          s"Cannot drop namespace ${fullName(namespace)}: it is not empty. It holds ${inside.sorted.mkString(", ")}"
+          s"Cannot drop namespace ${fullName(namespace)}: its directory $directory is not empty. It holds " +
+            shown.mkString(", ") + (if (more.isEmpty) "" else s" and ${more.size} more")
         )
       }
-      io.deleteDirectory(directoryOf(namespace))
+      io.deleteEmptyDirectory(directory)
       true
     }
 
@@ -130,9 +135,11 @@ final class HadoopCatalog(
   /** The directories in a namespace, by name; hidden ones are nobody's. */
   private def directories(namespace: Vector[String]): Vector[(String, String)] = {
     val directory = directoryOf(namespace)
-    val names = io.list(directory).filter(_.isDirectory).map(_.path.stripSuffix("/").split('/').last)
+    val names = io.list(directory).filter(_.isDirectory).map(file => nameOf(file.path))
     names.filterNot(_.startsWith(".")).sorted.map(n => n -> TableLocations.inside(directory, n))
   }
+
+  private def nameOf(path: String): String = path.stripSuffix("/").split('/').last
 
   private def directoryOf(namespace: Vector[String]): String =
     namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checked("namespace", level)))
@@ -162,6 +169,10 @@ final class HadoopCatalog(
 }
 
 object HadoopCatalog extends CatalogFamily {
+
+  /** How many files of a directory an error names. */
+  private val ShownNames = 5
+
   override val catalogType: String = "hadoop"
 
   override def open(

@@ -105,6 +105,14 @@ trait FileIO extends FileSink with Serializable {
   /** Removes a directory and all in it. */
   def deleteDirectory(path: String): Unit
 
+  /**
+   * Removes a directory only if it is empty, so that a file which appears at the same time is never lost. A missing
+   * directory is fine.
+   *
+   * @throws iceberglite.spec.IcebergError.StorageFailed it is not empty; hidden files count
+   */
+  def deleteEmptyDirectory(path: String): Unit
+
   /** Moves a directory. */
   def renameDirectory(from: String, to: String): Unit
 

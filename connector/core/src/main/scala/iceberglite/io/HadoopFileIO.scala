@@ -111,6 +111,13 @@ final class HadoopFileIO(
     changing("delete the directory", path)(local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory))
   }
 
+  override def deleteEmptyDirectory(path: String): Unit = changing("delete the empty directory", path) {
+    local(path).fold(hadoop.deleteEmptyDirectory(path)) { directory =>
+      Files.deleteIfExists(directory)
+      ()
+    }
+  }
+
   override def renameDirectory(from: String, to: String): Unit = changing("move the directory", from) {
     behind.forget(from)
     (local(from), local(to)) match {

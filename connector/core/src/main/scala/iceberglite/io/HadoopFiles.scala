@@ -111,10 +111,15 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     if (!system(directory).mkdirs(directory)) throw StorageFailed("make the directory", path, "The storage refused it")
   }
 
-  def deleteDirectory(path: String): Unit = {
+  def deleteDirectory(path: String): Unit = deleteDirectory(path, andContents = true)
+
+  /** Hadoop's file systems refuse to delete a directory that is not empty without its contents. */
+  def deleteEmptyDirectory(path: String): Unit = deleteDirectory(path, andContents = false)
+
+  private def deleteDirectory(path: String, andContents: Boolean): Unit = {
     val directory = pathOf(path)
     val fs = system(directory)
-    if (mayDelete(fs)) fs.delete(directory, true)
+    if (mayDelete(fs)) fs.delete(directory, andContents)
     ()
   }
 

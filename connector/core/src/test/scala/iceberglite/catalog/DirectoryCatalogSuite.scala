@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.io.{DataLocations, HadoopFileIO, StorageSettings, TemporaryDirectory}
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
 import iceberglite.spec.{PartitionSpec, PartitionTuple}
 import iceberglite.table.TestTables._
 import iceberglite.table._
@@ -48,6 +48,36 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
       ).foreach(attempt => intercept[InvalidArgument](attempt()))
     }
     assert(tree(directory) == before)
+  }
+
+  test("a namespace is dropped only when its directory is empty: files in it may be those of another catalog's table") {
+    val catalog = open(s"$directory/wh")
+    val database = s"jdbc:sqlite:$directory/catalog.db"
+    val other = Catalogs.open("other", Map("type" -> "jdbc", "uri" -> database, "warehouse" -> s"$directory/wh"), io)
+    val table = append(other.create(TableIdentifier(Vector("db"), "t"), unpartitioned()), "x")
+    io.write(s"$directory/wh/files/.hidden", Array.emptyByteArray)
+    val before = tree(directory)
+    val namespaces = Seq(Vector("db", "t", "metadata"), Vector("db", "t"), Vector("db"), Vector("files"))
+    namespaces.foreach { namespace =>
+      val error = intercept[ValidationFailed](catalog.dropNamespace(namespace))
+      assert(error.getMessage.contains("is not empty. It holds "), namespace)
+    }
+    assert(tree(directory) == before && other.table(table.id).metadata == table.metadata)
+  }
+
+  test("a table that is created while its namespace is dropped stays") {
+    var created = false
+    val racing = new FileIOWrapper(io) {
+      override def deleteEmptyDirectory(path: String): Unit = {
+        open(s"$directory/wh").create(TableIdentifier(Vector("db"), "t"), unpartitioned())
+        created = true
+        super.deleteEmptyDirectory(path)
+      }
+    }
+    val catalog = Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"$directory/wh"), racing)
+    catalog.createNamespace(Vector("db"), Map.empty)
+    intercept[StorageFailed](catalog.dropNamespace(Vector("db")))
+    assert(created && catalog.tableExists(TableIdentifier(Vector("db"), "t")))
   }
 
   test("a name is a directory's name as it is, whatever it would mean elsewhere") {

@@ -17,6 +17,7 @@ class FileIOWrapper(inner: FileIO) extends FileIO {
   override def list(directory: String): Vector[FileInfo] = inner.list(directory)
   override def makeDirectory(path: String): Unit = inner.makeDirectory(path)
   override def deleteDirectory(path: String): Unit = inner.deleteDirectory(path)
+  override def deleteEmptyDirectory(path: String): Unit = inner.deleteEmptyDirectory(path)
   override def renameDirectory(from: String, to: String): Unit = inner.renameDirectory(from, to)
   override def defaultFileSystem: String = inner.defaultFileSystem
   override def realDirectory(directory: String): String = inner.realDirectory(directory)

@@ -134,6 +134,17 @@ class HadoopFileIOSuite extends AnyFunSuite with TemporaryDirectory {
       assert(!io.exists(s"$directory/other"))
     }
 
+    test(s"a directory is removed by itself only where nothing is in it by $name") {
+      val io = make()
+      io.write(s"$directory/empty/ns/.hidden", content("1"))
+      assertThrows[StorageFailed](io.deleteEmptyDirectory(s"$directory/empty/ns"))
+      assert(read(io, s"$directory/empty/ns/.hidden") == "1")
+      io.delete(s"$directory/empty/ns/.hidden")
+      io.deleteEmptyDirectory(s"$directory/empty/ns")
+      io.deleteEmptyDirectory(s"$directory/empty/ns")
+      assert(!io.exists(s"$directory/empty/ns") && io.exists(s"$directory/empty"))
+    }
+
     test(s"a missing file is an unreadable one by $name, with what is wrong") {
       val io = make()
       Seq[String => Any](io.read(_), io.open(_)).foreach { reading =>

@@ -90,5 +90,6 @@ final class SimulatedIO(
 
   override def makeDirectory(path: String): Unit = ()
   override def deleteDirectory(path: String): Unit = files.deleteDirectory(path)
+  override def deleteEmptyDirectory(path: String): Unit = files.deleteEmptyDirectory(path)
   override def renameDirectory(from: String, to: String): Unit = files.renameDirectory(from, to)
 }

@@ -114,6 +114,8 @@ final class StoreIO(store: SimulatedStore, operation: () => Int) extends FileIO 
 
   override def deleteDirectory(path: String): Unit = store.below(path).foreach(f => store.remove(f.path))
 
+  override def deleteEmptyDirectory(path: String): Unit = require(store.below(path).isEmpty, s"$path is not empty")
+
   override def renameDirectory(from: String, to: String): Unit =
     throw StorageFailed("rename", from, s"Not to $to: no simulated writer does it")
 }

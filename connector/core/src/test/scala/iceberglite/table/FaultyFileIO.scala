@@ -80,5 +80,6 @@ final class FaultyFileIO(inner: FileIO, at: Int, fault: Fault) extends FileIO {
   override def list(directory: String): Vector[FileInfo] = changing(directory)(inner.list(directory))
   override def makeDirectory(path: String): Unit = changing(path)(inner.makeDirectory(path))
   override def deleteDirectory(path: String): Unit = changing(path)(inner.deleteDirectory(path))
+  override def deleteEmptyDirectory(path: String): Unit = changing(path)(inner.deleteEmptyDirectory(path))
   override def renameDirectory(from: String, to: String): Unit = changing(from)(inner.renameDirectory(from, to))
 }

@@ -21,6 +21,9 @@ trait KeptFiles extends FileIO {
  * @param nowMs the storage's clock
  */
 final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
+  /** Of an empty directory. */
+  private val Marker = ".directory"
+
   private val files = new ConcurrentHashMap[String, Array[Byte]]
   private val timesMs = new ConcurrentHashMap[String, Long]
 
@@ -62,12 +65,17 @@ final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
   override def list(directory: String): Vector[FileInfo] = {
     val prefix = directory.stripSuffix("/") + "/"
     paths.filter(_.startsWith(prefix)).map(p => prefix + p.substring(prefix.length).takeWhile(_ != '/')).toVector
-      .flatMap(info(_))
+      .filterNot(_ == prefix + Marker).flatMap(info(_))
   }
 
-  override def makeDirectory(path: String): Unit = replace(s"$path/.directory", Array.emptyByteArray)
+  override def makeDirectory(path: String): Unit = replace(s"$path/$Marker", Array.emptyByteArray)
 
   override def deleteDirectory(path: String): Unit = paths.filter(_.startsWith(path + "/")).foreach(delete)
+
+  override def deleteEmptyDirectory(path: String): Unit = {
+    require(list(path).isEmpty, s"$path is not empty")
+    delete(s"$path/$Marker")
+  }
 
   override def renameDirectory(from: String, to: String): Unit =
     paths.filter(_.startsWith(from + "/")).foreach { path =>

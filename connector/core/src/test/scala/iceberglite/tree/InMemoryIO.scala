@@ -55,6 +55,8 @@ final class InMemoryIO extends FileIO {
 
   override def deleteDirectory(path: String): Unit = paths.filter(_.startsWith(path)).foreach(delete)
 
+  override def deleteEmptyDirectory(path: String): Unit = ()
+
   override def renameDirectory(from: String, to: String): Unit =
     throw StorageFailed("rename", from, s"Not to $to: this file system has no directories")
 }
