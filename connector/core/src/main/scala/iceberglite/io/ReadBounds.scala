@@ -6,7 +6,7 @@ import java.util.Arrays
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
- * What a file that is read as a whole may be. A file that is longer than a few megabytes must begin as its format does,
+ * Bounds for files that are read as a whole. A file that is longer than 16 MB must begin as its format does,
  * and no file may take more than a share of the heap: one without an end, or a sparse one, is an error and does not fill
  * the memory.
  *
@@ -30,7 +30,7 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
       if (!begins(first)) throw UnreadableFile(
         path,
         "file",
-        s"It has more than $FreeBytes bytes and does not begin as $format: it is damaged, or was made to fill the memory"
+        s"It has more than $FreeBytes bytes and does not begin as $format does: it is damaged, or is not $format"
       )
       val rest = in.readNBytes((maxBytes - first.length + 1).toInt)
       if (first.length + rest.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
@@ -40,11 +40,12 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
     }
   }
 
+  private def advice: String = ReadBounds.advice(maxBytes)
+
   private def tooLong(path: String, length: String): UnreadableFile = UnreadableFile(
     path,
     "file",
-    s"$length; at most $maxBytes are read of $format. If the file is not damaged, give the driver more memory " +
-      "(spark.driver.memory)"
+    s"$length, and the limit for $format is $maxBytes bytes. $advice"
   )
 }
 
@@ -70,6 +71,11 @@ private[iceberglite] object ReadBounds {
   /** A number or the name of a file. */
   val Hint: ReadBounds = ReadBounds("a version hint", 1L << 12, _ => true)
 
+  /** More memory helps only against a limit that comes from the heap. */
+  private def advice(limit: Long): String =
+    if (limit == MaxBytes && limit < Most) "If it is not damaged, give the driver more memory (spark.driver.memory)"
+    else "It is damaged, or was not written by Iceberg"
+
   private val ByteOrderMark = Array(0xef, 0xbb, 0xbf).map(_.toByte)
 
   private def isJson(bytes: Array[Byte]): Boolean = {
@@ -81,7 +87,6 @@ private[iceberglite] object ReadBounds {
   def checkRange(path: String, length: Int): Unit = if (length > MaxBytes) throw UnreadableFile(
     path,
     "file",
-    s"$length bytes of it are to be read at once, where at most $MaxBytes are. If the metadata that says so is not " +
-      "damaged, give the driver more memory (spark.driver.memory)"
+    s"Metadata asks for $length bytes of it at once, and the limit is $MaxBytes bytes. " + advice(MaxBytes)
   )
 }

@@ -7,16 +7,34 @@ import org.slf4j.LoggerFactory
 import iceberglite.io.FileIO
 import iceberglite.spec.Redaction
 
-/** Work after the outcome of a commit is certain: its failures are worth a line in the log, and nothing more. */
+/** Work after the outcome of a commit is certain. Its failures are logged, and change nothing. */
 object Cleanup {
   private val log = LoggerFactory.getLogger("iceberglite.table.Cleanup")
 
-  /** Removes files that no committed metadata refers to. */
-  def delete(io: FileIO, paths: Iterable[String]): Unit =
-    paths.foreach(path => quietly(s"remove $path")(io.delete(path)))
+  /** Deletes files that no committed metadata refers to. */
+  def delete(io: FileIO, paths: Iterable[String]): Unit = {
+    deleteOrList(io, paths)
+    ()
+  }
+
+  /** Deletes files. @return those that could not be deleted */
+  def deleteOrList(io: FileIO, paths: Iterable[String]): Vector[String] =
+    paths.iterator.filterNot(path => succeeds(s"delete $path")(io.delete(path))).toVector
 
   /** Runs something that may fail without harm. */
-  def quietly(what: String)(body: => Unit): Unit =
-    try body
-    catch { case NonFatal(e) => log.warn(Redaction(s"Could not $what: ${e.getMessage}")) }
+  def quietly(what: String)(body: => Unit): Unit = {
+    succeeds(what)(body)
+    ()
+  }
+
+  /** Runs something that may fail without harm. @return false if it failed, which is logged */
+  private def succeeds(what: String)(body: => Unit): Boolean =
+    try {
+      body
+      true
+    } catch {
+      case NonFatal(e) =>
+        log.warn(Redaction(s"Could not $what: ${e.getMessage}"))
+        false
+    }
 }

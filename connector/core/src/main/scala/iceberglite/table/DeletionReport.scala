@@ -45,8 +45,13 @@ object KeptReason {
     override def text: String = s"it could not be checked whether $directory belongs to another table ($failure)"
   }
 
+  /** Neither the name, nor the folder, nor the UUID in it shows that the table wrote the file; or it could not be read. */
   case object NotItsMetadata extends KeptReason {
-    override def text: String = "they are not metadata files that this table wrote, as their names and UUIDs show"
+    override def text: String = "it could not be confirmed that they are metadata files of this table"
+  }
+
+  case object NotDeleted extends KeptReason {
+    override def text: String = "the storage did not delete them, as the log says"
   }
 }
 
@@ -56,7 +61,7 @@ final case class RetainedFiles(reason: KeptReason, count: Long, example: String)
 /**
  * What a clean-up did.
  *
- * @param deleted files that were deleted; those that were already missing count too
+ * @param deleted the number of files that were deleted or were already missing
  */
 final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
   def ++(that: DeletionReport): DeletionReport = {
@@ -67,7 +72,7 @@ final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
   /** Logs what was kept, one line for each reason. @param what what deleted the rest, such as "Purging lite.db.t" */
   def warn(what: String): Unit = kept.foreach { files =>
     DeletionReport.log.warn(
-      Redaction(s"$what kept ${files.count} files, such as ${files.example}, because ${files.reason.text}")
+      Redaction(s"$what kept ${files.count} file(s), for example ${files.example}: ${files.reason.text}")
     )
   }
 }

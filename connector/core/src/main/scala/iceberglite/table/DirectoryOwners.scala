@@ -29,7 +29,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   def enclosing(directory: StoragePath): Option[StoragePath] =
     directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isTableIfSeen)
 
-  /** A directory far above the table's may be one that may not be looked at. */
+  /** Listing a directory far above the table's may be forbidden: that is logged, and counts as no table. */
   private def isTableIfSeen(directory: StoragePath): Boolean = {
     var found = false
     Cleanup.quietly(s"look for a table in $directory") { found = isTable(directory) }
@@ -44,8 +44,9 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     (inFolder(directory) ++ Seq(directory, real(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**
-   * By the UUIDs in the newest files that are not this table's: a table in use has its newest there. The metadata of
-   * file-system tables in the folder of another catalog's table is that of another table, whatever its UUID.
+   * Finds other tables by the UUIDs in the newest metadata files that are not in this table's log: a table in use has its
+   * newest there. Files `v<N>.metadata.json` in the folder of a JDBC, Hive or REST table are another table's, whatever their
+   * UUID.
    */
   private def inFolder(directory: StoragePath): Vector[OtherTable] = {
     val (versions, pointed) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
@@ -55,7 +56,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
       .map(file => file -> MetadataFiles.uuid(io, file.path)).filter(_._2 != version.metadata.uuid)
     val newestOfEach = uuids.groupBy(_._2).values.map(_.head._1).toVector
     val found = newestOfEach ++ (if (ownership.hasVersionNames) Vector.empty else newestVersion)
-    found.map(file => OtherTable(s"of metadata file ${file.path}", directory, Some(file.path)))
+    found.map(file => OtherTable(s"its metadata file is ${file.path}", directory, Some(file.path)))
   }
 
   private def metadataFiles(directory: StoragePath): Vector[FileInfo] =

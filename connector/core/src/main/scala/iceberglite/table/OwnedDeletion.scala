@@ -2,7 +2,7 @@ package iceberglite.table
 
 import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
 
-/** Deletes those of some files that a table owns. A file that cannot be deleted is logged, and the others go on. */
+/** Deletes the given files that the table owns. A file that cannot be deleted is reported, and the others are deleted. */
 final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
 
   def apply(paths: Vector[String]): DeletionReport = deleting(paths)(owned.reasonToKeep)
@@ -10,12 +10,12 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   /**
    * Deletes metadata files that fell out of the table's log.
    *
-   * @param version of the table, whose current metadata file shows the folder of its own
+   * @param version of the table; the folder of its current metadata file is the only one whose files are deleted
    * @param hasVersionNames whether the table's metadata files are `v<N>.metadata.json`
    */
   def expired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
     deleting(paths) { path =>
-      owned.reasonToKeepOwn(path).orElse {
+      owned.reasonToKeepOwnMetadata(path).orElse {
         val written =
           isBeside(path, version.metadataLocation) && isNamed(path, hasVersionNames) && hasUuid(path, version)
         if (written) None else Some(KeptReason.NotItsMetadata)
@@ -25,8 +25,9 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   private def deleting(paths: Vector[String])(reason: String => Option[KeptReason]): DeletionReport = {
     val decided = paths.map(path => path -> reason(path))
     val own = decided.collect { case (path, None) => path }
-    Cleanup.delete(io, own)
-    DeletionReport.of(own.size.toLong, decided.collect { case (path, Some(kept)) => path -> kept })
+    val failed = Cleanup.deleteOrList(io, own)
+    val kept = decided.collect { case (path, Some(kept)) => path -> kept }
+    DeletionReport.of(own.size.toLong - failed.size, kept ++ failed.map(_ -> KeptReason.NotDeleted))
   }
 
   private def isBeside(path: String, other: String): Boolean = {
@@ -37,7 +38,7 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   private def isNamed(path: String, hasVersionNames: Boolean): Boolean =
     MetadataFiles.version(path).isDefined && MetadataFiles.isVersionName(path) == hasVersionNames
 
-  /** A file that is gone already needs no deletion. */
+  /** False, with a warning in the log, also if the file is missing or unreadable. */
   private def hasUuid(path: String, version: TableVersion): Boolean = {
     var found = false
     Cleanup.quietly(s"read the table UUID in $path") {

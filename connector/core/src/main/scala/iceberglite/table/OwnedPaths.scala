@@ -25,32 +25,32 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private val owners = new DirectoryOwners(io, version, ownership)
   private val resolved = new ConcurrentHashMap[StoragePath, StoragePath]
 
-  private lazy val places: Vector[Place] = {
+  private lazy val places: Vector[OwnedDirectory] = {
     val known = (ownership.directory.toVector ++ ownership.locations.of(ownership.names)).flatMap(directoryOf).distinct
     val prefixes = ownership.locations.prefixes.flatMap(owners.pathOf)
     val named = directoryOf(version.metadata.location).filterNot(known.contains)
-    known.map(new Known(_)) ++ prefixes.map(new Prefix(_)) ++ named.map(new Named(_))
+    known.map(new CatalogDirectory(_)) ++ prefixes.map(new ConfiguredPrefix(_)) ++ named.map(new MetadataLocation(_))
   }
 
   /** Absent where the table may delete the file. */
-  def reasonToKeep(path: String): Option[KeptReason] = reason(path, known = false)
+  def reasonToKeep(path: String): Option[KeptReason] = reason(path, isOwnMetadata = false)
 
   /**
-   * Returns why a file is kept that the table itself wrote, as its contents show: in a directory that is known from outside of
-   * the metadata nobody else is looked for, which spares an ordinary commit requests to the storage.
+   * Like [[reasonToKeep]], for a metadata file whose content proves that this table wrote it. In a directory that the catalog
+   * knows, other tables are not looked for, which saves requests to the storage in every commit.
    */
-  def reasonToKeepOwn(path: String): Option[KeptReason] = reason(path, known = true)
+  def reasonToKeepOwnMetadata(path: String): Option[KeptReason] = reason(path, isOwnMetadata = true)
 
-  private def reason(path: String, known: Boolean): Option[KeptReason] = owners.pathOf(path) match {
+  private def reason(path: String, isOwnMetadata: Boolean): Option[KeptReason] = owners.pathOf(path) match {
     case None => Some(KeptReason.UnclearPath)
     case Some(file) => places.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
-        case place: Known if known => linked(place.directory, file)
-        case place => place.verdict.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
-            .orElse(place.refusal(file))
+        case place: CatalogDirectory if isOwnMetadata => linked(place.directory, file)
+        case place => place.reasonToKeepAll.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
+            .orElse(place.reasonToKeepFile(file))
       }
   }
 
-  /** The top of a local file system is no table's. */
+  /** Absent for the root of a local file system, which no table owns. */
   private def directoryOf(path: String): Option[StoragePath] =
     owners.pathOf(path).filter(directory => directory.names.nonEmpty || directory.authority.nonEmpty)
 
@@ -59,7 +59,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     if (parent == top || parent.isBelow(top)) None else Some(KeptReason.Linked(directory.text))
   }
 
-  /** The directory of the table may be a link to that of another. */
+  /** The path with links in the parent directory resolved, so that a file has one path. */
   private def canonical(file: StoragePath): StoragePath =
     if (file.names.isEmpty) file else real(file.parent) / file.names.last
 
@@ -72,7 +72,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       .map(directory => KeptReason.InOtherTable(directory.text, "it has a metadata folder"))
 
   /** A directory that may hold files of the table. */
-  sealed abstract private class Place(val directory: StoragePath) {
+  sealed abstract private class OwnedDirectory(val directory: StoragePath) {
 
     /** A table at the top of a bucket has only `data` and `metadata` there. */
     def contains(file: StoragePath): Boolean =
@@ -82,10 +82,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     def topOf(file: StoragePath): Int = math.min(directory.names.size, file.names.size)
 
     /** Why all files of the directory are kept. */
-    def verdict: Option[KeptReason]
+    def reasonToKeepAll: Option[KeptReason]
 
     /** Why one file is kept. */
-    def refusal(file: StoragePath): Option[KeptReason]
+    def reasonToKeepFile(file: StoragePath): Option[KeptReason]
 
     /** A failed check keeps the files. */
     final protected def checked(body: => Option[KeptReason]): Option[KeptReason] =
@@ -101,29 +101,30 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   }
 
   /** Known from outside of the metadata: only the files that other tables there need are kept. */
-  final private class Known(directory: StoragePath) extends Place(directory) {
+  final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
     private lazy val others = owners.others(directory)
 
-    override lazy val verdict: Option[KeptReason] = checked(enclosed(directory).orElse(around).orElse {
-      needed
+    override lazy val reasonToKeepAll: Option[KeptReason] = checked(enclosed(directory).orElse(overlappingTable).orElse {
+      // Read now, so that a failure keeps every file.
+      filesOfOtherTables
       None
     })
 
-    private def around: Option[KeptReason] =
+    private def overlappingTable: Option[KeptReason] =
       others.find(other => directory.isBelow(other.directory) || other.metadataLocation.isEmpty)
         .map(other => KeptReason.InOtherTable(directory.text, other.name))
 
-    private lazy val needed: Set[StoragePath] = others.flatMap(_.metadataLocation).distinct.flatMap { location =>
+    private lazy val filesOfOtherTables: Set[StoragePath] = others.flatMap(_.metadataLocation).distinct.flatMap { location =>
       ReachableFiles.of(io, TableVersion(MetadataFiles.read(io, location), location)).flatMap(owners.pathOf)
         .map(canonical)
     }.toSet
 
-    override def refusal(file: StoragePath): Option[KeptReason] =
-      if (needed.contains(canonical(file))) Some(KeptReason.UsedByOther(directory.text)) else None
+    override def reasonToKeepFile(file: StoragePath): Option[KeptReason] =
+      if (filesOfOtherTables.contains(canonical(file))) Some(KeptReason.UsedByOther(directory.text)) else None
   }
 
   /** A directory that several tables share by the catalog's settings, each in one of its name. */
-  final private class Prefix(directory: StoragePath) extends Place(directory) {
+  final private class ConfiguredPrefix(directory: StoragePath) extends OwnedDirectory(directory) {
     private val own = Vector(ownership.names.dropRight(1).mkString("."), ownership.names.last)
     private val ownDirectory = directory.copy(names = directory.names ++ own)
 
@@ -135,19 +136,19 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     override def contains(file: StoragePath): Boolean = file.isBelow(directory) && topOf(file) < file.names.size &&
       file.names.slice(directory.names.size + hashes(file), topOf(file)) == own
 
-    override lazy val verdict: Option[KeptReason] = checked(enclosed(ownDirectory).orElse(shared(ownDirectory)))
+    override lazy val reasonToKeepAll: Option[KeptReason] = checked(enclosed(ownDirectory).orElse(shared(ownDirectory)))
 
-    override def refusal(file: StoragePath): Option[KeptReason] = None
+    override def reasonToKeepFile(file: StoragePath): Option[KeptReason] = None
   }
 
   /** Only the metadata names it. */
-  final private class Named(directory: StoragePath) extends Place(directory) {
-    override lazy val verdict: Option[KeptReason] = checked {
+  final private class MetadataLocation(directory: StoragePath) extends OwnedDirectory(directory) {
+    override lazy val reasonToKeepAll: Option[KeptReason] = checked {
       if (!owners.isProven(directory)) Some(KeptReason.Unproven(directory.text))
       else enclosed(directory).orElse(shared(directory))
     }
 
-    override def refusal(file: StoragePath): Option[KeptReason] = None
+    override def reasonToKeepFile(file: StoragePath): Option[KeptReason] = None
   }
 }
 

@@ -5,7 +5,7 @@ import iceberglite.io.{FileIO, StoragePath}
 /**
  * Another table that a catalog knows.
  *
- * @param metadataLocation absent for what is no Iceberg table
+ * @param metadataLocation absent if it is not an Iceberg table
  */
 final case class OtherTable(name: String, directory: StoragePath, metadataLocation: Option[String])
 
@@ -28,11 +28,12 @@ object OtherTable {
  * What is known of a table's directories from outside of the table's metadata, which may have been written to name
  * somebody else's.
  *
- * @param directory the table's directory by its path, by its name in the catalog, or by a server's word
+ * @param directory the table's directory by its path or by its name in the catalog; for a REST catalog, the location in the
+ *   metadata that the server returned
  * @param names the table's name, with its namespace
  * @param locations further places, by the catalog's settings
  * @param hasVersionNames whether its metadata files are `v<N>.metadata.json`, as in file-system tables
- * @param others the catalog's other tables that are in a directory, around it, or in the same one
+ * @param others the catalog's other tables that are below a directory, above it, or at it
  */
 final case class TableOwnership(
     directory: Option[String],

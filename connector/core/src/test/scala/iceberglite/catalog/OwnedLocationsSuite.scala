@@ -5,6 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
+import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.TestTables._
 import iceberglite.table._
 
@@ -99,6 +100,23 @@ class OwnedLocationsSuite extends AnyFunSuite with HostileTables {
     assert(report.deleted == 2)
     assert(report.kept.map(k => k.reason -> k.count).toMap == Map(KeptReason.Outside -> 1, KeptReason.UnclearPath -> 1))
     assert(report.kept.forall(_.example.nonEmpty) && (report ++ report).kept.map(_.count) == Vector(2, 2))
+    catalog.close()
+  }
+
+  test("a file that the storage does not delete is reported, and the others are deleted") {
+    val catalog = jdbc("a")
+    val table = filled(catalog, Evil)
+    val version = table.version
+    val files = liveFiles(io, version.metadata, version.metadata.currentSnapshot)
+    val failing = new FileIOWrapper(io) {
+      override def delete(path: String): Unit =
+        if (path == files.head) throw StorageFailed("delete", path, "Access denied") else super.delete(path)
+    }
+    val deletion = new OwnedDeletion(failing, OwnedPaths.of(failing, version, catalog.ownership(Evil, version)))
+    val report = deletion(files)
+    assert(report.deleted == files.size - 1 && files.size > 1)
+    assert(report.kept == Vector(RetainedFiles(KeptReason.NotDeleted, 1L, files.head)))
+    assert(io.exists(files.head) && files.tail.forall(!io.exists(_)))
     catalog.close()
   }
 }
