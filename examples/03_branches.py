@@ -1,4 +1,4 @@
-"""Branches, tags, write-audit-publish and procedures: how a table is changed without anybody seeing it too early.
+"""Use branches, tags, write-audit-publish and procedures to check changes before they become visible.
 
 Run it with `python examples/03_branches.py --warehouse DIR`.
 """
@@ -13,7 +13,7 @@ from pyspark_iceberg import Table, iceberg_session
 
 
 def main() -> None:
-    """Run all of it on a table of prices, which is made anew."""
+    """Run all examples on a new table of prices."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--warehouse", default="warehouse")
     spark = iceberg_session(parser.parse_args().warehouse)
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def experiment(spark: SparkSession, table: Table) -> None:
-    """Try something out on a branch, and make it the table."""
+    """Make changes on a branch, and publish the branch."""
     spark.sql("ALTER TABLE shop.prices CREATE TAG `before sale` RETAIN 365 DAYS")
     spark.sql("ALTER TABLE shop.prices CREATE BRANCH sale RETAIN 7 DAYS WITH SNAPSHOT RETENTION 5 SNAPSHOTS")
     spark.sql("INSERT OVERWRITE shop.prices.branch_sale SELECT item, price - 1, day FROM shop.prices")
@@ -44,7 +44,7 @@ def experiment(spark: SparkSession, table: Table) -> None:
 
 
 def audit(spark: SparkSession, table: Table) -> None:
-    """Write as usual, look, and publish: the job needs no change."""
+    """Write to an audit branch without changing the job, check the rows, and drop the branch: they are wrong."""
     spark.sql("ALTER TABLE shop.prices SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
     spark.conf.set("spark.wap.branch", "audit")
     spark.sql("INSERT INTO shop.prices VALUES ('fig', -5, DATE '2024-01-03')")
@@ -55,7 +55,7 @@ def audit(spark: SparkSession, table: Table) -> None:
 
 
 def stage(spark: SparkSession, table: Table) -> None:
-    """Keep one load back under an id, and publish it after others have gone on."""
+    """Stage one load under an id, and publish it after another commit."""
     spark.conf.set("spark.wap.id", "load-17")
     spark.sql("INSERT INTO shop.prices VALUES ('fig', 5, DATE '2024-01-03')")
     spark.conf.unset("spark.wap.id")
@@ -66,7 +66,7 @@ def stage(spark: SparkSession, table: Table) -> None:
 
 
 def undo(table: Table) -> None:
-    """Take the table back to the tag."""
+    """Roll the table back to the tag."""
     tag = next(r["snapshot_id"] for r in table.refs().collect() if r["name"] == "before sale")
     back = table.rollback_to_snapshot(tag)
     print(f"back at the tag ({back.current_snapshot_id}): {prices(table.to_df())}")
