@@ -41,7 +41,7 @@ Global / concurrentRestrictions := Seq(
 )
 
 lazy val root = (project in file("."))
-  .aggregate(spec, core, spark, artifact, sparkSuites)
+  .aggregate(spec, core, toyTree, spark, artifact, sparkSuites)
   .settings(publish / skip := true, name := "iceberg-lite")
 
 /** The rules of the Iceberg specification: no Spark, no Hadoop, no I/O. */
@@ -57,6 +57,17 @@ lazy val core = (project in file("connector/core"))
     publish / skip := true,
     libraryDependencies ++= Dependencies.formats ++ Dependencies.hive ++ Dependencies.s3 ++ Dependencies.drivers,
     libraryDependencies += Dependencies.peer % Test
+  )
+
+/** Suites that every form of metadata tree must pass, with a form that exists in tests alone. */
+lazy val toyTree = (project in file("connector/toytree"))
+  .settings(
+    common,
+    name := "iceberg-lite-toy-tree",
+    publish / skip := true,
+    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-l", "iceberglite.manifests"),
+    // After this project's own classes, which take the place of the registry of trees.
+    Test / unmanagedClasspath ++= (core / Test / fullClasspath).value
   )
 
 /** The DataSource V2 connector and the assembly that users take. */

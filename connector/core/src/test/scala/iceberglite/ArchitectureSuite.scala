@@ -44,7 +44,7 @@ class ArchitectureSuite extends AnyFunSuite {
     "data" -> Set("data", "io"),
     "tree" -> Set("tree", "io"),
     "table" -> Set("table", "tree", "io"),
-    "scan" -> Set("scan", "table", "tree", "data", "io"),
+    "scan" -> Set("scan", "tree", "data", "io"),
     "inspect" -> Set("inspect", "scan", "table", "tree", "io"),
     "maintenance" -> Set("maintenance", "scan", "table", "tree", "data", "io"),
     "catalog" -> Set("catalog", "maintenance", "table", "tree", "io")
@@ -62,6 +62,21 @@ class ArchitectureSuite extends AnyFunSuite {
     val folders = Files.list(connector.resolve("core/src/main/scala/iceberglite"))
     try assert(folders.iterator.asScala.map(_.getFileName.toString).toSet == known)
     finally folders.close()
+  }
+
+  private def isComment(line: String): Boolean = Seq("*", "/*", "//").exists(line.trim.startsWith(_))
+
+  test("manifests and their codecs are known to metadata trees alone") {
+    val manifests = """\b(ManifestFile|Manifests|ManifestLists|ManifestListTree|ManifestListFiles|ManifestPart)\b""".r
+    // The metadata tables `manifests` and `all_manifests` show them.
+    val shown = Seq("/inspect/ManifestColumns.scala", "/inspect/ManifestsTable.scala", "/inspect/AllManifestsTable.scala")
+    val outside = sources("core/src/main").filterNot(f => f.toString.contains("/tree/") || f.toString.contains("/io/")) ++
+      sources("spark/src/main")
+    val bad = for {
+      file <- outside if !shown.exists(file.toString.endsWith)
+      line <- Files.readAllLines(file).asScala if !isComment(line) && manifests.findFirstIn(line.replaceAll("\"[^\"]*\"", "")).isDefined
+    } yield s"$file: ${line.trim}"
+    assert(bad.isEmpty)
   }
 
   test("core sees no Spark") {

@@ -51,7 +51,7 @@ object BenchHelper {
   def plan(live: LiveTable, kind: String, times: Int): Array[Double] = {
     val table = live.current
     val runs = Array.fill(times)(millis {
-      TableScan(table, table.currentSnapshot, table.schema, filter(kind), caseSensitive = true).plan().tasks.size
+      TableScan(table.tree(), table.currentSnapshot, filter(kind), caseSensitive = true).plan().tasks.size
     })
     runs.map(_._1) :+ runs.last._2.toDouble
   }

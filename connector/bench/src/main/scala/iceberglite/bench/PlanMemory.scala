@@ -15,7 +15,7 @@ import iceberglite.spec.expr.Expression.{AlwaysTrue, LessThan}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.transform.Identity
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
-import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader}
+import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
 
 /**
  * What the plan of many files takes of the heap: writes the metadata of a table of ten columns in fifty partitions to a
@@ -50,9 +50,8 @@ object PlanMemory {
     val before = used()
     val start = System.nanoTime()
     val plan: ScanPlan = TableScan(
-      table,
+      table.tree(schema),
       table.currentSnapshot,
-      schema,
       filter,
       caseSensitive = true,
       ManifestCache.Off,
@@ -83,21 +82,18 @@ object PlanMemory {
       val added = (from until math.min(from + FilesPerCommit, files)).map(fake(location, _)).toVector
       val id = at.snapshots.size + 1L
       val header = TreeHeader(
-        at.formatVersion,
         id,
         at.currentSnapshot,
         id,
         None,
-        schema,
-        at.specsById,
-        Map("commit.manifest-merge.enabled" -> "false"),
         location,
         new UUID(1, id),
         0
       )
-      val tree = MetadataTree.of(io, at, ManifestCache.Off).write(header, FileChanges(added, merges = false), None)
+      val tree = MetadataTree
+        .write(header, TreeTable(location, io, at), FileChanges(added, merges = false), None, ManifestCache.Off)
       val parent = at.currentSnapshotId
-      val snapshot = Snapshot(id, parent, id, id, Some(tree.manifestList), Vector.empty, Map.empty, Some(0), None, None)
+      val snapshot = Snapshot(id, parent, id, id, Some(tree.pointer), Vector.empty, Map.empty, Some(0), None, None)
       at.copy(currentSnapshotId = Some(id), snapshots = at.snapshots :+ snapshot, lastSequenceNumber = id)
     }
     new Table(TableIdentifier(Vector("db"), "t"), "lite.db.t", TableVersion(metadata, ""), io, NoCommitter)

@@ -21,9 +21,12 @@ object AllManifestsTable extends MetadataTable {
   override def schema(table: Table): Schema = columns
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val tree = MetadataTree.of(table.io, table.metadata)
-    val values = new ManifestValues(table.metadata, tree)
-    for (s <- table.metadata.snapshots.iterator; m <- tree.manifests(s).iterator)
-      yield MetadataRow(values.ofHistory(m) ++ Vector(s.snapshotId, m.keyMetadata))
+    val tree = table.tree()
+    for {
+      s <- table.metadata.snapshots.iterator
+      files = MetadataTree.at(s, tree)
+      values = new ManifestValues(table.metadata, files)
+      m <- files.manifests.iterator
+    } yield MetadataRow(values.ofHistory(m) ++ Vector(s.snapshotId, m.keyMetadata))
   }
 }

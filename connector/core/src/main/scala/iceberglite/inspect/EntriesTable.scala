@@ -5,8 +5,8 @@ import iceberglite.spec.Type.{IntType, LongType, StructType}
 import iceberglite.table.Table
 
 /** The rows of a snapshot's manifests as they are (spec: `manifest_entry`), those of deleted files too. */
-final class EntriesTable private (override val name: String, scope: ManifestScope) extends MetadataTable {
-  override def isOfSnapshot: Boolean = scope == ManifestScope.OfSnapshot
+final class EntriesTable private (override val name: String, scope: FileScope) extends MetadataTable {
+  override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
 
   override def schema(table: Table): Schema = {
     val file = new FileColumns(new UnionPartition(table.metadata)).fields
@@ -38,7 +38,7 @@ final class EntriesTable private (override val name: String, scope: ManifestScop
 
 object EntriesTable {
   val all: Seq[EntriesTable] = Seq(
-    new EntriesTable("entries", ManifestScope.OfSnapshot),
-    new EntriesTable("all_entries", ManifestScope.OfHistory)
+    new EntriesTable("entries", FileScope.OfSnapshot),
+    new EntriesTable("all_entries", FileScope.OfHistory)
   )
 }

@@ -1,20 +1,20 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{ManifestContent, ManifestEntry, ManifestFile, Schema, Snapshot}
+import iceberglite.spec.{ManifestContent, ManifestEntry, Schema, Snapshot}
 import iceberglite.table.Table
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.{MetadataTree, SeenParts}
 
 /**
  * The live files of a snapshot.
  *
- * @param contents which manifests are looked at
+ * @param contents the kinds of files that are shown
  */
 final class FilesTable private (
     override val name: String,
     contents: Seq[ManifestContent],
-    scope: ManifestScope
+    scope: FileScope
 ) extends MetadataTable {
-  override def isOfSnapshot: Boolean = scope == ManifestScope.OfSnapshot
+  override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
 
   override def schema(table: Table): Schema = {
     val fields = new FileColumns(new UnionPartition(table.metadata)).fields
@@ -35,40 +35,44 @@ object FilesTable {
   private val deletes = Seq(ManifestContent.Deletes)
 
   val all: Seq[FilesTable] = Seq(
-    new FilesTable("files", ManifestContent.all, ManifestScope.OfSnapshot),
-    new FilesTable("data_files", data, ManifestScope.OfSnapshot),
-    new FilesTable("delete_files", deletes, ManifestScope.OfSnapshot),
-    new FilesTable("all_files", ManifestContent.all, ManifestScope.OfHistory),
-    new FilesTable("all_data_files", data, ManifestScope.OfHistory),
-    new FilesTable("all_delete_files", deletes, ManifestScope.OfHistory)
+    new FilesTable("files", ManifestContent.all, FileScope.OfSnapshot),
+    new FilesTable("data_files", data, FileScope.OfSnapshot),
+    new FilesTable("delete_files", deletes, FileScope.OfSnapshot),
+    new FilesTable("all_files", ManifestContent.all, FileScope.OfHistory),
+    new FilesTable("all_data_files", data, FileScope.OfHistory),
+    new FilesTable("all_delete_files", deletes, FileScope.OfHistory)
   )
 }
 
-/** Which manifests a metadata table is about; each is read once, when its rows are asked for. */
-sealed private[inspect] trait ManifestScope {
-  def manifests(table: Table, tree: MetadataTree, snapshot: Option[Snapshot]): Iterator[ManifestFile]
-
-  final def entries(
-      table: Table,
-      snapshot: Option[Snapshot],
-      contents: Seq[ManifestContent]
-  ): Iterator[ManifestEntry] = {
-    val tree = MetadataTree.of(table.io, table.metadata)
-    manifests(table, tree, snapshot).filter(m => contents.contains(m.content)).flatMap(tree.entries)
-  }
+/** The snapshots whose files a metadata table shows. A part that several snapshots share is read once. */
+sealed private[inspect] trait FileScope {
+  def entries(table: Table, snapshot: Option[Snapshot], contents: Seq[ManifestContent]): Iterator[ManifestEntry]
 }
 
-private[inspect] object ManifestScope {
-  case object OfSnapshot extends ManifestScope {
-    override def manifests(table: Table, tree: MetadataTree, snapshot: Option[Snapshot]): Iterator[ManifestFile] =
-      snapshot.iterator.flatMap(tree.manifests)
+private[inspect] object FileScope {
+  case object OfSnapshot extends FileScope {
+    override def entries(
+        table: Table,
+        snapshot: Option[Snapshot],
+        contents: Seq[ManifestContent]
+    ): Iterator[ManifestEntry] = snapshot.iterator.flatMap { s =>
+      val files = MetadataTree.at(s, table.tree())
+      files.parts.iterator.filter(p => contents.contains(p.content)).flatMap(files.entries)
+    }
   }
 
-  /** Those of all snapshots, each once. */
-  case object OfHistory extends ManifestScope {
-    override def manifests(table: Table, tree: MetadataTree, snapshot: Option[Snapshot]): Iterator[ManifestFile] = {
-      val seen = scala.collection.mutable.Set.empty[String]
-      table.metadata.snapshots.iterator.flatMap(tree.manifests).filter(m => seen.add(m.path))
+  case object OfHistory extends FileScope {
+    override def entries(
+        table: Table,
+        snapshot: Option[Snapshot],
+        contents: Seq[ManifestContent]
+    ): Iterator[ManifestEntry] = {
+      val seen = new SeenParts
+      val tree = table.tree()
+      table.metadata.snapshots.iterator.flatMap { s =>
+        val files = MetadataTree.at(s, tree)
+        files.reachable(seen).parts.iterator.filter(p => contents.contains(p.content)).flatMap(files.entries)
+      }
     }
   }
 }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import iceberglite.spec._
 import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.Type._
-import iceberglite.tree.{MetadataTree, PartitionSources}
+import iceberglite.tree.{PartitionSpecs, SnapshotFiles}
 
 /** The columns of a manifest (spec: `manifest_file`), as the metadata tables show them. */
 private[inspect] object ManifestColumns {
@@ -41,9 +41,9 @@ private[inspect] object ManifestColumns {
   ))
 }
 
-/** The values, for the manifests of one table. */
-final private[inspect] class ManifestValues(metadata: TableMetadata, tree: MetadataTree) {
-  private val sources = PartitionSources.schema(metadata, metadata.schema)
+/** The values, for the manifests of one snapshot. */
+final private[inspect] class ManifestValues(metadata: TableMetadata, files: SnapshotFiles) {
+  private val sources = PartitionSpecs.sources(metadata, metadata.schema)
 
   /** The values of [[ManifestColumns.ofSnapshot]]. Counts that a version 1 list lacks come from the manifest itself. */
   def ofSnapshot(m: ManifestFile): Vector[Any] = {
@@ -67,12 +67,15 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, tree: Metad
   }
 
   private def counted(m: ManifestFile): Vector[Int] = {
-    val statuses = tree.entries(m).map(_.status).toVector
+    val statuses = entries(m).map(_.status).toVector
     Vector(EntryStatus.Added, EntryStatus.Existing, EntryStatus.Deleted).map(status => statuses.count(_ == status))
   }
 
+  private def entries(m: ManifestFile): Iterator[ManifestEntry] =
+    files.parts.find(_.path == m.path).iterator.flatMap(files.entries)
+
   private def hasNan(m: ManifestFile, ordinal: Int): Boolean =
-    tree.entries(m).exists(_.file.partition.values.lift(ordinal).flatten.exists {
+    entries(m).exists(_.file.partition.values.lift(ordinal).flatten.exists {
       case FloatLiteral(value) => value.isNaN
       case DoubleLiteral(value) => value.isNaN
       case _ => false

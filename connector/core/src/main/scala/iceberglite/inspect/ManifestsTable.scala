@@ -12,8 +12,7 @@ object ManifestsTable extends MetadataTable {
   override def schema(table: Table): Schema = Schema(0, ManifestColumns.ofSnapshot)
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val tree = MetadataTree.of(table.io, table.metadata)
-    val values = new ManifestValues(table.metadata, tree)
-    snapshot.iterator.flatMap(tree.manifests).map(m => MetadataRow(values.ofSnapshot(m)))
+    val files = snapshot.iterator.map(MetadataTree.at(_, table.tree()))
+    files.flatMap(f => f.manifests.iterator.map(m => MetadataRow(new ManifestValues(table.metadata, f).ofSnapshot(m))))
   }
 }

@@ -35,7 +35,7 @@ object PartitionsTable extends MetadataTable {
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
     val partition = new UnionPartition(table.metadata)
     val sums = mutable.LinkedHashMap.empty[(Int, MetadataRow), PartitionSums]
-    ManifestScope.OfSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
+    FileScope.OfSnapshot.entries(table, snapshot, ManifestContent.all).filter(_.isLive).foreach { e =>
       val row = partition.row(e.file.specId, e.file.partition)
       sums.getOrElseUpdate((e.file.specId, row), new PartitionSums).add(e, table.metadata.snapshotsById.get)
     }

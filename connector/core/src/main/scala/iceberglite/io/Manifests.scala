@@ -57,14 +57,36 @@ object Manifests {
     new GuardedEntries(guard(manifest.path)(open(io, manifest)), manifest, spec, schema)
   }
 
-  /** The same of a manifest that is at hand. */
-  private[io] def decode(
+  /**
+   * The entries of a manifest in memory that belongs to no snapshot, and lets nothing be inherited.
+   *
+   * @param path for messages
+   */
+  private[iceberglite] def decode(
       bytes: Array[Byte],
-      manifest: ManifestFile,
+      path: String,
+      content: ManifestContent,
       spec: PartitionSpec,
       schema: Schema
-  ): Iterator[ManifestEntry] =
-    new GuardedEntries(guard(manifest.path)(AvroContainerReader.open(bytes)), manifest, spec, schema)
+  ): Iterator[ManifestEntry] = {
+    val uncommitted = ManifestFile(
+      path,
+      length = 0L,
+      spec.specId,
+      content,
+      sequenceNumber = Unassigned,
+      minSequenceNumber = Unassigned,
+      addedSnapshotId = 0L,
+      addedFilesCount = None,
+      existingFilesCount = None,
+      deletedFilesCount = None,
+      addedRowsCount = None,
+      existingRowsCount = None,
+      deletedRowsCount = None,
+      partitions = None
+    )
+    new GuardedEntries(guard(path)(AvroContainerReader.open(bytes)), uncommitted, spec, schema)
+  }
 
   /** A manifest of more than the usual size is not held as a whole, but read as its entries are asked for. */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =

@@ -12,7 +12,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.table.action.ConvertDeletes
 import iceberglite.table.{Cleanup, Destination, Table}
-import iceberglite.tree.{InParallel, MetadataTree}
+import iceberglite.tree.{MetadataPool, MetadataTree}
 
 /**
  * The equality deletes of a snapshot, and the data files that they apply to: to be turned into deletion vectors, or
@@ -56,16 +56,15 @@ object EqualityDeletes {
     val files = live(table, snapshot)
     if (files.isEmpty) None
     else {
-      val plan = TableScan(table, Some(snapshot), table.schema, AlwaysTrue, caseSensitive = true).plan()
+      val plan = TableScan(table.tree(), Some(snapshot), AlwaysTrue, caseSensitive = true).plan()
       Some(new EqualityDeletes(table, snapshot, files, plan.tasks.filter(_.deletes.exists(_.isEquality)), to))
     }
   }
 
   private def live(table: Table, snapshot: Snapshot): Vector[ContentFile] = {
-    val tree = MetadataTree.of(table.io, table.metadata)
-    val manifests = tree.manifests(snapshot).filter(m => m.content == ManifestContent.Deletes && m.hasLiveFiles)
-    InParallel.map(manifests) { m =>
-      tree.entries(m).filter(e => e.isLive && e.file.content == Content.EqualityDeletes).map(_.file).toVector
+    val tree = MetadataTree.at(snapshot, table.tree())
+    MetadataPool.map(tree.parts.filter(p => p.content == ManifestContent.Deletes && p.hasLiveFiles)) { part =>
+      tree.entries(part).filter(e => e.isLive && e.file.content == Content.EqualityDeletes).map(_.file).toVector
     }.flatten
   }
 }

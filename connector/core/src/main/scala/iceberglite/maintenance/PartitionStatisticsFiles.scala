@@ -7,22 +7,22 @@ import iceberglite.io.{FileIO, MetricsModes}
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
 import iceberglite.spec._
 import iceberglite.table.TableLocations
-import iceberglite.tree.{InParallel, MetadataTree, UnifiedPartition}
+import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable, UnifiedPartition}
 
 /** Computes, writes and reads the statistics of a snapshot's partitions (spec: "Partition Statistics"). */
 object PartitionStatisticsFiles {
 
   /**
-   * The statistics of a snapshot, sorted, from all of its manifests.
+   * The statistics of a snapshot, sorted, from all of its files.
    *
    * @throws ValidationFailed no spec of the table has a partition field
    */
   def compute(io: FileIO, metadata: TableMetadata, snapshot: Snapshot): Vector[PartitionStatistics] = {
     val unified = unifiedOf(metadata)
-    val tree = MetadataTree.of(io, metadata)
+    val tree = MetadataTree.at(snapshot, TreeTable(metadata.location, io, metadata))
     def sums = new PartitionStatistics.Sums(unified, metadata.snapshotsById.get)
-    val ofManifests = InParallel.map(tree.manifests(snapshot))(m => tree.entries(m).foldLeft(sums)(_ += _))
-    ofManifests.foldLeft(sums)(_ ++= _).result()
+    val ofParts = MetadataPool.map(tree.parts)(tree.entries(_).foldLeft(sums)(_ += _))
+    ofParts.foldLeft(sums)(_ ++= _).result()
   }
 
   /**

@@ -12,7 +12,7 @@ import iceberglite.table.{
   TableOwnership,
   TableVersion
 }
-import iceberglite.tree.{InParallel, MetadataTree}
+import iceberglite.tree.{MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /**
  * Deletes the files that a table's metadata reaches: DROP TABLE ... PURGE. Those that the table does not own are kept,
@@ -31,15 +31,17 @@ object PurgeTable {
     refuseWithoutGc(table, version)
     val metadata = version.metadata
     val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, ownership))
-    val tree = MetadataTree.of(io, metadata)
-    val manifests = metadata.snapshots.flatMap { snapshot =>
-      orNothing(s"list the manifests of snapshot ${snapshot.snapshotId}")(tree.manifests(snapshot))
-    }.groupBy(_.path).values.map(_.head).toVector
-    val ofManifests = InParallel.map(manifests) { manifest =>
-      val files = orNothing(s"read ${manifest.path}")(tree.entries(manifest).map(_.file.path).toVector)
-      deletion(files.distinct :+ manifest.path)
+    val tree = TreeTable(table, io, metadata)
+    val seen = new SeenParts
+    val reachable = metadata.snapshots.flatMap { snapshot =>
+      orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
-    val report = (ofManifests :+ deletion(ReachableFiles.besides(version).distinct)).reduce(_ ++ _)
+    val ofParts = MetadataPool.map(reachable.flatMap(_.parts)) { part =>
+      deletion(orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty))
+    }
+    // The data goes first: its metadata tells a second attempt what is left.
+    val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
+    val report = (ofParts :+ deletion(ofMetadata)).reduce(_ ++ _)
     report.warn(s"Purging $table")
     report
   }
@@ -51,9 +53,9 @@ object PurgeTable {
         "Drop it without PURGE, or set the property to true first"
     )
 
-  private def orNothing[A](what: String)(files: => Vector[A]): Vector[A] = {
-    var found = Vector.empty[A]
-    Cleanup.quietly(what) { found = files }
+  private def orNone[A](what: String)(read: => A): Option[A] = {
+    var found: Option[A] = None
+    Cleanup.quietly(what) { found = Some(read) }
     found
   }
 }

@@ -1,24 +1,22 @@
 package iceberglite.scan
 
-import iceberglite.spec.{Schema, Snapshot}
+import iceberglite.spec.Snapshot
 import iceberglite.spec.expr.{Bind, Expression}
-import iceberglite.table.Table
-import iceberglite.tree.{InParallel, ManifestCache}
+import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
 
 /**
  * The rows that each commit of a range of snapshots inserted and deleted: for every commit, the rows before it without
  * those it deleted and with those it inserted are the rows after it. Rows that a commit wrote again as they were stand
  * there twice, deleted and inserted; commits that only rearrange rows (`replace`) do not show, and do not count.
  *
- * @param schema what the filter's columns are columns of
- * @param filter bound to `schema`, or to be bound to it
+ * @param table with the schema of the filter's columns
+ * @param filter bound to the table's schema, or to be bound to it
  * @param wanted which changes are asked for
  * @param cache where decoded manifests are kept
  */
 final case class ChangelogScan(
-    table: Table,
+    table: TreeTable,
     range: SnapshotRange,
-    schema: Schema,
     filter: Expression,
     wanted: RowChange => Boolean,
     caseSensitive: Boolean,
@@ -32,11 +30,11 @@ final case class ChangelogScan(
    * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply break the specification
    */
   def plan(): ScanPlan = {
-    val bound = Bind(filter, schema, caseSensitive)
-    val files = new CommittedFiles(table, schema, bound, cache)
+    val bound = Bind(filter, table.schema, caseSensitive)
+    val files = new CommittedFiles(table, bound, cache)
     val commits = range.snapshots.filterNot(SnapshotRange.isRewrite).zipWithIndex
       .map { case (snapshot, ordinal) => new CommitChanges(files, snapshot, ordinal, wanted) }.filter(_.areWanted)
-    val tasks = InParallel.map(commits)(_.tasks).flatten
+    val tasks = MetadataPool.map(commits)(_.tasks).flatten
     val all = Selected(tasks, commits.map(_.pruned).sum, records(tasks), tasks.iterator.map(_.length).sum)
     val report = IncrementalScan.report(table, range, commits.map(_.commit), all)
     ScanPlan(tasks, bound, report.copy(deleteFiles = deleteFiles(tasks)))

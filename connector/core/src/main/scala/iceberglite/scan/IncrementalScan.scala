@@ -1,22 +1,20 @@
 package iceberglite.scan
 
-import iceberglite.spec.{Operation, Schema, Snapshot}
+import iceberglite.spec.{Operation, Snapshot}
 import iceberglite.spec.expr.{Bind, Expression}
-import iceberglite.table.Table
-import iceberglite.tree.{InParallel, ManifestCache}
+import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
 
 /**
  * The rows that appends brought in a range of snapshots, whatever became of them later. What other commits wrote is
  * left out: an overwrite writes rows again that were there before.
  *
- * @param schema what the filter's columns are columns of
- * @param filter bound to `schema`, or to be bound to it
+ * @param table with the schema of the filter's columns
+ * @param filter bound to the table's schema, or to be bound to it
  * @param cache where decoded manifests are kept
  */
 final case class IncrementalScan(
-    table: Table,
+    table: TreeTable,
     range: SnapshotRange,
-    schema: Schema,
     filter: Expression,
     caseSensitive: Boolean,
     cache: ManifestCache
@@ -29,9 +27,9 @@ final case class IncrementalScan(
    * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that is not there
    */
   def plan(): ScanPlan = {
-    val bound = Bind(filter, schema, caseSensitive)
-    val files = new CommittedFiles(table, schema, bound, cache)
-    val found = InParallel.map(appends) { s =>
+    val bound = Bind(filter, table.schema, caseSensitive)
+    val files = new CommittedFiles(table, bound, cache)
+    val found = MetadataPool.map(appends) { s =>
       val commit = files.of(s)
       (commit, commit.added)
     }
@@ -47,7 +45,7 @@ object IncrementalScan {
   def leftOut(range: SnapshotRange): Int = range.snapshots.count(s => !isAppend(s) && !SnapshotRange.isRewrite(s))
 
   private[scan] def report(
-      table: Table,
+      table: TreeTable,
       range: SnapshotRange,
       commits: Vector[CommittedFiles#Commit],
       found: Selected

@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-import iceberglite.spec.{ContentFile, ManifestFile, Metrics}
+import iceberglite.spec.{ContentFile, Metrics, PartSummary}
 
 /** Which metrics stay with the files of a plan: those that nobody will ask for would only fill the heap. */
 sealed trait KeptMetrics extends Product with Serializable {
@@ -14,8 +14,8 @@ sealed trait KeptMetrics extends Product with Serializable {
   /** These, and those of some more fields. */
   def and(more: Set[Int]): KeptMetrics
 
-  /** What is kept of the files of these manifests. */
-  private[scan] def among(manifests: Vector[ManifestFile]): KeptMetrics
+  /** What is kept of the files of these parts. */
+  private[scan] def among(parts: Vector[PartSummary]): KeptMetrics
 }
 
 object KeptMetrics {
@@ -25,13 +25,13 @@ object KeptMetrics {
     override def of(file: ContentFile): ContentFile = file
     override def has(ids: Set[Int]): Boolean = true
     override def and(more: Set[Int]): KeptMetrics = this
-    override private[scan] def among(manifests: Vector[ManifestFile]): KeptMetrics = this
+    override private[scan] def among(parts: Vector[PartSummary]): KeptMetrics = this
   }
 
   /**
    * Those of some fields, by their ids. The scan adds the fields that its filter and its deletes are about.
    *
-   * @param fromBytes so large the manifests are at least, in sum; of smaller ones everything is kept
+   * @param fromBytes least size of all parts together, in bytes; of smaller ones everything is kept
    */
   final case class Of(ids: Set[Int], fromBytes: Long = 0L) extends KeptMetrics {
     override def of(file: ContentFile): ContentFile =
@@ -41,7 +41,7 @@ object KeptMetrics {
 
     override def and(more: Set[Int]): KeptMetrics = copy(ids = ids ++ more)
 
-    override private[scan] def among(manifests: Vector[ManifestFile]): KeptMetrics =
-      if (manifests.iterator.map(_.length).sum < fromBytes) All else this
+    override private[scan] def among(parts: Vector[PartSummary]): KeptMetrics =
+      if (parts.iterator.map(_.length).sum < fromBytes) All else this
   }
 }

@@ -3,24 +3,21 @@ package iceberglite.scan
 import java.util.IdentityHashMap
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.spec.{IcebergError, ManifestEntry, ManifestFile, PartitionSpec, PartitionTuple, Schema}
+import iceberglite.spec._
 import iceberglite.spec.expr.{Evaluate, Expression, InclusiveMetrics, ManifestEvaluator, Project, Residual}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.tree.PartitionSpecs
 
 /** A scan's filter as it applies to the files of each spec. */
-final private[scan] class SpecFilters(bound: Expression, specs: Map[Int, PartitionSpec], sources: Schema) {
+final private[scan] class SpecFilters(bound: Expression, specs: PartitionSpecs) {
   private val filters = new ConcurrentHashMap[Int, SpecFilter]
 
-  def of(manifest: ManifestFile): SpecFilter =
-    filters.computeIfAbsent(manifest.partitionSpecId, id => new SpecFilter(bound, spec(id, manifest), sources))
-
-  private def spec(id: Int, manifest: ManifestFile): PartitionSpec = specs.getOrElse(
-    id,
-    throw IcebergError.InvalidMetadata(manifest.path, "$.partition_spec_id", s"The table has no partition spec $id")
-  )
+  /** @throws IcebergError.InvalidMetadata the table does not have the spec of the part */
+  def of(part: PartSummary): SpecFilter =
+    filters.computeIfAbsent(part.specId, _ => new SpecFilter(bound, specs.of(part), specs.sources))
 }
 
-/** The files of a manifest that a scan reads; `pruned` counts its other live files. */
+/** The files of a part that a scan reads; `pruned` counts its other live files. */
 final private[scan] case class Selected(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
 
 private[scan] object Selected {
@@ -35,8 +32,9 @@ private[scan] object Selected {
 /** A scan's filter as it applies to the files of one spec. Safe to share between threads. */
 final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sources: Schema) {
   private val projected = Project.inclusive(bound, spec, sources)
-  private val manifests = new ManifestEvaluator(projected, spec, spec.partitionType(sources))
+  private val summaries = new ManifestEvaluator(projected, spec, spec.partitionType(sources))
   private val partitions = Evaluate.tuple(projected, spec)
+  private val columns = new InclusiveMetrics(bound)
   private val residuals = new Residual(bound, spec, sources)
 
   /** What the partition says of its files: the residual, and whether metrics can rule out more. */
@@ -50,7 +48,9 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
 
   private val everything = new Verdict(AlwaysTrue)
 
-  def mightMatch(manifest: ManifestFile): Boolean = manifests.mightMatch(manifest)
+  /** By the partitions of the part's files and, where the tree knows them, by the statistics of all their columns. */
+  def mightMatch(part: PartSummary): Boolean =
+    summaries.mightMatch(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))
 
   /** Selecting of what was selected gives the same. */
   def select(entries: Iterator[ManifestEntry], keeps: KeptMetrics): Selected = {
@@ -72,7 +72,7 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
   }
 
   /**
-   * The live entries of a delete manifest in partitions that may have matching rows: data of other partitions is not
+   * The live entries of delete files in partitions that may have matching rows: data of other partitions is not
    * read, and a spec without partitions rules out nothing. Metrics do not count here, see [[TableScan]].
    */
   def inPartitions(entries: Iterator[ManifestEntry]): Vector[ManifestEntry] = {
@@ -80,7 +80,7 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
     entries.filter(e => e.isLive && verdicts.of(e.file.partition).matches).toVector
   }
 
-  /** Verdicts by reference: files of one manifest and partition share the tuple, and often lie side by side. */
+  /** Verdicts by reference: files of one part and partition share the tuple, and often lie side by side. */
   final private class Verdicts {
     private val known = new IdentityHashMap[PartitionTuple, Verdict]
     private var lastTuple = PartitionTuple.Empty

@@ -2,34 +2,32 @@ package iceberglite.scan
 
 import java.util.IdentityHashMap
 
-import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile, Schema, Snapshot}
+import iceberglite.spec.{FormatVersion, ManifestContent, Snapshot}
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.expr.{Bind, Expression}
-import iceberglite.table.Table
-import iceberglite.tree.{InParallel, ManifestCache, MetadataTree}
+import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, TreeTable}
 
 /**
  * A scan of one snapshot of a table.
  *
+ * @param table with the schema of the filter's columns: the current one, or that of an old snapshot
  * @param snapshot `None` for a table that has none: no files
- * @param schema what the filter's columns are columns of: the table's, or of an old snapshot its own
- * @param filter bound to `schema`, or to be bound to it
+ * @param filter bound to the table's schema, or to be bound to it
  * @param cache where decoded manifests are kept
  * @param keeps which metrics the files of the plan keep
- * @param cluster who reads manifests where there are too many for one JVM
+ * @param cluster reads the parts of the tree where there are too many for one JVM
  * @param wholeFiles whether all rows of the files are read, and not only those that match the filter: then all of their
  *   deletes count
  */
 final case class TableScan(
-    table: Table,
+    table: TreeTable,
     snapshot: Option[Snapshot],
-    schema: Schema,
     filter: Expression,
     caseSensitive: Boolean,
     cache: ManifestCache,
     keeps: KeptMetrics = KeptMetrics.All,
-    cluster: Option[ManifestCluster] = None,
+    cluster: Option[PlanningCluster] = None,
     wholeFiles: Boolean = false
 ) {
 
@@ -47,14 +45,14 @@ final case class TableScan(
    * @param untilRows how many matching rows are enough; see [[FileScanTask.sureRecords]]
    */
   def plan(untilRows: Option[Long]): ScanPlan = {
-    val bound = Bind(filter, schema, caseSensitive)
-    val tree = MetadataTree.of(table.io, table.metadata, schema, cache)
-    val manifests = snapshot.fold(Vector.empty[ManifestFile])(tree.manifests)
-    val (data, deletes) = manifests.partition(_.content == ManifestContent.Data)
-    val reading = new ManifestReading(table, schema, bound, if (wholeFiles) AlwaysTrue else bound, KeptMetrics.All)
-    val wanted = data.filter(m => m.hasLiveFiles && reading.mightMatch(m))
+    val bound = Bind(filter, table.schema, caseSensitive)
+    val tree = snapshot.map(MetadataTree.at(_, table, cache))
+    val parts = tree.fold(Vector.empty[FilePart])(_.parts)
+    val (data, deletes) = parts.partition(_.content == ManifestContent.Data)
+    val reading = new PartReading(table, bound, if (wholeFiles) AlwaysTrue else bound, KeptMetrics.All)
+    val wanted = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
     val kept = keeps.among(wanted).and(TableRows.columns(bound))
-    val files = new PlanningFiles(reading.keeping(kept), tree, cluster)
+    val files = new PartPlanner(reading.keeping(kept), tree, cluster)
     lazy val allDeletes = index(files, deletes, if (wanted.isEmpty) 0L else wanted.map(_.minSequenceNumber).min)
     val (read, found, tasks) = untilRows match {
       case Some(rows) => firstOf(wanted, rows, files, allDeletes)
@@ -71,19 +69,19 @@ final case class TableScan(
     ScanPlan(tasks, bound, if (hasDeletes) TableScan.withDeletes(planned, tasks) else planned, kept)
   }
 
-  /** Manifests in waves that double, until there are enough rows. @return those that were read, and their tasks */
+  /** Reads parts in waves that double, until there are enough rows. @return the parts that were read, and their tasks */
   private def firstOf(
-      manifests: Vector[ManifestFile],
+      parts: Vector[FilePart],
       rows: Long,
-      files: PlanningFiles,
+      files: PartPlanner,
       index: => DeleteIndex
-  ): (Vector[ManifestFile], Vector[Selected], Vector[FileScanTask]) = {
+  ): (Vector[FilePart], Vector[Selected], Vector[FileScanTask]) = {
     lazy val deletes = index
     var (read, sure) = (0, 0L)
     val found = Vector.newBuilder[Selected]
     val tasks = Vector.newBuilder[FileScanTask]
-    while (read < manifests.size && sure < rows) {
-      val wave = files.select(manifests.slice(read, math.max(1, math.min(2 * read, read + InParallel.Width))))
+    while (read < parts.size && sure < rows) {
+      val wave = files.select(parts.slice(read, math.max(1, math.min(2 * read, read + MetadataPool.Width))))
       found ++= wave
       read += wave.size
       applied(wave, deletes).foreach { task =>
@@ -91,34 +89,34 @@ final case class TableScan(
         sure += task.sureRecords
       }
     }
-    (manifests.take(read), found.result(), tasks.result())
+    (parts.take(read), found.result(), tasks.result())
   }
 
   private def applied(found: Vector[Selected], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
-    if (index.isEmpty) found.map(_.tasks) else InParallel.map(found)(selected => index.applied(selected.tasks))
+    if (index.isEmpty) found.map(_.tasks) else MetadataPool.map(found)(selected => index.applied(selected.tasks))
   )
 
   /** The deletes that may apply to the planned files, whose data is at least as new as `oldest`. */
-  private def index(files: PlanningFiles, manifests: Vector[ManifestFile], oldest: Long): DeleteIndex = {
-    val live = manifests.filter(m => m.hasLiveFiles && m.sequenceNumber >= oldest && files.reading.mightMatch(m))
-    live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { m =>
-      throw InvalidMetadata(m.path, "$.content", s"${table.name} is of format version 1, which has no delete files")
+  private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): DeleteIndex = {
+    val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reading.mightMatch(p))
+    live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { part =>
+      throw InvalidMetadata(part.path, "$.content", s"${table.name} is of format version 1, which has no delete files")
     }
     if (live.isEmpty) DeleteIndex.Empty
     else DeleteIndex.of(files.deletes(live, oldest), table.metadata.specsById, files.reading.keys)
   }
 
   private def report(
-      data: Vector[ManifestFile],
-      read: Vector[ManifestFile],
+      data: Vector[FilePart],
+      read: Vector[FilePart],
       found: Vector[Selected],
       tasks: Vector[FileScanTask]
   ): ScanReport = {
     val pruned = found.map(_.pruned.toLong).sum
     val selected = found.map(_.tasks.size.toLong).sum
     val isWhole = selected == tasks.size
-    val wasRead = read.map(_.path).toSet
-    val unread = data.filterNot(m => wasRead(m.path)).map(TableScan.liveFiles)
+    val wasRead = read.map(_.id).toSet
+    val unread = data.filterNot(p => wasRead(p.id)).map(_.liveFiles)
     ScanReport(
       table = table.name,
       snapshotId = snapshot.map(_.snapshotId),
@@ -136,16 +134,8 @@ final case class TableScan(
 object TableScan {
 
   /** With the cache of the table's storage. */
-  def apply(
-      table: Table,
-      snapshot: Option[Snapshot],
-      schema: Schema,
-      filter: Expression,
-      caseSensitive: Boolean
-  ): TableScan = TableScan(table, snapshot, schema, filter, caseSensitive, ManifestCache.of(table.io))
-
-  private def liveFiles(m: ManifestFile): Option[Long] =
-    for (added <- m.addedFilesCount; existing <- m.existingFilesCount) yield added.toLong + existing
+  def apply(table: TreeTable, snapshot: Option[Snapshot], filter: Expression, caseSensitive: Boolean): TableScan =
+    TableScan(table, snapshot, filter, caseSensitive, ManifestCache.of(table.io))
 
   private def withDeletes(report: ScanReport, tasks: Vector[FileScanTask]): ScanReport = report.copy(
     deleteFiles = deleteFiles(tasks),

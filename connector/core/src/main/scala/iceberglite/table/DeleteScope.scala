@@ -48,8 +48,8 @@ private[table] object DeleteScope {
   def isGlobal(file: ContentFile, base: TableMetadata): Boolean =
     file.content == Content.EqualityDeletes && base.specsById.get(file.specId).forall(!_.isPartitioned)
 
-  def mayBeGlobal(manifest: ManifestFile, base: TableMetadata): Boolean =
-    manifest.content == ManifestContent.Deletes && base.specsById.get(manifest.partitionSpecId).forall(!_.isPartitioned)
+  def mayBeGlobal(part: PartSummary, base: TableMetadata): Boolean =
+    part.content == ManifestContent.Deletes && base.specsById.get(part.specId).forall(!_.isPartitioned)
 
   private def within(file: ContentFile, path: String): Boolean = {
     val bytes = path.getBytes(UTF_8)

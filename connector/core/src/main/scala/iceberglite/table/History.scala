@@ -2,9 +2,9 @@ package iceberglite.table
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec._
-import iceberglite.tree.{InParallel, MetadataTree}
+import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, SnapshotFiles, TreeTable}
 
-/** One entry of a manifest that a commit wrote, and that commit. */
+/** A file that a commit added or removed, and that commit. */
 final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEntry) {
 
   /** Compaction, which takes no row away and brings none (spec: "Snapshots", `replace`). */
@@ -21,7 +21,7 @@ final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEn
  * @param parent the head
  */
 final private[table] class History(base: TableMetadata, parent: Option[Snapshot], context: CommitContext) {
-  private val tree = MetadataTree.of(context.io, base)
+  private val table = TreeTable(context.table, context.io, base)
   private val line = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
 
   /**
@@ -45,37 +45,29 @@ final private[table] class History(base: TableMetadata, parent: Option[Snapshot]
     since(snapshotId).filterNot(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
   /**
-   * The files that the commits added and removed, of the manifests that may list such.
+   * The files that the commits added and removed.
    *
-   * @param mightMatch asked of manifests
+   * @param where limits the parts of the snapshots' trees that are read
    */
-  def changes(snapshots: Vector[Snapshot], mightMatch: ManifestFile => Boolean): Vector[FileChange] =
-    InParallel.map(snapshots) { snapshot =>
-      for {
-        manifest <- tree.manifests(snapshot)
-        if manifest.addedSnapshotId == snapshot.snapshotId && mightMatch(manifest)
-        entry <- tree.entries(manifest)
-        if entry.status != EntryStatus.Existing && entry.snapshotId.contains(snapshot.snapshotId)
-      } yield FileChange(snapshot, entry)
-    }.flatten
+  def changes(snapshots: Vector[Snapshot], where: PartFilter): Vector[FileChange] =
+    MetadataPool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten
 
-  /** The manifests at the head that list live files. */
-  def manifests(content: ManifestContent): Vector[ManifestFile] = manifestsAt(parent, content)
+  /** The partition specs that live files at the head may have. */
+  def specs(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
+    .filter(p => p.content == content && p.hasLiveFiles).map(_.specId).toSet
 
-  private def manifestsAt(snapshot: Option[Snapshot], content: ManifestContent): Vector[ManifestFile] =
-    snapshot.toVector.flatMap(tree.manifests).filter(m => m.content == content && m.hasLiveFiles)
+  /** The wanted live entries at the head, of the parts that may list such. */
+  def live(content: ManifestContent, where: PartFilter)(wanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
+    liveAt(parent, content, where)(wanted)
 
-  /** The live entries at the head that are wanted, of the manifests that may list such. */
-  def live(content: ManifestContent, mightMatch: ManifestFile => Boolean)(
+  /** The wanted live entries at an earlier snapshot. */
+  def liveAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
       wanted: ManifestEntry => Boolean
-  ): Vector[ManifestEntry] = liveAt(parent, content, mightMatch)(wanted)
-
-  /** The same at an earlier snapshot. */
-  def liveAt(snapshot: Option[Snapshot], content: ManifestContent, mightMatch: ManifestFile => Boolean)(
-      wanted: ManifestEntry => Boolean
-  ): Vector[ManifestEntry] = {
-    InParallel.map(manifestsAt(snapshot, content).filter(mightMatch))(
-      tree.entries(_).filter(e => e.isLive && wanted(e)).toVector
-    ).flatten
+  ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>
+    val files = filesOf(s)
+    val parts = files.parts.filter(p => p.content == content && p.hasLiveFiles && where.mightMatch(p))
+    MetadataPool.map(parts)(files.entries(_).filter(e => e.isLive && wanted(e)).toVector).flatten
   }
+
+  private def filesOf(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table)
 }

@@ -2,6 +2,7 @@ package iceberglite.table
 
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec._
+import iceberglite.tree.PartFilter
 
 /** How much of what others did in the meantime a write bears (spec: "Optimistic Concurrency"). */
 sealed abstract class IsolationLevel(val name: String)
@@ -21,9 +22,8 @@ object IsolationLevel {
   )
 }
 
-/** What a write is about: the files that it reads or replaces. */
-trait Concern {
-  def mightMatch(manifest: ManifestFile): Boolean
+/** The files that a write reads or replaces, to find the concurrent changes that conflict with it. */
+trait Concern extends PartFilter {
 
   /** Whether the file may hold a row that the write is about or, of a delete file, delete one. */
   def mightMatch(entry: ManifestEntry): Boolean
@@ -69,7 +69,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
       refused: Set[Interference]
   ): Unit = {
     val conflicts = for {
-      change <- history.changes(history.concurrent(since), concern.mightMatch)
+      change <- history.changes(history.concurrent(since), concern)
       if interference(change).exists(refused) && concern.mightMatch(change.entry)
     } yield change
     val touched = touchedFiles(conflicts, history, concern)
@@ -95,7 +95,7 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     conflicts.groupBy(_.snapshot).flatMap { case (snapshot, changes) =>
       val paths = changes.flatMap(c => DeleteScope.dataFile(c.entry.file)).toSet
       if (paths.isEmpty) Vector.empty
-      else history.liveAt(Some(snapshot), ManifestContent.Data, concern.mightMatch) { data =>
+      else history.liveAt(Some(snapshot), ManifestContent.Data, concern) { data =>
         paths(data.file.path) && concern.mightMatch(data)
       }.map(_.file.path)
     }.toSet

@@ -30,11 +30,7 @@ object SnapshotSummary {
   val ChangedPartitionCount = "changed-partition-count"
   val PartitionSummariesIncluded = "partition-summaries-included"
   val PartitionPrefix = "partitions."
-  val ManifestsCreated = "manifests-created"
-  val ManifestsKept = "manifests-kept"
-  val ManifestsReplaced = "manifests-replaced"
   val ReplacePartitions = "replace-partitions"
-  val EntriesProcessed = "entries-processed"
   val SourceSnapshotId = "source-snapshot-id"
 
   /** Under which a staged snapshot is found again, and under which it was published (write-audit-publish). */
@@ -71,12 +67,7 @@ object SnapshotSummary {
   ): Map[String, String] = {
     val removed = tree.removed.map(_.file)
     val changes = counts(tree.added, removed)
-    val manifests = Map(
-      ManifestsCreated -> tree.created.toString,
-      ManifestsKept -> tree.kept.toString,
-      ManifestsReplaced -> tree.replaced.toString
-    ) ++ tree.regrouped.map(r => EntriesProcessed -> r.processed.toString)
-    engine ++ changes ++ partitions(base, tree.added, removed) ++ manifests ++ totalsAfter(parent, changes) +
+    engine ++ changes ++ partitions(base, tree.added, removed) ++ tree.summary ++ totalsAfter(parent, changes) +
       (Snapshot.OperationKey -> operation.name)
   }
 

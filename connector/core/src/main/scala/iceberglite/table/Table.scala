@@ -2,6 +2,7 @@ package iceberglite.table
 
 import iceberglite.io.FileIO
 import iceberglite.spec.{PartitionSpec, Requirement, Schema, Snapshot, SortOrder, TableMetadata}
+import iceberglite.tree.TreeTable
 
 /**
  * A table at one version: an immutable view, which [[refresh]] replaces by a newer one.
@@ -20,6 +21,9 @@ final class Table(
   def metadata: TableMetadata = version.metadata
   def metadataLocation: String = version.metadataLocation
   def location: String = metadata.location
+
+  /** The table as its metadata trees see it, with its current schema or that of an old snapshot. */
+  def tree(schema: Schema = metadata.schema): TreeTable = TreeTable(name, io, metadata, schema)
   def schema: Schema = metadata.schema
   def spec: PartitionSpec = metadata.spec
   def sortOrder: SortOrder = metadata.sortOrder

@@ -7,9 +7,10 @@ import iceberglite.spec.IcebergError.ValidationFailed
 private[tree] object AddedFiles {
 
   /** @throws ValidationFailed with the file and the rule that it breaks */
-  def check(entry: ManifestEntry, header: TreeHeader): Unit = {
+  def check(entry: ManifestEntry, header: TreeHeader, table: TreeTable): Unit = {
+    val version = table.metadata.formatVersion
     val file = entry.file
-    if (!header.specs.contains(file.specId)) {
+    if (!table.specs.byId.contains(file.specId)) {
       refuse(file, s"has partition spec ${file.specId}, which the table has not: write the file again")
     }
     entry.sequenceNumber.foreach { n =>
@@ -18,15 +19,15 @@ private[tree] object AddedFiles {
       }
     }
     file.content match {
-      case Content.Data => checkRecords(file, header.formatVersion)
+      case Content.Data => checkRecords(file, version)
       case Content.PositionDeletes =>
-        checkVersion(file, header.formatVersion)
-        if (file.isDeletionVector) checkVector(file, header.formatVersion)
-        else if (header.formatVersion >= FormatVersion.V3) {
+        checkVersion(file, version)
+        if (file.isDeletionVector) checkVector(file, version)
+        else if (version >= FormatVersion.V3) {
           refuse(file, "is a position delete file, and version 3 adds deletion vectors only")
         }
       case Content.EqualityDeletes =>
-        checkVersion(file, header.formatVersion)
+        checkVersion(file, version)
         if (file.equalityIds.isEmpty) refuse(file, "is an equality delete file without equality ids")
     }
   }

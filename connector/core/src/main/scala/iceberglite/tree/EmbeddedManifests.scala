@@ -1,7 +1,7 @@
 package iceberglite.tree
 
-import iceberglite.io.{FileIO, Manifests}
-import iceberglite.spec.{EntryStatus, ManifestContent, ManifestEntry, ManifestFile, Snapshot}
+import iceberglite.io.Manifests
+import iceberglite.spec.{EntryStatus, ManifestContent, ManifestFile, Snapshot}
 
 /**
  * The manifests of a version 1 snapshot that names them in table metadata (spec: "Snapshots", `manifests`). What a
@@ -9,13 +9,8 @@ import iceberglite.spec.{EntryStatus, ManifestContent, ManifestEntry, ManifestFi
  */
 private[tree] object EmbeddedManifests {
 
-  /** @param entries reads the rows of a manifest */
-  def read(
-      io: FileIO,
-      path: String,
-      snapshot: Snapshot,
-      entries: ManifestFile => Iterator[ManifestEntry]
-  ): ManifestFile = {
+  def read(path: String, snapshot: Snapshot, table: TreeTable): ManifestFile = {
+    val io = table.io
     val bare = ManifestFile(
       path = path,
       length = io.info(path).fold(0L)(_.length),
@@ -32,7 +27,7 @@ private[tree] object EmbeddedManifests {
       deletedRowsCount = None,
       partitions = None
     )
-    val rows = entries(bare).toVector
+    val rows = new ManifestPart(bare, table.specs).entries(io).toVector
     // A manifest adds and deletes in its own snapshot only; one of existing files alone does not say which that is.
     val own = rows.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(bare.addedSnapshotId)
     ManifestCounts.counted(bare.copy(addedSnapshotId = own), rows.iterator)

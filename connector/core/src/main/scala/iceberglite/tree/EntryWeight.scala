@@ -1,6 +1,6 @@
 package iceberglite.tree
 
-import iceberglite.spec.{ContentFile, ManifestEntry, ManifestFile, MetricMaps}
+import iceberglite.spec.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
 
 /** Estimates of what decoded metadata takes: on the heap, for the cache, and in a manifest, for its target size. */
 private[tree] object EntryWeight {
@@ -24,11 +24,8 @@ private[tree] object EntryWeight {
     blocks + entries.iterator.map(e => of(e.file)).sum
   }
 
-  /** The least that the rows of a manifest take, without their metrics. */
-  def least(manifest: ManifestFile): Long = {
-    val counts = Seq(manifest.addedFilesCount, manifest.existingFilesCount, manifest.deletedFilesCount)
-    EntryOverhead * counts.flatten.map(_.toLong).sum
-  }
+  /** The least that the entries of a part take, without their metrics. */
+  def least(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
 
   private def of(file: ContentFile): Long =
     EntryOverhead + file.path.length + PartitionValue * file.partition.values.size + 8L * file.splitOffsets.size +

@@ -4,8 +4,7 @@ import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 import java.util.{LinkedHashMap, Map => JavaMap}
 
 import iceberglite.io.{CacheBounds, FileIO}
-import iceberglite.spec.{ManifestEntry, ManifestFile}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.{ManifestEntry, ManifestFile, PartSummary}
 
 /**
  * What was read from manifests and manifest lists, or written to them, so that it need not be read again: the files
@@ -24,7 +23,7 @@ final class ManifestCache(
 ) {
   private val listBytes = maxBytes / ManifestCache.ListShare
   private val entries =
-    new BoundedCache[ManifestKey, Array[ManifestEntry]](maxBytes - listBytes, idleMs, nowMs)
+    new BoundedCache[PartKey, Array[ManifestEntry]](maxBytes - listBytes, idleMs, nowMs)
   private val lists = new BoundedCache[ListKey, Vector[ManifestFile]](listBytes, idleMs, nowMs)
 
   def enabled: Boolean = maxBytes > 0
@@ -39,18 +38,18 @@ final class ManifestCache(
     lists.remove(key => (key.io eq io) && key.path.startsWith(below))
   }
 
-  /** Whether the rows of a manifest would stay, as far as their number tells; others are not held all at once. */
-  private[tree] def mayKeep(manifest: ManifestFile): Boolean =
-    enabled && manifest.length <= maxFileBytes && EntryWeight.least(manifest) <= entries.maxValueBytes
+  /** Whether the entries of a part would stay, as far as their number tells; others are not held all at once. */
+  private[tree] def mayKeep(part: PartSummary): Boolean =
+    enabled && part.length <= maxFileBytes && EntryWeight.least(part) <= entries.maxValueBytes
 
-  /** The rows of a manifest; whoever gets the array leaves it as it is. */
-  private[tree] def entriesOf(key: ManifestKey)(load: => Array[ManifestEntry]): Array[ManifestEntry] =
+  /** The entries of a part. The array is shared: no caller may change it. */
+  private[tree] def entriesOf(key: PartKey)(load: => Array[ManifestEntry]): Array[ManifestEntry] =
     entries.valueOf(key, EntryWeight.of(_, key.length))(load)
 
   private[tree] def manifestsOf(key: ListKey)(load: => Vector[ManifestFile]): Vector[ManifestFile] =
     lists.valueOf(key, EntryWeight.ofManifests)(load)
 
-  private[tree] def keepEntries(key: ManifestKey, written: Array[ManifestEntry]): Unit =
+  private[tree] def keepEntries(key: PartKey, written: Array[ManifestEntry]): Unit =
     if (key.length <= maxFileBytes) entries.put(key, written, EntryWeight.of(written, key.length))
 
   private[tree] def keepManifests(key: ListKey, written: Vector[ManifestFile]): Unit =
@@ -94,17 +93,12 @@ object ManifestCache {
 final private[tree] case class ListKey(io: FileIO, path: String)
 
 /**
- * A manifest as it is decoded: what its entries inherit and the types of its partition values are part of what is kept.
- * The sequence number differs between attempts of a commit, the first row id before and after an upgrade.
+ * The decoded entries of a part. The sequence number of a part differs between attempts of a commit, its first row id before
+ * and after an upgrade, and the types of partition values with the schema.
+ *
+ * @param inherited all that the entries depend on besides the file
  */
-final private[tree] case class ManifestKey(
-    io: FileIO,
-    path: String,
-    length: Long,
-    sequenceNumber: Long,
-    firstRowId: Option[Long],
-    partitionType: StructType
-)
+final private[tree] case class PartKey(io: FileIO, path: String, length: Long, inherited: Product)
 
 /** Values with weights, dropped in the order of their last use. */
 final private[tree] class BoundedCache[K, V](

@@ -1,33 +1,100 @@
 package iceberglite.tree
 
-import iceberglite.io.{FileIO, ManifestLists, Manifests}
+import iceberglite.io.{FileIO, ManifestLists}
 import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 
 /**
  * The tree of versions 1 to 3: a manifest list, or in old version 1 tables the paths in table metadata, and manifests
  * (spec: "Manifests", "Manifest Lists").
- *
- * @param sources where the types of partition values come from, see [[PartitionSources]]
  */
-final class ManifestListTree(
-    io: FileIO,
-    specs: Map[Int, PartitionSpec],
-    sources: Schema,
-    cache: ManifestCache
-) extends MetadataTree {
+object ManifestListTree extends MetadataTree {
 
-  override def manifests(snapshot: Snapshot): Vector[ManifestFile] = snapshot.manifestList match {
-    case Some(path) => cache.manifestsOf(ListKey(io, path))(listed(path, snapshot))
+  /** A manifest list is an Avro file. */
+  private val Magic = Array[Byte]('O', 'b', 'j', 1)
+
+  override def opens(path: String, head: => Array[Byte]): Boolean = path.endsWith(".avro") || head.startsWith(Magic)
+
+  override def writes(version: FormatVersion): Boolean = version <= FormatVersion.V3
+
+  override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): ManifestListFiles =
+    new ManifestListFiles(snapshot, table, cache)
+
+  override def write(
+      header: TreeHeader,
+      table: TreeTable,
+      parent: Option[SnapshotFiles],
+      changes: FileChanges,
+      earlier: Option[WrittenTree],
+      cache: ManifestCache
+  ): WrittenManifestList = {
+    val files = parent.map {
+      case list: ManifestListFiles => list
+      case other => throw IcebergError.Unsupported(
+          s"a commit of format version ${table.metadata.formatVersion} after snapshot ${other.snapshot.snapshotId} of " +
+            s"${table.name}, whose metadata tree is of another form",
+          "Upgrade the table's format version"
+        )
+    }
+    val reuse = earlier.collect { case list: WrittenManifestList => list }
+    new ManifestListWrite(header, table, files, changes, reuse, cache).run()
+  }
+}
+
+/** The files of a snapshot with a manifest list, or with manifests in table metadata. */
+final private[iceberglite] class ManifestListFiles(
+    override val snapshot: Snapshot,
+    table: TreeTable,
+    cache: ManifestCache
+) extends SnapshotFiles {
+  import ManifestListFiles._
+
+  private def io: FileIO = table.io
+
+  override lazy val manifests: Vector[ManifestFile] = snapshot.manifestList match {
+    case Some(path) => cache.manifestsOf(ListKey(io, path))(listed(path))
     case None =>
-      InParallel.map(snapshot.manifests) { path =>
-        cache.manifestsOf(ListKey(io, path))(Vector(EmbeddedManifests.read(io, path, snapshot, read))).head
+      MetadataPool.map(snapshot.manifests) { path =>
+        cache.manifestsOf(ListKey(io, path))(Vector(EmbeddedManifests.read(path, snapshot, table))).head
       }
   }
 
+  private[tree] lazy val manifestParts: Vector[ManifestPart] = manifests.map(new ManifestPart(_, table.specs))
+
+  override def parts: Vector[FilePart] = manifestParts
+
+  override def entries(part: FilePart): Iterator[ManifestEntry] =
+    if (cache.mayKeep(part)) cache.entriesOf(part.cacheKey(io))(part.entries(io).toArray).iterator
+    else part.entries(io)
+
+  override lazy val changed: Vector[FilePart] =
+    manifestParts.filter(_.manifest.addedSnapshotId == snapshot.snapshotId)
+
+  override def changesIn(part: FilePart): Iterator[ManifestEntry] = entries(part).filter { e =>
+    e.status match {
+      case Existing => false
+      case Added => e.snapshotId.contains(snapshot.snapshotId)
+      case Deleted => e.snapshotId.contains(snapshot.snapshotId) || parent.forall(_.hadFile(e))
+    }
+  }
+
+  private lazy val parent: Option[ManifestListFiles] = snapshot.parentSnapshotId
+    .flatMap(table.metadata.snapshotsById.get).map(new ManifestListFiles(_, table, cache))
+
+  private lazy val liveFiles: Set[(String, Option[Long])] =
+    manifestParts.filter(_.hasLiveFiles).flatMap(entries(_).filter(_.isLive).map(fileKey)).toSet
+
+  private def hadFile(e: ManifestEntry): Boolean = liveFiles(fileKey(e))
+
+  override def reachable(seen: SeenParts): Reachable = {
+    val unseen = parts.filter(part => seen.add(part.id))
+    Reachable(snapshot.manifestList.toVector ++ unseen.map(_.path), unseen)
+  }
+
   /** To Avro a list that was cut off right after its header lists nothing; the snapshot's summary tells them apart. */
-  private def listed(path: String, snapshot: Snapshot): Vector[ManifestFile] = {
+  private def listed(path: String): Vector[ManifestFile] = {
     val manifests = ManifestLists.read(io, path)
-    val files = snapshot.summary.get(ManifestListTree.TotalDataFiles)
+    val files = snapshot.summary.get(TotalDataFiles)
     if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(
       path,
       "manifest list",
@@ -36,42 +103,11 @@ final class ManifestListTree(
     )
     manifests
   }
-
-  override def entries(manifest: ManifestFile): Iterator[ManifestEntry] =
-    if (cache.mayKeep(manifest)) cache.entriesOf(key(manifest))(read(manifest).toArray).iterator else read(manifest)
-
-  override def write(header: TreeHeader, changes: FileChanges, reuse: Option[WrittenTree]): WrittenTree =
-    new ManifestListWrite(io, this, header, changes, reuse).run()
-
-  /** Keeps what a commit has written: the next scan, or the next commit, need not read it. */
-  private[tree] def keep(list: String, manifests: Vector[ManifestFile]): Unit =
-    cache.keepManifests(ListKey(io, list), manifests)
-
-  /** The same for the rows of a manifest, with everything inherited. */
-  private[tree] def keep(manifest: ManifestFile, entries: Array[ManifestEntry]): Unit =
-    cache.keepEntries(key(manifest), entries)
-
-  private def read(manifest: ManifestFile): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs, sources)
-
-  private def key(manifest: ManifestFile): ManifestKey = ManifestKey(
-    io,
-    manifest.path,
-    manifest.length,
-    manifest.sequenceNumber,
-    manifest.firstRowId,
-    spec(manifest).partitionType(sources)
-  )
-
-  private[tree] def spec(manifest: ManifestFile): PartitionSpec = specs.getOrElse(
-    manifest.partitionSpecId,
-    throw IcebergError.InvalidMetadata(
-      manifest.path,
-      "$.partition_spec_id",
-      s"The table has no partition spec ${manifest.partitionSpecId}, only ${specs.keys.toVector.sorted.mkString(", ")}"
-    )
-  )
 }
 
-private object ManifestListTree {
+private object ManifestListFiles {
   private val TotalDataFiles = "total-data-files"
+
+  /** A Puffin file has the deletion vectors of many data files. */
+  private def fileKey(e: ManifestEntry): (String, Option[Long]) = (e.file.path, e.file.contentOffset)
 }

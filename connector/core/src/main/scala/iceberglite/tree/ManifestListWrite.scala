@@ -10,29 +10,33 @@ import iceberglite.io.{AvroCodec, FileIO, ManifestLists, Manifests}
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 
-/** One attempt of a commit to write the tree of its snapshot; see [[MetadataTree.write]]. */
+/** One attempt of a commit to write the tree of its snapshot; see [[ManifestListTree]]. */
 final private[tree] class ManifestListWrite(
-    io: FileIO,
-    tree: ManifestListTree,
     header: TreeHeader,
+    table: TreeTable,
+    parent: Option[ManifestListFiles],
     changes: FileChanges,
-    reuse: Option[WrittenTree]
+    earlier: Option[WrittenManifestList],
+    cache: ManifestCache
 ) {
 
   /** What became of a manifest of the parent: at most one of `kept` and `rewritten`. */
   private case class Filtered(
-      kept: Option[ManifestFile],
+      kept: Option[ManifestPart],
       rewritten: Option[WrittenManifest],
       removed: Vector[ManifestEntry]
   )
 
-  private val codec = AvroCodec.of(header.properties)
+  private def io: FileIO = table.io
+  private def properties: Map[String, String] = table.metadata.properties
+  private val version = table.metadata.formatVersion
+  private val codec = AvroCodec.of(properties)
   private val writtenPaths = new ConcurrentLinkedQueue[String]
   private val manifestNumber = new AtomicInteger
 
-  private val files = new FilesAtOnce(io, header.metadataPath)
+  private val files = new ParallelWriter(io, header.metadataPath)
 
-  def run(): WrittenTree =
+  def run(): WrittenManifestList =
     try {
       val tree = writeAll()
       files.await()
@@ -47,40 +51,42 @@ final private[tree] class ManifestListWrite(
         throw failure
     }
 
-  private def writeAll(): WrittenTree = {
+  private def writeAll(): WrittenManifestList = {
     val news = newFiles
-    val parents = header.parent.fold(Vector.empty[ManifestFile])(tree.manifests)
+    val parents = parent.fold(Vector.empty[ManifestPart])(_.manifestParts)
     val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
-    val filteredData = filterAll(data, Gone.Nothing)
-    val filtered = filteredData ++ filterAll(deletes, goneWith(filteredData))
-    val fresh = InParallel.map(groups(news))(newManifest)
+    val filteredData = filterAll(data, RemovedDataFiles.Empty)
+    val filtered = filteredData ++ filterAll(deletes, removedBy(filteredData))
+    val fresh = MetadataPool.map(groups(news))(newManifest)
     val unchanged = filtered.flatMap(_.kept)
-    val regrouped = changes.regroup.flatMap(regroup.of(unchanged, _, reuse.flatMap(_.regrouped)))
-    val own = fresh.map(_._2) ++ filtered.flatMap(_.rewritten) ++ regrouped.toVector.flatMap(_.written)
-    val merged = mergeAll(bins(unchanged.filter(m => regrouped.forall(_.stays(m))), own.map(_.manifest)))
-    val all = own.map(_.manifest) ++ merged.map(_.fold(identity, _.manifest))
+    val replaced = changes.rewrite.flatMap(rewriter.of(unchanged, _, earlier.flatMap(_.replaced)))
+    val own = fresh.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
+    val merged = mergeAll(bins(unchanged.filter(m => replaced.forall(_.stays(m))), own.map(_.manifest)))
+    val all = own.map(_.manifest) ++ merged.map(_.fold(_.manifest, _.manifest))
     val listed = list(all, fresh.map(_._1.manifest), own ++ merged.flatMap(_.right.toSeq))
     val carried = merged.count(_.isLeft)
-    WrittenTree(
-      manifestList = listPath,
+    WrittenManifestList(
+      pointer = listPath,
       addedRows =
         header.firstRowId.map(_ => all.zip(listed).filter(m => takesRowIds(m._1)).map(m => rowCount(m._2)).sum),
       added = changes.allAdded,
       removed = filtered.flatMap(_.removed),
       manifests = listed,
       newManifests = fresh.map(_._1),
-      regrouped = regrouped.map(_.done),
+      replaced = replaced.map(_.done),
       written = writtenPaths.asScala.toVector,
-      created = all.size - carried,
-      kept = carried,
-      replaced = parents.count(_.hasLiveFiles) - carried
+      createdCount = all.size - carried,
+      keptCount = carried,
+      replacedCount = parents.count(_.hasLiveFiles) - carried
     )
   }
 
-  private lazy val regroup = new ManifestRegroup(tree, header, write)
+  private lazy val rewriter = new ManifestRewriter(table, entries, write)
 
-  private def bins(kept: Vector[ManifestFile], own: Vector[ManifestFile]): Vector[ManifestMerging.Bin] =
-    if (changes.merges) ManifestMerging.bins(kept, own, header.properties) else kept.map(Vector(_))
+  private def entries(part: ManifestPart): Iterator[ManifestEntry] = parent.fold(part.entries(io))(_.entries(part))
+
+  private def bins(kept: Vector[ManifestPart], own: Vector[ManifestFile]): Vector[ManifestMerging.Bin] =
+    if (changes.merges) ManifestMerging.bins(kept, own, properties) else kept.map(Vector(_))
 
   private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
 
@@ -92,11 +98,11 @@ final private[tree] class ManifestListWrite(
   ): Vector[ManifestFile] = {
     writtenPaths.add(listPath)
     if (header.firstRowId.isDefined) checkRows(manifests.filter(m => takesRowIds(m) && !fresh.contains(m)), created)
-    val complete = if (header.formatVersion == FormatVersion.V1) manifests else manifests.map(counted)
+    val complete = if (version == FormatVersion.V1) manifests else manifests.map(counted)
     val (_, listed) = ManifestLists.write(
       files,
       listPath,
-      header.formatVersion,
+      version,
       header.snapshotId,
       header.parent.map(_.snapshotId),
       header.sequenceNumber,
@@ -104,14 +110,14 @@ final private[tree] class ManifestListWrite(
       complete,
       codec
     )
-    tree.keep(listPath, listed)
+    cache.keepManifests(ListKey(io, listPath), listed)
     keepRows(created, listed)
     listed
   }
 
   /** From version 2 on a list has all counts; manifests from version 1 lists may lack them. */
   private def counted(m: ManifestFile): ManifestFile =
-    if (ManifestCounts.areIn(m)) m else ManifestCounts.counted(m, tree.entries(m))
+    if (ManifestCounts.areIn(m)) m else ManifestCounts.counted(m, entries(partOf(m)))
 
   /** Whether writing the list gives the manifest its first row id (adopted version 3: "Row lineage"). */
   private def takesRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
@@ -119,8 +125,8 @@ final private[tree] class ManifestListWrite(
   /** Ids go to the rows that are counted, so none may be uncounted; reads what is from before version 3, just once. */
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.map(w => w.manifest.path -> w.rows).toMap
-    InParallel.map(manifests) { m =>
-      rows.get(m.path).fold(tree.entries(m))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
+    MetadataPool.map(manifests) { m =>
+      rows.get(m.path).fold(entries(partOf(m)))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
         .foreach(e => AddedFiles.checkCarried(e.file))
     }
   }
@@ -131,35 +137,35 @@ final private[tree] class ManifestListWrite(
    * By the least number of the data files that stay: a delete file older than all of them applies to none (spec: "Scan
    * Planning").
    */
-  private def goneWith(data: Vector[Filtered]): Gone = {
-    val staying = data.flatMap(_.kept) ++ data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
-    val numbers = staying.map(_.minSequenceNumber) ++ changes.addedOlder.map(_.sequenceNumber)
+  private def removedBy(data: Vector[Filtered]): RemovedDataFiles = {
+    val rewritten = data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
+    val numbers = data.flatMap(_.kept).map(_.minSequenceNumber) ++ rewritten.map(_.minSequenceNumber) ++ changes.addedOlder.map(_.sequenceNumber)
     val oldest = (numbers :+ header.sequenceNumber).min
-    new Gone(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
+    new RemovedDataFiles(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
   }
 
   /** An append looks into no manifest, which is not worth a thread. */
-  private def filterAll(manifests: Vector[ManifestFile], gone: Gone): Vector[Filtered] =
-    if (gone.isEmpty && (changes.remove eq FileSelector.Nothing)) manifests.map(filter(_, gone))
-    else InParallel.map(manifests)(filter(_, gone))
+  private def filterAll(manifests: Vector[ManifestPart], gone: RemovedDataFiles): Vector[Filtered] =
+    if (gone.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, gone))
+    else MetadataPool.map(manifests)(filter(_, gone))
 
   /**
    * Takes out of a manifest what the commit removes; what earlier snapshots removed goes with a rewrite.
    *
    * @param gone the data files that are removed, with which delete files go
    */
-  private def filter(manifest: ManifestFile, gone: Gone): Filtered = {
+  private def filter(manifest: ManifestPart, gone: RemovedDataFiles): Filtered = {
     val selected = changes.remove.mightMatch(manifest)
     if (!manifest.hasLiveFiles) Filtered(None, None, Vector.empty)
     else if (!selected && gone.isEmpty) Filtered(Some(manifest), None, Vector.empty)
     else {
-      val live = tree.entries(manifest).filter(_.isLive).toVector
+      val live = entries(manifest).filter(_.isLive).toVector
       val rows = live.map { e =>
-        if (selected && changes.remove.removes(e) || gone.takes(e)) deleted(e) else existing(e)
+        if (selected && changes.remove.removes(e) || gone.makesObsolete(e)) deleted(e) else existing(e)
       }
       val removed = live.zip(rows).collect { case (e, row) if row.status == Deleted => e }
       if (removed.isEmpty) Filtered(Some(manifest), None, removed)
-      else Filtered(None, Some(write(manifest.content, tree.spec(manifest), rows)), removed)
+      else Filtered(None, Some(write(manifest.content, manifest.spec, rows)), removed)
     }
   }
 
@@ -168,21 +174,21 @@ final private[tree] class ManifestListWrite(
   /** Its sequence numbers stay its own, the snapshot is the one that deletes it (spec: "Manifest Entry Fields"). */
   private def deleted(e: ManifestEntry): ManifestEntry = e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
 
-  private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestFile, WrittenManifest]] =
-    if (bins.forall(_.size == 1)) bins.map(merge) else InParallel.map(bins)(merge)
+  private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestPart, WrittenManifest]] =
+    if (bins.forall(_.size == 1)) bins.map(merge) else MetadataPool.map(bins)(merge)
 
-  private def merge(bin: ManifestMerging.Bin): Either[ManifestFile, WrittenManifest] =
+  private def merge(bin: ManifestMerging.Bin): Either[ManifestPart, WrittenManifest] =
     if (bin.size == 1) Left(bin.head)
     else {
-      val rows = bin.flatMap(m => tree.entries(m).filter(_.isLive).map(existing))
-      Right(write(bin.head.content, tree.spec(bin.head), rows))
+      val rows = bin.flatMap(m => entries(m).filter(_.isLive).map(existing))
+      Right(write(bin.head.content, bin.head.spec, rows))
     }
 
   /** The added files; their entries inherit what a commit assigns, and stay right when it is tried again. */
   private def newFiles: Vector[NewFile] = {
     val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
     val files = changes.added.map(NewFile(_, None)) ++ older
-    files.foreach(f => AddedFiles.check(added(f), header))
+    files.foreach(f => AddedFiles.check(added(f), header, table))
     files
   }
 
@@ -191,7 +197,7 @@ final private[tree] class ManifestListWrite(
 
   /** The added files of one manifest each: of one spec and content, and about the target size. */
   private def groups(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
-    val target = TableProperty.of(TableProperty.ManifestTargetSize, header.properties)
+    val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
     val kinds = files.map(f => kind(f.file)).distinct
     val byKind = files.groupBy(f => kind(f.file))
     kinds.flatMap(k => ManifestListWrite.rolled(byKind(k), target)(_.file))
@@ -202,12 +208,12 @@ final private[tree] class ManifestListWrite(
 
   /** Written, unless an earlier attempt has written the same. */
   private def newManifest(files: Vector[NewFile]): (NewManifest, WrittenManifest) =
-    reuse.flatMap(_.newManifests.find(_.holds(files, header.formatVersion))) match {
+    earlier.flatMap(_.newManifests.find(_.holds(files, version))) match {
       case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
       case None =>
         val (specId, content) = kind(files.head.file)
-        val written = write(content, header.specs(specId), files.map(added))
-        (NewManifest(written.manifest, header.formatVersion, files), written)
+        val written = write(content, table.specs.byId(specId), files.map(added))
+        (NewManifest(written.manifest, version, files), written)
     }
 
   private def write(content: ManifestContent, spec: PartitionSpec, rows: Vector[ManifestEntry]): WrittenManifest = {
@@ -217,9 +223,9 @@ final private[tree] class ManifestListWrite(
     val manifest = Manifests.write(
       files,
       path,
-      header.formatVersion,
+      version,
       content,
-      header.schema,
+      table.schema,
       spec,
       header.snapshotId,
       rows.iterator,
@@ -228,11 +234,13 @@ final private[tree] class ManifestListWrite(
     WrittenManifest(manifest, rows)
   }
 
+  private def partOf(manifest: ManifestFile): ManifestPart = new ManifestPart(manifest, table.specs)
+
   private def keepRows(created: Vector[WrittenManifest], listed: Vector[ManifestFile]): Unit = {
     val byPath = listed.map(m => m.path -> m).toMap
     created.filter(_.rows.nonEmpty).foreach { w =>
       val manifest = byPath(w.manifest.path)
-      tree.keep(manifest, inherited(w.rows, manifest))
+      cache.keepEntries(partOf(manifest).cacheKey(io), inherited(w.rows, manifest))
     }
   }
 

@@ -2,7 +2,7 @@ package iceberglite.tree
 
 import scala.collection.mutable.ArrayBuffer
 
-import iceberglite.spec.{ManifestContent, ManifestFile, TableProperty}
+import iceberglite.spec.{ManifestContent, ManifestFile, PartSummary, TableProperty}
 
 /**
  * Which of the manifests that a commit carries over are to become one, so that a table of many small commits is not one
@@ -16,18 +16,18 @@ import iceberglite.spec.{ManifestContent, ManifestFile, TableProperty}
 private[tree] object ManifestMerging {
 
   /** Manifests to be merged, or one that stays, in the order of the list. */
-  type Bin = Vector[ManifestFile]
+  type Bin = Vector[ManifestPart]
 
   /**
    * @param kept the manifests that are carried over, newest first
    * @param fresh those that the commit writes itself
    */
-  def bins(kept: Vector[ManifestFile], fresh: Vector[ManifestFile], properties: Map[String, String]): Vector[Bin] =
+  def bins(kept: Vector[ManifestPart], fresh: Vector[ManifestFile], properties: Map[String, String]): Vector[Bin] =
     if (!TableProperty.of(TableProperty.ManifestMerge, properties)) kept.map(Vector(_))
     else {
       val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
       val minCount = TableProperty.of(TableProperty.ManifestMinCountToMerge, properties)
-      val growing = ManifestContent.all.flatMap(c => (fresh ++ kept).find(_.content == c)).map(group).toSet
+      val growing = ManifestContent.all.flatMap(c => (fresh.iterator ++ kept.iterator: Iterator[PartSummary]).find(_.content == c)).map(group).toSet
       val packed = kept.map(group).distinct.flatMap { g =>
         val bins = packFromEnd(kept.filter(group(_) == g), target)
         val newest = bins.head.size + fresh.count(group(_) == g)
@@ -37,11 +37,11 @@ private[tree] object ManifestMerging {
       packed.sortBy(bin => position(bin.head.path))
     }
 
-  private def group(m: ManifestFile): (ManifestContent, Int) = (m.content, m.partitionSpecId)
+  private def group(m: PartSummary): (ManifestContent, Int) = (m.content, m.specId)
 
   /** Fills from the end, so that what is under-filled is the newest. */
-  private def packFromEnd(manifests: Vector[ManifestFile], target: Long): Vector[Bin] = {
-    val bins = ArrayBuffer(Vector.empty[ManifestFile])
+  private def packFromEnd(manifests: Vector[ManifestPart], target: Long): Vector[Bin] = {
+    val bins = ArrayBuffer(Vector.empty[ManifestPart])
     var size = 0L
     manifests.reverseIterator.foreach { m =>
       if (size + m.length > target && bins.last.nonEmpty) {

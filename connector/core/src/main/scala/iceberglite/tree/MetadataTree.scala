@@ -2,62 +2,97 @@ package iceberglite.tree
 
 import java.util.UUID
 
-import iceberglite.io.FileIO
 import iceberglite.spec._
 
 /**
- * What the files of a snapshot are, and how a commit writes them. Open by design: versions 1 to 3 hang on a manifest
- * list ([[ManifestListTree]]), and nobody outside this package knows it.
+ * A form of metadata tree: how the files of a snapshot are listed, and how a commit writes the list. Open by design: a form
+ * is one member of [[MetadataTrees]], and nothing outside of its package knows its files.
  */
 trait MetadataTree {
 
-  /** The manifests of a snapshot, data and deletes, in the order of the list. */
-  def manifests(snapshot: Snapshot): Vector[ManifestFile]
-
   /**
-   * The rows of a manifest, deleted ones too, with everything inherited. Files of one manifest and one partition share
-   * one [[PartitionTuple]] by reference, so that what depends on it is computed once.
+   * Whether a tree is of this form.
+   *
+   * @param path that the snapshot names
+   * @param head the first bytes of that file, which are read only if they are asked for
    */
-  def entries(manifest: ManifestFile): Iterator[ManifestEntry]
+  def opens(path: String, head: => Array[Byte]): Boolean
+
+  /** Whether commits to tables of the version write this form. */
+  def writes(version: FormatVersion): Boolean
+
+  /** The files of a snapshot. @param cache where decoded parts are kept; [[ManifestCache.Off]] keeps none */
+  def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
   /**
    * Writes the tree of a new snapshot: everything but table metadata. When it throws, it leaves no file behind.
    *
-   * @param reuse what an earlier attempt of the same commit wrote, with the same snapshot id: its manifests of added
-   *   files are taken again where they would be the same (spec: "Sequence Number Inheritance" makes that possible), and
-   *   its regrouped manifests where those that they stand for are all still there
+   * @param table the version of the table that the commit is based on
+   * @param parent the files of the snapshot that the new one follows, of any form
+   * @param earlier what an earlier attempt of the same commit wrote, with the same snapshot id, to be used again as far
+   *   as it would be the same
+   * @param cache keeps what is written
    */
-  def write(header: TreeHeader, changes: FileChanges, reuse: Option[WrittenTree]): WrittenTree
+  def write(
+      header: TreeHeader,
+      table: TreeTable,
+      parent: Option[SnapshotFiles],
+      changes: FileChanges,
+      earlier: Option[WrittenTree],
+      cache: ManifestCache
+  ): WrittenTree
 }
 
 object MetadataTree {
+  private val HeadBytes = 16
 
-  /** The tree of a table. */
-  def of(io: FileIO, metadata: TableMetadata): MetadataTree = of(io, metadata, ManifestCache.of(io))
-
-  /** @param cache where decoded manifests are kept; [[ManifestCache.Off]] keeps none */
-  def of(io: FileIO, metadata: TableMetadata, cache: ManifestCache): MetadataTree =
-    of(io, metadata, metadata.schema, cache)
+  /** The files of a snapshot, with the cache of the table's storage. */
+  def at(snapshot: Snapshot, table: TreeTable): SnapshotFiles = at(snapshot, table, ManifestCache.of(table.io))
 
   /**
-   * The same with partition values of the types that they have under `schema`, perhaps that of an old snapshot.
-   *
+   * @param cache where decoded parts are kept; [[ManifestCache.Off]] keeps none
    * @throws IcebergError.Unsupported the table is encrypted: this is the way to its files, to read and to write
    */
-  def of(io: FileIO, metadata: TableMetadata, schema: Schema, cache: ManifestCache): MetadataTree = {
-    Encryption.refuse(metadata)
-    new ManifestListTree(io, metadata.specsById, PartitionSources.schema(metadata, schema), cache)
+  def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
+    Encryption.refuse(table.metadata)
+    of(snapshot, table).at(snapshot, table, cache)
+  }
+
+  /** Writes the tree of a new snapshot in the form of the table's format version. */
+  def write(
+      header: TreeHeader,
+      table: TreeTable,
+      changes: FileChanges,
+      earlier: Option[WrittenTree],
+      cache: ManifestCache
+  ): WrittenTree = {
+    Encryption.refuse(table.metadata)
+    val version = table.metadata.formatVersion
+    val tree = MetadataTrees.all.find(_.writes(version)).getOrElse(
+      throw IcebergError.Unsupported(s"a commit to ${table.name}, of format version $version", "Upgrade iceberg-lite")
+    )
+    tree.write(header, table, header.parent.map(at(_, table, cache)), changes, earlier, cache)
+  }
+
+  /** Version 1 may name manifests instead of one file: that is the oldest form. */
+  private def of(snapshot: Snapshot, table: TreeTable): MetadataTree = snapshot.manifestList match {
+    case Some(path) if MetadataTrees.all.size > 1 =>
+      lazy val head = table.io.readRange(path, 0, HeadBytes)
+      MetadataTrees.all.find(_.opens(path, head)).getOrElse(throw IcebergError.UnreadableFile(
+        path,
+        "metadata tree",
+        s"It is of no form that this release reads, and snapshot ${snapshot.snapshotId} of ${table.name} names it. " +
+          "Upgrade iceberg-lite, or restore the file"
+      ))
+    case _ => MetadataTrees.all.last
   }
 }
 
-/** Which files a commit takes out of a snapshot. */
-trait FileSelector {
-
-  /** False only where no entry of the manifest is to be removed: it is carried over unread. */
-  def mightMatch(manifest: ManifestFile): Boolean
+/** Decides which files a commit removes from a snapshot. A part that cannot match is carried over unread. */
+trait FileSelector extends PartFilter {
 
   /**
-   * Whether a live entry is removed. Called once an attempt for each live entry of the manifests that might match, from
+   * Whether a live entry is removed. Called once in each attempt for each live entry of the parts that might match, by
    * several threads.
    *
    * @throws iceberglite.spec.IcebergError.ValidationFailed where the entry forbids the commit
@@ -67,9 +102,9 @@ trait FileSelector {
 
 object FileSelector {
 
-  /** Removes nothing, as an append does. */
-  object Nothing extends FileSelector {
-    override def mightMatch(manifest: ManifestFile): Boolean = false
+  /** Removes no file, as an append does. */
+  object NoFiles extends FileSelector {
+    override def mightMatch(part: PartSummary): Boolean = false
     override def removes(entry: ManifestEntry): Boolean = false
   }
 }
@@ -83,30 +118,30 @@ object FileSelector {
  */
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 
-/** How a commit spreads the live files of some manifests over new ones: files that are near each other share one. */
-trait Regrouping {
+/** How a commit spreads the live files of some parts over new ones: files of near partitions share a part. */
+trait ManifestRewrite {
 
-  /** The manifests that are to be replaced, of those that are there. */
-  def chosen(manifests: Vector[ManifestFile]): Vector[ManifestFile]
+  /** Chooses the parts that are replaced. */
+  def chosen[P <: PartSummary](parts: Vector[P]): Vector[P]
 
-  /** The order of files of one spec; manifests are cut from it. */
+  /** The order of files of one spec; parts are cut from it. */
   def order(spec: PartitionSpec): Ordering[PartitionTuple]
 }
 
 /**
  * What a commit does to the files of a snapshot.
  *
- * @param added new files, data or deletes, of any spec; their numbers and first row ids are assigned by the commit
- * @param addedOlder the same with data sequence numbers of their own
+ * @param added new files, data or deletes, of any spec; the commit assigns their numbers and first row ids
+ * @param addedOlder new files with data sequence numbers of their own
  * @param merges whether small manifests may become one, by the table's properties
- * @param regroup manifests that are written anew without a change to their files
+ * @param rewrite rewrites manifests without a change to their files
  */
 final case class FileChanges(
     added: Vector[ContentFile],
-    remove: FileSelector = FileSelector.Nothing,
+    remove: FileSelector = FileSelector.NoFiles,
     addedOlder: Vector[OlderFile] = Vector.empty,
     merges: Boolean = true,
-    regroup: Option[Regrouping] = None
+    rewrite: Option[ManifestRewrite] = None
 ) {
 
   /** All new files. */
@@ -119,79 +154,43 @@ final case class FileChanges(
  * @param parent the snapshot it is built on
  * @param firstRowId version 3: the table's next row id; `None` before
  * @param metadataPath the directory of the metadata files
- * @param commitId names the files of this snapshot; no other snapshot has it, also not one of the same transaction
- * @param attempt how often this commit has been tried before; two attempts name no file alike
+ * @param commitId names the files of this snapshot; no other snapshot has it, not even one of the same transaction
+ * @param attempt how often this commit has been tried before; no two attempts use the same file name
  */
 final case class TreeHeader(
-    formatVersion: FormatVersion,
     snapshotId: Long,
     parent: Option[Snapshot],
     sequenceNumber: Long,
     firstRowId: Option[Long],
-    schema: Schema,
-    specs: Map[Int, PartitionSpec],
-    properties: Map[String, String],
     metadataPath: String,
     commitId: UUID,
     attempt: Int
 )
 
-/** A file that a commit adds, with its data sequence number if it has one of its own. */
-final case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
+/** What an attempt of a commit has written. What a later attempt uses again is known to the tree alone. */
+trait WrittenTree {
 
-/** A manifest of added files, and what another one must be like to be the same. */
-final case class NewManifest(manifest: ManifestFile, version: FormatVersion, files: Vector[NewFile]) {
+  /** The path for the snapshot's `manifest-list`. */
+  def pointer: String
 
-  /** The files are those that the action holds, so that it is enough to ask whether they are the same objects. */
-  private[tree] def holds(others: Vector[NewFile], by: FormatVersion): Boolean =
-    version == by && files.size == others.size &&
-      files.zip(others).forall { case (a, b) => (a.file eq b.file) && a.sequenceNumber == b.sequenceNumber }
-}
+  /** Version 3: how many row ids the snapshot takes (its `added-rows`). */
+  def addedRows: Option[Long]
 
-/**
- * Manifests that stand for others, with the same live files.
- *
- * @param processed how many files that were
- */
-final case class RegroupedManifests(
-    from: Vector[ManifestFile],
-    to: Vector[ManifestFile],
-    version: FormatVersion,
-    processed: Int
-)
+  /** The added files, as they were handed in. */
+  def added: Vector[ContentFile]
 
-/**
- * What an attempt has written.
- *
- * @param manifestList the path for the snapshot's `manifest-list`
- * @param addedRows version 3: how many row ids the snapshot takes (its `added-rows`)
- * @param added the added files, as they were handed in
- * @param removed the removed entries, as they were while live
- * @param manifests all of the snapshot's manifests
- * @param newManifests the manifests of the added files; a later attempt takes them again
- * @param regrouped the manifests that were written anew, if that was asked for and there was something to do
- * @param written every file that this attempt wrote; not those that it took from an earlier one
- * @param created how many of `manifests` are new with this snapshot (summary `manifests-created`)
- * @param kept how many are the parent's (`manifests-kept`)
- * @param replaced how many of the parent's with live files were rewritten or merged (`manifests-replaced`)
- */
-final case class WrittenTree(
-    manifestList: String,
-    addedRows: Option[Long],
-    added: Vector[ContentFile],
-    removed: Vector[ManifestEntry],
-    manifests: Vector[ManifestFile],
-    newManifests: Vector[NewManifest],
-    regrouped: Option[RegroupedManifests],
-    written: Vector[String],
-    created: Int,
-    kept: Int,
-    replaced: Int
-) {
+  /** The removed entries, as they were while live. */
+  def removed: Vector[ManifestEntry]
 
-  /** Whether the snapshot differs from its parent in more than its manifest list. */
-  def changesFiles: Boolean = added.nonEmpty || removed.nonEmpty || regrouped.nonEmpty
+  /** Whether the tree lists other files, or lists them otherwise, than that of its parent. */
+  def changesFiles: Boolean
 
-  /** What the snapshot needs: of the files of all attempts, the rest may go once this one is committed. */
-  lazy val references: Set[String] = manifests.map(_.path).toSet + manifestList
+  /** Every file that this attempt wrote; not those that it took from an earlier one. */
+  def written: Vector[String]
+
+  /** The files of the tree: of the files that all attempts wrote, the others may go once this one is committed. */
+  def references: Set[String]
+
+  /** Entries of the snapshot's summary that describe the tree (spec: "Metadata Counts"). */
+  def summary: Map[String, String]
 }

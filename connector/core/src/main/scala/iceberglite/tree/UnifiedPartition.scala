@@ -11,7 +11,7 @@ import iceberglite.spec.transform.Void
  * its spec lacks.
  */
 final class UnifiedPartition(metadata: TableMetadata) {
-  private val sources: Schema = PartitionSources.schema(metadata, metadata.schema)
+  private val sources: Schema = PartitionSpecs.sources(metadata, metadata.schema)
   private val newestFirst: Vector[PartitionSpec] = metadata.specs.sortBy(-_.specId)
   private val ids: Vector[Int] = metadata.specs.flatMap(_.fields).map(_.fieldId).distinct.sorted
 

@@ -10,7 +10,7 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Literal.{DateLiteral, DoubleLiteral, IntLiteral, StringLiteral}
 import iceberglite.spec.Type._
 import iceberglite.spec.transform.{Bucket, Day, Identity, Void}
-import iceberglite.tree.{MetadataTree, TestTable}
+import iceberglite.tree.{OfManifests, TestTable, TreeReader}
 import iceberglite.tree.TestTable._
 
 class MetadataTablesSuite extends AnyFunSuite {
@@ -157,6 +157,12 @@ class MetadataTablesSuite extends AnyFunSuite {
     t.commit(Vector.empty, removing("a"))
     assert(rows(t, "files").map(fileName).sorted == Vector("b.parquet", "c.parquet"))
     assert(rows(t, "files", Some(t.metadata.snapshot(1))).map(fileName) == Vector("a.parquet", "b.parquet"))
+    assert(rows(t, "all_data_files").map(fileName).toSet == Set("a.parquet", "b.parquet", "c.parquet"))
+  }
+
+  test("all_data_files has a row for each manifest that lists a file as live", OfManifests) {
+    val t = evolved
+    t.commit(Vector.empty, removing("a"))
     assert(rows(t, "all_data_files").map(fileName).sorted ==
       Vector("a.parquet", "b.parquet", "b.parquet", "c.parquet"))
   }
@@ -194,7 +200,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(deletes.head("referenced_data_file") == Some("mem:/t/data/a.parquet"))
   }
 
-  test("entries shows deleted files and the numbers of each") {
+  test("entries shows deleted files and the numbers of each", OfManifests) {
     val t = evolved
     t.commit(Vector.empty, removing("a"))
     val shown = rows(t, "entries").map { r =>
@@ -208,7 +214,7 @@ class MetadataTablesSuite extends AnyFunSuite {
     ))
   }
 
-  test("manifests shows counts by content and summaries as a person reads them") {
+  test("manifests shows counts by content and summaries as a person reads them", OfManifests) {
     val t = evolved
     t.append(positionDeletes("p", partition = day(1)))
     val found = rows(t, "manifests")
@@ -219,15 +225,15 @@ class MetadataTablesSuite extends AnyFunSuite {
     assert(rows(t, "all_manifests").map(_("reference_snapshot_id")) == Vector(1L, 2L, 2L, 3L, 3L, 3L))
   }
 
-  test("what a manifest list leaves out of required columns comes from the manifest") {
+  test("what a manifest list leaves out of required columns comes from the manifest", OfManifests) {
     val byWeight = PartitionSpec(0, Vector(PartitionField(7, 1000, "weight", Identity)))
     val weighed = schema.copy(fields = schema.fields :+ NestedField.optional(7, "weight", DoubleType))
     val t = new TestTable(weighed, Vector(byWeight))
     def at(weight: Double): PartitionTuple = PartitionTuple(Vector(Some(DoubleLiteral(weight))))
     t.append(file("a", at(1)), file("b", at(2)))
     t.append(file("c", at(Double.NaN)))
-    val tree = MetadataTree.of(t.table.io, t.metadata)
-    val values = new ManifestValues(t.metadata, tree)
+    val tree = new TreeReader(t.table.io, t.metadata)
+    val values = new ManifestValues(t.metadata, tree.files(t.metadata.currentSnapshot.get))
     val found = tree.manifests(t.metadata.currentSnapshot.get).map { m =>
       val sparse = m.copy(
         addedFilesCount = None,

@@ -16,7 +16,7 @@ import iceberglite.spec._
 import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.FastAppend
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** A file without an end, a sparse one and a pipe are errors that name the file, in bounded time and memory. */
 class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
@@ -85,7 +85,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     val tables = new PathTables(io, environment)
     val table = tables.create(s"$directory/t", unpartitioned()).transaction(Map.empty, environment)
       .add(new FastAppend(Vector(file("x")))).commit()
-    val tree = MetadataTree.of(io, table.metadata, ManifestCache.Off)
+    val tree = new TreeReader(io, table.metadata, ManifestCache.Off)
     val list = table.currentSnapshot.get.manifestList.get
     val manifest = tree.manifests(table.currentSnapshot.get).head
     val whole = Files.readAllBytes(Paths.get(manifest.path))

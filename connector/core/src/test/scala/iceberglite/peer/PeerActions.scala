@@ -17,7 +17,7 @@ import iceberglite.spec._
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.table.action.Action
 import iceberglite.table.{Actions, MemoryFileIO}
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** One table of ours and one of Apache Iceberg's, to which the same is done. */
 final class PeerActions(val ours: Actions) {
@@ -93,8 +93,8 @@ final class PeerActions(val ours: Actions) {
   }
 
   private def files(io: FileIO, m: TableMetadata, s: Snapshot, place: Map[Long, Int]): Set[Any] = {
-    val tree = MetadataTree.of(io, m, ManifestCache.Off)
-    tree.manifests(s).flatMap(tree.entries(_).filter(_.isLive)).map { e =>
+    val tree = new TreeReader(io, m, ManifestCache.Off)
+    tree.live(s).map { e =>
       val f = e.file
       (
         f.content,

@@ -81,9 +81,8 @@ class ReadBackSuite extends AnyFunSuite with TemporaryDirectory {
     def ours: Set[(Long, String)] = {
       val now = table
       val scan = TableScan(
-        now,
+        now.tree(),
         now.currentSnapshot,
-        now.schema,
         expr.Expression.AlwaysTrue,
         caseSensitive = true,
         ManifestCache.Off

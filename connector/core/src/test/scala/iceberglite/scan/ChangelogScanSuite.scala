@@ -42,12 +42,12 @@ class ChangelogScanSuite extends AnyFunSuite {
   }
 
   private def state(table: Table, at: Snapshot, filter: Expression): Vector[Record] = {
-    val scan = TableScan(table, Some(at), table.schema, filter, caseSensitive = true, ManifestCache.Off)
+    val scan = TableScan(table.tree(), Some(at), filter, caseSensitive = true, ManifestCache.Off)
     rows(table, scan.plan().tasks, columns(table))
   }
 
   private def changelog(table: Table, range: SnapshotRange, filter: Expression): Vector[FileScanTask] =
-    ChangelogScan(table, range, table.schema, filter, _ => true, caseSensitive = true, ManifestCache.Off).plan().tasks
+    ChangelogScan(table.tree(), range, filter, _ => true, caseSensitive = true, ManifestCache.Off).plan().tasks
 
   private def all(table: Table, head: Snapshot): SnapshotRange =
     SnapshotRange.of(table.metadata, Some(head), None, RangeStart.Oldest, RangeEnd.Newest)
@@ -127,7 +127,7 @@ class ChangelogScanSuite extends AnyFunSuite {
           val end = RangeEnd.With(line(until).snapshotId)
           val range = SnapshotRange.of(table.metadata, Some(head), None, start, end)
           assert(range.snapshots == line.slice(from + 1, until + 1))
-          val scan = IncrementalScan(table, range, table.schema, filter, caseSensitive = true, ManifestCache.Off)
+          val scan = IncrementalScan(table.tree(), range, filter, caseSensitive = true, ManifestCache.Off)
           val appends = range.snapshots.filter(_.operation.contains("append")).map(_.snapshotId).toSet
           val inserts = changelog(table, range, filter)
             .filter(t => isInsert(t) && t.change.exists(c => appends(c.snapshotId)))

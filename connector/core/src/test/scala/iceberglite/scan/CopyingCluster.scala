@@ -2,23 +2,24 @@ package iceberglite.scan
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 
-import iceberglite.spec.{ManifestContent, ManifestFile}
+import iceberglite.spec.ManifestContent
+import iceberglite.tree.FilePart
 
-/** Reads manifests as another JVM would: by a copy of what it is asked, from what ManifestFile it needs. */
-final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.toSet) extends ManifestCluster {
+/** Reads parts as another JVM would: by copies of the parts and of the reading. */
+final class CopyingCluster(contents: Set[ManifestContent] = ManifestContent.all.toSet) extends PlanningCluster {
   var manifestsRead = 0
   var bytesTaken = 0L
 
-  override def takes(manifests: Vector[ManifestFile]): Boolean = contents(manifests.head.content)
+  override def takes(parts: Vector[FilePart]): Boolean = contents(parts.head.content)
 
   override def read(
-      manifests: Vector[ManifestFile],
-      reading: ManifestReading,
+      parts: Vector[FilePart],
+      reading: PartReading,
       oldest: Long
   ): Iterator[Array[Byte]] = {
     val there = copied(reading)
-    manifests.iterator.map { m =>
-      val bytes = there.packed(copied(m.forReading), oldest)
+    parts.iterator.map { part =>
+      val bytes = there.packed(copied(part.forReading), oldest)
       manifestsRead += 1
       bytesTaken += bytes.length
       bytes

@@ -31,9 +31,8 @@ class KeptMetricsSuite extends AnyFunSuite {
 
   private def plan(t: TestTable, keeps: KeptMetrics, filter: Expression = AlwaysTrue): ScanPlan =
     TableScan(
-      t.table,
+      t.table.tree(schema),
       t.metadata.currentSnapshot,
-      schema,
       filter,
       caseSensitive = true,
       ManifestCache.Off,
@@ -87,9 +86,8 @@ class KeptMetricsSuite extends AnyFunSuite {
     val cluster = new CopyingCluster
     val keeps = KeptMetrics.Of(Set.empty)
     val found = TableScan(
-      t.table,
+      t.table.tree(schema),
       t.metadata.currentSnapshot,
-      schema,
       AlwaysTrue,
       caseSensitive = true,
       ManifestCache.Off,

@@ -84,7 +84,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
       t.append(files: _*)
     }
-    val plan = TableScan(t.table, t.metadata.currentSnapshot, schema, c.filter, caseSensitive = true, cache).plan()
+    val plan = TableScan(t.table.tree(schema), t.metadata.currentSnapshot, c.filter, caseSensitive = true, cache).plan()
     val bound = Bind(c.filter, schema, caseSensitive = true)
     def holds(e: Expression, row: Row): Boolean = Evaluate.rows[Row](e, id => _(id)).apply(row)
     val residuals = plan.tasks.map(task => task.file.path -> task.residual).toMap
@@ -97,7 +97,7 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     prunedFiles += plan.report.prunedFiles
     val inOrder = t.live.map(_.file.path).filter(residuals.contains)
     assert(plan.tasks.map(_.file.path) == inOrder)
-    val scan = TableScan(t.table, t.metadata.currentSnapshot, schema, c.filter, caseSensitive = true, cache)
+    val scan = TableScan(t.table.tree(schema), t.metadata.currentSnapshot, c.filter, caseSensitive = true, cache)
     checked += 1
     if (checked % 5 == 0) checkElsewhere(scan, plan)
     checkStopped(scan, plan)

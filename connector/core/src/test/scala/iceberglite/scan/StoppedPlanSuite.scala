@@ -8,7 +8,7 @@ import iceberglite.spec.Type.{IntType, StringType}
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal}
 import iceberglite.spec.transform.Identity
-import iceberglite.tree.{ManifestCache, TestTable}
+import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable._
 
 /** Plans that stop when they have rows enough. */
@@ -24,11 +24,11 @@ class StoppedPlanSuite extends AnyFunSuite {
   }
 
   private def scan(t: TestTable, filter: Expression = AlwaysTrue): TableScan =
-    TableScan(t.table, t.metadata.currentSnapshot, schema, filter, caseSensitive = true, ManifestCache.Off)
+    TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Off)
 
   private def names(plan: ScanPlan): Vector[String] = plan.tasks.map(t => nameOf(t.file))
 
-  test("a plan for a few rows reads one manifest of many, and no file more than it needs") {
+  test("a plan for a few rows reads one manifest of many, and no file more than it needs", OfManifests) {
     val t = tableOf(40)
     val reads = t.io.reads.get
     val plan = scan(t).plan(Some(7))
@@ -37,7 +37,7 @@ class StoppedPlanSuite extends AnyFunSuite {
     assert(plan.report == ScanReport("lite.db.t", Some(40), 40, 39, Some(40), 0, 1, 10, 1000))
   }
 
-  test("a plan for more rows reads more manifests at once, and stops at the file that makes them full") {
+  test("a plan for more rows reads more manifests at once, and stops at the file that makes them full", OfManifests) {
     val t = tableOf(40)
     val plan = scan(t).plan(Some(81))
     assert(names(plan) == (31 to 39).reverse.map(i => s"f$i").toVector)

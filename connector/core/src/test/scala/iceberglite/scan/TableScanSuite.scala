@@ -10,7 +10,7 @@ import iceberglite.spec.Type.{IntType, LongType, StringType}
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, Equal, GreaterThan}
 import iceberglite.spec.transform.{Bucket, Identity}
-import iceberglite.tree.{ManifestCache, TestTable}
+import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable._
 
 class TableScanSuite extends AnyFunSuite {
@@ -37,7 +37,7 @@ class TableScanSuite extends AnyFunSuite {
   private def above(column: String, value: Int): Expression = GreaterThan(Term.Named(column), IntLiteral(value))
 
   private def plan(t: TestTable, filter: Expression, caseSensitive: Boolean = true): ScanPlan =
-    TableScan(t.table, t.metadata.currentSnapshot, t.metadata.schema, filter, caseSensitive, ManifestCache.Off).plan()
+    TableScan(t.table.tree(), t.metadata.currentSnapshot, filter, caseSensitive, ManifestCache.Off).plan()
 
   private def names(plan: ScanPlan): Vector[String] = plan.tasks.map(t => nameOf(t.file))
 
@@ -52,7 +52,7 @@ class TableScanSuite extends AnyFunSuite {
     t
   }
 
-  test("a scan without a filter takes all files, in the order of manifests and files") {
+  test("a scan without a filter takes all files, in the order of manifests and files", OfManifests) {
     val p = plan(sample, AlwaysTrue)
     assert(names(p) == Vector("c1", "a1", "b1", "a2"))
     assert(p.tasks.forall(t => t.residual == AlwaysTrue && t.isWholeFile))
@@ -61,7 +61,7 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "a partition filter skips manifests by their summaries and files by their partitions, and leaves no residual",
+    "a partition filter skips manifests by their summaries and files by their partitions, and leaves no residual", OfManifests,
     ScanRules.skippedManifests,
     ScanRules.residuals
   ) {
@@ -122,11 +122,11 @@ class TableScanSuite extends AnyFunSuite {
     val cache = new ManifestCache(1 << 20)
     (1 to 2).foreach { _ =>
       val now = t.metadata.currentSnapshot
-      assert(names(TableScan(t.table, now, promoted, above("amount", 2), caseSensitive = true, cache).plan()) == Vector(
+      assert(names(TableScan(t.table.tree(promoted), now, above("amount", 2), caseSensitive = true, cache).plan()) == Vector(
         "f4",
         "f3"
       ))
-      assert(names(TableScan(t.table, old, schema, above("amount", 1), caseSensitive = true, cache).plan()) == Vector(
+      assert(names(TableScan(t.table.tree(schema), old, above("amount", 1), caseSensitive = true, cache).plan()) == Vector(
         "f2",
         "f3"
       ))
@@ -155,7 +155,7 @@ class TableScanSuite extends AnyFunSuite {
     assert(pieces.size == 4 && pieces.forall(_.deletes.size == 1))
   }
 
-  test("delete manifests of partitions that the filter rules out are not read", ScanRules.skippedManifests) {
+  test("delete manifests of partitions that the filter rules out are not read", OfManifests, ScanRules.skippedManifests) {
     val t = sample
     t.append(positionDeletes("d", partition = part("a")))
     val reads = t.io.reads.get

@@ -1,6 +1,7 @@
 package iceberglite.sim
 
 import iceberglite.spec.TableMetadata
+import iceberglite.tree.SeenParts
 
 /**
  * Everything that the table refers to is there; and what is there besides is the litter of a writer that died or does
@@ -23,9 +24,8 @@ object FilesAccounted extends Check {
   /** Metadata is written ahead of the pointer, so that the log may name files that were deleted since. */
   private def referenced(history: CheckedHistory, metadata: TableMetadata): Set[String] = {
     val trees = metadata.snapshots.map { snapshot =>
-      val manifests = history.reader.manifests(metadata, snapshot)
-      val files = manifests.flatMap(history.reader.entries(metadata, _).filter(_.isLive).map(_.file.path))
-      snapshot.manifestList.toSet ++ manifests.map(_.path) ++ files
+      val tree = history.reader.files(metadata, snapshot).reachable(new SeenParts).metadata
+      tree.toSet ++ history.reader.live(metadata, snapshot).map(_.file.path)
     }
     trees.flatten.toSet ++ metadata.metadataLog.map(_.metadataFile)
   }

@@ -10,13 +10,12 @@ import iceberglite.spec.transform.Bucket
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action._
 import iceberglite.table.{Destination, Isolation, IsolationLevel, Table, TestTables}
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Faults that the simulation found, as small as they can be told. */
 class FoundFaultsSuite extends AnyFunSuite {
   private def entries(table: Table): Vector[ManifestEntry] = {
-    val tree = MetadataTree.of(table.io, table.metadata, ManifestCache.Off)
-    table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive))
+    new TreeReader(table.io, table.metadata).live
   }
 
   private def withTable(byCategory: Boolean, properties: (String, String)*)(body: FailingTable => Unit): Unit = {
@@ -48,9 +47,9 @@ class FoundFaultsSuite extends AnyFunSuite {
       f.onCall(f.swap, () => f.other("third"))
       val regrouped = f.commit(upgraded, new RewriteManifests())
       val before = regrouped.metadata.snapshot(regrouped.currentSnapshot.flatMap(_.parentSnapshotId).get)
-      val tree = MetadataTree.of(regrouped.io, regrouped.metadata, ManifestCache.Off)
+      val tree = new TreeReader(regrouped.io, regrouped.metadata, ManifestCache.Off)
       def ids(of: Vector[ManifestEntry]) = of.map(e => e.file.path -> e.file.firstRowId).toMap
-      assert(ids(entries(regrouped)) == ids(tree.manifests(before).flatMap(tree.entries)))
+      assert(ids(entries(regrouped)) == ids(tree.entries(before)))
     }
   }
 

@@ -54,10 +54,13 @@ object Numbers extends Check {
   ): Vector[String] = {
     val parent = snapshot.parentSnapshotId.toVector.flatMap(id => history.reader.live(metadata, metadata.snapshot(id)))
     val before = parent.map(e => key(e) -> numbered(e)).toMap
-    history.reader.manifests(metadata, snapshot).flatMap { manifest =>
-      val live = history.reader.entries(metadata, manifest).filter(_.isLive)
+    val files = history.reader.files(metadata, snapshot)
+    val manifests = files.manifests.map(m => m.path -> m).toMap
+    files.parts.flatMap { part =>
+      val live = files.entries(part).filter(_.isLive).toVector
       live.foreach(e => e.file.firstRowId.foreach(first => seen += ((first, first + e.file.recordCount, e.file.path))))
-      ofManifest(snapshot, manifest, live) ++ live.flatMap(e => ofEntry(snapshot, metadata, e, before.get(key(e))))
+      manifests.get(part.path).toVector.flatMap(ofManifest(snapshot, _, live)) ++
+        live.flatMap(e => ofEntry(snapshot, metadata, e, before.get(key(e))))
     }.map(reason => s"snapshot ${snapshot.snapshotId}: $reason")
   }
 

@@ -5,7 +5,7 @@ import java.util.concurrent.{CountDownLatch, Executors, Semaphore, ThreadFactory
 import scala.collection.mutable.ArrayBuffer
 import scala.util.Random
 
-import iceberglite.tree.InParallel
+import iceberglite.tree.MetadataPool
 
 /**
  * Runs writers in threads of which one at a time is at work: it has the turn until it calls [[pause]], where the dice
@@ -31,7 +31,7 @@ final class Schedule(random: Random, stay: Double) {
     bodies.zipWithIndex.foreach { case (body, writer) =>
       Schedule.threads.execute { () =>
         turns(writer).acquireUninterruptibly()
-        try InParallel.alone(body())
+        try MetadataPool.alone(body())
         catch { case e: Throwable => failures :+= e }
         finally {
           alive = alive.filterNot(_ == writer)

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import iceberglite.io.FileIO
 import iceberglite.io.puffin.DeletionVectorFiles
 import iceberglite.spec._
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, SnapshotFiles, TreeReader}
 
 /** A snapshot is not what any may be. */
 final class BrokenSnapshot(message: String) extends RuntimeException(message)
@@ -18,13 +18,13 @@ final class SnapshotReader(io: FileIO, contents: PretendedContents) {
   private val cache = new ManifestCache(64L << 20)
   private val vectors = mutable.Map.empty[(String, Option[Long]), Set[Int]]
 
-  def manifests(metadata: TableMetadata, snapshot: Snapshot): Vector[ManifestFile] = tree(metadata).manifests(snapshot)
+  def files(metadata: TableMetadata, snapshot: Snapshot): SnapshotFiles =
+    new TreeReader(io, metadata, cache).files(snapshot)
 
-  def entries(metadata: TableMetadata, manifest: ManifestFile): Vector[ManifestEntry] =
-    tree(metadata).entries(manifest).toVector
-
-  def live(metadata: TableMetadata, snapshot: Snapshot): Vector[ManifestEntry] =
-    manifests(metadata, snapshot).flatMap(entries(metadata, _).filter(_.isLive))
+  def live(metadata: TableMetadata, snapshot: Snapshot): Vector[ManifestEntry] = {
+    val found = files(metadata, snapshot)
+    found.parts.flatMap(found.entries(_).filter(_.isLive))
+  }
 
   /** @throws BrokenSnapshot a file is listed twice, or has two deletion vectors */
   def rows(metadata: TableMetadata, snapshot: Snapshot): Rows = {
@@ -66,6 +66,4 @@ final class SnapshotReader(io: FileIO, contents: PretendedContents) {
       positions.result()
     }
   )
-
-  private def tree(metadata: TableMetadata): MetadataTree = MetadataTree.of(io, metadata, cache)
 }

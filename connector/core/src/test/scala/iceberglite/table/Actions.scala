@@ -12,7 +12,7 @@ import iceberglite.spec.expr.Expression.{Equal, LessThan}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.TreeReader
 
 /** A table in memory for tests of actions, the files that go into it, and what is in it afterwards. */
 final class Actions(creation: TableCreation) {
@@ -79,8 +79,7 @@ object Actions {
 
   /** The live entries of the current snapshot, data and deletes. */
   def live(io: FileIO, table: Table): Vector[ManifestEntry] = {
-    val tree = MetadataTree.of(io, table.metadata, ManifestCache.Off)
-    table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).toVector)
+    new TreeReader(io, table.metadata).live
   }
 
   def summary(table: Table): Map[String, String] = table.currentSnapshot.get.summary

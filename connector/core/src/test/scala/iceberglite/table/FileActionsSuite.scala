@@ -12,7 +12,7 @@ import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.transform.Bucket
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.{OfManifests, TreeReader}
 
 /** What the actions that add and remove files do to a table. */
 class FileActionsSuite extends AnyFunSuite {
@@ -230,7 +230,7 @@ class FileActionsSuite extends AnyFunSuite {
     }
   }
 
-  test("manifests in the summary add up") {
+  test("manifests in the summary add up", OfManifests) {
     withTable(byCategory()) { empty =>
       val first = filled(empty)
       assert(summary(first)("manifests-created") == "1" && summary(first)("manifests-kept") == "0")
@@ -243,9 +243,7 @@ class FileActionsSuite extends AnyFunSuite {
   private def withDeletes(table: Table, deletes: ContentFile*): Table = commit(table, new FastAppend(deletes.toVector))
 
   private def liveDeletes(table: Table): Vector[String] = {
-    val tree = MetadataTree.of(table.io, table.metadata)
-    val manifests = table.currentSnapshot.toVector.flatMap(tree.manifests).filter(_.content == ManifestContent.Deletes)
-    val files = manifests.flatMap(tree.entries(_)).filter(_.isLive).map(_.file)
+    val files = new TreeReader(table.io, table.metadata).live.map(_.file).filter(_.content != Content.Data)
     files.map(f => f.referencedDataFile.getOrElse(f.path)).sorted
   }
 

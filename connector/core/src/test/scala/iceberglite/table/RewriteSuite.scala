@@ -10,7 +10,7 @@ import iceberglite.spec.transform.Identity
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Files and manifests that are written anew with the same content, beside other writers. */
 class RewriteSuite extends AnyFunSuite {
@@ -141,7 +141,7 @@ class RewriteSuite extends AnyFunSuite {
   }
 
   private def manifests(t: Actions, table: Table): Vector[ManifestFile] =
-    MetadataTree.of(t.store, table.metadata, ManifestCache.Off).manifests(table.currentSnapshot.get)
+    new TreeReader(t.store, table.metadata, ManifestCache.Off).manifests(table.currentSnapshot.get)
 
   test("manifests are written anew by partition, and nothing of their files changes", CommitRules.manifestsRewritten) {
     Seq(V1, V2, V3).foreach { version =>

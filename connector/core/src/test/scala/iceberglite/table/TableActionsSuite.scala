@@ -13,12 +13,12 @@ import iceberglite.spec.transform.{Bucket, Identity}
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Appends, upgrades, and several changes in one transaction. */
 class TableActionsSuite extends AnyFunSuite {
   private def manifests(t: Actions): Vector[ManifestFile] =
-    MetadataTree.of(t.store, t.table.metadata, ManifestCache.Off).manifests(t.table.currentSnapshot.get)
+    new TreeReader(t.store, t.table.metadata, ManifestCache.Off).manifests(t.table.currentSnapshot.get)
 
   test("a fast append leaves manifests as they are, a merge append makes one of many", CommitRules.appendsReapply) {
     val t = unpartitionedTable(V2, "commit.manifest.min-count-to-merge" -> "3")

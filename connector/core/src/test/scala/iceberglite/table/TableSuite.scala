@@ -38,7 +38,7 @@ class TableSuite extends AnyFunSuite {
       encryptionKeys = Vector(EncryptionKey("key-7", "bWV0YQ==", None, Map.empty))
     )
     val t = table(encrypted, encrypted)
-    val scan = TableScan(t, t.currentSnapshot, t.schema, AlwaysTrue, caseSensitive = true)
+    val scan = TableScan(t.tree(), t.currentSnapshot, AlwaysTrue, caseSensitive = true)
     assert(intercept[Unsupported](scan.plan()).getMessage.contains("key-7"))
     intercept[Unsupported](t.transaction().add(new FastAppend(Vector(TestTables.file("f.parquet")))).commit())
     val changed = t.transaction().add(new UpdateProperties(Map("a" -> "b"), Set.empty)).commit()

@@ -5,7 +5,7 @@ import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec._
 import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.transform.Identity
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.{SeenParts, TreeReader}
 
 /** Tables and files that are easy to make; the files are entries only. */
 object TestTables {
@@ -53,17 +53,16 @@ object TestTables {
 
   /** The paths of the live data files of a snapshot; reading them proves that every manifest is there. */
   def liveFiles(io: FileIO, metadata: TableMetadata, snapshot: Option[Snapshot]): Vector[String] = {
-    val tree = MetadataTree.of(io, metadata, iceberglite.tree.ManifestCache.Off)
-    snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).map(_.file.path).toVector).sorted
+    val tree = new TreeReader(io, metadata)
+    snapshot.toVector.flatMap(tree.live(_)).map(_.file.path).sorted
   }
 
   def liveFiles(table: Table): Vector[String] = liveFiles(table.io, table.metadata, table.currentSnapshot)
 
   /** Every file that a table's metadata reaches, but for data files. */
   def reachable(io: FileIO, version: TableVersion): Set[String] = {
-    val tree = MetadataTree.of(io, version.metadata, iceberglite.tree.ManifestCache.Off)
-    val snapshots = version.metadata.snapshots
-    snapshots.flatMap(_.manifestList).toSet ++ snapshots.flatMap(tree.manifests).map(_.path) ++
+    val tree = new TreeReader(io, version.metadata)
+    version.metadata.snapshots.flatMap(tree.files(_).reachable(new SeenParts).metadata).toSet ++
       version.metadata.metadataLog.map(_.metadataFile) + version.metadataLocation
   }
 }

@@ -23,8 +23,8 @@ class ManifestCacheSuite extends AnyFunSuite {
     assert(t.live.map(e => nameOf(e.file)) == Seq("c", "a", "b"))
     assert(t.io.reads.get == 0)
     val fresh = new ManifestCache(1 << 20)
-    val tree = MetadataTree.of(t.io, t.metadata, fresh)
-    (1 to 3).foreach(_ => tree.manifests(t.metadata.currentSnapshot.get).foreach(m => tree.entries(m).toVector))
+    val tree = new TreeReader(t.io, t.metadata, fresh)
+    (1 to 3).foreach(_ => tree.entries(t.metadata.currentSnapshot.get))
     assert(t.io.reads.get == 3)
   }
 
@@ -41,7 +41,7 @@ class ManifestCacheSuite extends AnyFunSuite {
       )
       val kept = facts(t.entries)
       assert(t.io.reads.get == 0)
-      val plain = MetadataTree.of(t.io, t.metadata, ManifestCache.Off)
+      val plain = new TreeReader(t.io, t.metadata, ManifestCache.Off)
       assert(kept == facts(plain.manifests(t.metadata.currentSnapshot.get).flatMap(m => plain.entries(m))))
     }
   }
@@ -50,11 +50,11 @@ class ManifestCacheSuite extends AnyFunSuite {
     val t = new TestTable(schema, cache = new ManifestCache(1 << 20))
     val changes = FileChanges(Vector(file("mine")))
     val mine = new UUID(9, 9)
-    val lost = t.tree.write(t.header().copy(snapshotId = 99L, commitId = mine), changes, None)
-    assert(t.tree.entries(lost.manifests.head).next().sequenceNumber.contains(1L))
+    val lost = t.write(t.header().copy(snapshotId = 99L, commitId = mine), changes)
+    assert(t.reader.entries(listOf(lost).manifests.head).next().sequenceNumber.contains(1L))
     t.append(file("theirs"))
-    val won = t.tree.write(t.header(attempt = 1).copy(snapshotId = 99L, commitId = mine), changes, Some(lost))
-    assert(t.tree.entries(won.manifests.head).next().sequenceNumber.contains(2L))
+    val won = t.write(t.header(attempt = 1).copy(snapshotId = 99L, commitId = mine), changes, Some(lost))
+    assert(t.reader.entries(listOf(won).manifests.head).next().sequenceNumber.contains(2L))
   }
 
   test("the cache stays within its bound, and the least recently used goes first") {

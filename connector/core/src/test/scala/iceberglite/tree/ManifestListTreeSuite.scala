@@ -35,9 +35,9 @@ class ManifestListTreeSuite extends AnyFunSuite {
       val t = new TestTable(schema, version = version)
       val first = t.append(file("a"), file("b"))
       val second = t.append(file("c"))
-      assert(second.manifests.map(_.path).last == first.manifests.head.path)
+      assert(listOf(second).manifests.map(_.path).last == listOf(first).manifests.head.path)
       assert(namesAndStatus(t.entries) == Seq("c" -> Added, "a" -> Added, "b" -> Added))
-      assert((second.created, second.kept, second.replaced) == ((1, 1, 0)))
+      assert(counts(second) == ((1, 1, 0)))
       assert(t.entries.map(_.snapshotId) == Seq(Some(2L), Some(1L), Some(1L)))
     }
 
@@ -59,7 +59,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
         assert((e.sequenceNumber, e.fileSequenceNumber) == before(e.file.path))
       }
       assert(written.removed.map(e => nameOf(e.file) -> e.snapshotId) == Seq("a" -> Some(1L)))
-      assert((written.created, written.kept, written.replaced) == ((2, 1, 1)))
+      assert(counts(written) == ((2, 1, 1)))
     }
   }
 
@@ -74,7 +74,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(namesAndStatus(t.entries) == Seq("c" -> Deleted))
     val last = t.append(file("d"))
     assert(namesAndStatus(t.entries) == Seq("d" -> Added))
-    assert((last.created, last.kept, last.replaced) == ((1, 0, 0)))
+    assert(counts(last) == ((1, 0, 0)))
   }
 
   test("new files get a manifest for each spec and content", ManifestRules.oneSpec, ManifestRules.oneContent) {
@@ -108,14 +108,14 @@ class ManifestListTreeSuite extends AnyFunSuite {
   ) {
     val t = new TestTable(schema)
     val changes = FileChanges(Vector(file("mine")))
-    val lost = t.tree.write(t.header().copy(snapshotId = 99L, commitId = new UUID(9, 9)), changes, None)
+    val lost = t.write(t.header().copy(snapshotId = 99L, commitId = new UUID(9, 9)), changes)
     t.append(file("theirs"))
     val header = t.header(attempt = 1).copy(snapshotId = 99L, commitId = new UUID(9, 9))
-    val won = t.tree.write(header, changes, Some(lost))
-    assert(won.written == Vector(won.manifestList))
-    assert(won.manifests.head.path == lost.manifests.head.path)
-    assert(lost.written.filterNot(won.references) == Vector(lost.manifestList))
-    val entry = t.tree.entries(won.manifests.head).next()
+    val won = t.write(header, changes, Some(lost))
+    assert(won.written == Vector(won.pointer))
+    assert(listOf(won).manifests.head.path == listOf(lost).manifests.head.path)
+    assert(lost.written.filterNot(won.references) == Vector(lost.pointer))
+    val entry = t.reader.entries(listOf(won).manifests.head).next()
     assert(entry.sequenceNumber.contains(2L) && entry.snapshotId.contains(99L))
   }
 
@@ -128,7 +128,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     assert(t.io.paths == before)
     t.io.failingWrites = None
     val refuses = new FileSelector {
-      override def mightMatch(manifest: ManifestFile): Boolean = true
+      override def mightMatch(part: PartSummary): Boolean = true
       override def removes(entry: ManifestEntry): Boolean =
         if (nameOf(entry.file) == "b") throw ValidationFailed("Not b") else true
     }
@@ -144,7 +144,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     t.commit(
       Vector(file("b", part(2))),
       new FileSelector {
-        override def mightMatch(manifest: ManifestFile): Boolean = false
+        override def mightMatch(part: PartSummary): Boolean = false
         override def removes(entry: ManifestEntry): Boolean = {
           asked.incrementAndGet()
           true
@@ -196,7 +196,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     t.commit(
       Vector.empty,
       new FileSelector {
-        override def mightMatch(m: ManifestFile): Boolean = m.content == ManifestContent.Data
+        override def mightMatch(part: PartSummary): Boolean = part.content == ManifestContent.Data
         override def removes(e: ManifestEntry): Boolean = {
           assert(e.file.content == Content.Data)
           nameOf(e.file) == "a"
@@ -238,7 +238,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val path = "mem:/t/metadata/cut.avro"
     ManifestLists.write(t.io, path, FormatVersion.V2, 1, None, 1, None, Vector.empty)
     val snapshot = t.metadata.snapshots.last
-    def manifests(total: String): Vector[ManifestFile] = t.tree.manifests(
+    def manifests(total: String): Vector[ManifestFile] = t.reader.manifests(
       snapshot.copy(manifestList = Some(path), summary = snapshot.summary + ("total-data-files" -> total))
     )
     val error = intercept[UnreadableFile](manifests("1"))
@@ -271,8 +271,8 @@ class ManifestListTreeSuite extends AnyFunSuite {
       t.append(file("a"))
       t.append(equalityDeletes("e"))
       val changes = FileChanges(Vector(file("c")), removing("a"), Vector(OlderFile(file("b"), 1L)))
-      val lost = t.tree.write(t.header(), changes, None)
-      t.adopt(t.tree.write(t.header(attempt = 1), changes, Some(lost)))
+      val lost = t.write(t.header(), changes)
+      t.adopt(t.write(t.header(attempt = 1), changes, Some(lost)))
       assert(numbers(t, "b") == ((Some(1L), Some(3L))) && numbers(t, "c") == ((Some(3L), Some(3L))))
       assert(numbers(t, "a") == ((Some(1L), Some(1L))))
       assert(t.manifests.find(_.addedFilesCount.contains(2)).map(_.minSequenceNumber).contains(1L))
@@ -285,7 +285,7 @@ class ManifestListTreeSuite extends AnyFunSuite {
     val t = new TestTable(schema, version = version)
     t.append(file("a"))
     val before = t.io.paths
-    val error = intercept[ValidationFailed](t.tree.write(t.header(), changes, None))
+    val error = intercept[ValidationFailed](t.write(t.header(), changes))
     assert(t.io.paths == before)
     error.getMessage
   }

@@ -84,7 +84,7 @@ class OutlivedDeletesSuite extends AnyFunSuite {
   test("an added file of an older number holds them too", ManifestRules.outlived, ManifestRules.olderNumber) {
     val t = oldDeletes()
     val changes = FileChanges(Vector.empty, removing("a"), Vector(OlderFile(file("a2"), 1)))
-    t.adopt(t.tree.write(t.header(), changes, None))
+    t.adopt(t.write(t.header(), changes))
     assert(names(t) == Set("a2", "b", "p", "e", "later"))
   }
 

@@ -2,6 +2,7 @@ package iceberglite.tree
 
 import java.util.UUID
 
+import iceberglite.io.{ManifestLists, Manifests}
 import iceberglite.spec._
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 
@@ -36,7 +37,12 @@ final class TestTable(
     refs = Map.empty
   )
 
-  def tree: MetadataTree = MetadataTree.of(io, metadata, cache)
+  def tree: TreeTable = TreeTable("lite.db.t", io, metadata)
+
+  def reader: TreeReader = new TreeReader(io, metadata, cache)
+
+  /** The files of the current snapshot. */
+  def files: Option[SnapshotFiles] = metadata.currentSnapshot.map(MetadataTree.at(_, tree, cache))
 
   def table: Table = new Table(
     TableIdentifier(Vector("db"), "t"),
@@ -46,39 +52,55 @@ final class TestTable(
     TestTable.NoCommitter
   )
 
-  def manifests: Vector[ManifestFile] = metadata.currentSnapshot.toVector.flatMap(tree.manifests)
+  def manifests: Vector[ManifestFile] = files.toVector.flatMap(_.manifests)
 
-  def entries: Vector[ManifestEntry] = manifests.flatMap(m => tree.entries(m))
+  def entries: Vector[ManifestEntry] = files.toVector.flatMap(f => f.parts.flatMap(f.entries))
 
   def live: Vector[ManifestEntry] = entries.filter(_.isLive)
 
   def header(attempt: Int = 0): TreeHeader = {
     val id = metadata.snapshots.size + 1L
     TreeHeader(
-      metadata.formatVersion,
       id,
       metadata.currentSnapshot,
       if (metadata.formatVersion == FormatVersion.V1) 0 else metadata.lastSequenceNumber + 1,
       if (metadata.formatVersion == FormatVersion.V3) Some(metadata.nextRowId) else None,
-      metadata.schema,
-      metadata.specsById,
-      metadata.properties,
       "mem:/t/metadata",
       new UUID(7, id),
       attempt
     )
   }
 
-  def write(added: Vector[ContentFile], remove: FileSelector = FileSelector.Nothing): WrittenTree =
-    tree.write(header(), FileChanges(added, remove), None)
-
-  def commit(added: Vector[ContentFile], remove: FileSelector = FileSelector.Nothing): WrittenTree = {
-    val written = write(added, remove)
+    def commit(added: Vector[ContentFile], remove: FileSelector = FileSelector.NoFiles): WrittenTree = {
+    val written = write(header(), FileChanges(added, remove))
     adopt(written)
     written
   }
 
+  /** Writes the tree of a snapshot, by an attempt that may follow others. */
+  def write(header: TreeHeader, changes: FileChanges, earlier: Option[WrittenTree] = None): WrittenTree =
+    MetadataTree.write(header, tree, changes, earlier, cache)
+
   def append(added: ContentFile*): WrittenTree = commit(added.toVector)
+
+  /**
+   * Commits an overwrite with one manifest, as another engine may write it.
+   *
+   * @param rows of the manifest: a status, the id of a snapshot and a file
+   */
+  def overwrite(rows: (EntryStatus, Long, ContentFile)*): Unit = {
+    val id = metadata.snapshots.size + 1L
+    val entries = rows.map { case (status, snapshotId, file) =>
+      val number = Some(snapshotId).filter(_ => status != EntryStatus.Added)
+      ManifestEntry(status, Some(snapshotId), number, Some(snapshotId), file)
+    }
+    val (list, path) = (s"mem:/t/metadata/list-$id.avro", s"mem:/t/metadata/m-$id.avro")
+    val (data, spec) = (ManifestContent.Data, metadata.spec)
+    val manifest = Manifests.write(io, path, FormatVersion.V2, data, metadata.schema, spec, id, entries.iterator)
+    ManifestLists.write(io, list, FormatVersion.V2, id, Some(id - 1), id, None, Vector(manifest))
+    val (parent, summary) = (Some(id - 1).filter(_ > 0), Map("operation" -> "overwrite"))
+    setCurrent(Snapshot(id, parent, id, id, Some(list), Vector.empty, summary, Some(0)))
+  }
 
   /** Makes what was written the current snapshot. */
   def adopt(written: WrittenTree): Unit = {
@@ -88,7 +110,7 @@ final class TestTable(
       h.parent.map(_.snapshotId),
       h.sequenceNumber,
       1000L * h.snapshotId,
-      Some(written.manifestList),
+      Some(written.pointer),
       Vector.empty,
       Map(Snapshot.OperationKey -> Operation.Append.name, "added-data-files" -> written.added.size.toString),
       Some(metadata.currentSchemaId),
@@ -149,8 +171,19 @@ object TestTable {
   /** Removes the files with these names. */
   def removing(names: String*): FileSelector = new FileSelector {
     private val paths = names.map(file(_).path).toSet
-    override def mightMatch(manifest: ManifestFile): Boolean = manifest.hasLiveFiles
+    override def mightMatch(part: PartSummary): Boolean = part.hasLiveFiles
     override def removes(entry: ManifestEntry): Boolean = paths(entry.file.path)
+  }
+
+  /** What was written, in the form of versions 1 to 3. */
+  def listOf(written: WrittenTree): WrittenManifestList = written match {
+    case list: WrittenManifestList => list
+  }
+
+  /** How many manifests were created, kept and replaced. */
+  def counts(written: WrittenTree): (Int, Int, Int) = {
+    val list = listOf(written)
+    (list.createdCount, list.keptCount, list.replacedCount)
   }
 
   def nameOf(file: ContentFile): String = file.path.split('/').last.stripSuffix(".parquet")

@@ -36,7 +36,7 @@ class UncountedFilesSuite extends AnyFunSuite {
 
   test("sums of rows leave such a file out", ManifestRules.unknownRecords) {
     val t = table(file("a"), uncounted("u"))
-    val written = t.write(Vector(uncounted("v")), removing("u"))
+    val written = t.write(t.header(), FileChanges(Vector(uncounted("v")), removing("u")))
     val summary = SnapshotSummary.of(Operation.Overwrite, t.metadata, None, written, Map.empty)
     assert(!summary.contains("added-records") && !summary.contains("deleted-records"))
     assert(summary("total-records") == "0" && summary("deleted-data-files") == "1")
@@ -62,8 +62,8 @@ class UncountedFilesSuite extends AnyFunSuite {
     val t = table(file("a"), uncounted("u"))
     t.append(file("b"))
     t.metadata = t.metadata.copy(formatVersion = FormatVersion.V3)
-    Seq(FileSelector.Nothing, removing("a")).foreach { remove =>
-      val error = intercept[ValidationFailed](t.write(Vector(file("c")), remove))
+    Seq(FileSelector.NoFiles, removing("a")).foreach { remove =>
+      val error = intercept[ValidationFailed](t.write(t.header(), FileChanges(Vector(file("c")), remove)))
       assert(error.getMessage.contains("u.parquet") && error.getMessage.contains("record_count -1"))
     }
     t.commit(Vector(file("c")), removing("u"))

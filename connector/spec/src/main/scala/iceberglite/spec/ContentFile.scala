@@ -137,7 +137,7 @@ final case class ContentFile(
     referencedDataFile: Option[String] = None,
     contentOffset: Option[Long] = None,
     contentSizeInBytes: Option[Long] = None
-) {
+) extends Measured {
 
   /** Whether it is a deletion vector, and not a file of position deletes (adopted version 3: "Deletion vectors"). */
   def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin
@@ -203,11 +203,21 @@ final case class ManifestFile(
     partitions: Option[Vector[FieldSummary]],
     keyMetadata: Option[ByteBuffer] = None,
     firstRowId: Option[Long] = None
-) {
+) extends PartSummary {
   def hasAddedFiles: Boolean = !addedFilesCount.contains(0)
   def hasExistingFiles: Boolean = !existingFilesCount.contains(0)
   def hasDeletedFiles: Boolean = !deletedFilesCount.contains(0)
-  def hasLiveFiles: Boolean = hasAddedFiles || hasExistingFiles
+
+  override def specId: Int = partitionSpecId
+
+  override def liveFiles: Option[Long] =
+    for (added <- addedFilesCount; existing <- existingFilesCount) yield added.toLong + existing
+
+  /** Unknown: the counts of rows leave out the files whose entries do not count theirs. */
+  override def recordCount: Long = ContentFile.UnknownRecords
+
+  /** A manifest list has no statistics of columns. */
+  override def metrics: Metrics = Metrics.Empty
 
   /** The same as far as it is needed to read the manifest: it can go to another JVM. */
   def forReading: ManifestFile = copy(partitions = None, keyMetadata = None)

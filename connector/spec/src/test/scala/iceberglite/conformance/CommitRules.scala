@@ -89,7 +89,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "manifests-rewritten",
     "Manifests",
     "Manifests that are written anew list the same files, as existing, with their numbers, row ids and snapshots."
-  )("core/tree/ManifestRegroup.scala", "core/table/action/RewriteManifests.scala")
+  )("core/tree/ManifestRewriter.scala", "core/table/action/RewriteManifests.scala")
   val staged: Rule = rule(
     "staged",
     References,

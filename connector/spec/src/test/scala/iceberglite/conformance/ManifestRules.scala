@@ -134,12 +134,12 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "vector-goes",
     "Deletion vectors (version 3 as adopted)",
     "When a data file goes, the entry of its deletion vector goes with it."
-  )(Tree, "core/tree/Gone.scala")
+  )(Tree, "core/tree/RemovedDataFiles.scala")
   val outlived: Rule = rule(
     "outlived-deletes",
     "Scan Planning",
     "With data files go the delete files that are older than every data file that is left."
-  )(Tree, "core/tree/Gone.scala")
+  )(Tree, "core/tree/RemovedDataFiles.scala")
 
   val listFields: Rule =
     rule("list-fields", "Manifest Lists", "A manifest list has the fields of manifest_file, by their ids.")(

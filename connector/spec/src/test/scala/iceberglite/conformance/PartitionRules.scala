@@ -47,7 +47,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "dropped-source",
     Partitioning,
     "Partition values whose source column no schema has any more stay readable."
-  )("spec/PartitionSpec.scala", "core/tree/PartitionSources.scala", "core/io/LiteralDecoder.scala")
+  )("spec/PartitionSpec.scala", "core/tree/PartitionSpecs.scala", "core/io/LiteralDecoder.scala")
 
   val transformTypes: Rule = rule(
     "transform-types",

@@ -82,12 +82,12 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "deletes-by-filter",
     "Scan Planning, note 2",
     "Equality deletes without a key that matches the filter are left out; their other columns are not asked."
-  )("core/scan/ManifestReading.scala", "core/scan/KeyColumns.scala")
+  )("core/scan/PartReading.scala", "core/scan/KeyColumns.scala")
   val positionsNotByFilter: Rule = rule(
     "positions-not-by-filter",
     "Delete File Stats",
     "A position delete file is never left out for what the filter says of data columns."
-  )("core/scan/ManifestReading.scala")
+  )("core/scan/PartReading.scala")
   val positionsByPath: Rule = rule(
     "positions-by-path",
     "Scan Planning; Position Delete Files",

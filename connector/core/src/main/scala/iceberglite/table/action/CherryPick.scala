@@ -6,7 +6,7 @@ import scala.util.Try
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec._
 import iceberglite.table._
-import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, WrittenTree}
+import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, TreeTable, WrittenTree}
 
 /**
  * Brings a snapshot of the table, staged or of another branch, to a branch: by moving the branch on where the snapshot
@@ -116,23 +116,19 @@ private[action] object CherryPick {
         unchanged(picked, new Partitions(added, base), history, context)
         val removed = done.filter(e => e.status == EntryStatus.Deleted).map(_.file)
         NamedFiles.require(removed.filter(_.content == Content.Data), "cherry-pick", base, history, context)
-        FileChanges(added, if (removed.isEmpty) FileSelector.Nothing else new NamedFiles(removed, base))
+        FileChanges(added, if (removed.isEmpty) FileSelector.NoFiles else new NamedFiles(removed, base))
       } else throw ValidationFailed(
         s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: it is no append and no dynamic overwrite, and " +
           "does not follow the branch's head. Run its statement again"
       )
     }
 
-    private def doneBy(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] = {
-      val tree = MetadataTree.of(context.io, base)
-      tree.manifests(picked).filter(_.addedSnapshotId == snapshotId).flatMap { manifest =>
-        tree.entries(manifest).filter(e => e.status != EntryStatus.Existing && e.snapshotId.contains(snapshotId))
-      }
-    }
+    private def doneBy(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] =
+      MetadataTree.at(picked, TreeTable(context.table, context.io, base)).changes(PartFilter.All).toVector
 
     /** Since the snapshot was made, nobody may have written to the partitions that it replaces. */
     private def unchanged(picked: Snapshot, partitions: Partitions, history: History, context: CommitContext): Unit =
-      history.changes(history.since(picked.parentSnapshotId), partitions.mightHold)
+      history.changes(history.since(picked.parentSnapshotId), partitions)
         .find(c => c.added && partitions.holds(c.entry.file)).foreach { c =>
           throw ValidationFailed(
             s"Cannot cherry-pick snapshot $snapshotId of ${context.table}: snapshot ${c.snapshot.snapshotId} added " +

@@ -61,7 +61,7 @@ final class ConvertDeletes(
   private def checkDataFiles(base: TableMetadata, history: History, context: CommitContext): Unit = {
     val named = added.flatMap(_.referencedDataFile).toSet
     val partitions = new Partitions(added, base)
-    val live = history.live(ManifestContent.Data, partitions.mightHold)(e => named(e.file.path)).map(_.file.path).toSet
+    val live = history.live(ManifestContent.Data, partitions)(e => named(e.file.path)).map(_.file.path).toSet
     (named -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
   }
 

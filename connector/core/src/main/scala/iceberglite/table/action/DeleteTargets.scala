@@ -57,8 +57,8 @@ final private[action] class DeleteTargets(
 
   private def liveData(paths: Set[String]): Vector[ContentFile] =
     if (paths.isEmpty) Vector.empty
-    else history.live(ManifestContent.Data, mightHold)(e => paths(e.file.path)).map(_.file)
+    else history.live(ManifestContent.Data, mightHold(_))(e => paths(e.file.path)).map(_.file)
 
   /** Named by path alone, a data file may be in any partition. */
-  private def mightHold(manifest: ManifestFile): Boolean = deletedFrom.nonEmpty || partitions.mightHold(manifest)
+  private def mightHold(part: PartSummary): Boolean = deletedFrom.nonEmpty || partitions.mightMatch(part)
 }

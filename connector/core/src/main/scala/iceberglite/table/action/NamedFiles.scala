@@ -18,14 +18,14 @@ final private[action] class NamedFiles(val files: Vector[ContentFile], base: Tab
   private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
   private val partitions = new Partitions(files, base)
 
-  override def mightMatch(manifest: ManifestFile): Boolean =
-    contents(manifest.content) && manifest.hasLiveFiles && partitions.mightHold(manifest)
+  override def mightMatch(part: PartSummary): Boolean =
+    contents(part.content) && part.hasLiveFiles && partitions.mightMatch(part)
 
   override def removes(entry: ManifestEntry): Boolean = keys(FileKey.of(entry.file))
 
   /** Those that are live at the head. */
   def live(history: History): Vector[ManifestEntry] =
-    contents.toVector.flatMap(history.live(_, mightMatch)(removes))
+    contents.toVector.flatMap(history.live(_, this)(removes))
 }
 
 private[action] object NamedFiles {

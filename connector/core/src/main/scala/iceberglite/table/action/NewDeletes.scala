@@ -22,9 +22,10 @@ private[action] object NewDeletes {
   ): Option[(FileChange, ContentFile)] = {
     val partitions = new Partitions(data.values.toVector, base)
     val snapshots = history.concurrent(since)
-    def mightMatch(m: ManifestFile): Boolean =
-      m.content == ManifestContent.Deletes && (partitions.mightHold(m) || DeleteScope.mayBeGlobal(m, base))
-    val changes = history.changes(snapshots, mightMatch)
+    val changes = history.changes(
+      snapshots,
+      p => p.content == ManifestContent.Deletes && (partitions.mightMatch(p) || DeleteScope.mayBeGlobal(p, base))
+    )
     val known = since.fold(0L)(base.snapshot(_).sequenceNumber)
     val conversions = changes.collect {
       case c
@@ -57,7 +58,7 @@ private[action] object LiveVectors {
     val going = gone.map(FileKey.of).toSet
     val partitions = new Partitions(vectors, base)
     if (paths.isEmpty) Vector.empty
-    else history.live(ManifestContent.Deletes, partitions.mightHold) { e =>
+    else history.live(ManifestContent.Deletes, partitions) { e =>
       e.file.isDeletionVector && e.file.referencedDataFile.exists(paths) && !going(FileKey.of(e.file))
     }.map(_.file)
   }
@@ -70,7 +71,7 @@ private[action] object LiveVectors {
       history: History
   ): Option[ContentFile] = {
     val partitions = new Partitions(Vector(vector), base)
-    history.liveAt(snapshotId.map(base.snapshot), ManifestContent.Deletes, partitions.mightHold) { e =>
+    history.liveAt(snapshotId.map(base.snapshot), ManifestContent.Deletes, partitions) { e =>
       e.file.isDeletionVector && e.file.referencedDataFile == vector.referencedDataFile
     }.headOption.map(_.file)
   }

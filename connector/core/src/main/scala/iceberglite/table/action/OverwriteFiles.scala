@@ -3,7 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
-import iceberglite.spec.{ContentFile, ManifestEntry, ManifestFile, Operation, Snapshot, TableMetadata}
+import iceberglite.spec.{ContentFile, ManifestEntry, Operation, PartSummary, Snapshot, TableMetadata}
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
 
@@ -33,7 +33,7 @@ final class OverwriteFiles(
     isolation.foreach(check(_, base, history, context))
     if (removed.nonEmpty) NamedFiles.require(removed, "overwrite", base, history, context)
     val matching =
-      if (filter == AlwaysFalse) FileSelector.Nothing
+      if (filter == AlwaysFalse) FileSelector.NoFiles
       else Removal.matching(new RowFilter(filter, caseSensitive, base), "overwrite", context)
     FileChanges(added, OverwriteFiles.either(matching, new NamedFiles(removed, base)))
   }
@@ -61,7 +61,7 @@ private object OverwriteFiles {
   def either(one: FileSelector, other: NamedFiles): FileSelector =
     if (other.files.isEmpty) one
     else new FileSelector {
-      override def mightMatch(m: ManifestFile): Boolean = one.mightMatch(m) || other.mightMatch(m)
+      override def mightMatch(part: PartSummary): Boolean = one.mightMatch(part) || other.mightMatch(part)
       override def removes(e: ManifestEntry): Boolean = other.removes(e) || one.removes(e)
     }
 }

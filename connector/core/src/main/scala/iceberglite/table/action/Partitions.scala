@@ -4,11 +4,11 @@ import iceberglite.spec._
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, In, IsNan, IsNull}
 import iceberglite.spec.expr.{ManifestEvaluator, Term}
-import iceberglite.tree.PartitionSources
+import iceberglite.tree.{PartFilter, PartitionSpecs}
 
-/** The partitions of some files, to tell which manifests may list such. */
-final private[action] class Partitions(files: Vector[ContentFile], base: TableMetadata) {
-  private val sources = PartitionSources.schema(base, base.schema)
+/** The partitions of some files, to tell which parts of a tree may list such. */
+final private[action] class Partitions(files: Vector[ContentFile], base: TableMetadata) extends PartFilter {
+  private val sources = PartitionSpecs.sources(base, base.schema)
   private val tuples: Map[Int, Set[PartitionTuple]] = files.groupBy(_.specId).map { case (id, fs) =>
     id -> fs.map(_.partition).toSet
   }
@@ -38,8 +38,7 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
     case _ => false
   }
 
-  def mightHold(manifest: ManifestFile): Boolean =
-    evaluators.get(manifest.partitionSpecId).exists(_.mightMatch(manifest))
+  override def mightMatch(part: PartSummary): Boolean = evaluators.get(part.specId).exists(_.mightMatch(part))
 
   def holds(file: ContentFile): Boolean = tuples.get(file.specId).exists(_.contains(file.partition))
 }

@@ -8,7 +8,7 @@ import iceberglite.tree.{FileSelector, WrittenTree}
 /**
  * Takes files out of a snapshot. The deletes that then speak of nothing go by themselves: the tree sees to it.
  *
- * @param concern finds the manifests that may list such files
+ * @param concern finds the parts that may list such files
  * @param removesData whether a data file goes
  * @param removesDeletes whether a delete file goes, whatever data files do
  */
@@ -18,7 +18,7 @@ final private[action] class Removal(
     removesDeletes: ManifestEntry => Boolean
 ) extends FileSelector {
 
-  override def mightMatch(manifest: ManifestFile): Boolean = manifest.hasLiveFiles && concern.mightMatch(manifest)
+  override def mightMatch(part: PartSummary): Boolean = part.hasLiveFiles && concern.mightMatch(part)
 
   override def removes(entry: ManifestEntry): Boolean =
     if (entry.file.content == Content.Data) removesData(entry) else removesDeletes(entry)
@@ -64,8 +64,8 @@ final private[action] class ReplacedPartitions(files: Vector[ContentFile], base:
   /** Whether the file goes. */
   def holds(entry: ManifestEntry): Boolean = areAll || partitions.holds(entry.file)
 
-  override def mightMatch(manifest: ManifestFile): Boolean =
-    areAll || partitions.mightHold(manifest) || DeleteScope.mayBeGlobal(manifest, base)
+  override def mightMatch(part: PartSummary): Boolean =
+    areAll || partitions.mightMatch(part) || DeleteScope.mayBeGlobal(part, base)
 
   /** Equality deletes of a spec without partitions may delete rows of any partition, and stay when one is replaced. */
   override def mightMatch(entry: ManifestEntry): Boolean = holds(entry) || DeleteScope.isGlobal(entry.file, base)

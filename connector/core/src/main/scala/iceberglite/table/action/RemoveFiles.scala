@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec._
 import iceberglite.table.{CommitContext, Destination, History}
-import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
+import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**
  * Removes data files by their paths, as metadata writes them, with the deletes that speak of them alone. Where nothing
@@ -15,7 +15,7 @@ final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Desti
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     if (mustExist) {
-      val live = new History(base, parent, context).live(ManifestContent.Data, _ => true)(named).map(_.file.path).toSet
+      val live = new History(base, parent, context).live(ManifestContent.Data, PartFilter.All)(named).map(_.file.path).toSet
       (paths -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "remove", context))
     }
     FileChanges(Vector.empty, selector)
@@ -24,8 +24,7 @@ final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Desti
   private def named(entry: ManifestEntry): Boolean = paths(entry.file.path)
 
   private def selector: FileSelector = new FileSelector {
-    override def mightMatch(manifest: ManifestFile): Boolean =
-      manifest.content == ManifestContent.Data && manifest.hasLiveFiles
+    override def mightMatch(part: PartSummary): Boolean = part.content == ManifestContent.Data && part.hasLiveFiles
     override def removes(entry: ManifestEntry): Boolean = named(entry)
   }
 

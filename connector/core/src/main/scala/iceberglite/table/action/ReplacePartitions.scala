@@ -35,7 +35,7 @@ final class ReplacePartitions(
   ): Unit = {
     val specs = added.map(_.specId).toSet
     val rewrites = history.concurrent(since).filter(_.operation.contains(Operation.Replace.name))
-    val moves = history.changes(rewrites, m => !specs(m.partitionSpecId) || partitions.mightMatch(m)).filter(_.isData)
+    val moves = history.changes(rewrites, p => !specs(p.specId) || partitions.mightMatch(p)).filter(_.isData)
     for {
       (snapshot, changes) <- moves.groupBy(_.snapshot)
       from <- changes.find(c => c.removed && partitions.holds(c.entry))

@@ -3,7 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec._
 import iceberglite.table.{CommitContext, Destination}
-import iceberglite.tree.{FileChanges, Regrouping, WrittenTree}
+import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 
 /**
  * Writes manifests anew, with their files in the order of their partitions, so that a filter skips most of them. The
@@ -24,13 +24,13 @@ final class RewriteManifests(
       throw NotFound("partition spec", id.toString, s"The table's are ${base.specs.map(_.specId).mkString(", ")}")
     )
     val order = new PartitionOrder(spec, sortBy)
-    FileChanges(Vector.empty, merges = false, regroup = Some(new OfSpec(id, order)))
+    FileChanges(Vector.empty, merges = false, rewrite = Some(new OfSpec(id, order)))
   }
 
-  private class OfSpec(id: Int, byPartition: PartitionOrder) extends Regrouping {
-    override def chosen(manifests: Vector[ManifestFile]): Vector[ManifestFile] =
+  private class OfSpec(id: Int, byPartition: PartitionOrder) extends ManifestRewrite {
+    override def chosen[P <: PartSummary](parts: Vector[P]): Vector[P] =
       ManifestContent.all.toVector.flatMap { content =>
-        val all = manifests.filter(m => m.partitionSpecId == id && m.content == content)
+        val all = parts.filter(p => p.specId == id && p.content == content)
         if (all.size > 1) all else Vector.empty
       }
 

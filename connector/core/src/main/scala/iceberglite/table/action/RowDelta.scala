@@ -67,10 +67,10 @@ final class RowDelta(
   }
 
   private def checkReach(specId: Int, history: History, context: CommitContext): Unit =
-    history.manifests(ManifestContent.Data).find(_.partitionSpecId != specId).foreach { other =>
+    history.specs(ManifestContent.Data).find(_ != specId).foreach { other =>
       throw ValidationFailed(
         s"Cannot delete rows of ${context.table} by their keys in the partitions of spec $specId: by now there are files " +
-          s"of spec ${other.partitionSpecId}, which such deletes do not reach. Run it again",
+          s"of spec $other, which such deletes do not reach. Run it again",
         byOthers = true
       )
     }

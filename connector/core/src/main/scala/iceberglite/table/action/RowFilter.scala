@@ -6,7 +6,7 @@ import iceberglite.spec._
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.spec.expr._
 import iceberglite.table.Concern
-import iceberglite.tree.PartitionSources
+import iceberglite.tree.PartitionSpecs
 
 /** How many rows of a file match a filter, as far as partition and metrics tell. */
 sealed trait Match
@@ -23,11 +23,10 @@ object Match {
  */
 final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMetadata) extends Concern {
   private val bound = Bind(filter, base.schema, caseSensitive)
-  private val sources = PartitionSources.schema(base, base.schema)
+  private val sources = PartitionSpecs.sources(base, base.schema)
   private val bySpec: Map[Int, OfSpec] = base.specs.map(s => s.specId -> new OfSpec(s)).toMap
 
-  override def mightMatch(manifest: ManifestFile): Boolean =
-    bySpec(manifest.partitionSpecId).manifests.mightMatch(manifest)
+  override def mightMatch(part: PartSummary): Boolean = bySpec(part.specId).parts.mightMatch(part)
 
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.None
 
@@ -37,7 +36,7 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
   override def description: String = s"where $filter"
 
   private class OfSpec(spec: PartitionSpec) {
-    val manifests =
+    val parts =
       new ManifestEvaluator(Project.inclusive(bound, spec, sources), spec, spec.partitionType(sources))
     private val residual = new Residual(bound, spec, sources)
     private val partitions = new ConcurrentHashMap[PartitionTuple, OfPartition]

@@ -7,7 +7,7 @@ import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.Requirement.AssertRefSnapshotId
 import iceberglite.spec._
 import iceberglite.table._
-import iceberglite.tree.{FileChanges, MetadataTree, TreeHeader, WrittenTree}
+import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
 
 /**
  * An action that adds a snapshot. It keeps what its attempts wrote: the manifests of new files serve the next attempt,
@@ -44,7 +44,9 @@ abstract class SnapshotAction(to: Destination) extends Action {
     val changed = changes(base, parent, context)
     SnapshotAction.checkSpecs(base, changed.allAdded)
     val is = identify(base, context)
-    val tree = MetadataTree.of(context.io, base).write(header(base, parent, is), changed, attempts.lastOption)
+    val table = TreeTable(context.table, context.io, base)
+    val cache = ManifestCache.of(context.io)
+    val tree = MetadataTree.write(header(base, parent, is), table, changed, attempts.lastOption, cache)
     attempts :+= tree
     if (!tree.changesFiles && !commitsEmpty) {
       abandoned(context)
@@ -78,14 +80,10 @@ abstract class SnapshotAction(to: Destination) extends Action {
 
   private def header(base: TableMetadata, parent: Option[Snapshot], is: SnapshotAction.Identity): TreeHeader =
     TreeHeader(
-      base.formatVersion,
       is.snapshotId,
       parent,
       SnapshotAction.sequenceNumber(base),
       if (base.formatVersion >= FormatVersion.V3) Some(base.nextRowId) else None,
-      base.schema,
-      base.specsById,
-      base.properties,
       TableLocations.metadata(base),
       is.commitId,
       attempts.size
@@ -104,7 +102,7 @@ abstract class SnapshotAction(to: Destination) extends Action {
       parent.map(_.snapshotId),
       SnapshotAction.sequenceNumber(base),
       NextVersion.timeAfter(base, context.environment.nowMs()),
-      Some(tree.manifestList),
+      Some(tree.pointer),
       Vector.empty,
       SnapshotSummary.of(operation(tree), base, parent, tree, said),
       Some(base.currentSchemaId),
@@ -122,7 +120,7 @@ abstract class SnapshotAction(to: Destination) extends Action {
     else for {
       is <- identity
       snapshot <- metadata.snapshotsById.get(is.snapshotId)
-      tree <- attempts.find(t => snapshot.manifestList.contains(t.manifestList))
+      tree <- attempts.find(t => snapshot.manifestList.contains(t.pointer))
     } {
       Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))
       Cleanup.delete(context.io, (ownFiles ++ writtenFiles.map(_.path)) -- tree.added.map(_.path))

@@ -13,7 +13,7 @@ import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.expr.{Bind, Expression, InclusiveMetrics, Predicate, Residual, StrictMetrics, Term}
 import iceberglite.spec.{PartitionTuple, Schema, Snapshot}
 import iceberglite.table.Table
-import iceberglite.tree.PartitionSources
+import iceberglite.tree.PartitionSpecs
 
 /**
  * The files of one scan, found once: for pushing filters down, for statistics, for EXPLAIN and for reading.
@@ -53,7 +53,7 @@ final private[read] class PlannedFiles private (
 
   private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
     val start = System.nanoTime()
-    val local = TableScan(table, snapshot, widened.planned, filter, caseSensitive).copy(wholeFiles = wholeFiles)
+    val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
     val scan = planning.fold(local)(_.of(local, asked))
     val make =
       commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, widened.planned, filter, caseSensitive))
@@ -152,7 +152,7 @@ final private[read] class PlannedFiles private (
 
   /** What is left of a condition for the rows of a file; worked out once for the files that share a partition tuple. */
   private def residuals(bound: Expression): FileScanTask => Expression = {
-    val sources = PartitionSources.schema(table.metadata, widened.planned)
+    val sources = PartitionSpecs.sources(table.metadata, widened.planned)
     val bySpec = mutable.Map.empty[Int, Residual]
     val known = new IdentityHashMap[PartitionTuple, Expression]
     task => {

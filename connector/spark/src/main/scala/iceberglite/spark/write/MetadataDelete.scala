@@ -63,10 +63,10 @@ object MetadataDelete {
   private def wholeFiles(table: Table, head: Option[Snapshot], filter: Expression): Boolean = {
     val metadata = table.metadata
     val rows = new RowFilter(filter, caseSensitive = true, metadata)
-    val tree = MetadataTree.of(table.io, metadata)
     head.forall { snapshot =>
-      tree.manifests(snapshot).filter(rows.mightMatch).forall { manifest =>
-        tree.entries(manifest).forall { entry =>
+      val files = MetadataTree.at(snapshot, table.tree())
+      files.parts.filter(rows.mightMatch).forall { part =>
+        files.entries(part).forall { entry =>
           !entry.isLive || entry.file.content != Content.Data || rows.matches(entry) != Match.Some
         }
       }

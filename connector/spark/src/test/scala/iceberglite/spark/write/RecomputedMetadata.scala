@@ -17,12 +17,12 @@ import iceberglite.io.puffin.DeletionVectorFiles
 import iceberglite.spec.Type.{DoubleType, FloatType, StringType, StructType}
 import iceberglite.spec._
 import iceberglite.table.Table
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Everything that metadata says of the live files of a table, made anew from the files and compared. */
 final private[write] class RecomputedMetadata(table: Table) {
   private val conf = new Configuration(false)
-  private val tree = MetadataTree.of(table.io, table.metadata, ManifestCache.Off)
+  private val tree = new TreeReader(table.io, table.metadata, ManifestCache.Off)
   private val snapshot = table.currentSnapshot
   private val files: Vector[ContentFile] =
     snapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).filter(_.isLive).map(_.file).toVector)

@@ -11,7 +11,7 @@ import iceberglite.spec.{ContentFile, MetricMaps, SingleValue}
 import iceberglite.spec.Literal.LongLiteral
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.OverwriteFiles
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.TreeReader
 
 /** What is wrong in metadata is found by comparing it with the files. */
 class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
@@ -41,7 +41,7 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
       val Array(_, namespace, name) = t.split('.')
       val table = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
         .liveTable(Identifier.of(Array(namespace), name)).current
-      val tree = MetadataTree.of(table.io, table.metadata)
+      val tree = new TreeReader(table.io, table.metadata)
       val truth = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file)).head
       lies.filterNot { case (what, _) => what == "a place to split" && format == "avro" }.foreach { case (what, lie) =>
         val lying = table.refresh().transaction().add(new OverwriteFiles(AlwaysTrue, Vector(lie(truth)))).commit()

@@ -1,6 +1,6 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.{FieldSummary, Literal, ManifestFile, NestedType, PartitionSpec, PrimitiveType}
+import iceberglite.spec.{FieldSummary, Literal, NestedType, PartSummary, PartitionSpec, PrimitiveType}
 import iceberglite.spec.Type.StructType
 
 /**
@@ -13,7 +13,7 @@ final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partit
   private val test: Vector[FieldSummary] => Boolean = RangeTest.mightMatch(projected, column)
 
   /** False only if no file of the manifest can match. A manifest of another spec must not be asked for. */
-  def mightMatch(m: ManifestFile): Boolean = m.partitions match {
+  def mightMatch(part: PartSummary): Boolean = part.partitions match {
     case Some(summaries) if summaries.size == spec.fields.size => test(summaries)
     case _ => true
   }

@@ -1,22 +1,22 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.{ContentFile, Literal, NestedType, PrimitiveType}
+import iceberglite.spec.{Literal, Measured, NestedType, PrimitiveType}
 import iceberglite.spec.Type._
 
-/** Whether a file may hold a matching row, by its counts and bounds. Compiled once, asked for every file. */
+/** Tells whether a file, or any file of a part, may hold a matching row, by counts and bounds. Compiled once, for all files. */
 final class InclusiveMetrics(bound: Expression) {
-  private val test: ContentFile => Boolean = RangeTest.mightMatch(bound, FileRange.of)
+  private val test: Measured => Boolean = RangeTest.mightMatch(bound, FileRange.of)
 
-  /** False only if no row of the file can match. A negative record count is an unknown one. */
-  def mightMatch(f: ContentFile): Boolean = f.recordCount != 0 && test(f)
+  /** False only if no row can match. A negative record count is an unknown one. */
+  def mightMatch(f: Measured): Boolean = f.recordCount != 0 && test(f)
 }
 
 /** Whether all rows of a file match for certain, by its counts and bounds. Compiled once, asked for every file. */
 final class StrictMetrics(bound: Expression) {
-  private val test: ContentFile => Boolean = RangeTest.allMatch(bound, FileRange.of)
+  private val test: Measured => Boolean = RangeTest.allMatch(bound, FileRange.of)
 
   /** True only if every row of the file matches; so it is of a file without rows. */
-  def allMatch(f: ContentFile): Boolean = f.recordCount == 0 || test(f)
+  def allMatch(f: Measured): Boolean = f.recordCount == 0 || test(f)
 }
 
 /**
@@ -25,12 +25,12 @@ final class StrictMetrics(bound: Expression) {
  * @param width of a bound in bytes; one of another width is of the type that the column had before
  */
 final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
-  override def compareLower(rows: ContentFile, to: Comparand): Int = {
+  override def compareLower(rows: Measured, to: Comparand): Int = {
     val bound = rows.metrics.lowerNumber(id, width)
     if (bound == Long.MinValue) super.compareLower(rows, to) else to.compareNumber(bound)
   }
 
-  override def compareUpper(rows: ContentFile, to: Comparand): Int = {
+  override def compareUpper(rows: Measured, to: Comparand): Int = {
     val bound = rows.metrics.upperNumber(id, width)
     if (bound == Long.MaxValue) super.compareUpper(rows, to) else to.compareNumber(bound)
   }
@@ -40,28 +40,28 @@ final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends Fil
  * One column over a file. The counts of a column within structs count a null struct as a null, but for those of ORC files
  * of Apache Iceberg's, which leave its rows out; columns within lists and maps cannot be bound.
  */
-private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[ContentFile] {
+private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Measured] {
   private val Unknown = -1L
 
-  override def mayBeNull(rows: ContentFile): Boolean =
+  override def mayBeNull(rows: Measured): Boolean =
     !rows.metrics.nullValueCount(id).contains(0L) || rows.metrics.valueCount(id).exists(_ < rows.recordCount)
 
-  override def mayBeNan(rows: ContentFile): Boolean =
+  override def mayBeNan(rows: Measured): Boolean =
     bounds.isFloating && !rows.metrics.nanValueCount(id).contains(0L) && present(rows) != 0
 
-  override def mayBeOrdinary(rows: ContentFile): Boolean = {
+  override def mayBeOrdinary(rows: Measured): Boolean = {
     val count = present(rows)
     count == Unknown || count > 0 && (!bounds.isFloating || rows.metrics.nanValueCount(id).forall(_ < count))
   }
 
-  override def lower(rows: ContentFile): Option[Literal] =
+  override def lower(rows: Measured): Option[Literal] =
     bounds.lower(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
 
-  override def upper(rows: ContentFile): Option[Literal] =
+  override def upper(rows: Measured): Option[Literal] =
     bounds.upper(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
 
   /** How many values are not null. */
-  private def present(rows: ContentFile): Long = {
+  private def present(rows: Measured): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {
       // No values in a file with rows: the column was not counted.
@@ -72,7 +72,7 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[ContentFile
 }
 
 private object FileRange {
-  def of(term: Term.Bound): Option[ColumnRange[ContentFile]] = term.field.fieldType match {
+  def of(term: Term.Bound): Option[ColumnRange[Measured]] = term.field.fieldType match {
     case t: PrimitiveType => Bounds.of(t).map { bounds =>
         width(t).fold(new FileRange(term.field.id, bounds))(new NumberRange(term.field.id, _, bounds))
       }

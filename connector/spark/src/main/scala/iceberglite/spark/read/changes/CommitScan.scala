@@ -21,7 +21,7 @@ private[read] object CommitScan {
   /** The rows that appends brought. */
   final case class Appended(range: SnapshotRange) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan =
-      IncrementalScan(table, range, schema, filter, caseSensitive, ManifestCache.of(table.io)).plan()
+      IncrementalScan(table.tree(schema), range, filter, caseSensitive, ManifestCache.of(table.io)).plan()
 
     override def description: String = s"appends of $range" + (IncrementalScan.leftOut(range) match {
       case 0 => ""
@@ -38,7 +38,7 @@ private[read] object CommitScan {
   final case class Changed(range: SnapshotRange, wanted: Expression) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
       val isWanted = Evaluate.rows[RowChange](wanted, value)
-      ChangelogScan(table, range, schema, filter, isWanted, caseSensitive, ManifestCache.of(table.io)).plan()
+      ChangelogScan(table.tree(schema), range, filter, isWanted, caseSensitive, ManifestCache.of(table.io)).plan()
     }
 
     override def description: String = s"changes of $range"

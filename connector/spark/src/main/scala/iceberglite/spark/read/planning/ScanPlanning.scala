@@ -21,7 +21,7 @@ final private[read] class ScanPlanning(
   /** @param asked the ids of the columns that somebody wants the metrics of, however many files there are */
   def of(scan: TableScan, asked: Set[Int]): TableScan = scan.copy(
     keeps = KeptMetrics.Of(asked, fromBytes = manifestBytes),
-    cluster = Some(new SparkManifests(session.sparkContext, modes, scan.table.name, processors))
+    cluster = Some(new SparkPlanning(session.sparkContext, modes, scan.table.name, processors))
   )
 }
 

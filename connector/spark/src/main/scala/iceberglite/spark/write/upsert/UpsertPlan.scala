@@ -113,9 +113,8 @@ private[write] object UpsertPlan {
    */
   private def reachesAll(plan: WritePlan, key: UpsertKey): Boolean = {
     val metadata = plan.table.metadata
-    def tree = MetadataTree.of(plan.table.io, metadata)
-    def others = plan.to.head(metadata).toVector.flatMap(tree.manifests)
-      .exists(m => m.content == ManifestContent.Data && m.hasLiveFiles && m.partitionSpecId != plan.spec.specId)
+    def others = plan.to.head(metadata).toVector.flatMap(MetadataTree.at(_, plan.table.tree()).parts)
+      .exists(p => p.content == ManifestContent.Data && p.hasLiveFiles && p.specId != plan.spec.specId)
     plan.spec.isPartitioned &&
     plan.spec.fields.filter(_.transform != Void).forall(_.sourceIds.forall(key.ids.contains)) &&
     (metadata.specs.size == 1 || !others)

@@ -40,7 +40,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   def files: Vector[FileScanTask] = {
     val now = table
-    TableScan(now, now.currentSnapshot, now.schema, AlwaysTrue, caseSensitive = true).plan().tasks
+    TableScan(now.tree(), now.currentSnapshot, AlwaysTrue, caseSensitive = true).plan().tasks
   }
 
   def build(): this.type = {

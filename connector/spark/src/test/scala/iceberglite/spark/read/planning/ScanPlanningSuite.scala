@@ -113,8 +113,8 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     val lengths = rows(s"SELECT content, sum(length) FROM ${peer(table)}.manifests GROUP BY content").map(_.getLong(1))
     def planned(filter: Expression, cores: Int, bytes: Long): (Map[FileScanTask, Seq[String]], Seq[String]) = {
       val auto = PlanningModes(PlanningMode.Auto, PlanningMode.Auto)
-      val manifests = new SparkManifests(spark.sparkContext, auto, table, cores, bytes)
-      val scan = TableScan(now, now.currentSnapshot, now.schema, filter, caseSensitive = true, ManifestCache.Off)
+      val manifests = new SparkPlanning(spark.sparkContext, auto, table, cores, bytes)
+      val scan = TableScan(now.tree(), now.currentSnapshot, filter, caseSensitive = true, ManifestCache.Off)
       planningJobs(scan.copy(cluster = Some(manifests)).plan().tasks.map { task =>
         task.copy(file = comparable(task.file), deletes = Vector.empty) -> task.deletes.map(_.file.path).sorted
       }.toMap)

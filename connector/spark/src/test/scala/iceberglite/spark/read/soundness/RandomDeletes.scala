@@ -44,7 +44,7 @@ final private[soundness] class RandomDeletes(of: EvolvingTable, random: Random) 
 
   private def oneFile(): FileScanTask = {
     val now = of.table
-    val all = TableScan(now, now.currentSnapshot, now.schema, AlwaysTrue, caseSensitive = true).plan().tasks
+    val all = TableScan(now.tree(), now.currentSnapshot, AlwaysTrue, caseSensitive = true).plan().tasks
     val live = of.live.values.map(_._1).toSet
     oneOf(all.filter(t => live(t.file.path)))
   }

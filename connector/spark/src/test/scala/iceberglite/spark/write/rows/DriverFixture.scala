@@ -12,7 +12,7 @@ import iceberglite.FilesBelow
 import iceberglite.Fuzz
 import iceberglite.spark.{LiteCatalog, SharedSession, SparkCatalog}
 import iceberglite.table.TestTables
-import iceberglite.tree.{ManifestCache, MetadataTree}
+import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Statements for drivers in processes of their own, and a look at what they leave. */
 private[rows] trait DriverFixture extends SharedSession { self: Suite =>
@@ -93,7 +93,7 @@ private[rows] trait DriverFixture extends SharedSession { self: Suite =>
     val Array(namespace, name) = c.table.split('.')
     val table = spark.sessionState.catalogManager.catalog("dying").asInstanceOf[LiteCatalog]
       .liveTable(Identifier.of(Array(namespace), name)).current
-    val tree = MetadataTree.of(table.io, table.metadata, ManifestCache.Off)
+    val tree = new TreeReader(table.io, table.metadata, ManifestCache.Off)
     val content = table.metadata.snapshots.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file.path))
     val named = (TestTables.reachable(table.io, table.version) ++ content)
       .map(path => Path.of(path.stripPrefix("ofs://dying")))

@@ -11,7 +11,7 @@ import iceberglite.spark.{LiteCatalog, SharedSession}
 import iceberglite.spec.Content
 import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
-import iceberglite.tree.MetadataTree
+import iceberglite.tree.TreeReader
 
 /** Tables whose rows are changed, and others that commit to them meanwhile. */
 trait StatementFixture extends WriteFixture { self: Suite =>
@@ -60,7 +60,7 @@ trait StatementFixture extends WriteFixture { self: Suite =>
 
   /** Lists a data file of the table under another name. */
   protected def addCopy(table: Table): Unit = {
-    val tree = MetadataTree.of(table.io, table.metadata)
+    val tree = new TreeReader(table.io, table.metadata)
     val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
       .map(_.file).filter(f => f.content == Content.Data && f.recordCount == 500).minBy(_.path)
     val path = file.path.replace(".parquet", s"-${StatementFixture.copies.incrementAndGet()}-copy.parquet")

@@ -207,7 +207,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
       // A file of the age of the first one, as a compaction makes it that began before the deletes.
       refused("to which they apply")(version) { t =>
         val live = liveTable(t)
-        val scan = TableScan(live, live.metadata.currentSnapshot, live.schema, AlwaysTrue, caseSensitive = true)
+        val scan = TableScan(live.tree(), live.metadata.currentSnapshot, AlwaysTrue, caseSensitive = true)
         val Seq(oldest, newest) = scan.plan().tasks.sortBy(_.dataSequenceNumber).map(_.file)
         val copy = oldest.path.replace(".parquet", "-copy.parquet")
         Files.copy(Paths.get(new URI(oldest.path)), Paths.get(new URI(copy)))

@@ -8,7 +8,7 @@ import iceberglite.catalog.FileIOWrapper
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.MemoryFileIO
 
-class FilesAtOnceSuite extends AnyFunSuite {
+class ParallelWriterSuite extends AnyFunSuite {
   private val contents = Array[Byte](1)
 
   /** A storage far away where no file is there before all are on their way. */
@@ -26,7 +26,7 @@ class FilesAtOnceSuite extends AnyFunSuite {
 
   test("files for a storage that is far away go out together, and all are there when they were waited for") {
     val files = new MemoryFileIO
-    val sink = new FilesAtOnce(new Far(files, together = 3), "mem:/t")
+    val sink = new ParallelWriter(new Far(files, together = 3), "mem:/t")
     (1 to 3).foreach(i => sink.write(s"mem:/t/$i", contents))
     sink.await()
     assert(files.paths == Set("mem:/t/1", "mem:/t/2", "mem:/t/3"))
@@ -34,7 +34,7 @@ class FilesAtOnceSuite extends AnyFunSuite {
 
   test("the first failure is thrown when nothing is being written any more") {
     val files = new MemoryFileIO
-    val sink = new FilesAtOnce(new Far(files, together = 3), "mem:/t")
+    val sink = new ParallelWriter(new Far(files, together = 3), "mem:/t")
     Seq("1", "bad", "3").foreach(name => sink.write(s"mem:/t/$name", contents))
     assert(intercept[StorageFailed](sink.await()).getMessage.contains("bad"))
     assert(files.paths == Set("mem:/t/1", "mem:/t/3"))
@@ -42,7 +42,7 @@ class FilesAtOnceSuite extends AnyFunSuite {
 
   test("files of this machine are written by the thread that has them, each when it comes") {
     val files = new MemoryFileIO
-    val sink = new FilesAtOnce(files, "mem:/t")
+    val sink = new ParallelWriter(files, "mem:/t")
     sink.write("mem:/t/1", contents)
     assert(files.paths == Set("mem:/t/1"))
     sink.await()
@@ -53,8 +53,8 @@ class FilesAtOnceSuite extends AnyFunSuite {
     val far = new FileIOWrapper(files) {
       override def isRemote(path: String): Boolean = true
     }
-    InParallel.alone {
-      val sink = new FilesAtOnce(far, "mem:/t")
+    MetadataPool.alone {
+      val sink = new ParallelWriter(far, "mem:/t")
       sink.write("mem:/t/1", contents)
       assert(files.paths == Set("mem:/t/1"))
       sink.await()
@@ -64,11 +64,11 @@ class FilesAtOnceSuite extends AnyFunSuite {
   test("work that no other thread comes to is done by the one that waits") {
     val here = Thread.currentThread
     val block = new CountDownLatch(1)
-    val busy = Vector.fill(32)(InParallel.begin {
+    val busy = Vector.fill(32)(MetadataPool.begin {
       if (Thread.currentThread ne here) block.await()
     })
     var by = Option.empty[Thread]
-    InParallel.begin { by = Some(Thread.currentThread) }.await()
+    MetadataPool.begin { by = Some(Thread.currentThread) }.await()
     assert(by.contains(here))
     block.countDown()
     busy.foreach(_.await())

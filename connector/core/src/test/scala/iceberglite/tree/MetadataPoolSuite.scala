@@ -5,19 +5,19 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.funsuite.AnyFunSuite
 
-class InParallelSuite extends AnyFunSuite {
+class MetadataPoolSuite extends AnyFunSuite {
   test("results come in the order of the items") {
-    assert(InParallel.map(1 to 1000)(_ * 2) == (1 to 1000).map(_ * 2))
-    assert(InParallel.map(Vector.empty[Int])(identity) == Vector.empty)
+    assert(MetadataPool.map(1 to 1000)(_ * 2) == (1 to 1000).map(_ * 2))
+    assert(MetadataPool.map(Vector.empty[Int])(identity) == Vector.empty)
   }
 
   test("one item is done by the caller") {
-    assert(InParallel.map(Vector(1))(_ => Thread.currentThread) == Vector(Thread.currentThread))
+    assert(MetadataPool.map(Vector(1))(_ => Thread.currentThread) == Vector(Thread.currentThread))
   }
 
   test("who wants to be alone does everything himself, in order") {
     val done = new ConcurrentLinkedQueue[Int]
-    val threads = InParallel.alone(InParallel.map(1 to 100) { i =>
+    val threads = MetadataPool.alone(MetadataPool.map(1 to 100) { i =>
       done.add(i)
       Thread.currentThread
     })
@@ -27,7 +27,7 @@ class InParallelSuite extends AnyFunSuite {
 
   test("several items run at the same time") {
     val together = new CountDownLatch(8)
-    val met = InParallel.map(1 to 8) { _ =>
+    val met = MetadataPool.map(1 to 8) { _ =>
       together.countDown()
       together.await(30, TimeUnit.SECONDS)
     }
@@ -35,14 +35,14 @@ class InParallelSuite extends AnyFunSuite {
   }
 
   test("work within work ends, however many ask at once") {
-    val sums = InParallel.map(1 to 40)(i => InParallel.map(1 to 40)(j => InParallel.map(1 to 3)(_ * i * j).sum).sum)
+    val sums = MetadataPool.map(1 to 40)(i => MetadataPool.map(1 to 40)(j => MetadataPool.map(1 to 3)(_ * i * j).sum).sum)
     assert(sums.sum == (1 to 40).sum * (1 to 40).sum * 6)
   }
 
   test("a failure is thrown once nothing runs any more") {
     val running = new AtomicInteger
     val failures = new ConcurrentLinkedQueue[Int]
-    val thrown = intercept[IllegalStateException](InParallel.map(1 to 100) { i =>
+    val thrown = intercept[IllegalStateException](MetadataPool.map(1 to 100) { i =>
       running.incrementAndGet()
       try {
         Thread.sleep(2)

@@ -14,7 +14,7 @@ import scala.annotation.tailrec
  * The calling thread works too, so that one item costs no hand-over, and a full pool, or a call from within the pool,
  * is only slower.
  */
-object InParallel {
+object MetadataPool {
 
   /** The most items that are worked on at once. */
   val Width: Int = 16

@@ -7,17 +7,17 @@ import scala.collection.JavaConverters._
 import iceberglite.io.{FileIO, FileSink}
 
 /**
- * The new files of a commit. A storage behind a network gets them at once, as what one holds is known before another is
- * there: it is waited for about once, and not for each file. Where files are near, each is written when it comes.
+ * Writes the new files of a commit. Files on remote storage are written in parallel, so that the commit waits for about one
+ * request and not for one a file; local files are written one after the other.
  *
  * @param directory of the files
  */
-final private[tree] class FilesAtOnce(io: FileIO, directory: String) extends FileSink {
+final private[tree] class ParallelWriter(io: FileIO, directory: String) extends FileSink {
   private val isRemote = io.isRemote(directory)
-  private val begun = new ConcurrentLinkedQueue[InParallel.Begun]
+  private val begun = new ConcurrentLinkedQueue[MetadataPool.Begun]
 
   override def write(path: String, contents: Array[Byte]): Unit =
-    if (isRemote) begun.add(InParallel.begin(io.write(path, contents))) else io.write(path, contents)
+    if (isRemote) begun.add(MetadataPool.begin(io.write(path, contents))) else io.write(path, contents)
 
   /** Returns when all are there; of several failures, the first is thrown. */
   def await(): Unit = {

@@ -1,19 +1,6 @@
 package iceberglite.tree
 
-import java.util.HashMap
-
-import iceberglite.spec.{Content, ManifestEntry, PartitionTuple}
-
-/** Lets the files of one partition share one tuple. */
-final private[tree] class SharedTuples {
-  private val tuples = new HashMap[PartitionTuple, PartitionTuple]
-
-  def in(entry: ManifestEntry): ManifestEntry = {
-    val own = entry.file.partition
-    val first = tuples.computeIfAbsent(own, _ => own)
-    if (first eq own) entry else entry.copy(file = entry.file.copy(partition = first))
-  }
-}
+import iceberglite.spec.{Content, ManifestEntry}
 
 /** Gives the files of a manifest their first row ids, in its order (adopted version 3: "Row lineage"). */
 final private[tree] class RowIds(first: Option[Long]) {

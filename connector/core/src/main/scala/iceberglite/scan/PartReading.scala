@@ -1,0 +1,140 @@
+package iceberglite.scan
+
+import iceberglite.io.FileIO
+import iceberglite.spec._
+import iceberglite.spec.expr.{Expression, InclusiveMetrics}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.tree.{FilePart, MetadataPool, PackedEntries, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
+
+/**
+ * Selects the files of a scan from the parts of a metadata tree. Serializable, so that other JVMs can read parts for it.
+ *
+ * @param schemas all of the table's, for the columns of equality deletes
+ * @param read a condition that all rows to be read satisfy; they may be more than those that match the filter
+ */
+final class PartReading private (
+    io: FileIO,
+    specs: PartitionSpecs,
+    schema: Schema,
+    schemas: Vector[Schema],
+    bound: Expression,
+    read: Expression,
+    keeps: KeptMetrics
+) extends PartFilter
+    with Serializable {
+
+  private[scan] def this(table: TreeTable, bound: Expression, read: Expression, keeps: KeptMetrics) = this(
+    table.io,
+    table.specs,
+    table.schema,
+    table.metadata.schemas,
+    bound,
+    read,
+    keeps
+  )
+
+  /** The same, keeping these metrics of the files. */
+  private[scan] def keeping(metrics: KeptMetrics): PartReading =
+    new PartReading(io, specs, schema, schemas, bound, read, metrics)
+
+  @transient private lazy val filters = new SpecFilters(bound, specs)
+  @transient private[scan] lazy val keys: KeyColumns = new KeyColumns(schema, schemas)
+  @transient private lazy val relevant = new DeletesOf(read, keys)
+
+  override def mightMatch(part: PartSummary): Boolean = filters.of(part).mightMatch(part)
+
+  /** The data files of a part that the scan reads. */
+  private[scan] def select(part: FilePart, entries: Iterator[ManifestEntry]): Selected =
+    filters.of(part).select(entries, keeps)
+
+  /** The delete files of a part that may apply to what the scan reads. */
+  private[scan] def deletes(part: FilePart, entries: Iterator[ManifestEntry], oldest: Long): Vector[ManifestEntry] =
+    filters.of(part).inPartitions(entries).filter(e => e.sequenceNumber.forall(_ >= oldest) && relevant(e.file))
+
+  /**
+   * Reads a part and packs what the scan takes from it. For a thread of another JVM, which caches nothing.
+   *
+   * @param oldest for deletes: the sequence number of the oldest data that is read
+   */
+  def packed(part: FilePart, oldest: Long): Array[Byte] = {
+    val entries = part.entries(io)
+    val (kept, pruned) = part.content match {
+      case ManifestContent.Data =>
+        val selected = select(part, entries)
+        (selected.tasks.iterator.map(t => PartReading.entry(t.file, t.dataSequenceNumber)), selected.pruned)
+      case ManifestContent.Deletes =>
+        val found = deletes(part, entries, oldest)
+        (found.iterator.map(e => PartReading.entry(e.file, e.sequenceNumber.getOrElse(0L))), 0)
+    }
+    PackedEntries.write(part, specs, kept, pruned)
+  }
+
+  private[scan] def unpacked(part: FilePart, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) =
+    PackedEntries.read(part, specs, bytes)
+}
+
+private object PartReading {
+
+  /** Everything that it inherited is written down. */
+  def entry(file: ContentFile, dataSequenceNumber: Long): ManifestEntry =
+    ManifestEntry(EntryStatus.Existing, Some(0L), Some(dataSequenceNumber), Some(dataSequenceNumber), file)
+}
+
+/** Other JVMs that read the parts of a metadata tree for this one. */
+trait PlanningCluster {
+
+  /** Whether reading the parts here would take longer. All of them list data files, or all of them delete files. */
+  def takes(parts: Vector[FilePart]): Boolean
+
+  /**
+   * What `reading.packed(_, oldest)` gives for each part, in their order; each is asked for once.
+   *
+   * @throws iceberglite.spec.IcebergError what the reading throws
+   */
+  def read(parts: Vector[FilePart], reading: PartReading, oldest: Long): Iterator[Array[Byte]]
+}
+
+/** Reads the parts of a snapshot's tree for a scan, here or by a cluster. */
+final private[scan] class PartPlanner(
+    val reading: PartReading,
+    files: Option[SnapshotFiles],
+    cluster: Option[PlanningCluster]
+) {
+
+  /** The same files with other metrics. */
+  def keeping(metrics: KeptMetrics): PartPlanner = new PartPlanner(reading.keeping(metrics), files, cluster)
+
+  def select(parts: Vector[FilePart]): Vector[Selected] = clusterFor(parts) match {
+    case None => MetadataPool.map(parts)(p => reading.select(p, entries(p)))
+    case Some(other) =>
+      parts.iterator.zip(other.read(parts, reading, 0L)).map { case (part, bytes) =>
+        val (entries, pruned) = reading.unpacked(part, bytes)
+        reading.select(part, entries).copy(pruned = pruned)
+      }.toVector
+  }
+
+  def deletes(parts: Vector[FilePart], oldest: Long): Vector[ManifestEntry] = clusterFor(parts) match {
+    case None => MetadataPool.map(parts)(p => reading.deletes(p, entries(p), oldest)).flatten
+    case Some(other) =>
+      parts.iterator.zip(other.read(parts, reading, oldest)).flatMap { case (part, bytes) =>
+        reading.unpacked(part, bytes)._1
+      }.toVector
+  }
+
+  private def entries(part: FilePart): Iterator[ManifestEntry] = files.iterator.flatMap(_.entries(part))
+
+  private def clusterFor(parts: Vector[FilePart]): Option[PlanningCluster] =
+    cluster.filter(other => parts.nonEmpty && other.takes(parts))
+}
+
+/**
+ * Which delete files may take away rows that are read (spec: "Scan Planning", note 2). An equality delete file
+ * without a matching key takes away none. What position deletes say of their rows is not asked: most say nothing.
+ */
+final private class DeletesOf(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {
+  private val metrics = new InclusiveMetrics(bound)
+
+  override def apply(deletes: ContentFile): Boolean =
+    bound == AlwaysTrue || deletes.content != Content.EqualityDeletes ||
+      keys.keyOf(deletes).forall(key => metrics.mightMatch(deletes.copy(metrics = key.metricsOf(deletes))))
+}

@@ -1,0 +1,38 @@
+package iceberglite.tree
+
+import java.nio.ByteBuffer
+
+import iceberglite.io.{AvroCodec, FileSink, Manifests}
+import iceberglite.spec._
+
+/** Entries on their way from one JVM to another, in the form of a small manifest: names and types are written once. */
+object PackedEntries {
+
+  /** Of any version: the newest holds what all have. */
+  private val Version = FormatVersion.V3
+  private val Fast = AvroCodec.Deflate(1)
+
+  /**
+   * @param part that lists them
+   * @param entries existing ones with everything inherited
+   * @param pruned how many others the part has
+   */
+  def write(part: FilePart, specs: PartitionSpecs, entries: Iterator[ManifestEntry], pruned: Int): Array[Byte] = {
+    var packed = Array.emptyByteArray
+    val sink = new FileSink {
+      override def write(path: String, contents: Array[Byte]): Unit = packed = contents
+    }
+    val spec = specs.of(part)
+    val sources = specs.sources
+    val own = sources.copy(fields = spec.fields.flatMap(_.sourceIds).distinct.flatMap(sources.byId.get))
+    Manifests.write(sink, part.path, Version, part.content, own, spec, 0L, entries, Fast)
+    ByteBuffer.allocate(Integer.BYTES + packed.length).putInt(pruned).put(packed).array
+  }
+
+  /** @return the entries, with shared partition tuples, and how many others there are */
+  def read(part: FilePart, specs: PartitionSpecs, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) = {
+    val entries =
+      Manifests.decode(bytes.drop(Integer.BYTES), part.path, part.content, specs.of(part), specs.sources)
+    (entries, ByteBuffer.wrap(bytes).getInt)
+  }
+}

@@ -1,0 +1,41 @@
+package iceberglite.tree
+
+import iceberglite.spec.{IcebergError, PartSummary, PartitionSpec, PrimitiveType, Schema, TableMetadata}
+
+/**
+ * The partition specs of a table, with the columns that their values come from. Serializable, so that executors read
+ * partition values.
+ *
+ * @param sources gives partition values their types; see [[PartitionSpecs.sources]]
+ */
+final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) {
+
+  /** @throws IcebergError.InvalidMetadata the table does not have the spec of the part */
+  def of(part: PartSummary): PartitionSpec = byId.getOrElse(
+    part.specId,
+    throw IcebergError.InvalidMetadata(
+      part.path,
+      "$.partition_spec_id",
+      s"The table has no partition spec ${part.specId}, only ${byId.keys.toVector.sorted.mkString(", ")}"
+    )
+  )
+}
+
+object PartitionSpecs {
+
+  /** @param current the table's schema, or that of an old snapshot */
+  def of(metadata: TableMetadata, current: Schema): PartitionSpecs =
+    PartitionSpecs(metadata.specsById, sources(metadata, current))
+
+  /**
+   * Returns a schema that gives partition values their types. Columns are as in `current`; a source column that it no
+   * longer has is as in the newest schema that has it, because its files still have values of that type. Dropped columns
+   * are at the top level, whatever they were nested in: this schema is for lookups by id alone.
+   */
+  def sources(metadata: TableMetadata, current: Schema): Schema = {
+    val newestFirst = current +: metadata.schemas.sortBy(-_.schemaId)
+    val sources = metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).distinct
+    val lost = sources.filterNot(current.byId.contains).flatMap(id => newestFirst.flatMap(_.byId.get(id)).headOption)
+    current.copy(fields = current.fields ++ lost.filter(_.fieldType.isInstanceOf[PrimitiveType]))
+  }
+}

@@ -1,0 +1,41 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.Type.LongType
+import iceberglite.spec._
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.action.RowFilter
+import iceberglite.tree.TestTable
+
+/** Conflicts with commits of writers that leave the id of another snapshot in the entries of files that they remove. */
+class ForeignRemovalsSuite extends AnyFunSuite {
+  private val schema = Schema(0, Vector(NestedField.optional(1, "id", LongType)))
+  private val files = Vector("a", "b", "c").map(TestTable.file(_))
+
+  private def check(t: TestTable, since: Long): Unit = {
+    val context = CommitContext(t.io, "db.t", "mine", Map.empty, TestTables.environment)
+    val rows = new RowFilter(AlwaysTrue, caseSensitive = true, t.metadata)
+    Isolation(IsolationLevel.Snapshot, Some(since)).check(t.metadata, t.metadata.currentSnapshot, context, rows)
+  }
+
+  test("a concurrent removal conflicts whatever snapshot its entry names") {
+    val t = new TestTable(schema)
+    t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
+    t.overwrite((Existing, 1L, files(0)), (Deleted, 1L, files(1)))
+    val error = intercept[ValidationFailed](check(t, since = 1L))
+    assert(error.byOthers && error.getMessage.contains("snapshot 2 removed mem:/t/data/b.parquet"))
+    check(t, since = 2L)
+  }
+
+  test("a removal of an earlier snapshot that a later manifest repeats is no conflict") {
+    val t = new TestTable(schema)
+    t.overwrite((Added, 1L, files(0)), (Added, 1L, files(1)))
+    t.overwrite((Existing, 1L, files(0)), (Deleted, 2L, files(1)))
+    t.overwrite((Existing, 1L, files(0)), (Deleted, 2L, files(1)), (Added, 3L, files(2)))
+    check(t, since = 2L)
+    assert(intercept[ValidationFailed](check(t, since = 1L)).getMessage.contains("snapshot 2 removed"))
+  }
+}

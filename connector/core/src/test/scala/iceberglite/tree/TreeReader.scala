@@ -1,0 +1,25 @@
+package iceberglite.tree
+
+import iceberglite.io.FileIO
+import iceberglite.spec.{ManifestEntry, ManifestFile, Snapshot, TableMetadata}
+
+/** Reads what the trees of a table's snapshots list, without a cache unless one is given. */
+final class TreeReader(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.Off) {
+  private val table = TreeTable("lite.db.t", io, metadata)
+
+  def files(snapshot: Snapshot): SnapshotFiles = MetadataTree.at(snapshot, table, cache)
+
+  def manifests(snapshot: Snapshot): Vector[ManifestFile] = files(snapshot).manifests
+
+  def entries(snapshot: Snapshot): Vector[ManifestEntry] = {
+    val found = files(snapshot)
+    found.parts.flatMap(found.entries(_))
+  }
+
+  def entries(manifest: ManifestFile): Iterator[ManifestEntry] = new ManifestPart(manifest, table.specs).entries(io)
+
+  def live(snapshot: Snapshot): Vector[ManifestEntry] = entries(snapshot).filter(_.isLive)
+
+  /** The live entries of the current snapshot. */
+  def live: Vector[ManifestEntry] = metadata.currentSnapshot.toVector.flatMap(live(_))
+}

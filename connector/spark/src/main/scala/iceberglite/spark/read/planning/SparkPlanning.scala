@@ -1,0 +1,82 @@
+package iceberglite.spark.read.planning
+
+import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.broadcast.Broadcast
+
+import iceberglite.scan.{PartReading, PlanningCluster}
+import iceberglite.spark.ClusterJob
+import iceberglite.spark.ClusterJob.{ofBytes, toBytes}
+import iceberglite.spark.conf.{PlanningMode, PlanningModes}
+import iceberglite.tree.FilePart
+
+/**
+ * Reads the parts of a metadata tree on the executors, by a Spark job: each returns the entries that the scan wants, packed
+ * as a small manifest.
+ *
+ * @param cores of the driver, which it would read parts with
+ * @param localBytes what a core of the driver reads before a job of Spark is worth its start, in bytes
+ */
+final private[read] class SparkPlanning(
+    context: SparkContext,
+    modes: PlanningModes,
+    table: String,
+    cores: Int,
+    localBytes: Long = SparkPlanning.LocalBytes
+) extends PlanningCluster {
+  import SparkPlanning._
+
+  override def takes(parts: Vector[FilePart]): Boolean = modes.of(parts.head.content) match {
+    case PlanningMode.Local => false
+    case PlanningMode.Distributed => true
+    case PlanningMode.Auto =>
+      context.defaultParallelism > cores && parts.size > cores &&
+      parts.iterator.map(_.length).sum > cores * localBytes
+  }
+
+  override def read(
+      parts: Vector[FilePart],
+      reading: PartReading,
+      oldest: Long
+  ): Iterator[Array[Byte]] = {
+    val shared = context.broadcast(toBytes((reading, oldest)))
+    val results = new Array[Array[Byte]](parts.size)
+    try ClusterJob.described(context, s"Reading ${parts.size} manifests of $table") {
+        val slices = math.min(parts.size, context.defaultParallelism * TasksPerCore)
+        val (runs, firsts) = cut(parts, slices)
+        val tasks = context.parallelize(runs, runs.size)
+        context.runJob(
+          tasks,
+          packedBy(shared),
+          runs.indices,
+          (run: Int, packed: Array[Array[Byte]]) => System.arraycopy(packed, 0, results, firsts(run), packed.length)
+        )
+      }
+    finally shared.destroy()
+    results.indices.iterator.map { i =>
+      val packed = results(i)
+      // What was taken can go.
+      results(i) = Array.emptyByteArray
+      ClusterJob.opened(packed)
+    }
+  }
+}
+
+private object SparkPlanning {
+  private val LocalBytes = 16L << 20
+  private val TasksPerCore = 4
+
+  /** In runs of about the same count, which are a task each. @return what is sent of each, and where it begins */
+  private def cut(parts: Vector[FilePart], slices: Int): (Vector[Array[Byte]], Vector[Int]) = {
+    val firsts = (0 until slices).map(i => (i.toLong * parts.size / slices).toInt).toVector
+    val runs = firsts.zip(firsts.tail :+ parts.size).map { case (from, until) => parts.slice(from, until) }
+    (runs.map(run => toBytes(run.map(_.forReading))), firsts)
+  }
+
+  private def packedBy(
+      shared: Broadcast[Array[Byte]]
+  ): (TaskContext, Iterator[Array[Byte]]) => Array[Array[Byte]] = { (_, runs) =>
+    val (reading, oldest) = ofBytes[(PartReading, Long)](shared.value)
+    val parts = runs.flatMap(run => ofBytes[Vector[FilePart]](run))
+    parts.map(part => ClusterJob.result(reading.packed(part, oldest))).toArray
+  }
+}

@@ -1,0 +1,221 @@
+package iceberglite.tree
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.io.FileIO
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.json.{ContentFileJson, JsonFormat, JsonValue}
+
+/**
+ * A form of tree that exists in tests alone: all entries of a snapshot are in one JSON file, for tables of any version. It
+ * shows that nothing outside of a tree depends on manifests.
+ */
+object ToyTree extends MetadataTree {
+  private val Extension = ".toy.json"
+
+  override def opens(path: String, head: => Array[Byte]): Boolean = path.endsWith(Extension)
+
+  override def writes(version: FormatVersion): Boolean = true
+
+  override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles =
+    new ToyFiles(snapshot, table)
+
+  override def write(
+      header: TreeHeader,
+      table: TreeTable,
+      parent: Option[SnapshotFiles],
+      changes: FileChanges,
+      earlier: Option[WrittenTree],
+      cache: ManifestCache
+  ): WrittenTree = {
+    val added = changes.added.map(newEntry(_, None, header)) ++
+      changes.addedOlder.map(older => newEntry(older.file, Some(older.sequenceNumber), header))
+    added.foreach(AddedFiles.check(_, header, table))
+    val live = parent.toVector.flatMap { files =>
+      for (part <- files.parts; entry <- files.entries(part).filter(_.isLive)) yield {
+        val isRemoved = changes.remove.mightMatch(part) && changes.remove.removes(entry)
+        if (isRemoved) deleted(entry, header) else entry.copy(status = Existing)
+      }
+    }
+    val kept = withoutObsolete(live, added, header)
+    val rowIds = new RowIds(header.firstRowId)
+    if (header.firstRowId.isDefined) kept.filter(e => isData(e) && e.isLive).foreach(e => AddedFiles.checkCarried(e.file))
+    val entries = (added ++ kept).map(rowIds.in)
+    val gone = removed(parent, entries)
+    val path = s"${header.metadataPath}/${header.snapshotId}-${header.attempt}-${header.commitId}$Extension"
+    try table.io.write(path, new ToyEntries(table.specs).toBytes(entries))
+    catch {
+      case failure: Throwable =>
+        try table.io.delete(path)
+        catch { case other: Exception => failure.addSuppressed(other) }
+        throw failure
+    }
+    WrittenToy(path, header, changes.allAdded, gone, entries)
+  }
+
+  private def newEntry(file: ContentFile, number: Option[Long], header: TreeHeader): ManifestEntry = {
+    val assigned = Some(header.sequenceNumber)
+    ManifestEntry(Added, Some(header.snapshotId), number.orElse(assigned), assigned, file.copy(firstRowId = None))
+  }
+
+  private def deleted(entry: ManifestEntry, header: TreeHeader): ManifestEntry =
+    entry.copy(status = Deleted, snapshotId = Some(header.snapshotId))
+
+  /** Removes the delete files that apply to no data file any more. */
+  private def withoutObsolete(
+      entries: Vector[ManifestEntry],
+      added: Vector[ManifestEntry],
+      header: TreeHeader
+  ): Vector[ManifestEntry] = {
+    val (gone, data) = entries.filter(isData).partition(_.status == Deleted)
+    val oldest = ((data ++ added.filter(isData)).flatMap(_.sequenceNumber) :+ header.sequenceNumber).min
+    val removed = new RemovedDataFiles(gone.map(_.file.path).toSet, oldest)
+    entries.map(e => if (e.isLive && removed.makesObsolete(e)) deleted(e, header) else e)
+  }
+
+  private def isData(entry: ManifestEntry): Boolean = entry.file.content == Content.Data
+
+  /** The removed entries, as they were in the parent. */
+  private def removed(parent: Option[SnapshotFiles], entries: Vector[ManifestEntry]): Vector[ManifestEntry] = {
+    def key(e: ManifestEntry) = (e.file.path, e.file.contentOffset)
+    val gone = entries.filter(_.status == Deleted).map(key).toSet
+    parent.toVector.flatMap(f => f.parts.flatMap(f.entries(_).filter(e => e.isLive && gone(key(e)))))
+  }
+}
+
+final private case class WrittenToy(
+    override val pointer: String,
+    header: TreeHeader,
+    override val added: Vector[ContentFile],
+    override val removed: Vector[ManifestEntry],
+    entries: Vector[ManifestEntry]
+) extends WrittenTree {
+  override def addedRows: Option[Long] = header.firstRowId.map { first =>
+    entries.flatMap(e => e.file.firstRowId.filter(_ >= first).map(_ => e.file.recordCount)).sum
+  }
+  override def changesFiles: Boolean = added.nonEmpty || removed.nonEmpty
+  override def written: Vector[String] = Vector(pointer)
+  override def references: Set[String] = Set(pointer)
+  override def summary: Map[String, String] = Map.empty
+}
+
+final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) extends SnapshotFiles {
+  private val path = snapshot.manifestList.mkString
+
+  override def parts: Vector[FilePart] = toyParts
+
+  private lazy val toyParts: Vector[ToyPart] = {
+    val entries = ToyPart.read(table.io, path, table.specs)
+    entries.map(e => (ToyPart.contentOf(e), e.file.specId)).distinct.map { case (content, specId) =>
+      val own = entries.filter(e => ToyPart.contentOf(e) == content && e.file.specId == specId)
+      ToyPart(path, content, specId, own, table.specs)
+    }
+  }
+  override def entries(part: FilePart): Iterator[ManifestEntry] = part.entries(table.io)
+  override def changed: Vector[FilePart] = parts.filter(changesIn(_).hasNext)
+  override def changesIn(part: FilePart): Iterator[ManifestEntry] =
+    entries(part).filter(e => e.status != Existing && e.snapshotId.contains(snapshot.snapshotId))
+  override def reachable(seen: SeenParts): Reachable = {
+    val unseen = toyParts.map { part =>
+      val keys = entries(part).map(ToyPart.key).filter(seen.add).toSet
+      part.copy(only = Some(keys))
+    }
+    Reachable(Vector(path), unseen)
+  }
+  override def manifests: Vector[ManifestFile] = Vector.empty
+}
+
+/** The entries of one content and spec, with the widest of their bounds. */
+final private case class ToyPart(
+    override val path: String,
+    override val content: ManifestContent,
+    override val specId: Int,
+    specs: PartitionSpecs,
+    override val liveFiles: Option[Long],
+    override val sequenceNumber: Long,
+    override val minSequenceNumber: Long,
+    override val metrics: Metrics,
+    only: Option[Set[String]] = None
+) extends FilePart {
+  override def id: String = s"$path#${content.name}#$specId"
+  override def length: Long = 0L
+  override def recordCount: Long = ContentFile.UnknownRecords
+  override def partitions: Option[Vector[FieldSummary]] = None
+  override def forReading: FilePart = copy(metrics = Metrics.Empty)
+
+  override def entries(io: FileIO): Iterator[ManifestEntry] = {
+    val shared = new SharedTuples
+    ToyPart.read(io, path, specs).iterator
+      .filter(e => ToyPart.contentOf(e) == content && e.file.specId == specId)
+      .filter(e => only.forall(_.contains(ToyPart.key(e)))).map(shared.in)
+  }
+  override private[tree] def cacheKey(io: FileIO): PartKey = PartKey(io, path, length, Tuple1(id))
+}
+
+private object ToyPart {
+  def apply(
+      path: String,
+      content: ManifestContent,
+      specId: Int,
+      entries: Vector[ManifestEntry],
+      specs: PartitionSpecs
+  ): ToyPart = {
+    val live = entries.filter(_.isLive)
+    val numbers = live.flatMap(_.sequenceNumber)
+    val (newest, oldest) = if (numbers.isEmpty) (0L, 0L) else (numbers.max, numbers.min)
+    ToyPart(path, content, specId, specs, Some(live.size.toLong), newest, oldest, statistics(live, specs.sources))
+  }
+
+  def key(e: ManifestEntry): String = s"${e.file.path}#${e.file.contentOffset.mkString}"
+
+  def contentOf(e: ManifestEntry): ManifestContent =
+    if (e.file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes
+
+  def read(io: FileIO, path: String, specs: PartitionSpecs): Vector[ManifestEntry] =
+    try new ToyEntries(specs).parse(path, io.read(path))
+    catch { case e: IcebergError.InvalidMetadata => throw IcebergError.UnreadableFile(path, "toy tree", e.getMessage) }
+
+  /** Bounds over all files, of the columns for which every file has them; nulls and NaN may be anywhere. */
+  private def statistics(live: Vector[ManifestEntry], schema: Schema): Metrics = {
+    val types = schema.fields.map(f => f.id -> f.fieldType).collect { case (id, t: PrimitiveType) => id -> t }
+    def bounds(of: Metrics => Int => Option[java.nio.ByteBuffer], least: Boolean) = Some(types.flatMap { case (id, t) =>
+      val values = live.map(e => of(e.file.metrics)(id).flatMap(SingleValue.decodeValid(t, _)))
+      if (values.isEmpty || values.exists(_.isEmpty)) None
+      else {
+        val sorted = values.flatten.sorted(Literal.ordering)
+        Some(id -> SingleValue.encode(if (least) sorted.head else sorted.last))
+      }
+    }.toMap)
+    MetricMaps(
+      lowerBounds = bounds(m => m.lowerBound, least = true),
+      upperBounds = bounds(m => m.upperBound, least = false)
+    )
+  }
+}
+
+/** The entries of a file. */
+final private class ToyEntries(specs: PartitionSpecs) extends JsonFormat[Vector[ManifestEntry]] {
+  private val files = new ContentFileJson(specs.byId, specs.sources)
+
+  override def read(json: JsonValue): Vector[ManifestEntry] = json.map { e =>
+    val status = EntryStatus.all.find(_.code == e.int("status")).getOrElse(e.fail("It has no status"))
+    val numbers = (e.optionalLong("sequence-number"), e.optionalLong("file-sequence-number"))
+    ManifestEntry(status, e.optionalLong("snapshot-id"), numbers._1, numbers._2, files.read(e("file")))
+  }
+
+  override def write(entries: Vector[ManifestEntry], out: JsonGenerator): Unit = {
+    out.writeStartArray()
+    entries.foreach { e =>
+      out.writeStartObject()
+      out.writeNumberField("status", e.status.code)
+      e.snapshotId.foreach(out.writeNumberField("snapshot-id", _))
+      e.sequenceNumber.foreach(out.writeNumberField("sequence-number", _))
+      e.fileSequenceNumber.foreach(out.writeNumberField("file-sequence-number", _))
+      out.writeFieldName("file")
+      files.write(e.file, out)
+      out.writeEndObject()
+    }
+    out.writeEndArray()
+  }
+}

@@ -1,0 +1,20 @@
+package iceberglite.tree
+
+import iceberglite.catalog.{HostileMetadataSuite, OwnedLocationsSuite}
+import iceberglite.inspect.MetadataTablesSuite
+import iceberglite.scan._
+import iceberglite.sim.SimulationSuite
+import iceberglite.table._
+
+class ToySimulationSuite extends SimulationSuite
+class ToyTableScanSuite extends TableScanSuite
+class ToyDeletePlanSuite extends DeletePlanSuite
+class ToyPruningSuite extends PruningSuite
+class ToyStoppedPlanSuite extends StoppedPlanSuite
+class ToyChangelogScanSuite extends ChangelogScanSuite
+class ToyIsolationSuite extends IsolationSuite
+class ToyRowDeltaSuite extends RowDeltaSuite
+class ToyFileActionsSuite extends FileActionsSuite
+class ToyHostileMetadataSuite extends HostileMetadataSuite
+class ToyOwnedLocationsSuite extends OwnedLocationsSuite
+class ToyMetadataTablesSuite extends MetadataTablesSuite
