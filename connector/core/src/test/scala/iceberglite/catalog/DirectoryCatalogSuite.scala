@@ -57,8 +57,8 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
     val table = append(other.create(TableIdentifier(Vector("db"), "t"), unpartitioned()), "x")
     io.write(s"$directory/wh/files/.hidden", Array.emptyByteArray)
     val before = tree(directory)
-    val namespaces = Seq(Vector("db", "t", "metadata"), Vector("db", "t"), Vector("db"), Vector("files"))
-    namespaces.foreach { namespace =>
+    assert(!catalog.dropNamespace(Vector("db", "t")), "it is a table's directory")
+    Seq(Vector("db", "t", "metadata"), Vector("db"), Vector("files")).foreach { namespace =>
       val error = intercept[ValidationFailed](catalog.dropNamespace(namespace))
       assert(error.getMessage.contains("is not empty. It holds "), namespace)
     }
@@ -67,9 +67,10 @@ class DirectoryCatalogSuite extends AnyFunSuite with TemporaryDirectory {
 
   test("a table that is created while its namespace is dropped stays") {
     var created = false
+    val other = open(s"$directory/wh")
     val racing = new FileIOWrapper(io) {
       override def deleteEmptyDirectory(path: String): Unit = {
-        open(s"$directory/wh").create(TableIdentifier(Vector("db"), "t"), unpartitioned())
+        other.create(TableIdentifier(Vector("db"), "t"), unpartitioned())
         created = true
         super.deleteEmptyDirectory(path)
       }

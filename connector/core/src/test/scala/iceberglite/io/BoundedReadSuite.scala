@@ -166,7 +166,7 @@ class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
     assert(none.given < (20L << 20))
     val bounds = ReadBounds.Avro.copy(maxBytes = 50L << 20)
     val good = new Endless(AvroContainer.Magic)
-    assert(intercept[UnreadableFile](bounds.read("x", good)).getMessage.contains("spark.driver.memory"))
+    assert(intercept[UnreadableFile](bounds.read("x", good)).getMessage.contains("limit for an Avro file is 52428800"))
     assert(good.given <= (50L << 20) + 1)
   }
 }
