@@ -1,4 +1,4 @@
-"""The procedures as Python functions. Rendered from the connector's own list; not to be edited."""
+"""Procedures as Python functions. Generated from the connector's list of procedures; do not edit."""
 
 from __future__ import annotations
 
@@ -12,167 +12,167 @@ from pyspark_iceberg.call import Timestamp, call
 
 
 class RollbackToSnapshot(NamedTuple):
-    """A row of what `rollback_to_snapshot` gives."""
+    """A result row of `rollback_to_snapshot`."""
 
     previous_snapshot_id: int
-    """The snapshot that was current before."""
+    """Snapshot that was current before."""
     current_snapshot_id: int
-    """The snapshot that is current now."""
+    """Snapshot that is current now."""
 
 
 class RollbackToTimestamp(NamedTuple):
-    """A row of what `rollback_to_timestamp` gives."""
+    """A result row of `rollback_to_timestamp`."""
 
     previous_snapshot_id: int
-    """The snapshot that was current before."""
+    """Snapshot that was current before."""
     current_snapshot_id: int
-    """The snapshot that is current now."""
+    """Snapshot that is current now."""
 
 
 class SetCurrentSnapshot(NamedTuple):
-    """A row of what `set_current_snapshot` gives."""
+    """A result row of `set_current_snapshot`."""
 
     previous_snapshot_id: int | None
-    """The snapshot that was current before."""
+    """Snapshot that was current before."""
     current_snapshot_id: int
-    """The snapshot that is current now."""
+    """Snapshot that is current now."""
 
 
 class CherrypickSnapshot(NamedTuple):
-    """A row of what `cherrypick_snapshot` gives."""
+    """A result row of `cherrypick_snapshot`."""
 
     source_snapshot_id: int
-    """The snapshot whose changes were applied."""
+    """Snapshot whose changes were applied."""
     current_snapshot_id: int
-    """The snapshot that is current now."""
+    """Snapshot that is current now."""
 
 
 class PublishChanges(NamedTuple):
-    """A row of what `publish_changes` gives."""
+    """A result row of `publish_changes`."""
 
     source_snapshot_id: int
-    """The snapshot whose changes were applied."""
+    """Snapshot whose changes were applied."""
     current_snapshot_id: int
-    """The snapshot that is current now."""
+    """Snapshot that is current now."""
 
 
 class FastForward(NamedTuple):
-    """A row of what `fast_forward` gives."""
+    """A result row of `fast_forward`."""
 
     branch_updated: str
-    """The branch."""
+    """Name of the branch."""
     previous_ref: int | None
-    """The snapshot that it stood at before."""
+    """Snapshot of the branch before."""
     updated_ref: int
-    """The snapshot that it stands at now."""
+    """Snapshot of the branch now."""
 
 
 class AncestorsOf(NamedTuple):
-    """A row of what `ancestors_of` gives."""
+    """A result row of `ancestors_of`."""
 
     snapshot_id: int
-    """The snapshot."""
+    """Id of the snapshot."""
     timestamp: int
-    """When it was made, in milliseconds since 1970."""
+    """Time of its commit, in milliseconds since 1970."""
 
 
 class RegisterTable(NamedTuple):
-    """A row of what `register_table` gives."""
+    """A result row of `register_table`."""
 
     current_snapshot_id: int | None
-    """Its current snapshot."""
+    """Current snapshot of the table."""
     total_records_count: int | None
-    """The rows in it."""
+    """Number of rows in the current snapshot."""
     total_data_files_count: int | None
-    """The data files in it."""
+    """Number of data files in the current snapshot."""
 
 
 class CreateChangelogView(NamedTuple):
-    """A row of what `create_changelog_view` gives."""
+    """A result row of `create_changelog_view`."""
 
     changelog_view: str
-    """The view's name, to be read in this session."""
+    """Name of the view, which can be read in this session."""
 
 
 class ConvertEqualityDeletes(NamedTuple):
-    """A row of what `convert_equality_deletes` gives."""
+    """A result row of `convert_equality_deletes`."""
 
     converted_delete_files_count: int
-    """The equality delete files that are gone."""
+    """Number of equality delete files that were removed."""
     added_delete_files_count: int
-    """The vectors or position delete files in their place."""
+    """Number of deletion vectors or position delete files that replace them."""
     deleted_rows_count: int
-    """The rows that these delete."""
+    """Number of rows that these delete."""
 
 
 class TableProcedures(ABC):
-    """The procedures of a table that is there, as methods."""
+    """Procedures of an existing table, as methods."""
 
     @abstractmethod
     def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:
         """Call a procedure on the table."""
 
     def rollback_to_snapshot(self, snapshot_id: int) -> RollbackToSnapshot:
-        """Makes an earlier snapshot of the table's own history the current one.
+        """Roll back to an earlier snapshot in the history of the current snapshot.
 
         Args:
-            snapshot_id: the snapshot; it must be in the history of the current one.
+            snapshot_id: snapshot to roll back to; it must be an ancestor of the current snapshot.
         """
         rows = self._call("rollback_to_snapshot", {"snapshot_id": snapshot_id})
         return RollbackToSnapshot(*rows[0])
 
     def rollback_to_timestamp(self, timestamp: Timestamp) -> RollbackToTimestamp:
-        """Makes the snapshot current that was so at a time.
+        """Roll back to the snapshot that was current at a given timestamp.
 
         Args:
-            timestamp: the snapshot is the last one that was made before this time.
+            timestamp: time; the last snapshot that was committed before it becomes current.
         """
         rows = self._call("rollback_to_timestamp", {"timestamp": timestamp})
         return RollbackToTimestamp(*rows[0])
 
     def set_current_snapshot(self, snapshot_id: int | None = None, ref: str | None = None) -> SetCurrentSnapshot:
-        """Makes any snapshot of the table the current one, whatever its history.
+        """Set any snapshot of the table as the current snapshot, regardless of its history.
 
         Args:
-            snapshot_id: any snapshot of the table; this or `ref` must be given.
-            ref: a branch or tag, whose snapshot is meant.
+            snapshot_id: snapshot to set; either this or `ref` must be given.
+            ref: branch or tag whose snapshot is set.
         """
         rows = self._call("set_current_snapshot", {"snapshot_id": snapshot_id, "ref": ref})
         return SetCurrentSnapshot(*rows[0])
 
     def cherrypick_snapshot(self, snapshot_id: int) -> CherrypickSnapshot:
-        """Applies the changes of one snapshot, wherever it is, to the table.
+        """Apply the changes of one snapshot of the table, on any branch or staged, to the current state.
 
         Args:
-            snapshot_id: a snapshot that added files or replaced partitions, or that follows the current one.
+            snapshot_id: snapshot that added files or replaced partitions, or whose parent is the current snapshot.
         """
         rows = self._call("cherrypick_snapshot", {"snapshot_id": snapshot_id})
         return CherrypickSnapshot(*rows[0])
 
     def publish_changes(self, wap_id: str) -> PublishChanges:
-        """Applies the changes to the table that a session with `spark.wap.id` has staged.
+        """Apply the changes that a session with `spark.wap.id` has staged.
 
         Args:
-            wap_id: what `spark.wap.id` was when the rows were written.
+            wap_id: value of `spark.wap.id` when the rows were written.
         """
         rows = self._call("publish_changes", {"wap_id": wap_id})
         return PublishChanges(*rows[0])
 
     def fast_forward(self, branch: str, to: str) -> FastForward:
-        """Moves a branch forward to where another branch or tag is.
+        """Fast-forward a branch to the snapshot of another branch or tag.
 
         Args:
-            branch: the branch to move; it is made where it is not there.
-            to: the branch or tag to move it to, whose history it must be part of.
+            branch: branch to fast-forward; it is created if it does not exist.
+            to: branch or tag to move to; its history must contain the snapshot of the branch.
         """
         rows = self._call("fast_forward", {"branch": branch, "to": to})
         return FastForward(*rows[0])
 
     def ancestors_of(self, snapshot_id: int | None = None) -> list[AncestorsOf]:
-        """Lists a snapshot and those that it came from, the newest first.
+        """List a snapshot and its ancestors, newest first.
 
         Args:
-            snapshot_id: the snapshot to begin with; the current one by default.
+            snapshot_id: snapshot to start with; by default the current one.
         """
         rows = self._call("ancestors_of", {"snapshot_id": snapshot_id})
         return [AncestorsOf(*row) for row in rows]
@@ -185,14 +185,14 @@ class TableProcedures(ABC):
         identifier_columns: Sequence[str] | None = None,
         net_changes: bool | None = None,
     ) -> CreateChangelogView:
-        """Makes a temporary view of the rows that commits inserted, deleted and updated.
+        """Create a temporary view of the rows that commits inserted, deleted and updated.
 
         Args:
-            changelog_view: the view's name, `<table>_changes` by default; it replaces a temporary view of that name.
-            options: options of the read that choose the commits, such as `start-snapshot-id`; all of them by default.
-            compute_updates: whether to show updates as such; by default where `identifier_columns` are given.
-            identifier_columns: what tells rows apart; the identifier fields of the table by default.
-            net_changes: whether to show what all commits together changed; not with `compute_updates`.
+            changelog_view: name of the view, by default `<table>_changes`; it replaces a temporary view of that name.
+            options: read options that select the commits, such as `start-snapshot-id`; by default all commits.
+            compute_updates: whether to show updates as such; by default true if `identifier_columns` are given.
+            identifier_columns: columns that identify a row; by default the identifier fields of the table.
+            net_changes: whether to show the net changes of all commits together; not with `compute_updates`.
         """
         rows = self._call(
             "create_changelog_view",
@@ -207,22 +207,22 @@ class TableProcedures(ABC):
         return CreateChangelogView(*rows[0])
 
     def convert_equality_deletes(self, branch: str | None = None) -> ConvertEqualityDeletes:
-        """Turns equality deletes into deletion vectors, or before version 3 into position delete files.
+        """Convert equality deletes to deletion vectors, or before version 3 to position delete files.
 
         Args:
-            branch: the branch whose deletes it is about; main by default.
+            branch: branch whose equality deletes are converted; by default main.
         """
         rows = self._call("convert_equality_deletes", {"branch": branch})
         return ConvertEqualityDeletes(*rows[0])
 
 
 def register_table(spark: SparkSession, table: str, metadata_file: str) -> RegisterTable:
-    """Takes a table into the catalog that is there as a metadata file.
+    """Register an existing metadata file as a table.
 
     Args:
         spark: a session with the catalog and the SQL extensions.
-        table: the table's name, in the catalog of the procedure unless it says so itself.
-        metadata_file: the table's newest metadata file; what other catalogs do to it later is not seen.
+        table: name of the table in the procedure's catalog, with or without the name of the catalog.
+        metadata_file: newest metadata file of the table; later commits through other catalogs are not visible.
     """
     rows = call(spark, "register_table", table, {"metadata_file": metadata_file})
     return RegisterTable(*rows[0])

@@ -54,77 +54,85 @@ final case class PropertyPrefix(prefix: String, doc: String) {
 }
 
 object CatalogProperty {
-  val Type: CatalogProperty = CatalogProperty("type", None, "Which kind of catalog it is")
+  val Type: CatalogProperty = CatalogProperty("type", None, "Type of the catalog: hadoop, jdbc, rest or hive")
   val CatalogImpl: CatalogProperty = CatalogProperty(
     "catalog-impl",
     None,
-    "Says the type by the class that Apache Iceberg has for it, such as org.apache.iceberg.hadoop.HadoopCatalog"
+    "Catalog class of Apache Iceberg in place of the type, such as org.apache.iceberg.hadoop.HadoopCatalog"
   )
   val FileIOImpl: CatalogProperty = CatalogProperty(
     "io-impl",
     None,
-    "A class of Apache Iceberg for files: HadoopFileIO, ResolvingFileIO and S3FileIO may stand here, and change nothing"
+    "FileIO class of Apache Iceberg; HadoopFileIO, ResolvingFileIO and S3FileIO are accepted and have no effect"
   )
-  val Region: CatalogProperty = CatalogProperty("client.region", None, "The region of the S3 store")
+  val Region: CatalogProperty = CatalogProperty("client.region", None, "Region of the S3 store")
   val Warehouse: CatalogProperty =
-    CatalogProperty("warehouse", None, "The directory that tables are made in")
-  val Uri: CatalogProperty = CatalogProperty("uri", None, "Where the catalog's database or server is")
+    CatalogProperty("warehouse", None, "Directory in which tables are created")
+  val Uri: CatalogProperty = CatalogProperty(
+    "uri",
+    None,
+    "URI of the catalog's database, REST server or Hive Metastore"
+  )
   val CacheEnabled: CatalogProperty =
-    CatalogProperty("cache-enabled", Some("true"), "Whether tables that were loaded lately are kept")
+    CatalogProperty("cache-enabled", Some("true"), "Whether loaded tables are cached")
   val CacheExpirationMs: CatalogProperty =
     CatalogProperty(
       "cache.expiration-interval-ms",
       Some("30000"),
-      "How old a table may be that is used without asking the catalog; 0 asks each time, -1 never"
+      "Maximum age of a cached table that is used without asking the catalog; 0 asks each time, -1 never"
     )
   val ManifestCacheEnabled: CatalogProperty =
     CatalogProperty(
       "io.manifest.cache-enabled",
       Some("true"),
-      "Whether decoded manifests, which never change, are kept"
+      "Whether decoded manifests, which never change, are cached"
     )
   val ManifestCacheBytes: CatalogProperty = CatalogProperty(
     "io.manifest.cache.max-total-bytes",
     None,
-    "How much memory decoded manifests may take, by an estimate; at most 512 MB and 15 % of the heap unless it is set"
+    "Maximum estimated memory of cached manifests; by default the smaller of 512 MB and 15 % of the heap"
   )
   val ManifestCacheFileBytes: CatalogProperty =
-    CatalogProperty("io.manifest.cache.max-content-length", None, "Manifests with more bytes are not kept")
+    CatalogProperty("io.manifest.cache.max-content-length", None, "Maximum size of a manifest that is cached, in bytes")
   val ManifestCacheIdleMs: CatalogProperty =
-    CatalogProperty("io.manifest.cache.expiration-interval-ms", None, "Manifests not used in that time are not kept")
+    CatalogProperty(
+      "io.manifest.cache.expiration-interval-ms",
+      None,
+      "Time after which an unused manifest is removed from the cache"
+    )
   val SyncEnabled: CatalogProperty = CatalogProperty(
     "io.sync-enabled",
     Some("false"),
-    "Whether files of the local file system, and commits, are on the device before anything goes on"
+    "Whether files of the local file system, and commits, are synced to the device before the operation continues"
   )
   val UseNullableQuerySchema: CatalogProperty =
     CatalogProperty(
       "use-nullable-query-schema",
       Some("true"),
-      "Whether all columns of a CREATE TABLE AS SELECT may be null"
+      "Whether all columns of a CREATE TABLE AS SELECT are nullable"
     )
   val StoredName: CatalogProperty = CatalogProperty(
     "catalog-name",
     None,
-    "The name of a JDBC catalog in its database, where it differs from its name in the session, which messages use"
+    "Name of a JDBC catalog in its database, if it differs from the name in the session, which messages use"
   )
   val Clients: CatalogProperty = CatalogProperty(
     "clients",
     Some("2"),
-    "How many connections a JDBC or Hive catalog opens at most; to SQLite it is always one"
+    "Maximum number of connections of a JDBC or Hive catalog; always one for SQLite"
   )
   val DefaultNamespace: CatalogProperty =
-    CatalogProperty("default-namespace", None, "The namespace of a session that has switched to this catalog")
+    CatalogProperty("default-namespace", None, "Current namespace of a session that switches to this catalog")
 
   val OwnedLocations: CatalogProperty = CatalogProperty(
     "owned-locations",
     None,
-    "Directories besides the tables' own, separated by commas, in which a table owns <directory>/<namespace>/<table>: " +
-      "what is deleted with a table is deleted there too"
+    "Comma-separated list of additional directories in which a table owns <directory>/<namespace>/<table>: deleting " +
+      "the files of a table includes the files there"
   )
   val OwnedLocationsOf: PropertyPrefix = PropertyPrefix(
     "owned-locations.",
-    "Directories, separated by commas, that belong to one table: owned-locations.<namespace>.<table>"
+    "Comma-separated list of directories that belong to one table: owned-locations.<namespace>.<table>"
   )
 
   /** The places besides the catalog's own that its tables may own. */
@@ -143,21 +151,21 @@ object CatalogProperty {
     Clients.number(catalog, properties, least = 1).fold(1)(n => math.min(n, Int.MaxValue.toLong).toInt)
 
   val TableDefault: PropertyPrefix =
-    PropertyPrefix("table-default.", "A property that new tables get unless they are made with another value")
+    PropertyPrefix("table-default.", "Property of new tables that are not created with another value")
   val TableOverride: PropertyPrefix =
-    PropertyPrefix("table-override.", "A property that new tables get whatever they are made with")
-  val Jdbc: PropertyPrefix = PropertyPrefix("jdbc.", "Goes to the database's driver: jdbc.user, jdbc.password, ...")
+    PropertyPrefix("table-override.", "Property of new tables, whatever value they are created with")
+  val Jdbc: PropertyPrefix = PropertyPrefix("jdbc.", "Setting of the JDBC driver: jdbc.user, jdbc.password, ...")
   val Hadoop: PropertyPrefix =
-    PropertyPrefix(StorageSettings.HadoopPrefix, "Goes to Hadoop's configuration of this catalog")
+    PropertyPrefix(StorageSettings.HadoopPrefix, "Setting of this catalog's Hadoop configuration")
   val UniqueTableLocation: CatalogProperty = CatalogProperty(
     "unique-table-location",
     Some("false"),
     "Whether the default location of a new table ends with a unique suffix, so that a table that is dropped and created " +
-      "again has another one; for jdbc and hive"
+      "again gets another location; for jdbc and hive"
   )
   val S3: PropertyPrefix = PropertyPrefix(
     S3Settings.Prefix,
-    s"Settings of S3 by the names of Apache Iceberg; those with a meaning here are ${S3Settings.keys.mkString(", ")}"
+    s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")}"
   )
 
   /** Those that this release acts on, in the order of the documentation. */

@@ -12,7 +12,7 @@ object ForeignCatalogProperties {
   private val HadoopGcs = Identity + "hadoop.fs.gs.auth.*"
   private val HadoopAzure = Identity + "hadoop.fs.azure.*"
   private val NoEncryption = "Files would be written without encryption. Remove it, or use an engine that encrypts"
-  private val Performance = "It changes no result; S3 is accessed through Hadoop's S3A"
+  private val Performance = "It does not change results; S3 is accessed through Hadoop's S3A"
 
   /** What a catalog of one type alone cannot do. */
   private val ofKind: Map[String, ForeignSettings] = Map(
@@ -22,12 +22,12 @@ object ForeignCatalogProperties {
         rejected(
           "lock-impl",
           "Commits take no lock, as they create the metadata file exclusively, but writers that rely on the lock could " +
-            "overwrite them. Remove it when no other writer needs the lock, or use a jdbc, rest or hive catalog",
+            "overwrite them. Remove it if no other writer needs the lock, or use a jdbc, rest or hive catalog",
           "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
         ),
         rejected(
           "unique-table-location",
-          "A table of a hadoop catalog is found by its directory. Remove it, or use a jdbc or hive catalog",
+          "A hadoop catalog finds a table by its directory. Remove it, or use a jdbc or hive catalog",
           "false"
         )
       )
@@ -39,13 +39,13 @@ object ForeignCatalogProperties {
   )
 
   private val general: Seq[ForeignSetting] = Seq(
-    warned("lock-impl", "Catalogs of this type commit without a lock manager, in Apache Iceberg too"),
+    warned("lock-impl", "Catalogs of this type commit without a lock manager, also in Apache Iceberg"),
     warned("lock.*", "No lock manager is used: commits are exclusive without one"),
     warned("metrics-reporter-impl", "Metrics are shown in Spark's SQL tab and by EXPLAIN; no reporter class is loaded"),
     warned("cache.case-sensitive", "Names of cached tables are case-sensitive", "true"),
     accepted("client-pool-cache-keys", "A catalog shares its connections with no other catalog or session"),
     warned("auth.session-timeout-ms", "The session of a catalog with its REST server lasts as long as the catalog"),
-    warned("suppress-permission-error", "A directory that may not be listed is an error", "false"),
+    warned("suppress-permission-error", "A directory that the user may not list is an error", "false"),
     warned("view-default.*", "Views cannot be created in this release"),
     warned("view-override.*", "Views cannot be created in this release"),
     rejected("encryption.*", NoEncryption),
@@ -55,13 +55,13 @@ object ForeignCatalogProperties {
   private val rest: Seq[ForeignSetting] = Seq(
     warned("rest-metrics-reporting-enabled", "No metrics are sent to the REST server", "false"),
     warned("rest-scan-planning.*", "Scans are planned by Spark, never by the REST server"),
-    rejected("rest.auth.*", "No such authentication exists here. See rest.auth.type in the reference"),
+    rejected("rest.auth.*", "This authentication is not supported. See rest.auth.type in the reference"),
     rejected(
       "rest.client.tls.*",
       "The JDK's trust store decides which servers are trusted. Set javax.net.ssl.trustStore"
     ),
-    warned("rest.*", "There is no such property of REST catalogs here"),
-    warned("rest-*", "There is no such property of REST catalogs here")
+    warned("rest.*", "REST catalogs have no such property"),
+    warned("rest-*", "REST catalogs have no such property")
   )
 
   private val aws: Seq[ForeignSetting] = Seq(
@@ -69,11 +69,12 @@ object ForeignCatalogProperties {
     rejected("client.assume-role.*", OnS3),
     rejected("client.credentials-provider*", OnS3),
     rejected("client.refresh-credentials*", OnS3, "false"),
-    warned("client.*", "There is no such property here; region and credentials are client.region and s3.*"),
+    warned("client.*", "There is no such property; set the region with client.region and credentials with s3.*"),
     warned("http-client.*", "S3A has its own HTTP client: hadoop.fs.s3a.connection.*"),
     rejected(
       "s3.remote-signing-enabled",
-      "Requests are signed with the catalog's own credentials, never by a REST server. Set it to false and give credentials",
+      "Requests are signed with the catalog's own credentials, never by a REST server. Set it to false and set " +
+        "credentials",
       "false"
     ),
     rejected("s3.signer-impl", OnS3),
@@ -81,25 +82,29 @@ object ForeignCatalogProperties {
     rejected("s3.access-grants.*", OnS3, "false"),
     rejected(
       "s3.access-points.*",
-      "Files would go past the access point. Set hadoop.fs.s3a.bucket.<bucket>.accesspoint.arn"
+      "Files would be accessed without the access point. Set hadoop.fs.s3a.bucket.<bucket>.accesspoint.arn"
     ),
     rejected(
       "s3.delete.tags.*",
       "Objects would be deleted without the tags. Remove it, or set s3.delete-enabled=false"
     ),
     warned("s3.delete.*", "Files are deleted one by one"),
-    warned("s3.write.table-tag-enabled", "Set tags by s3.write.tags.*", "false"),
-    warned("s3.write.namespace-tag-enabled", "Set tags by s3.write.tags.*", "false"),
+    warned("s3.write.table-tag-enabled", "Set tags with s3.write.tags.*", "false"),
+    warned("s3.write.namespace-tag-enabled", "Set tags with s3.write.tags.*", "false"),
     warned("s3.multipart.num-threads", "Set hadoop.fs.s3a.threads.max"),
-    warned("s3.multipart.threshold", "S3A uploads in parts what is larger than s3.multipart.part-size-bytes"),
+    warned("s3.multipart.threshold", "S3A uploads objects that are larger than s3.multipart.part-size-bytes in parts"),
     warned("s3.checksum-enabled", "S3A sends the MD5 sum of each part", "false"),
     warned("s3.retry.*", "Set hadoop.fs.s3a.attempts.maximum and hadoop.fs.s3a.retry.*"),
     warned("s3.crt.enabled", Performance, "false"),
     warned("s3.analytics-accelerator.*", Performance, "false"),
-    warned("s3.cross-region-access-enabled", "S3A reports a bucket of another region. Set client.region", "false"),
+    warned(
+      "s3.cross-region-access-enabled",
+      "S3A reports an error for a bucket in another region. Set client.region",
+      "false"
+    ),
     warned("s3.acceleration-enabled", Performance, "false"),
     warned("s3.dualstack-enabled", Performance, "false"),
-    warned("s3.*", "There is no such setting of S3 here. Settings of S3A begin with hadoop.fs.s3a.")
+    warned("s3.*", "There is no such S3 setting. Settings of S3A begin with hadoop.fs.s3a.")
   )
 
   private val otherStores: Seq[ForeignSetting] = Seq(
@@ -109,13 +114,13 @@ object ForeignCatalogProperties {
     rejected("gcs.user-project", HadoopGcs),
     rejected("gcs.encryption-key", NoEncryption),
     rejected("gcs.decryption-key", NoEncryption),
-    warned("gcs.*", "Google's store is accessed through Hadoop: set hadoop.fs.gs.*"),
+    warned("gcs.*", "Google Cloud Storage is accessed through Hadoop: set hadoop.fs.gs.*"),
     rejected("adls.auth.*", HadoopAzure),
     rejected("adls.sas-token.*", HadoopAzure),
     rejected("adls.connection-string.*", HadoopAzure),
     rejected("adls.token*", HadoopAzure),
     rejected("adls.refresh-credentials*", HadoopAzure, "false"),
-    warned("adls.*", "Azure's store is accessed through Hadoop: set hadoop.fs.azure.*")
+    warned("adls.*", "Azure storage is accessed through Hadoop: set hadoop.fs.azure.*")
   )
 
   private val ofAll = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)

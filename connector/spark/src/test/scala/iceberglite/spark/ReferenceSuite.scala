@@ -9,8 +9,8 @@ import iceberglite.inspect.MetadataTables
 import iceberglite.spark.sql.AlterTableStatement
 
 /**
- * Holds `docs/reference.md` against the registries in the code. What stands there between `<!-- begin: name -->` and
- * `<!-- end -->` is rendered by [[ReferenceTables]]; with `UPDATE=1` in the environment the suite writes it there.
+ * Checks `docs/reference.md` against the registries in the code. [[ReferenceTables]] renders the text between
+ * `<!-- begin: name -->` and `<!-- end -->`; with `UPDATE=1` in the environment, the suite rewrites it.
  */
 class ReferenceSuite extends AnyFunSuite {
   private val page: Path = Paths.get("docs", "reference.md")

@@ -47,7 +47,7 @@ import iceberglite.spec._
 import iceberglite.spec.transform.{Identity, Void}
 import iceberglite.tree.{InMemoryIO, TestTable}
 
-/** The tables of `docs/reference.md`, as lines of Markdown, from the registries that the code itself goes by. */
+/** The tables of `docs/reference.md`, as lines of Markdown, rendered from the registries that the code uses. */
 private[spark] object ReferenceTables {
   private val options: Seq[SparkOption[_]] = ReadOptions.all ++ WriteOptions.all ++ StatementOptions.own
 
@@ -71,7 +71,7 @@ private[spark] object ReferenceTables {
   private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
     (header +: header.map(_ => "---") +: rows.map(_.map(cell))).map(_.mkString("| ", " | ", " |"))
 
-  /** What looks like HTML would not be shown, but in code. */
+  /** Escapes text that Markdown would interpret as HTML, except in code spans. */
   private def cell(text: String): String = {
     val plain = if (text.startsWith("`")) text else text.replace("<", "&lt;")
     plain.replace("|", "\\|")
@@ -80,25 +80,25 @@ private[spark] object ReferenceTables {
   private def code(text: String): String = s"`$text`"
 
   private def optionTable(of: Seq[SparkOption[_]]): Seq[String] =
-    table("option", "value", "default", "table property", "what it does")(of.map { o =>
+    table("option", "value", "default", "table property", "description")(of.map { o =>
       Seq(code(o.key), values(o.expected), default(defaultOf(o), o.expected), o.property.fold("")(code), o.doc)
     })
 
-  /** As the property has it, in the words that a user may write; but where the code works it out. */
+  /** Returns the default of the table property as users write it, or a description if the default is computed. */
   private def defaultOf(o: SparkOption[_]): String = TableProperty.all
     .find(p => o.default.isDefined && o.property.contains(p.key)).flatMap(_.defaultText).getOrElse(o.defaultDoc)
 
-  private def executorSettings: Seq[String] = table("setting", "value", "default", "what it does")(
+  private def executorSettings: Seq[String] = table("setting", "value", "default", "description")(
     DeleteCacheOptions.all.map { o =>
       Seq(code(o.sessionKey.get), values(o.expected), default(o.defaultDoc, o.expected), o.doc)
     }
   )
 
-  private def sessionSettings: Seq[String] = table("setting", "stands for the option")(
+  private def sessionSettings: Seq[String] = table("setting", "option")(
     options.flatMap(o => o.sessionKey.map(key => Seq(code(key), code(o.key)))).sortBy(_.head)
   )
 
-  /** A property that an option stands for has the option's default: it is what holds where neither is set. */
+  /** Lists the table properties. One with an option has the default of the option, which applies if neither is set. */
   private def tableProperties: Seq[String] = {
     val own = TableProperty.all.map { p =>
       val fallback = options.find(_.property.contains(p.key)).map(defaultOf).orElse(p.defaultText)
@@ -108,10 +108,10 @@ private[spark] object ReferenceTables {
       o <- options
       key <- o.property if !TableProperty.all.exists(_.key == key)
     } yield Seq(code(key), values(o.expected), default(o.defaultDoc, o.expected), o.doc)
-    table("property", "value", "default", "what it does")(own ++ ofOptions)
+    table("property", "value", "default", "description")(own ++ ofOptions)
   }
 
-  private def catalogProperties: Seq[String] = table("property", "default", "what it does")(
+  private def catalogProperties: Seq[String] = table("property", "default", "description")(
     CatalogProperty.all.map(p => Seq(code(p.key), p.default.getOrElse(NotSet), p.doc)) ++
       CatalogProperty.prefixes.map(p => Seq(code(p.prefix + "*"), "", p.doc))
   )
@@ -128,7 +128,7 @@ private[spark] object ReferenceTables {
     val ofCatalogs = ForeignCatalogProperties.all.map { case (kind, setting) =>
       s"catalog property${kind.fold("")(k => s", type $k")}" -> setting
     }
-    table("kind", "key", "effect", "but not for", "reason")((ofSpark ++ ofCatalogs).map { case (kind, s) =>
+    table("kind", "key", "effect", "unless the value is", "reason")((ofSpark ++ ofCatalogs).map { case (kind, s) =>
       Seq(kind, code(s.key), s.effect.toString.toLowerCase, s.harmless.toSeq.sorted.map(code).mkString(", "), s.reason)
     })
   }
@@ -139,26 +139,26 @@ private[spark] object ReferenceTables {
   private def values(expected: String): String = expected.stripPrefix("It must be ")
 
   private def default(text: String, expected: String): String = Try(text.toLong).toOption match {
-    case Some(Long.MaxValue) => "for ever"
+    case Some(Long.MaxValue) => "unlimited"
     case Some(n) if expected.contains("bytes") && n >= Mega && n % Mega == 0 => s"$n (${n / Mega} MB)"
     case _ => if (text == "None") NotSet else text
   }
 
-  /** With one column, partitioned by it. */
+  /** Returns a table with one column, partitioned by it. */
   private def sample: TestTable = new TestTable(
     Schema(0, Vector(NestedField.optional(1, "c", LongType))),
     Vector(PartitionSpec(0, Vector(PartitionField(1, PartitionSpec.FirstFieldId, "c", Identity)))),
     io = new InMemoryIO
   )
 
-  /** Tables with the same columns stand together. */
+  /** Groups metadata tables that have the same columns. */
   private def metadataTables: Seq[String] = {
     val columns = MetadataTables.all.map(t => t -> columnsOf(t))
     columns.map(_._2).distinct.flatMap { same =>
       val tables = columns.filter(_._2 == same).map(_._1)
       val (ofSnapshot, ofHistory) = tables.partition(_.isOfSnapshot)
       Seq(s"### ${tables.map(t => code(t.name)).mkString(", ")}", "") ++
-        kind(tables, ofSnapshot, "Of one snapshot") ++ kind(tables, ofHistory, "Of the whole history") ++
+        kind(tables, ofSnapshot, "Rows of one snapshot") ++ kind(tables, ofHistory, "Rows of the whole history") ++
         Seq("") ++ columnTable(same) ++ Seq("")
     }.dropRight(1)
   }
@@ -170,11 +170,11 @@ private[spark] object ReferenceTables {
 
   private def columnTable(rows: Seq[Seq[String]]): Seq[String] =
     if (rows.forall(_.last.isEmpty)) table("column", "type")(rows.map(_.init))
-    else table("column", "type", "what it is")(rows)
+    else table("column", "type", "description")(rows)
 
   private def columnsOf(t: MetadataTable): Seq[Seq[String]] = rows(t.schema(sample.table).fields, "")
 
-  /** A row for each column, those inside of structs by their full names. */
+  /** Returns a row for each column; fields of structs have their full names. */
   private def rows(fields: Vector[NestedField], prefix: String): Seq[Seq[String]] = fields.flatMap { f =>
     f.fieldType match {
       case struct: StructType => rows(struct.fields, s"$prefix${f.name}.")
@@ -183,7 +183,7 @@ private[spark] object ReferenceTables {
     }
   }
 
-  private def metadataColumns: Seq[String] = table("column", "type", "what it is")(
+  private def metadataColumns: Seq[String] = table("column", "type", "description")(
     RowMetadataColumns.of(sample.metadata).toSeq.map(c => Seq(code(c.name), code(c.dataType.catalogString), c.comment))
   )
 
@@ -214,8 +214,8 @@ private[spark] object ReferenceTables {
     CalendarIntervalType
   )
 
-  private def typesOfSpark: Seq[String] = table("in Spark", "in the table")(sparkTypes.map { t =>
-    Seq(code(t.catalogString), Try(code(SparkTypes.fromSpark(t, "c").toString)).getOrElse("refused"))
+  private def typesOfSpark: Seq[String] = table("Spark type", "Iceberg type")(sparkTypes.map { t =>
+    Seq(code(t.catalogString), Try(code(SparkTypes.fromSpark(t, "c").toString)).getOrElse("not supported"))
   })
 
   private val primitives: Seq[PrimitiveType] = Seq(
@@ -241,13 +241,13 @@ private[spark] object ReferenceTables {
     GeographyType(DefaultCrs, DefaultEdgeAlgorithm)
   )
 
-  private def typesInSpark: Seq[String] = table("in the table", "from version", "in Spark")(primitives.map { t =>
-    val inSpark = Try(code(SparkTypes.toSpark(t).catalogString)).getOrElse("refused")
+  private def typesInSpark: Seq[String] = table("Iceberg type", "from version", "Spark type")(primitives.map { t =>
+    val inSpark = Try(code(SparkTypes.toSpark(t).catalogString)).getOrElse("not supported")
     Seq(code(t.toString), minVersion(t).toString, inSpark)
   })
 
   private def transforms: Seq[String] =
-    table("in SQL", "in metadata", "of columns of type", "partition value")(Transforms.all.map { family =>
+    table("in SQL", "in metadata", "source types", "partition value")(Transforms.all.map { family =>
       val transform = Seq(family.name, s"${family.name}[16]").flatMap(family.parse(_)).head
       val sources = primitives.filter(transform.canTransform)
       val results = sources.map(t => t.toString -> transform.resultType(t).toString)
@@ -256,7 +256,7 @@ private[spark] object ReferenceTables {
       Seq(sql, code(transform.name), of, resultOf(results))
     })
 
-  /** @param results by the type of the argument */
+  /** @param results the result types by the type of the argument */
   private def resultOf(results: Seq[(String, String)]): String =
     if (results.map(_._2).distinct.size <= 1) results.headOption.fold("")(_._2)
     else {
@@ -264,11 +264,11 @@ private[spark] object ReferenceTables {
       each.distinct.mkString(", ")
     }
 
-  /** Without parameters. */
+  /** Returns the name of a type without its parameters. */
   private def nameOf(t: PrimitiveType): String = t.toString.takeWhile(c => c.isLetter || c == '_')
 
   private def functions: Seq[String] =
-    table("function", "of values of type", "gives", "what it is")(Functions.all.map { f =>
+    table("function", "argument types", "result", "description")(Functions.all.map { f =>
       val bound = sparkTypes.flatMap(t => Seq(Seq(t), Seq(IntegerType, t)).flatMap(bind(f, _)).map(t -> _))
       val results = bound.map { case (t, b) => t.catalogString -> b.resultType.catalogString } ++
         bind(f, Nil).map(b => "" -> b.resultType.catalogString)

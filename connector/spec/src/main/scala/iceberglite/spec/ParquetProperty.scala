@@ -7,20 +7,20 @@ import iceberglite.spec.TableProperty.{flag, oneOf, positiveInt, property}
 /** The finer table properties of Parquet files, some of them of one column each. */
 object ParquetProperty {
   val PageVersion: TableProperty[String] =
-    oneOf("write.parquet.page-version", "v1", "Layout of Parquet pages; v2 has other encodings too", "v1", "v2")
+    oneOf("write.parquet.page-version", "v1", "Version of Parquet data pages; v2 also uses other encodings", "v1", "v2")
   val CheckMinRows: TableProperty[Int] = positiveInt(
     "write.parquet.row-group-check-min-record-count",
     100,
-    "Fewest values of a column between two looks at how large its Parquet page is"
+    "Minimum number of values of a column between two checks of its Parquet page size"
   )
   val CheckMaxRows: TableProperty[Int] = positiveInt(
     "write.parquet.row-group-check-max-record-count",
     10000,
-    "Most values of a column between two looks at how large its Parquet page is, and most rows between two at the row " +
-      "group"
+    "Maximum number of values of a column between two checks of its Parquet page size, and of rows between two " +
+      "checks of the row group size"
   )
   val BloomFilterMaxSize: TableProperty[Int] =
-    positiveInt("write.parquet.bloom-filter-max-bytes", 1 << 20, "Most bytes of a Bloom filter in a Parquet file")
+    positiveInt("write.parquet.bloom-filter-max-bytes", 1 << 20, "Maximum size of a Bloom filter in a Parquet file")
 
   /** A property of one column, whose full name follows the prefix. */
   final class OfColumn[A] private[ParquetProperty] (val prefix: String, make: String => TableProperty[A]) {
@@ -33,7 +33,7 @@ object ParquetProperty {
 
   val BloomFilter: OfColumn[Boolean] = new OfColumn(
     "write.parquet.bloom-filter-enabled.column.",
-    flag(_, default = false, "Whether row groups hold a Bloom filter of the column's values")
+    flag(_, default = false, "Whether row groups contain a Bloom filter of the column's values")
   )
   val BloomFilterFpp: OfColumn[Double] = new OfColumn(
     "write.parquet.bloom-filter-fpp.column.",
@@ -41,7 +41,7 @@ object ParquetProperty {
       _,
       "0.01",
       "It must be between 0 and 1",
-      "How often the column's Bloom filter may be wrong",
+      "False positive probability of the column's Bloom filter",
       text => Try(text.toDouble).toOption.filter(p => p > 0 && p < 1)
     )
   )
@@ -52,17 +52,17 @@ object ParquetProperty {
     TableProperty.optional(
       _,
       "It must be a number above 0",
-      "How many different values a row group has in the column, by which its Bloom filter is sized",
+      "Expected number of distinct values of the column in a row group, which sizes its Bloom filter",
       text => Try(text.toLong).toOption.filter(_ > 0)
     )
   )
   val Statistics: OfColumn[Boolean] = new OfColumn(
     "write.parquet.stats-enabled.column.",
-    flag(_, default = true, "Whether the file holds counts and bounds of the column")
+    flag(_, default = true, "Whether the file contains counts and bounds of the column")
   )
   val Dictionary: OfColumn[Boolean] = new OfColumn(
     "write.parquet.dict-encoding-enabled.column.",
-    flag(_, default = true, "Whether the column's values may be stored by their numbers in a dictionary")
+    flag(_, default = true, "Whether the column's values may be dictionary-encoded")
   )
 
   /** In the order of the documentation. */

@@ -11,20 +11,20 @@ object RowLevelProperty {
       s"write.$command.mode",
       RowLevelMode.CopyOnWrite.name,
       s"It must be one of ${RowLevelMode.all.mkString(", ")}",
-      s"Whether a ${command.toUpperCase} writes files with changed rows anew, or marks the rows in delete files",
+      s"Mode of ${command.toUpperCase}: rewrite data files with changed rows, or write delete files",
       text => RowLevelMode.all.find(_.name.equalsIgnoreCase(text.trim))
     )
     val Isolation: TableProperty[String] = oneOf(
       s"write.$command.isolation-level",
       "serializable",
-      s"What concurrent commits may not have done to the rows of a ${command.toUpperCase}",
+      s"Isolation level at which ${command.toUpperCase} is validated against concurrent commits",
       "serializable",
       "snapshot"
     )
     val Distribution: TableProperty[Option[DistributionMode]] = optional(
       s"write.$command.distribution-mode",
       s"It must be one of ${DistributionMode.all.mkString(", ")}",
-      s"How the rows of a ${command.toUpperCase} are spread over tasks before they are written",
+      s"Distribution of the rows of ${command.toUpperCase} over tasks before they are written",
       DistributionMode.parse
     )
 
@@ -39,17 +39,18 @@ object RowLevelProperty {
     "write.delete.granularity",
     DeleteGranularity.OfFile.name,
     s"It must be one of ${DeleteGranularity.all.mkString(", ")}",
-    "Of how many data files a position delete file speaks; deletion vectors of version 3 are always of one",
+    "Whether a position delete file covers one data file or all data files of a partition; deletion vectors " +
+      "(version 3) always cover one",
     text => DeleteGranularity.all.find(_.name.equalsIgnoreCase(text.trim))
   )
   val DeleteFormat: TableProperty[Option[FileFormat]] = optional(
     "write.delete.format.default",
     "It must be parquet, orc or avro",
-    "Format of position delete files; that of data files by default",
+    "Format of position delete files; by default the format of data files",
     text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
   )
   val DeleteTargetSize: TableProperty[Long] =
-    size("write.delete.target-file-size-bytes", 64L << 20, "Size at which a position delete file is finished")
+    size("write.delete.target-file-size-bytes", 64L << 20, "Target size of position delete files")
 
   /** Of the position delete files of a table. @throws IcebergError.InvalidArgument for a property that cannot be */
   def deleteFormat(properties: Map[String, String]): FileFormat =

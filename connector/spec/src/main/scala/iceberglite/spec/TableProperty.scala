@@ -65,10 +65,15 @@ object TableProperty {
     "format-version",
     FormatVersion.Default.number.toString,
     s"It must be one of ${FormatVersion.all.mkString(", ")}",
-    "Version of the table format; a table can be moved up, never down",
+    "Format version of the table; it can be upgraded, but not downgraded",
     text => FormatVersion.all.find(_.number.toString == text)
   )
-  val Comment: TableProperty[Option[String]] = optional("comment", "Any text", "What the table is for", Some(_))
+  val Comment: TableProperty[Option[String]] = optional(
+    "comment",
+    "It must be any text",
+    "Description of the table",
+    Some(_)
+  )
 
   val WriteFormat: TableProperty[FileFormat] = property(
     "write.format.default",
@@ -78,20 +83,24 @@ object TableProperty {
     text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
   )
   val ParquetRowGroupSize: TableProperty[Long] =
-    size("write.parquet.row-group-size-bytes", 128L << 20, "Size of a Parquet row group")
+    size("write.parquet.row-group-size-bytes", 128L << 20, "Target size of Parquet row groups")
   val ParquetPageSize: TableProperty[Int] =
-    positiveInt("write.parquet.page-size-bytes", 1 << 20, "Size of a Parquet page")
+    positiveInt("write.parquet.page-size-bytes", 1 << 20, "Target size of Parquet pages")
   val ParquetPageRowLimit: TableProperty[Int] =
-    positiveInt("write.parquet.page-row-limit", 20000, "Most rows in a Parquet page")
+    positiveInt("write.parquet.page-row-limit", 20000, "Maximum number of rows in a Parquet page")
   val ParquetDictionarySize: TableProperty[Int] =
-    positiveInt("write.parquet.dict-size-bytes", 2 << 20, "Size at which a Parquet dictionary is given up")
+    positiveInt(
+      "write.parquet.dict-size-bytes",
+      2 << 20,
+      "Maximum Parquet dictionary size before falling back to plain encoding"
+    )
 
   /** What a new table gets as its property; one without the property was made by an old release, and stays at gzip. */
   val ParquetCodecOfNewTables = "zstd"
   val ParquetCodec: TableProperty[String] = oneOf(
     "write.parquet.compression-codec",
     "gzip",
-    "Compression of Parquet files; a new table gets zstd",
+    "Compression codec of Parquet files; new tables set it to zstd",
     "uncompressed",
     "none",
     "snappy",
@@ -103,17 +112,17 @@ object TableProperty {
     "zstd"
   )
   val ParquetCompressionLevel: TableProperty[Option[Int]] =
-    optional("write.parquet.compression-level", "It must be a number", "Level for the Parquet codec", int)
+    optional("write.parquet.compression-level", "It must be a number", "Compression level of Parquet files", int)
 
-  val OrcStripeSize: TableProperty[Long] = size("write.orc.stripe-size-bytes", 64L << 20, "Size of an ORC stripe")
+  val OrcStripeSize: TableProperty[Long] = size("write.orc.stripe-size-bytes", 64L << 20, "Target size of ORC stripes")
   val OrcBlockSize: TableProperty[Long] =
-    size("write.orc.block-size-bytes", 256L << 20, "Size of a block in the file system, for ORC files")
+    size("write.orc.block-size-bytes", 256L << 20, "File system block size of ORC files")
   val OrcBatchSize: TableProperty[Int] =
-    positiveInt("write.orc.vectorized.batch-size", 1024, "How many rows an ORC writer takes together")
+    positiveInt("write.orc.vectorized.batch-size", 1024, "Number of rows in a batch of the ORC writer")
   val OrcCodec: TableProperty[String] = oneOf(
     "write.orc.compression-codec",
     "zlib",
-    "Compression of ORC files",
+    "Compression codec of ORC files",
     "none",
     "zlib",
     "snappy",
@@ -124,91 +133,109 @@ object TableProperty {
   val OrcCompressionStrategy: TableProperty[String] = oneOf(
     "write.orc.compression-strategy",
     "speed",
-    "Whether ORC files are compressed fast or well",
+    "Compression strategy of ORC files: faster writes (speed) or smaller files (compression)",
     "speed",
     "compression"
   )
   val OrcBloomFilterColumns: TableProperty[Option[String]] = optional(
     "write.orc.bloom.filter.columns",
-    "Names of columns, with commas between them",
-    "Columns that get a Bloom filter in ORC files",
+    "It must be a comma-separated list of column names",
+    "Columns with a Bloom filter in ORC files",
     Some(_)
   )
   val OrcBloomFilterFpp: TableProperty[Double] = property(
     "write.orc.bloom.filter.fpp",
     "0.05",
     "It must be between 0 and 1",
-    "How often a Bloom filter in an ORC file may be wrong",
+    "False positive probability of Bloom filters in ORC files",
     text => Try(text.toDouble).toOption.filter(p => p > 0 && p < 1)
   )
   val AvroCodec: TableProperty[String] = oneOf(
     "write.avro.compression-codec",
     "gzip",
-    "Compression of Avro files",
+    "Compression codec of Avro files",
     "uncompressed",
     "snappy",
     "gzip",
     "zstd"
   )
   val AvroCompressionLevel: TableProperty[Option[Int]] =
-    optional("write.avro.compression-level", "It must be a number", "Level for the Avro codec", int)
+    optional("write.avro.compression-level", "It must be a number", "Compression level of Avro files", int)
 
   val TargetFileSize: TableProperty[Long] =
-    size("write.target-file-size-bytes", 512L << 20, "Size at which a data file is finished")
+    size("write.target-file-size-bytes", 512L << 20, "Target size of data files")
   val Distribution: TableProperty[Option[DistributionMode]] = optional(
     "write.distribution-mode",
     s"It must be one of ${DistributionMode.all.mkString(", ")}",
-    "How rows are spread over tasks before a write; hash for a partitioned table, range for a sorted one, else none",
+    "Distribution of rows over tasks before a write",
     DistributionMode.parse
   )
   val Fanout: TableProperty[Boolean] =
-    flag("write.spark.fanout.enabled", default = false, "Keep a file open for each partition instead of sorting rows")
+    flag(
+      "write.spark.fanout.enabled",
+      default = false,
+      "Whether to keep a file open for each partition instead of sorting the rows by partition"
+    )
   val AuditFirst: TableProperty[Boolean] = flag(
     "write.wap.enabled",
     default = false,
-    "Keep back what sessions with spark.wap.id or spark.wap.branch write, to be looked at before it is published"
+    "Whether writes of sessions with spark.wap.id or spark.wap.branch are held back for an audit until they are " +
+      "published"
   )
   val DataPath: TableProperty[Option[String]] = optional(
     "write.data.path",
-    "A directory's URI",
-    "Where data files go; the directory data under the table's location by default",
+    "It must be the URI of a directory",
+    "Directory of new data files; by default the directory data in the table location",
     text => Some(text.stripSuffix("/"))
   )
   val ObjectStorage: TableProperty[Boolean] = flag(
     "write.object-storage.enabled",
     default = false,
-    "Spread data files over directories by a hash of their names, as object stores like it"
+    "Whether to distribute data files over directories by a hash of their names, which suits object stores"
   )
   val ObjectStoragePartitions: TableProperty[Boolean] = flag(
     "write.object-storage.partitioned-paths",
     default = true,
-    "Keep the partition in the path of data files that are spread over directories"
+    "Whether the paths of data files that are distributed by a hash include the partition"
   )
 
   /** @param use when it counts */
   private def formerDataPath(key: String, use: String): TableProperty[Option[String]] =
-    optional(key, "A directory's URI", s"The former name of write.data.path$use", text => Some(text.stripSuffix("/")))
+    optional(
+      key,
+      "It must be the URI of a directory",
+      s"Former name of write.data.path$use",
+      text => Some(text.stripSuffix("/"))
+    )
 
   val ObjectStoragePath: TableProperty[Option[String]] =
-    formerDataPath("write.object-storage.path", ", for data files that are spread over directories")
+    formerDataPath("write.object-storage.path", ", for data files that are distributed by a hash")
   val FolderStoragePath: TableProperty[Option[String]] = formerDataPath("write.folder-storage.path", "")
   val MetadataPath: TableProperty[Option[String]] = optional(
     "write.metadata.path",
-    "A directory's URI",
-    "Where metadata files go; the directory metadata under the table's location by default",
+    "It must be the URI of a directory",
+    "Directory of new metadata files; by default the directory metadata in the table location",
     text => Some(text.stripSuffix("/"))
   )
   val SummaryPartitionLimit: TableProperty[Int] =
-    count("write.summary.partition-limit", 0, "Most changed partitions that a snapshot's summary lists one by one")
+    count(
+      "write.summary.partition-limit",
+      0,
+      "Maximum number of changed partitions that a snapshot summary lists individually"
+    )
 
   val MetadataCodec: TableProperty[String] =
-    oneOf("write.metadata.compression-codec", "none", "Compression of the metadata file", "none", "gzip")
+    oneOf("write.metadata.compression-codec", "none", "Compression codec of metadata files", "none", "gzip")
   val PreviousVersionsMax: TableProperty[Int] =
-    positiveInt("write.metadata.previous-versions-max", 100, "How many earlier metadata files the log lists")
+    positiveInt(
+      "write.metadata.previous-versions-max",
+      100,
+      "Maximum number of previous metadata files in the metadata log"
+    )
   val DeleteAfterCommit: TableProperty[Boolean] = flag(
     "write.metadata.delete-after-commit.enabled",
     default = false,
-    "Delete the metadata files that fall out of the log"
+    "Whether to delete metadata files that are removed from the metadata log"
   )
   val MetricsDefault: TableProperty[MetricsMode] = metricsMode("write.metadata.metrics.default")
 
@@ -220,54 +247,71 @@ object TableProperty {
   val MetricsMaxInferredColumns: TableProperty[Int] = count(
     "write.metadata.metrics.max-inferred-column-defaults",
     100,
-    "How many columns get metrics where the table does not set write.metadata.metrics.default"
+    "Maximum number of columns with metrics if the table does not set write.metadata.metrics.default"
   )
   val ManifestCodec: TableProperty[String] = oneOf(
     "write.manifest.compression-codec",
     "gzip",
-    "Compression of manifests and manifest lists",
+    "Compression codec of manifests and manifest lists",
     "uncompressed",
     "snappy",
     "gzip",
     "zstd"
   )
   val ManifestCompressionLevel: TableProperty[Option[Int]] =
-    optional("write.manifest.compression-level", "It must be a number", "Level for the manifests' codec", int)
+    optional(
+      "write.manifest.compression-level",
+      "It must be a number",
+      "Compression level of manifests and manifest lists",
+      int
+    )
 
-  val CommitRetries: TableProperty[Int] = count("commit.retry.num-retries", 4, "How often a commit is tried again")
-  val CommitMinWait: TableProperty[Long] = millis("commit.retry.min-wait-ms", 100, "First wait between two tries")
-  val CommitMaxWait: TableProperty[Long] = millis("commit.retry.max-wait-ms", 60000, "Longest wait between two tries")
+  val CommitRetries: TableProperty[Int] = count("commit.retry.num-retries", 4, "Maximum number of commit retries")
+  val CommitMinWait: TableProperty[Long] = millis(
+    "commit.retry.min-wait-ms",
+    100,
+    "Initial wait between commit retries"
+  )
+  val CommitMaxWait: TableProperty[Long] = millis(
+    "commit.retry.max-wait-ms",
+    60000,
+    "Maximum wait between commit retries"
+  )
   val CommitTotalTimeout: TableProperty[Long] =
-    millis("commit.retry.total-timeout-ms", 1800000, "When no more tries are made")
+    millis("commit.retry.total-timeout-ms", 1800000, "Maximum total retry time")
   val StatusCheckRetries: TableProperty[Int] =
-    count("commit.status-check.num-retries", 3, "How often the outcome of a broken commit is looked for")
+    count("commit.status-check.num-retries", 3, "Maximum number of commit status checks")
   val StatusCheckMinWait: TableProperty[Long] =
-    millis("commit.status-check.min-wait-ms", 1000, "First wait between two looks")
+    millis("commit.status-check.min-wait-ms", 1000, "Initial wait between commit status checks")
   val StatusCheckMaxWait: TableProperty[Long] =
-    millis("commit.status-check.max-wait-ms", 60000, "Longest wait between two looks")
+    millis("commit.status-check.max-wait-ms", 60000, "Maximum wait between commit status checks")
   val StatusCheckTotalTimeout: TableProperty[Long] =
-    millis("commit.status-check.total-timeout-ms", 1800000, "When the outcome counts as unknown")
+    millis("commit.status-check.total-timeout-ms", 1800000, "Maximum total time for checking the commit status")
   val ManifestMerge: TableProperty[Boolean] =
-    flag("commit.manifest-merge.enabled", default = true, "Merge small manifests during commits")
+    flag("commit.manifest-merge.enabled", default = true, "Whether commits merge small manifests")
   val ManifestTargetSize: TableProperty[Long] =
-    size("commit.manifest.target-size-bytes", 8L << 20, "Size of a merged manifest")
+    size("commit.manifest.target-size-bytes", 8L << 20, "Target size of merged manifests")
   val ManifestMinCountToMerge: TableProperty[Int] =
-    positiveInt("commit.manifest.min-count-to-merge", 100, "How many manifests there are before any are merged")
+    positiveInt("commit.manifest.min-count-to-merge", 100, "Minimum number of manifests before any are merged")
 
-  val SplitSize: TableProperty[Long] = size("read.split.target-size", 128L << 20, "Bytes that one task reads")
+  val SplitSize: TableProperty[Long] = size(
+    "read.split.target-size",
+    128L << 20,
+    "Target number of bytes that one task reads"
+  )
   val SplitLookback: TableProperty[Int] =
-    positiveInt("read.split.planning-lookback", 10, "How many open bins a split is tried in")
+    positiveInt("read.split.planning-lookback", 10, "Number of open bins to consider when splits are packed into tasks")
   val SplitOpenFileCost: TableProperty[Long] = property(
     "read.split.open-file-cost",
     (4L << 20).toString,
     "It must be 0 or more, in bytes",
-    "What opening a file counts for, so that a task does not get too many small ones",
+    "Estimated cost of opening a file, so that tasks do not get too many small files",
     long(_).filter(_ >= 0)
   )
   val NameMappingDefault: TableProperty[Option[String]] = optional(
     "schema.name-mapping.default",
-    "JSON by the spec, Name Mapping Serialization",
-    "Field ids for data files that hold none",
+    "It must be JSON as specified in Name Mapping Serialization",
+    "Name mapping, which gives field ids to data files without field ids",
     text => Try(NameMappingJson.parse("schema.name-mapping.default", text)).toOption.map(_ => text)
   )
 
@@ -276,9 +320,9 @@ object TableProperty {
   val MaxSnapshotAge: TableProperty[Long] =
     millis("history.expire.max-snapshot-age-ms", 432000000L, "Age at which snapshots expire")
   val MinSnapshotsToKeep: TableProperty[Int] =
-    positiveInt("history.expire.min-snapshots-to-keep", 1, "How many snapshots of a branch never expire")
+    positiveInt("history.expire.min-snapshots-to-keep", 1, "Minimum number of snapshots to keep for each branch")
   val MaxRefAge: TableProperty[Long] =
-    millis("history.expire.max-ref-age-ms", Long.MaxValue, "Age at which branches and tags expire, but for main")
+    millis("history.expire.max-ref-age-ms", Long.MaxValue, "Age at which branches and tags other than main expire")
 
   /** All of them but those of [[ColumnPrefixes]], in the order of the documentation. */
   lazy val all: Seq[TableProperty[_]] = Seq(
@@ -364,7 +408,8 @@ object TableProperty {
     key,
     "truncate(16)",
     "It must be none, counts, truncate(<length>) or full",
-    "What is kept of a column's values: counts, and bounds of which strings and binaries are cut to a length",
+    "Metrics to store for a column: none, counts, or counts and bounds; truncate cuts the bounds of strings and " +
+      "binaries to a length",
     MetricsMode.parse
   )
 

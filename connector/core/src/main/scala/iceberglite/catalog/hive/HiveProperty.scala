@@ -7,12 +7,12 @@ object HiveProperty {
   val ListAll: CatalogProperty = CatalogProperty(
     "list-all-tables",
     Some("false"),
-    "Whether a Hive catalog also lists tables of its databases that are not Iceberg tables"
+    "Whether a Hive catalog also lists tables that are not Iceberg tables"
   )
   val IdleMs: CatalogProperty = CatalogProperty(
     "client.pool.cache.eviction-interval-ms",
     Some("300000"),
-    "How long a Hive catalog keeps a connection to the Metastore that nobody uses"
+    "Time after which a Hive catalog closes an idle connection to the Metastore"
   )
 
   val all: Seq[CatalogProperty] = Seq(ListAll, IdleMs)

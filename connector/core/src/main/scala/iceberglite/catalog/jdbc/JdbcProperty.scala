@@ -7,17 +7,21 @@ object JdbcProperty {
   val SchemaVersion: CatalogProperty = CatalogProperty(
     "jdbc.schema-version",
     None,
-    "V1 adds the column iceberg_type, which views need, to catalog tables that were made without it; with V0 new " +
-      "catalog tables are made without it"
+    "V1 adds the column iceberg_type, which views need, to catalog tables that lack it; V0 creates new catalog " +
+      "tables without it"
   )
   val StrictMode: CatalogProperty =
-    CatalogProperty("jdbc.strict-mode", Some("false"), "Whether a table can only be made in a namespace that exists")
+    CatalogProperty("jdbc.strict-mode", Some("false"), "Whether tables can only be created in namespaces that exist")
   val InitTables: CatalogProperty =
-    CatalogProperty("jdbc.init-catalog-tables", Some("true"), "Whether the catalog's own tables are made when missing")
+    CatalogProperty(
+      "jdbc.init-catalog-tables",
+      Some("true"),
+      "Whether missing catalog tables are created in the database"
+    )
   val RetryableStates: CatalogProperty = CatalogProperty(
     "retryable_status_codes",
     None,
-    "SQLSTATEs, with commas, that a database answers when it lost a connection, besides those of the standard"
+    "Comma-separated list of SQLSTATEs that indicate a lost connection, in addition to the standard ones"
   )
 
   val all: Seq[CatalogProperty] = Seq(SchemaVersion, StrictMode, InitTables, RetryableStates)

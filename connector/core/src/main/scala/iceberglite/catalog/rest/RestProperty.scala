@@ -7,96 +7,118 @@ object RestProperty {
   val PurgeByServer: CatalogProperty = CatalogProperty(
     "rest-catalog-purge",
     Some("false"),
-    "Whether DROP TABLE ... PURGE leaves it to the REST server to delete the table's files"
+    "Whether DROP TABLE ... PURGE leaves the deletion of the table's files to the REST server"
   )
   val SnapshotLoading: CatalogProperty = CatalogProperty(
     "snapshot-loading-mode",
     Some("ALL"),
-    "REFS loads a table of a REST catalog with the snapshots of its branches and tags only, and the rest when needed"
+    "Snapshots that a REST catalog loads with a table: ALL, or REFS for those of branches and tags, with the others " +
+      "loaded when needed"
   )
   val PageSize: CatalogProperty =
-    CatalogProperty("rest-page-size", None, "How many names a REST server is asked for at a time; absent: all")
+    CatalogProperty(
+      "rest-page-size",
+      None,
+      "Maximum number of names in one listing request to a REST server; by default all names"
+    )
   val NamespaceSeparator: CatalogProperty = CatalogProperty(
     "namespace-separator",
     Some("%1F"),
-    "What stands between the levels of a namespace in a REST server's paths, percent-encoded"
+    "Separator of namespace levels in the paths of a REST server, percent-encoded"
   )
   val ViewEndpoints: CatalogProperty = CatalogProperty(
     "view-endpoints-supported",
     Some("false"),
-    "Whether a REST server that does not list its endpoints has views"
+    "Whether a REST server that does not list its endpoints supports views"
   )
   val ScanPlanning: CatalogProperty = CatalogProperty(
     "scan-planning-mode",
     Some("client"),
-    "Who plans the scans of a REST catalog's tables: only client can be"
+    "Where scans of a REST catalog's tables are planned; only client is supported"
   )
   val CacheExpirationMs: CatalogProperty = CatalogProperty(
     "rest-table-cache.expire-after-write-ms",
     Some("300000"),
-    "How long a table that a REST server gave is kept, to be taken again where the server says it is unchanged"
+    "Time for which a table of a REST catalog is cached and reused if the server reports it as unchanged"
   )
   val CacheEntries: CatalogProperty =
-    CatalogProperty("rest-table-cache.max-entries", Some("100"), "How many such tables are kept; 0 keeps none")
+    CatalogProperty(
+      "rest-table-cache.max-entries",
+      Some("100"),
+      "Maximum number of tables in this cache; 0 disables it"
+    )
   val MaxRetries: CatalogProperty = CatalogProperty(
     "rest.client.max-retries",
     Some("5"),
-    "How often a request to a REST server is sent again that was turned away or failed on the way"
+    "Maximum number of retries of a request that a REST server turned away or that failed in transit"
   )
   val ConnectTimeoutMs: CatalogProperty =
-    CatalogProperty("rest.client.connection-timeout-ms", Some("30000"), "How long connecting to a REST server may take")
+    CatalogProperty("rest.client.connection-timeout-ms", Some("30000"), "Timeout for connecting to a REST server")
   val TimeoutMs: CatalogProperty = CatalogProperty(
     "rest.client.socket-timeout-ms",
     Some("300000"),
-    "How long a request to a REST server may take until the last byte of the answer is there"
+    "Timeout for a request to a REST server, up to the last byte of the response"
   )
   val ProxyHost: CatalogProperty =
-    CatalogProperty("rest.client.proxy.hostname", None, "The proxy on the way to a REST server")
-  val ProxyPort: CatalogProperty = CatalogProperty("rest.client.proxy.port", None, "The port of that proxy")
+    CatalogProperty("rest.client.proxy.hostname", None, "Host of the proxy for requests to a REST server")
+  val ProxyPort: CatalogProperty = CatalogProperty(
+    "rest.client.proxy.port",
+    None,
+    "Port of the proxy for requests to a REST server"
+  )
   val AuthType: CatalogProperty = CatalogProperty(
     "rest.auth.type",
     None,
-    "How a REST server knows us: none, basic, oauth2 or sigv4; absent: oauth2 where token or credential is set"
+    "Authentication with the REST server: none, basic, oauth2 or sigv4; by default oauth2 if token or credential is " +
+      "set, else none"
   )
-  val BasicUser: CatalogProperty = CatalogProperty("rest.auth.basic.username", None, "The user for basic")
-  val BasicPassword: CatalogProperty = CatalogProperty("rest.auth.basic.password", None, "The password for basic")
-  val Token: CatalogProperty = CatalogProperty("token", None, "oauth2: a bearer token to begin with")
+  val BasicUser: CatalogProperty = CatalogProperty("rest.auth.basic.username", None, "basic: user name")
+  val BasicPassword: CatalogProperty = CatalogProperty("rest.auth.basic.password", None, "basic: password")
+  val Token: CatalogProperty = CatalogProperty("token", None, "oauth2: initial bearer token")
   val Credential: CatalogProperty =
-    CatalogProperty("credential", None, "oauth2: id:secret, or a secret alone, that tokens are given for")
+    CatalogProperty(
+      "credential",
+      None,
+      "oauth2: client credential to request tokens with, as id:secret or as a secret alone"
+    )
   val TokenServer: CatalogProperty =
-    CatalogProperty("oauth2-server-uri", None, "oauth2: where tokens come from; absent: the catalog's v1/oauth/tokens")
+    CatalogProperty("oauth2-server-uri", None, "oauth2: token endpoint; by default v1/oauth/tokens of the catalog")
   val TokenExpiresInMs: CatalogProperty = CatalogProperty(
     "token-expires-in-ms",
     Some("3600000"),
-    "oauth2: how long a token is taken to be good that does not say so itself"
+    "oauth2: assumed lifetime of a token that does not state its lifetime"
   )
   val TokenRefresh: CatalogProperty = CatalogProperty(
     "token-refresh-enabled",
     Some("true"),
-    "oauth2: whether a token is replaced before it expires"
+    "oauth2: whether a token is refreshed before it expires"
   )
   val TokenExchange: CatalogProperty = CatalogProperty(
     "token-exchange-enabled",
     Some("true"),
-    "oauth2: whether the old token is exchanged for the new one; otherwise the credential gets it"
+    "oauth2: whether a refresh exchanges the old token for a new one; otherwise it requests one with the credential"
   )
-  val Scope: CatalogProperty = CatalogProperty("scope", Some("catalog"), "oauth2: the scope of tokens")
-  val Audience: CatalogProperty = CatalogProperty("audience", None, "oauth2: the audience of tokens")
-  val Resource: CatalogProperty = CatalogProperty("resource", None, "oauth2: the resource of tokens")
+  val Scope: CatalogProperty = CatalogProperty("scope", Some("catalog"), "oauth2: scope of tokens")
+  val Audience: CatalogProperty = CatalogProperty("audience", None, "oauth2: audience of tokens")
+  val Resource: CatalogProperty = CatalogProperty("resource", None, "oauth2: resource of tokens")
   val SigV4Delegate: CatalogProperty = CatalogProperty(
     "rest.auth.sigv4.delegate-auth-type",
     Some("oauth2"),
-    "sigv4: what a request proves besides its signature: none, basic or oauth2"
+    "sigv4: authentication in addition to the signature: none, basic or oauth2"
   )
   val SigningRegion: CatalogProperty =
-    CatalogProperty("rest.signing-region", None, "sigv4: the region; absent: the one of the AWS environment")
-  val SigningName: CatalogProperty = CatalogProperty("rest.signing-name", Some("execute-api"), "sigv4: the service")
+    CatalogProperty("rest.signing-region", None, "sigv4: signing region; by default the region of the AWS environment")
+  val SigningName: CatalogProperty = CatalogProperty(
+    "rest.signing-name",
+    Some("execute-api"),
+    "sigv4: signing name of the service"
+  )
   val AccessKey: CatalogProperty =
-    CatalogProperty("rest.access-key-id", None, "sigv4: the access key; absent: that of the AWS environment")
-  val SecretKey: CatalogProperty = CatalogProperty("rest.secret-access-key", None, "sigv4: its secret")
-  val SessionToken: CatalogProperty = CatalogProperty("rest.session-token", None, "sigv4: the token of a session")
+    CatalogProperty("rest.access-key-id", None, "sigv4: access key id; by default the key of the AWS environment")
+  val SecretKey: CatalogProperty = CatalogProperty("rest.secret-access-key", None, "sigv4: secret access key")
+  val SessionToken: CatalogProperty = CatalogProperty("rest.session-token", None, "sigv4: session token")
 
-  val Header: PropertyPrefix = PropertyPrefix("header.", "A header of every request to a REST server")
+  val Header: PropertyPrefix = PropertyPrefix("header.", "Header of every request to a REST server")
 
   /** What releases of Apache Iceberg before `rest.auth.type` said for sigv4, and some servers still say. */
   private[catalog] val OldSigV4 = "rest.sigv4-enabled"

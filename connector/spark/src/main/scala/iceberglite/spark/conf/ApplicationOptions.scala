@@ -8,14 +8,15 @@ object ApplicationOptions {
   val Id: SparkOption[String] = SparkOption.name(
     "application-id",
     "It must be the name of an application",
-    "The application that writes; with application-version, a version that the table has of it is not written again",
+    "Name of the application that writes; a version (application-version) that the table already has is not written " +
+      "again",
     "none"
   )
 
   val Version: SparkOption[Long] = SparkOption.derived[Long](
     "application-version",
-    "It must be a number from 0 on",
-    "Which write of the application it is; it grows from one to the next",
+    "It must be 0 or more",
+    "Version of the write; it increases with each write of the application",
     "none"
   )(SparkOption.long(_).filter(_ >= 0))
 

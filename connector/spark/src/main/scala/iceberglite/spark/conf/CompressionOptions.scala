@@ -9,9 +9,9 @@ object CompressionOptions {
   val Codec: SparkOption[String] = SparkOption
     .derived[String](
       "compression-codec",
-      "It must be a codec of the format that is written",
-      "Compression of new files",
-      "the table's for the format, such as write.parquet.compression-codec"
+      "It must be a codec of the file format",
+      "Compression codec of new files",
+      "the table property of the file format, such as write.parquet.compression-codec"
     )(Some(_))
     .inSession("spark.sql.iceberg.compression-codec")
 
@@ -19,8 +19,8 @@ object CompressionOptions {
     .derived[Int](
       "compression-level",
       TableProperty.ParquetCompressionLevel.expected,
-      "Level for the codec of Parquet or Avro files",
-      "the table's for the format, such as write.parquet.compression-level"
+      "Compression level of new Parquet or Avro files",
+      "the table property of the file format, such as write.parquet.compression-level"
     )(text => Try(text.toInt).toOption)
     .inSession("spark.sql.iceberg.compression-level")
 

@@ -9,18 +9,26 @@ object DeleteCacheOptions {
   private val Prefix = "spark.sql.iceberg."
 
   val Enabled: SparkOption[Boolean] = inSession(
-    SparkOption.flag("executor-cache.enabled", "Keep what tasks read of delete files for other tasks", default = true)
+    SparkOption.flag(
+      "executor-cache.enabled",
+      "Whether executors cache the delete files that tasks read, for other tasks",
+      default = true
+    )
   )
 
   val DeleteFilesEnabled: SparkOption[Boolean] = inSession(
-    SparkOption.flag("executor-cache.delete-files.enabled", "The same; either turns it off", default = true)
+    SparkOption.flag(
+      "executor-cache.delete-files.enabled",
+      "Whether executors cache delete files; either of the two settings turns the cache off",
+      default = true
+    )
   )
 
   val Timeout: SparkOption[Long] = inSession(
     SparkOption[Long](
       "executor-cache.timeout",
       "It must be a time such as 90s, 10m or 1h",
-      "What no task has asked for in that time goes (in ms; other units as 90s, 10m)",
+      "Time after which unused entries are removed, in ms or with a unit such as 90s or 10m",
       10L * 60 * 1000
     )(text => Try(JavaUtils.timeStringAsMs(text)).toOption.filter(_ > 0))
   )
@@ -28,13 +36,17 @@ object DeleteCacheOptions {
   val MaxEntrySize: SparkOption[Long] = inSession(
     SparkOption.bytes(
       "executor-cache.max-entry-size",
-      "Memory for one delete file, in bytes; equality deletes that need more go to the local disk",
+      "Maximum memory for one delete file, in bytes; equality deletes that need more are spilled to the local disk",
       64L << 20
     )
   )
 
   val MaxTotalSize: SparkOption[Long] = inSession(
-    SparkOption.bytes("executor-cache.max-total-size", "Memory for all of an executor's, in bytes", 128L << 20)
+    SparkOption.bytes(
+      "executor-cache.max-total-size",
+      "Maximum memory for all delete files in the cache of an executor, in bytes",
+      128L << 20
+    )
   )
 
   /** In the order of the documentation. */

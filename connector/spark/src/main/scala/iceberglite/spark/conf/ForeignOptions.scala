@@ -5,17 +5,17 @@ import iceberglite.spec.{ForeignSetting, ForeignSettings}
 
 /** The options, configurations and table properties of Apache Iceberg that this release does not act on. */
 object ForeignOptions {
-  private val Streaming = "Tables cannot be read as a stream in this release"
-  private val Locality = "Spark is not told which hosts hold a file"
+  private val Streaming = "Streaming reads are not supported in this release"
+  private val Locality = "File locations are not reported to Spark"
   private val Ordered = "Columns are matched by name, in any order"
-  private val NewerSpark = "It is for newer releases of Spark"
-  private val Shredding = "Columns of type variant cannot be written in this release"
-  private val NoEncryption = "Files would be written without encryption. Use an engine that encrypts, or leave it out"
+  private val NewerSpark = "It applies to later releases of Spark"
+  private val Shredding = "Writing variant columns is not supported in this release"
+  private val NoEncryption = "Files would be written without encryption. Use an engine that encrypts, or remove it"
 
   val read: ForeignSettings = new ForeignSettings(
     "read option",
     Seq(
-      rejected("scan-task-set-id", "Staged tasks cannot be read: all rows would be. Leave it out"),
+      rejected("scan-task-set-id", "Staged scan tasks are not supported, and all rows would be read. Remove it"),
       warned("locality", Locality, "false"),
       warned("stream-from-timestamp", Streaming),
       warned("streaming-*", Streaming),
@@ -28,10 +28,10 @@ object ForeignOptions {
     Seq(
       rejected(
         "rewritten-file-scan-task-set-id",
-        "Files cannot be replaced by it: rows would be doubled. Leave it out"
+        "Rewriting staged files is not supported, and rows would be duplicated. Remove it"
       ),
       accepted("check-ordering", Ordered),
-      warned("use-merge-append-for-streaming", "Tables cannot be written as a stream in this release"),
+      warned("use-merge-append-for-streaming", "Streaming writes are not supported in this release"),
       warned("shred-variants", Shredding, "false"),
       warned("variant-inference-buffer-size", Shredding)
     )
@@ -45,7 +45,7 @@ object ForeignOptions {
       warned("spark.sql.iceberg.executor-cache.locality.enabled", Locality, "false"),
       warned(
         "spark.sql.iceberg.report-column-stats",
-        "Set spark.sql.cbo.enabled=false to plan without statistics of columns"
+        "Set spark.sql.cbo.enabled=false to plan without column statistics"
       ),
       warned("spark.sql.iceberg.async-micro-batch-planning-enabled", Streaming, "false"),
       warned("spark.sql.iceberg.view.schema-binding-mode", "Views cannot be read in this release"),
@@ -54,10 +54,11 @@ object ForeignOptions {
       warned("spark.sql.iceberg.variant-inference-buffer-size", Shredding),
       rejected(
         "spark.sql.iceberg.use-timestamp-without-timezone-in-new-tables",
-        "New tables would have other types. Declare the columns as TIMESTAMP_NTZ, or set spark.sql.timestampType",
+        "New tables would have different column types. Declare the columns as TIMESTAMP_NTZ, or set " +
+          "spark.sql.timestampType",
         "false"
       ),
-      warned("spark.sql.iceberg.handle-timestamp-without-timezone", "Spark 3.5 has TIMESTAMP_NTZ", "false")
+      warned("spark.sql.iceberg.handle-timestamp-without-timezone", "Spark 3.5 supports TIMESTAMP_NTZ", "false")
     )
   )
 
@@ -65,8 +66,11 @@ object ForeignOptions {
   val system: ForeignSettings = new ForeignSettings(
     "system property",
     Seq(
-      warned("iceberg.worker.num-threads", "Spark's cores decide how many manifests are read at a time"),
-      warned("iceberg.worker.delete-num-threads", "It belongs to Apache Iceberg's own threads"),
+      warned(
+        "iceberg.worker.num-threads",
+        "The number of cores of Spark determines how many manifests are read in parallel"
+      ),
+      warned("iceberg.worker.delete-num-threads", "It applies to a thread pool of Apache Iceberg"),
       warned("iceberg.scan.plan-in-worker-pool", "Manifests are read in parallel, or by a Spark job", "true"),
       warned("iceberg.io.manifest.cache.fileio-max", "Set io.manifest.cache.max-total-bytes of the catalog")
     )
@@ -78,23 +82,23 @@ object ForeignOptions {
     Seq(
       rejected(
         "iceberg.tables.hadoop.lock-impl",
-        "Commits to tables by path take no lock, and writers that rely on it could overwrite them. Remove it when no other " +
-          "writer needs the lock",
+        "Commits to tables by path take no lock, and writers that rely on the lock could overwrite them. Remove it " +
+          "if no other writer needs the lock",
         "org.apache.iceberg.util.lockmanagers$inmemorylockmanager"
       ),
       warned("iceberg.tables.hadoop.*", "No lock manager is used: commits are exclusive without one"),
-      warned("iceberg.hive.client-pool-size", "Set the catalog's property clients"),
+      warned("iceberg.hive.client-pool-size", "Set the catalog property clients"),
       warned("iceberg.hive.metadata-refresh-max-retries", "Reads of metadata are retried by the file system"),
-      warned("iceberg.hive.table-level-lock-evict-ms", "Locks within a program are dropped when nothing waits for them")
+      warned("iceberg.hive.table-level-lock-evict-ms", "Locks within a process are removed when nothing waits for them")
     )
   )
 
-  private val Adaptive = "Bloom filters have the size that write.parquet.bloom-filter-ndv.column.* or " +
-    "write.parquet.bloom-filter-max-bytes says"
+  private val Adaptive = "The size of Bloom filters is set with write.parquet.bloom-filter-ndv.column.* or " +
+    "write.parquet.bloom-filter-max-bytes"
 
   private def ofParquet(prefix: String): Seq[ForeignSetting] = Seq(
     warned(s"$prefix.bloom-filter-adaptive-enabled", Adaptive, "false"),
-    warned(s"$prefix.row-group-size-track-uncompressed", "Row groups are sized as Parquet does", "false"),
+    warned(s"$prefix.row-group-size-track-uncompressed", "Parquet determines the sizes of row groups", "false"),
     warned(s"$prefix.shred-variants", Shredding, "false"),
     warned(s"$prefix.variant-inference-buffer-size", Shredding)
   )
@@ -105,23 +109,23 @@ object ForeignOptions {
       rejected("encryption.*", NoEncryption),
       rejected(
         "write.location-provider.impl",
-        "No class of another implementation is loaded. write.object-storage.enabled and write.data.path say where files go"
+        "Classes of other implementations are not loaded. Set write.object-storage.enabled or write.data.path instead"
       ),
       warned("read.split.metadata-target-size", "Metadata tables are split by manifest"),
       warned("read.orc.vectorization.enabled", "ORC files are always read in batches", "true"),
       warned(
         "read.orc.vectorization.batch-size",
-        "Set read.parquet.vectorization.batch-size, which counts for all formats"
+        "Set read.parquet.vectorization.batch-size, which applies to all formats"
       ),
       warned("identifier-fields.rely", "Spark plans without relying on identifier fields", "false"),
       warned(
         "write.spark.auto-schema-evolution.enabled",
-        "Columns are added only where a write asks for it: set merge-schema, or MERGE WITH SCHEMA EVOLUTION"
+        "Columns are added only if a write requests it: set merge-schema, or use MERGE WITH SCHEMA EVOLUTION"
       ),
-      accepted("write.upsert.enabled", "It is for Flink, in Apache Iceberg too"),
+      accepted("write.upsert.enabled", "It applies to Flink only, also in Apache Iceberg"),
       accepted(
         "compatibility.snapshot-id-inheritance.enabled",
-        "Manifests are always written in a way that all readers know"
+        "Manifests are always written in a form that all readers support"
       )
     ) ++ ofParquet("write.parquet") ++ ofParquet("write.delete.parquet")
   )

@@ -13,7 +13,7 @@ object OverwriteOptions {
   /** For DataFrameWriter's mode `overwrite`, which cannot name partitions. */
   val Dynamic: SparkOption[Boolean] = mode(
     "overwrite-mode",
-    "Whether an overwrite replaces the partitions that it writes to (dynamic), or all rows (static)"
+    "Whether an overwrite replaces the partitions that it writes to (dynamic) or all rows (static)"
   )
 
   val PartitionMode: SparkOption[Boolean] =
@@ -22,15 +22,17 @@ object OverwriteOptions {
   val ReplaceWhere: SparkOption[String] = SparkOption.name(
     "replaceWhere",
     "It must be a condition in SQL",
-    "The rows that an overwrite replaces; new rows that do not satisfy the condition are rejected. Needs the SQL extensions",
+    "Condition for the rows that an overwrite replaces; new rows that do not satisfy it are rejected. Needs the SQL " +
+      "extensions",
     "all rows"
   )
 
   val OverwriteSchema: SparkOption[Boolean] = SparkOption.derived[Boolean](
     "overwriteSchema",
     "It must be true or false",
-    "Whether the columns are replaced too: true with saveAsTable, replace and createOrReplace, false with other overwrites",
-    "what the write does"
+    "Whether an overwrite also replaces the columns: true for saveAsTable, replace and createOrReplace, false for " +
+      "others",
+    "as the kind of write requires"
   )(SparkOption.boolean)
 
   /** In the order of the documentation. */

@@ -29,10 +29,16 @@ object PlanningMode {
 /** The settings that tell who reads manifests. */
 object PlanningOptions {
   val DataMode: SparkOption[PlanningMode] =
-    mode("data-planning-mode", "Who reads the manifests of data files: the driver (local) or the cluster (distributed)")
+    mode(
+      "data-planning-mode",
+      "Where manifests of data files are read: on the driver (local) or on the cluster (distributed)"
+    )
 
   val DeleteMode: SparkOption[PlanningMode] =
-    mode("delete-planning-mode", "The same for the manifests of delete files")
+    mode(
+      "delete-planning-mode",
+      "Where manifests of delete files are read: on the driver (local) or on the cluster (distributed)"
+    )
 
   /** In the order of the documentation. */
   val all: Seq[SparkOption[_]] = Seq(DataMode, DeleteMode)

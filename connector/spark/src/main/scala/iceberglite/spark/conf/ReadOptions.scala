@@ -10,23 +10,35 @@ import iceberglite.spec.TableProperty
 /** The settings of reads; those that choose what is read are in [[TimeTravel]] and [[RangeOptions]]. */
 object ReadOptions {
   val SplitSize: SparkOption[Long] = SparkOption
-    .bytes("split-size", "Bytes that one task reads; once set, no longer adapted", TableProperty.SplitSize.default)
+    .bytes(
+      "split-size",
+      "Target number of bytes that one task reads; setting it turns off the adaptive split size",
+      TableProperty.SplitSize.default
+    )
     .inSession("spark.sql.iceberg.read.split-size")
     .inTable(TableProperty.SplitSize.key)
 
   val Lookback: SparkOption[Int] = SparkOption
-    .count("lookback", "How many open bins a split is tried in", TableProperty.SplitLookback.default)
+    .count(
+      "lookback",
+      "Number of open bins to consider when splits are packed into tasks",
+      TableProperty.SplitLookback.default
+    )
     .inTable(TableProperty.SplitLookback.key)
 
   val FileOpenCost: SparkOption[Long] = SparkOption[Long](
     "file-open-cost",
     "It must be 0 or more, in bytes",
-    "What opening a file counts for, so that a task does not get too many small ones",
+    "Estimated cost of opening a file, so that tasks do not get too many small files",
     TableProperty.SplitOpenFileCost.default
   )(SparkOption.long(_).filter(_ >= 0)).inTable(TableProperty.SplitOpenFileCost.key)
 
   val AdaptiveSplits: SparkOption[Boolean] = SparkOption
-    .flag("adaptive-split-size", "Adapt the split size to the bytes of the scan and to the cores", default = true)
+    .flag(
+      "adaptive-split-size",
+      "Whether to adapt the split size to the size of the scan and the number of cores",
+      default = true
+    )
     .inSession("spark.sql.iceberg.read.adaptive-split-size.enabled")
     .inTable("read.split.adaptive-size.enabled")
 
@@ -34,13 +46,13 @@ object ReadOptions {
     .derived[Int](
       "adaptive-split-parallelism",
       s"It must be 1 to ${Int.MaxValue}",
-      "Maximum number of tasks of an adapted scan whose splits are below the split size",
-      "four for each core, but no more than the larger of cores and `spark.sql.shuffle.partitions`"
+      "Maximum number of tasks of an adaptive scan, unless their splits would exceed the split size",
+      "four per core, but at most the larger of the number of cores and `spark.sql.shuffle.partitions`"
     )(text => scala.util.Try(text.toInt).toOption.filter(_ > 0))
     .inSession("spark.sql.iceberg.read.adaptive-split-size.parallelism")
 
   val Vectorization: SparkOption[Boolean] = SparkOption
-    .flag("vectorization-enabled", "Hand batches of columns to Spark rather than rows", default = true)
+    .flag("vectorization-enabled", "Whether to return columnar batches to Spark instead of rows", default = true)
     .inSession("spark.sql.iceberg.vectorization.enabled")
     .inTable("read.parquet.vectorization.enabled")
 
@@ -49,19 +61,24 @@ object ReadOptions {
 
   /** By default as in Spark: with 5000, as in Apache Iceberg, scans of many columns took a tenth longer. */
   val BatchSize: SparkOption[Int] = SparkOption
-    .count("batch-size", "Rows in a batch", 4096, MaxBatchSize)
+    .count("batch-size", "Number of rows in a batch", 4096, MaxBatchSize)
     .inTable("read.parquet.vectorization.batch-size")
 
   val AggregatePushDown: SparkOption[Boolean] = SparkOption
-    .flag("aggregate-push-down-enabled", "Answer COUNT, MIN and MAX from metadata where that is exact", default = true)
+    .flag(
+      "aggregate-push-down-enabled",
+      "Whether to answer COUNT, MIN and MAX from metadata if the result is exact",
+      default = true
+    )
     .inSession("spark.sql.iceberg.aggregate-push-down.enabled")
 
   val DataGrouping: SparkOption[Boolean] = SparkOption
     .derived[Boolean](
       "preserve-data-grouping",
       "It must be true or false",
-      "Keep files of one partition together and tell Spark so, which joins and aggregates need no shuffle for",
-      "where a join gains by it"
+      "Whether to keep the files of a partition together and report it to Spark, which avoids shuffles in joins and " +
+        "aggregates",
+      "true if a join benefits from it"
     )(text => scala.util.Try(text.toBoolean).toOption)
     .inSession("spark.sql.iceberg.planning.preserve-data-grouping")
 

@@ -5,14 +5,14 @@ object SchemaOptions {
   val MergeSchema: SparkOption[Boolean] = SparkOption
     .flag(
       "merge-schema",
-      "Add the columns that the table lacks and widen those that are wider in the rows; all but MERGE need " +
-        "write.spark.accept-any-schema=true of the table",
+      "Whether to add columns that the table lacks and widen columns to the types of the rows; all writes except " +
+        "MERGE also need the table property write.spark.accept-any-schema=true",
       default = false
     )
     .inSession("spark.sql.iceberg.merge-schema")
 
   /** As users of other sources write it. */
-  val Alias: SparkOption[Boolean] = SparkOption.flag("mergeSchema", "The same as merge-schema", default = false)
+  val Alias: SparkOption[Boolean] = SparkOption.flag("mergeSchema", "Alias of merge-schema", default = false)
 
   /** In the order of the documentation. */
   val all: Seq[SparkOption[_]] = Seq(MergeSchema, Alias)

@@ -73,7 +73,7 @@ object StatementOptions {
   val Retries: SparkOption[Int] = SparkOption(
     "statement-retries",
     s"It must be 0 to $MostRetries",
-    "How often a DELETE, UPDATE or MERGE that another commit is in the way of is planned and run again",
+    "Maximum number of times that a DELETE, UPDATE or MERGE is planned and run again after a commit conflict",
     0
   )(text => Try(text.toInt).toOption.filter(n => n >= 0 && n <= MostRetries))
     .inSession("spark.sql.iceberg-lite.statement-retries")

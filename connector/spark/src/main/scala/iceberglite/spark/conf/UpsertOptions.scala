@@ -6,23 +6,23 @@ import iceberglite.spec.IcebergError.InvalidArgument
 object UpsertOptions {
   val Upsert: SparkOption[Boolean] = SparkOption.flag(
     "upsert",
-    "Put each row in the place of those that have its key, by equality deletes: the table is not read",
+    "Whether each row replaces the rows with the same key, by equality deletes and without reading the table",
     default = false
   )
 
   val Keys: SparkOption[Seq[String]] = SparkOption.derived[Seq[String]](
     "upsert-keys",
-    "It must be names of columns, with commas between them",
-    "The columns that make the key of an upsert",
+    "It must be a comma-separated list of column names",
+    "Key columns of an upsert",
     "the table's identifier fields"
   )(text => Some(text.split(',').map(_.trim).toSeq).filter(_.forall(_.nonEmpty)))
 
   val DeleteColumn: SparkOption[String] = SparkOption.name(
     "upsert-delete-column",
     "It must be the name of a column of the rows",
-    "A boolean column of the rows, and not of the table, that is true in rows of an upsert that only delete; for " +
-      "tables with write.spark.accept-any-schema=true",
-    "no row only deletes"
+    "Boolean column of the rows, but not of the table, that is true for rows that only delete; for tables with " +
+      "write.spark.accept-any-schema=true",
+    "none"
   )
 
   /** In the order of the documentation. */

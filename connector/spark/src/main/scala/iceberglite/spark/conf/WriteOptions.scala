@@ -28,28 +28,28 @@ object WriteOptions {
     .derived[FileFormat](
       "delete-format",
       RowLevelProperty.DeleteFormat.expected,
-      "Format of new delete files; deletion vectors of version 3 are always Puffin",
-      "that of data files"
+      "Format of new delete files; deletion vectors (version 3) are always Puffin",
+      "the format of data files"
     )(text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)).inTable(RowLevelProperty.DeleteFormat.key)
 
   val DeleteTargetSize: SparkOption[Long] = SparkOption
     .bytes(
       "target-delete-file-size-bytes",
-      "Size at which a delete file is finished",
+      "Target size of delete files",
       RowLevelProperty.DeleteTargetSize.default
     ).inTable(RowLevelProperty.DeleteTargetSize.key)
 
   val Granularity: SparkOption[DeleteGranularity] = SparkOption[DeleteGranularity](
     "delete-granularity",
     RowLevelProperty.Granularity.expected,
-    "Whether a position delete file covers one data file, or all of a partition",
+    "Whether a position delete file covers one data file or all data files of a partition",
     RowLevelProperty.Granularity.default
   )(text => DeleteGranularity.all.find(_.name.equalsIgnoreCase(text))).inTable(RowLevelProperty.Granularity.key)
 
   val CheckNullability: SparkOption[Boolean] = SparkOption
     .flag(
       "check-nullability",
-      "Refuse columns that may be null for columns that may not; without it, the write fails at the first null",
+      "Whether to reject nullable columns for columns that are NOT NULL; if false, the write fails at the first null",
       default = true
     )
     .inSession("spark.sql.iceberg.check-nullability")
@@ -58,8 +58,8 @@ object WriteOptions {
     .derived[Boolean](
       "fanout-enabled",
       "It must be true or false",
-      "Keep a file open for each partition instead of sorting the rows by partition",
-      "true, but for tables with a sort order"
+      "Whether to keep a file open for each partition instead of sorting the rows by partition",
+      "true, except for tables with a sort order"
     )(SparkOption.boolean)
     .inTable(TableProperty.Fanout.key)
 
@@ -67,8 +67,8 @@ object WriteOptions {
     .derived[DistributionMode](
       "distribution-mode",
       TableProperty.Distribution.expected,
-      "How rows are spread over tasks before a write",
-      "range for a table with a sort order, hash for a partitioned one, else none"
+      "Distribution of rows over tasks before a write",
+      "range for a table with a sort order, hash for a partitioned table, else none"
     )(DistributionMode.parse)
     .inSession("spark.sql.iceberg.distribution-mode")
     .inTable(TableProperty.Distribution.key)
@@ -76,7 +76,7 @@ object WriteOptions {
   val UseTableDistribution: SparkOption[Boolean] = SparkOption
     .flag(
       "use-table-distribution-and-ordering",
-      "Spread and sort the rows as the table asks; without it, they are written as they come",
+      "Whether to distribute and sort the rows as the table requires; if false, they are written as they come",
       default = true
     )
 
@@ -87,17 +87,27 @@ object WriteOptions {
   /** The default of [[AdvisoryPartitionSize]] for a statement that writes delete files alone. */
   val DeleteAdvisorySize: Long = (32L << 20) * ShuffleRatio
   val AdvisoryPartitionSize: SparkOption[Long] = SparkOption
-    .bytes("advisory-partition-size", "Bytes of shuffled rows that Spark should give to one task", DefaultAdvisorySize)
+    .bytes("advisory-partition-size", "Advisory size of the shuffled rows of one task", DefaultAdvisorySize)
     .inSession("spark.sql.iceberg.advisory-partition-size")
     .inTable("write.spark.advisory-partition-size-bytes")
 
   val OutputSpecId: SparkOption[Int] = SparkOption
-    .derived[Int]("output-spec-id", "It must be a number", "The partition spec to write with", "the table's current")(
+    .derived[Int](
+      "output-spec-id",
+      "It must be a number",
+      "Id of the partition spec to write with",
+      "the current one of the table"
+    )(
       text => scala.util.Try(text.toInt).toOption
     )
 
   val OutputSortOrderId: SparkOption[Int] = SparkOption
-    .derived[Int]("output-sort-order-id", "It must be a number", "The sort order to write in", "the table's current")(
+    .derived[Int](
+      "output-sort-order-id",
+      "It must be a number",
+      "Id of the sort order to write with",
+      "the current one of the table"
+    )(
       text => scala.util.Try(text.toInt).toOption
     )
 
@@ -105,20 +115,20 @@ object WriteOptions {
     .derived[IsolationLevel](
       "isolation-level",
       s"It must be one of ${IsolationLevel.all.map(_.name).mkString(", ")}",
-      "What an overwrite checks of concurrent commits",
-      "nothing is checked"
+      "Isolation level at which an overwrite is validated against concurrent commits",
+      "no validation"
     )(text => IsolationLevel.all.find(_.name.equalsIgnoreCase(text)))
 
   val ValidateFromSnapshot: SparkOption[Long] = SparkOption
     .derived[Long](
       "validate-from-snapshot-id",
       "It must be the id of a snapshot",
-      "The snapshot since which commits are concurrent; counts with isolation-level only",
-      "the newest one when the write is planned"
+      "Snapshot after which commits count as concurrent; used only with isolation-level",
+      "the newest snapshot when the write is planned"
     )(SparkOption.long)
 
   val Branch: SparkOption[String] =
-    SparkOption.name("branch", "It must be the name of a branch", "The branch to write to", "main")
+    SparkOption.name("branch", "It must be the name of a branch", "Branch to write to", "main")
 
   /** Followed by a key for the summary of the snapshot. */
   val SnapshotPropertyPrefix = "snapshot-property."

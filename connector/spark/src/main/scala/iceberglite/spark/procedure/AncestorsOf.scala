@@ -6,16 +6,16 @@ import org.apache.spark.sql.types.{LongType, StructType}
 /** `CALL catalog.system.ancestors_of(table)`, and `snapshot_id` of another snapshot than the current one. */
 object AncestorsOf extends Procedure {
   private val snapshot =
-    Parameter.optional("snapshot_id", ParameterType.Id, "The snapshot to begin with; the current one by default")
+    Parameter.optional("snapshot_id", ParameterType.Id, "Snapshot to start with; by default the current one")
 
   override val name = "ancestors_of"
-  override val description = "Lists a snapshot and those that it came from, the newest first"
+  override val description = "List a snapshot and its ancestors, newest first"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
   override val manyRows: Boolean = true
 
   override val output: StructType = StructType(Seq(
-    Procedure.column("snapshot_id", LongType, "The snapshot"),
-    Procedure.column("timestamp", LongType, "When it was made, in milliseconds since 1970")
+    Procedure.column("snapshot_id", LongType, "Id of the snapshot"),
+    Procedure.column("timestamp", LongType, "Time of its commit, in milliseconds since 1970")
   ))
 
   override def call(arguments: Arguments, place: Place): Seq[Row] = {

@@ -10,11 +10,12 @@ object CherrypickSnapshot extends Procedure {
   private val snapshot = Parameter.required(
     "snapshot_id",
     ParameterType.Id,
-    "A snapshot that added files or replaced partitions, or that follows the current one"
+    "Snapshot that added files or replaced partitions, or whose parent is the current snapshot"
   )
 
   override val name = "cherrypick_snapshot"
-  override val description = "Applies the changes of one snapshot, wherever it is, to the table"
+  override val description =
+    "Apply the changes of one snapshot of the table, on any branch or staged, to the current state"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
   override val output: StructType = CurrentSnapshot.pickedColumns
 

@@ -10,17 +10,21 @@ import iceberglite.table.Destination
 /** `CALL catalog.system.convert_equality_deletes(table)` */
 object ConvertEqualityDeletes extends Procedure {
   private val branch =
-    Parameter.optional("branch", ParameterType.Text, "The branch whose deletes it is about; main by default")
+    Parameter.optional("branch", ParameterType.Text, "Branch whose equality deletes are converted; by default main")
 
   override val name = "convert_equality_deletes"
   override val description =
-    "Turns equality deletes into deletion vectors, or before version 3 into position delete files"
+    "Convert equality deletes to deletion vectors, or before version 3 to position delete files"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, branch)
 
   override val output: StructType = StructType(Seq(
-    Procedure.column("converted_delete_files_count", LongType, "The equality delete files that are gone"),
-    Procedure.column("added_delete_files_count", LongType, "The vectors or position delete files in their place"),
-    Procedure.column("deleted_rows_count", LongType, "The rows that these delete")
+    Procedure.column("converted_delete_files_count", LongType, "Number of equality delete files that were removed"),
+    Procedure.column(
+      "added_delete_files_count",
+      LongType,
+      "Number of deletion vectors or position delete files that replace them"
+    ),
+    Procedure.column("deleted_rows_count", LongType, "Number of rows that these delete")
   ))
 
   override def call(arguments: Arguments, place: Place): Seq[Row] = {

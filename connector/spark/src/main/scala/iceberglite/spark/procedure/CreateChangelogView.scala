@@ -19,36 +19,38 @@ object CreateChangelogView extends Procedure {
   private val view = Parameter.optional(
     "changelog_view",
     ParameterType.Text,
-    "The view's name, `<table>_changes` by default; it replaces a temporary view of that name"
+    "Name of the view, by default `<table>_changes`; it replaces a temporary view of that name"
   )
   private val options = Parameter.optional(
     "options",
     ParameterType.Options,
-    "Options of the read that choose the commits, such as `start-snapshot-id`; all of them by default"
+    "Read options that select the commits, such as `start-snapshot-id`; by default all commits"
   )
   private val computeUpdates = Parameter.optional(
     "compute_updates",
     ParameterType.Flag,
-    "Whether to show updates as such; by default where `identifier_columns` are given"
+    "Whether to show updates as such; by default true if `identifier_columns` are given"
   )
   private val identifierColumns = Parameter.optional(
     "identifier_columns",
     ParameterType.Texts,
-    "What tells rows apart; the identifier fields of the table by default"
+    "Columns that identify a row; by default the identifier fields of the table"
   )
   private val netChanges = Parameter.optional(
     "net_changes",
     ParameterType.Flag,
-    "Whether to show what all commits together changed; not with `compute_updates`"
+    "Whether to show the net changes of all commits together; not with `compute_updates`"
   )
 
   override val name = "create_changelog_view"
-  override val description = "Makes a temporary view of the rows that commits inserted, deleted and updated"
+  override val description = "Create a temporary view of the rows that commits inserted, deleted and updated"
   override val parameters: Seq[Parameter[_]] =
     Seq(Parameter.table, view, options, computeUpdates, identifierColumns, netChanges)
 
   override val output: StructType =
-    StructType(Seq(Procedure.column("changelog_view", StringType, "The view's name, to be read in this session")))
+    StructType(
+      Seq(Procedure.column("changelog_view", StringType, "Name of the view, which can be read in this session"))
+    )
 
   override def call(arguments: Arguments, place: Place): Seq[Row] = {
     val ident = place.identifier(arguments(Parameter.table))

@@ -8,11 +8,11 @@ import iceberglite.table.Table
 
 /** The columns of procedures that make another snapshot the current one. */
 private[procedure] object CurrentSnapshot {
-  private val current = Procedure.column("current_snapshot_id", LongType, "The snapshot that is current now")
+  private val current = Procedure.column("current_snapshot_id", LongType, "Snapshot that is current now")
 
   /** @param fromNothing whether the table may have had no snapshot */
   private def moved(fromNothing: Boolean): StructType = StructType(Seq(
-    Procedure.column("previous_snapshot_id", LongType, "The snapshot that was current before", fromNothing),
+    Procedure.column("previous_snapshot_id", LongType, "Snapshot that was current before", fromNothing),
     current
   ))
 
@@ -20,7 +20,7 @@ private[procedure] object CurrentSnapshot {
   val setColumns: StructType = moved(fromNothing = true)
 
   val pickedColumns: StructType = StructType(Seq(
-    Procedure.column("source_snapshot_id", LongType, "The snapshot whose changes were applied"),
+    Procedure.column("source_snapshot_id", LongType, "Snapshot whose changes were applied"),
     current
   ))
 

@@ -8,18 +8,22 @@ import iceberglite.table.action
 /** `CALL catalog.system.fast_forward(table, branch, to)` */
 object FastForward extends Procedure {
   private val branch =
-    Parameter.required("branch", ParameterType.Text, "The branch to move; it is made where it is not there")
+    Parameter.required("branch", ParameterType.Text, "Branch to fast-forward; it is created if it does not exist")
   private val to =
-    Parameter.required("to", ParameterType.Text, "The branch or tag to move it to, whose history it must be part of")
+    Parameter.required(
+      "to",
+      ParameterType.Text,
+      "Branch or tag to move to; its history must contain the snapshot of the branch"
+    )
 
   override val name = "fast_forward"
-  override val description = "Moves a branch forward to where another branch or tag is"
+  override val description = "Fast-forward a branch to the snapshot of another branch or tag"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, branch, to)
 
   override val output: StructType = StructType(Seq(
-    Procedure.column("branch_updated", StringType, "The branch"),
-    Procedure.column("previous_ref", LongType, "The snapshot that it stood at before", nullable = true),
-    Procedure.column("updated_ref", LongType, "The snapshot that it stands at now")
+    Procedure.column("branch_updated", StringType, "Name of the branch"),
+    Procedure.column("previous_ref", LongType, "Snapshot of the branch before", nullable = true),
+    Procedure.column("updated_ref", LongType, "Snapshot of the branch now")
   ))
 
   override def call(arguments: Arguments, place: Place): Seq[Row] = {

@@ -67,7 +67,11 @@ object Parameter {
 
   /** The table that a procedure is about; it has one as its first. */
   val table: Parameter[String] =
-    required("table", ParameterType.Text, "The table's name, in the catalog of the procedure unless it says so itself")
+    required(
+      "table",
+      ParameterType.Text,
+      "Name of the table in the procedure's catalog, with or without the name of the catalog"
+    )
 }
 
 /**

@@ -8,10 +8,10 @@ import iceberglite.table.{SnapshotSummary, action}
 /** `CALL catalog.system.publish_changes(table, wap_id)` */
 object PublishChanges extends Procedure {
   private val wapId =
-    Parameter.required("wap_id", ParameterType.Text, "What `spark.wap.id` was when the rows were written")
+    Parameter.required("wap_id", ParameterType.Text, "Value of `spark.wap.id` when the rows were written")
 
   override val name = "publish_changes"
-  override val description = "Applies the changes to the table that a session with `spark.wap.id` has staged"
+  override val description = "Apply the changes that a session with `spark.wap.id` has staged"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, wapId)
   override val output: StructType = CurrentSnapshot.pickedColumns
 

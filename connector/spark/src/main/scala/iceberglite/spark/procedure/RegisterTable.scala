@@ -10,18 +10,23 @@ object RegisterTable extends Procedure {
   private val file = Parameter.required(
     "metadata_file",
     ParameterType.Text,
-    "The table's newest metadata file; what other catalogs do to it later is not seen"
+    "Newest metadata file of the table; later commits through other catalogs are not visible"
   )
 
   override val name = "register_table"
-  override val description = "Takes a table into the catalog that is there as a metadata file"
+  override val description = "Register an existing metadata file as a table"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, file)
   override val makesTable: Boolean = true
 
   override val output: StructType = StructType(Seq(
-    Procedure.column("current_snapshot_id", LongType, "Its current snapshot", nullable = true),
-    Procedure.column("total_records_count", LongType, "The rows in it", nullable = true),
-    Procedure.column("total_data_files_count", LongType, "The data files in it", nullable = true)
+    Procedure.column("current_snapshot_id", LongType, "Current snapshot of the table", nullable = true),
+    Procedure.column("total_records_count", LongType, "Number of rows in the current snapshot", nullable = true),
+    Procedure.column(
+      "total_data_files_count",
+      LongType,
+      "Number of data files in the current snapshot",
+      nullable = true
+    )
   ))
 
   override def call(arguments: Arguments, place: Place): Seq[Row] = {

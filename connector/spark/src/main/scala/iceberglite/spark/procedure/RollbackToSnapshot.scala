@@ -8,10 +8,14 @@ import iceberglite.table.action
 /** `CALL catalog.system.rollback_to_snapshot(table, snapshot_id)` */
 object RollbackToSnapshot extends Procedure {
   private val snapshot =
-    Parameter.required("snapshot_id", ParameterType.Id, "The snapshot; it must be in the history of the current one")
+    Parameter.required(
+      "snapshot_id",
+      ParameterType.Id,
+      "Snapshot to roll back to; it must be an ancestor of the current snapshot"
+    )
 
   override val name = "rollback_to_snapshot"
-  override val description = "Makes an earlier snapshot of the table's own history the current one"
+  override val description = "Roll back to an earlier snapshot in the history of the current snapshot"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
   override val output: StructType = CurrentSnapshot.movedColumns
 

@@ -8,10 +8,14 @@ import iceberglite.table.action
 /** `CALL catalog.system.rollback_to_timestamp(table, timestamp)` */
 object RollbackToTimestamp extends Procedure {
   private val timestamp =
-    Parameter.required("timestamp", ParameterType.Time, "The snapshot is the last one that was made before this time")
+    Parameter.required(
+      "timestamp",
+      ParameterType.Time,
+      "Time; the last snapshot that was committed before it becomes current"
+    )
 
   override val name = "rollback_to_timestamp"
-  override val description = "Makes the snapshot current that was so at a time"
+  override val description = "Roll back to the snapshot that was current at a given timestamp"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
   override val output: StructType = CurrentSnapshot.movedColumns
 

@@ -11,11 +11,11 @@ import iceberglite.table.action
 /** `CALL catalog.system.set_current_snapshot(table, snapshot_id)`, or `ref => name` in the place of the id. */
 object SetCurrentSnapshot extends Procedure {
   private val snapshot =
-    Parameter.optional("snapshot_id", ParameterType.Id, "Any snapshot of the table; this or `ref` must be given")
-  private val ref = Parameter.optional("ref", ParameterType.Text, "A branch or tag, whose snapshot is meant")
+    Parameter.optional("snapshot_id", ParameterType.Id, "Snapshot to set; either this or `ref` must be given")
+  private val ref = Parameter.optional("ref", ParameterType.Text, "Branch or tag whose snapshot is set")
 
   override val name = "set_current_snapshot"
-  override val description = "Makes any snapshot of the table the current one, whatever its history"
+  override val description = "Set any snapshot of the table as the current snapshot, regardless of its history"
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot, ref)
   override val output: StructType = CurrentSnapshot.setColumns
 

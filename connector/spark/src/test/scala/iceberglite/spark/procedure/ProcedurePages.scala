@@ -4,20 +4,20 @@ import java.util.Locale
 
 import org.apache.spark.sql.types.{LongType, StringType, StructField}
 
-/** What is rendered from the registry of procedures: their part of `docs/procedures.md`, and their Python functions. */
+/** Renders the registry of procedures: their part of `docs/procedures.md` and their Python functions. */
 private[procedure] object ProcedurePages {
 
   private val quote = "\""
   private val quotes = quote * 3
 
-  /** A section for each procedure. */
+  /** Returns a section for each procedure. */
   def markdown: Seq[String] = Procedures.all.flatMap { p =>
     val signature = p.parameters.map(q => if (q.required) q.name else s"[${q.name}]").mkString(", ")
     Seq(s"### ${p.name}", "", s"`CALL catalog.system.${p.name}($signature)`", "", s"${p.description}.", "") ++
-      table("argument", "type", "what it is")(p.parameters.map { q =>
+      table("argument", "type", "description")(p.parameters.map { q =>
         Seq(s"`${q.name}`", q.kind.sql.sql.toLowerCase(Locale.ROOT), q.doc + (if (q.required) "" else " (optional)"))
       }) ++ Seq("") ++
-      table("column of the result", "type", "what it is")(p.output.map { field =>
+      table("result column", "type", "description")(p.output.map { field =>
         val mayBeNull = if (field.nullable) "; may be null" else ""
         Seq(s"`${field.name}`", field.dataType.sql.toLowerCase(Locale.ROOT), field.getComment.getOrElse("") + mayBeNull)
       }) ++ Seq("")
@@ -26,7 +26,7 @@ private[procedure] object ProcedurePages {
   private def table(header: String*)(rows: Seq[Seq[String]]): Seq[String] =
     (header +: header.map(_ => "---") +: rows).map(_.mkString("| ", " | ", " |"))
 
-  /** The module `pyspark_iceberg.procedures`. */
+  /** Returns the module `pyspark_iceberg.procedures`. */
   def python: Seq[String] = {
     val (makers, methods) = Procedures.all.partition(_.makesTable)
     head ++ Procedures.all.flatMap(result) ++ mixin ++ methods.flatMap(function(_, "self", "self._call(", "    ")) ++
@@ -34,7 +34,7 @@ private[procedure] object ProcedurePages {
   }
 
   private def head: Seq[String] = Seq(
-    s"${quotes}The procedures as Python functions. Rendered from the connector's own list; not to be edited.$quotes",
+    s"${quotes}Procedures as Python functions. Generated from the connector's list of procedures; do not edit.$quotes",
     "",
     "from __future__ import annotations",
     "",
@@ -51,7 +51,7 @@ private[procedure] object ProcedurePages {
     "",
     "",
     "class TableProcedures(ABC):",
-    s"    ${quotes}The procedures of a table that is there, as methods.$quotes",
+    s"    ${quotes}Procedures of an existing table, as methods.$quotes",
     "",
     "    @abstractmethod",
     "    def _call(self, procedure: str, arguments: Mapping[str, object]) -> list[Row]:",
@@ -64,7 +64,7 @@ private[procedure] object ProcedurePages {
     "",
     "",
     s"class ${className(p)}(NamedTuple):",
-    s"    ${quotes}A row of what `${p.name}` gives.$quotes",
+    s"    ${quotes}A result row of `${p.name}`.$quotes",
     ""
   ) ++ p.output.flatMap(f => Seq(s"    ${f.name}: ${annotation(f)}", s"    $quotes${f.getComment.get}.$quotes"))
 
@@ -104,7 +104,7 @@ private[procedure] object ProcedurePages {
     if (fits(indent + line)) Seq(line) else stacked(call, parts, ")")
   }
 
-  /** As the formatter has it: in one line, or with each part in lines of its own. */
+  /** Formats a call like the formatter does: on one line, or with each part on its own lines. */
   private def wrapped(
       indent: String,
       open: String,

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Holds what is written of procedures against their registry; `UPDATE=1` in the environment writes it anew. */
+/** Checks the documentation of procedures against their registry; `UPDATE=1` in the environment rewrites it. */
 class ProcedurePagesSuite extends AnyFunSuite {
   private val updating = sys.env.get("UPDATE").contains("1")
   private val begin = "<!-- begin: procedures -->\n"

@@ -187,7 +187,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
       intercept[Exception](spark.read.option(key, value).table(days).collect()).getMessage
     assert(reading("split-sise", "1").contains("did you mean split-size?"))
     assert(reading("split-size", "many").contains("option split-size: many"))
-    assert(reading("scan-task-set-id", "1").contains("Staged tasks cannot be read"))
+    assert(reading("scan-task-set-id", "1").contains("Staged scan tasks are not supported"))
   }
 
   test("a filter that no row can satisfy reads nothing") {

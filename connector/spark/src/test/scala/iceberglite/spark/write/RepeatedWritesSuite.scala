@@ -73,7 +73,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     }
     assert(refused("application-id" -> "etl").contains("It needs application-version beside it"))
     assert(refused("application-version" -> "1").contains("It needs application-id beside it"))
-    assert(refused("application-id" -> "etl", "application-version" -> "-1").contains("It must be a number from 0 on"))
+    assert(refused("application-id" -> "etl", "application-version" -> "-1").contains("It must be 0 or more"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('application-version.etl' = 'x')")
     assert(refused("application-id" -> "etl", "application-version" -> "1").contains("unset it to begin anew"))
   }
