@@ -56,7 +56,7 @@ def test_branches_are_read_moved_and_published(spark: SparkSession, three: Table
     assert ids(three) == [0, 1, 2, 7]
     with pytest.raises(AnalysisException, match="nothing"):
         three.set_current_snapshot(ref="nothing")
-    with pytest.raises(AnalysisException, match="Give either snapshot_id or ref"):
+    with pytest.raises(AnalysisException, match="Set either snapshot_id or ref"):
         three.set_current_snapshot()
 
 

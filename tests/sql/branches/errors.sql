@@ -17,7 +17,7 @@ ALTER TABLE t CREATE BRANCH b;
 -- error Tag already exists: v
 ALTER TABLE t CREATE BRANCH v;
 
--- error Branch not found: nothing. CREATE OR REPLACE makes it. There are branch b, branch main, tag v
+-- error Branch not found: nothing. Use CREATE OR REPLACE to create it. There are branch b, branch main, tag v
 ALTER TABLE t REPLACE BRANCH nothing;
 
 -- error It is a tag
@@ -68,10 +68,10 @@ TRUNCATE TABLE db.t.snapshot_id_${s};
 -- error It is a tag
 INSERT INTO db.t.branch_v VALUES (1);
 
--- error The name already stands for a state of the table
+-- error The name already selects a state of the table
 SELECT * FROM db.t.branch_b VERSION AS OF 'main';
 
--- error The name already stands for a state of the table
+-- error The name already selects a state of the table
 SELECT * FROM db.t.branch_b TIMESTAMP AS OF '2024-01-01';
 
 -- error Only a table itself can be changed

@@ -66,5 +66,5 @@ CALL ${catalog}.system.create_changelog_view(
   table => 'db.t', identifier_columns => array('id'), net_changes => true
 );
 
--- error It must be one name
+-- error It must be a single identifier
 CALL ${catalog}.system.create_changelog_view('db.t', 'db.changes');

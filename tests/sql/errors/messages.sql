@@ -23,7 +23,7 @@ CREATE TABLE t (id INT DEFAULT 5) USING iceberg;
 -- error Invalid value for transform
 CREATE TABLE t (id INT) USING iceberg PARTITIONED BY (zorder(id));
 
--- error have no such transform
+-- error do not support this transform
 CREATE TABLE t (id INT) USING iceberg PARTITIONED BY (days(id));
 
 -- error format-version

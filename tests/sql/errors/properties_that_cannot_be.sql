@@ -1,7 +1,7 @@
 -- What would only be noticed by the next read or write is refused when it is set.
 CREATE TABLE t (id INT) USING iceberg;
 
--- error It must be a URI, or a path from the root on
+-- error It must be a URI or an absolute path
 ALTER TABLE t SET TBLPROPERTIES ('write.data.path'='rel/x');
 
 -- error Name Mapping Serialization

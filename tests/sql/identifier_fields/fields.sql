@@ -34,10 +34,10 @@ identifier-fields | [id]
 -- error id is an identifier field
 ALTER TABLE t DROP COLUMN id;
 
--- error It is none, so it cannot be dropped
+-- error It is not an identifier field, so it cannot be dropped
 ALTER TABLE t DROP IDENTIFIER FIELDS d;
 
--- error It is none, so it cannot be dropped
+-- error It is not an identifier field, so it cannot be dropped
 ALTER TABLE t DROP IDENTIFIER FIELDS id, id;
 
 -- error nothing
@@ -49,7 +49,7 @@ ALTER TABLE t SET IDENTIFIER FIELDS nothing;
 -- error It may be null; it must be NOT NULL
 ALTER TABLE t SET IDENTIFIER FIELDS maybe;
 
--- error not safely compared
+-- error cannot be compared safely
 ALTER TABLE t SET IDENTIFIER FIELDS d;
 
 -- error is inside of o, which may be null

@@ -57,5 +57,5 @@ ALTER TABLE t DROP PARTITION FIELD shard;
 -- error Column not found
 ALTER TABLE t ADD PARTITION FIELD days(nothing);
 
--- error have no such transform
+-- error do not support this transform
 ALTER TABLE t ADD PARTITION FIELD days(data);

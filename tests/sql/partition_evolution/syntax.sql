@@ -19,7 +19,7 @@ ALTER TABLE t ADD PARTITION FIELD id AS x y;
 -- error expected WITH
 ALTER TABLE t REPLACE PARTITION FIELD id days(ts);
 
--- error The transforms are
+-- error The supported transforms are
 ALTER TABLE t ADD PARTITION FIELD zorder(id);
 
 -- error needs a number

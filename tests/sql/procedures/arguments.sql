@@ -28,10 +28,10 @@ ${id} | ${id}
 -- error there is no procedure cat.system.rollback_to_snapshots; did you mean rollback_to_snapshot?
 CALL system.rollback_to_snapshots('t', 1);
 
--- error There are rollback_to_snapshot, rollback_to_timestamp
+-- error The procedures are rollback_to_snapshot, rollback_to_timestamp
 CALL system.optimize('t');
 
--- error they are called as cat.system.<procedure>
+-- error call procedures as cat.system.<procedure>
 CALL ${catalog}.sys.rollback_to_snapshot('t', 1);
 
 -- error the argument snapshot_id of rollback_to_snapshot is missing. It is called as rollback_to_snapshot(table string, snapshot_id bigint)
@@ -40,7 +40,7 @@ CALL system.rollback_to_snapshot('t');
 -- error It is called as ancestors_of(table string, [snapshot_id bigint])
 CALL system.ancestors_of();
 
--- error rollback_to_snapshot has no more than 2 arguments
+-- error rollback_to_snapshot takes at most 2 arguments
 CALL system.rollback_to_snapshot('t', 1, 2);
 
 -- error has no argument snapshotid; did you mean snapshot_id?
@@ -49,10 +49,10 @@ CALL system.rollback_to_snapshot(table => 't', snapshotid => 1);
 -- error the argument table is given twice
 CALL system.rollback_to_snapshot(table => 't', TABLE => 't');
 
--- error all by position or all by name
+-- error all positional or all named
 CALL system.rollback_to_snapshot('t', snapshot_id => 1);
 
--- error all by position or all by name
+-- error all positional or all named
 CALL system.rollback_to_snapshot(table => 't', 1);
 
 -- error the value of table must be in quotes: 'db.t'
@@ -88,5 +88,5 @@ CALL system.rollback_to_snapshot('db.missing', 1);
 -- error The table is in the catalog spark_catalog
 CALL ${catalog}.system.rollback_to_snapshot('spark_catalog.default.t', 1);
 
--- error It must be a name as SQL writes it
+-- error It must be a table name in SQL
 CALL system.rollback_to_snapshot('db..t', 1);

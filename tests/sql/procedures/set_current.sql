@@ -45,10 +45,10 @@ CALL ${catalog}.system.set_current_snapshot('db.t', '${first}');
 ----
 ${first} | ${first}
 
--- error Give either snapshot_id or ref
+-- error Set either snapshot_id or ref
 CALL ${catalog}.system.set_current_snapshot('db.t');
 
--- error Give either snapshot_id or ref
+-- error Set either snapshot_id or ref
 CALL ${catalog}.system.set_current_snapshot('db.t', ${first}, 'v1');
 
 -- error Branch or tag not found: nothing. There are branch main, tag v1, branch work

@@ -7,13 +7,13 @@ ALTER TABLE t WRITE ORDERED BY id;
 -- error Column not found: nothing
 ALTER TABLE t WRITE ORDERED BY nothing;
 
--- error a table has one order; leave the second clause out
+-- error only one order clause is allowed; remove the second one
 ALTER TABLE t WRITE ORDERED BY id LOCALLY ORDERED BY s.x;
 
--- error a table has one order; leave the second clause out
+-- error only one order clause is allowed; remove the second one
 ALTER TABLE t WRITE UNORDERED ORDERED BY id;
 
--- error rows are distributed once; leave the second clause out
+-- error only one distribution clause is allowed; remove the second one
 ALTER TABLE t WRITE DISTRIBUTED BY PARTITION DISTRIBUTED BY PARTITION;
 
 -- error expected DISTRIBUTED BY PARTITION, ORDERED BY, LOCALLY ORDERED BY or UNORDERED
@@ -31,19 +31,19 @@ ALTER TABLE t WRITE ORDERED BY (id, s.x;
 -- error expected the end of the statement
 ALTER TABLE t WRITE ORDERED BY id UP;
 
--- error Invalid value for transform: zorder(id). The transforms are
+-- error Invalid value for transform: zorder(id). The supported transforms are
 ALTER TABLE t WRITE ORDERED BY zorder(id);
 
 -- error It needs a number
 ALTER TABLE t WRITE ORDERED BY bucket(id);
 
--- error have no such transform
+-- error do not support this transform
 ALTER TABLE t WRITE ORDERED BY days(id);
 
 -- error It is inside of a list
 ALTER TABLE t WRITE ORDERED BY l.element;
 
--- error have no such transform
+-- error do not support this transform
 ALTER TABLE t WRITE ORDERED BY s;
 
 -- error not found

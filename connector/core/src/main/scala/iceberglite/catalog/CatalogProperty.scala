@@ -42,7 +42,7 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
 
   /** A whole number. */
   def number(catalog: String, properties: Map[String, String], least: Long = Long.MinValue): Option[Long] = {
-    val expected = "It must be a whole number" + (if (least == Long.MinValue) "" else s" from $least on")
+    val expected = "It must be a whole number" + (if (least == Long.MinValue) "" else s", $least or more")
     parsed(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= least))
   }
 }

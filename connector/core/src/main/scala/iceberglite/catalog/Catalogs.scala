@@ -38,7 +38,7 @@ object Catalogs {
     MovedConfiguration.checkFileIO(name, properties)
     val kind = MovedConfiguration.kindOf(name, properties, kinds)
     all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {
-      if (notYet(kind)) throw Unsupported(s"a catalog of type $kind ($name)", s"This release has $kinds")
+      if (notYet(kind)) throw Unsupported(s"a catalog of type $kind ($name)", s"This release supports $kinds")
       else throw InvalidArgument(s"type of catalog $name", kind, s"It must be one of $kinds")
     }
   }

@@ -53,8 +53,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     val around = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
     around.find(d => isLink(d.parent, d) && (d == directory || isNeighbour(d))).foreach { link =>
       throw ValidationFailed(
-        s"Cannot drop table $table: $link is a symbolic link to ${io.realDirectory(link.text)}. Drop the table by the " +
-          "directory that it is in, or remove the link"
+        s"Cannot drop table $table: $link is a symbolic link to ${io.realDirectory(link.text)}. Drop the table by " +
+          "its real directory, or remove the link"
       )
     }
   }
@@ -96,14 +96,15 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       MetadataFiles.version(path).isDefined && !MetadataFiles.isVersionName(path)
     }.foreach { path =>
       throw ValidationFailed(
-        s"Cannot drop table $table: its directory $location has metadata of a catalog that keeps the name of the newest " +
-          s"metadata file ($path). Drop the table in that catalog, and delete what is left there, first"
+        s"Cannot drop table $table: its directory $location has metadata of a catalog that stores a pointer to the " +
+          s"newest metadata file ($path). Drop the table in that catalog, and delete what is left there, first"
       )
     }
 
   private def refuseWithoutGc(version: TableVersion): Unit =
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
-      s"Cannot drop table $table: its property ${TableProperty.Gc.key} is false, as other tables may use its files, " +
-        s"and in a file-system catalog its directory $location goes with it. Set the property to true first"
+      s"Cannot drop table $table: its property ${TableProperty.Gc.key} is false because other tables may use its " +
+        "files, " +
+        s"and in a file-system catalog dropping it deletes its directory $location. Set the property to true first"
     )
 }

@@ -44,7 +44,7 @@ final class HadoopCatalog(
     if (wanted.nonEmpty) throw noProperties(namespace, wanted.keySet)
     val directory = directoryOf(namespace)
     if (io.exists(directory)) {
-      throw AlreadyExists("namespace", fullName(namespace), "Use it as it is, or choose another name")
+      throw AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
     }
     Warehouse.using(warehouse)(io.makeDirectory(directory))
   }
@@ -96,12 +96,13 @@ final class HadoopCatalog(
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
     s"renaming ${fullName(from)} to $to",
-    "In a file-system catalog the directory is the name; create the new table from the old one, or use a JDBC catalog"
+    "In a file-system catalog the directory determines the name; create the new table from the old one, or use a " +
+      "JDBC catalog"
   )
 
   override def register(id: TableIdentifier, metadataFile: String): Table = throw Unsupported(
     s"registering $metadataFile as ${fullName(id)}",
-    "In a file-system catalog a table is where its directory is; open it by its path, or use a JDBC catalog"
+    "In a file-system catalog the directory determines the table; open it by its path, or use a JDBC catalog"
   )
 
   override def defaultLocation(id: TableIdentifier): String =
@@ -117,7 +118,7 @@ final class HadoopCatalog(
     val expected = base.fold(defaultLocation(id))(_.location)
     if (next.location != expected) throw Unsupported(
       s"the location ${next.location} for ${fullName(id)}",
-      s"In a file-system catalog it can only be $expected; leave LOCATION out, or use a JDBC catalog"
+      s"In a file-system catalog it can only be $expected; omit LOCATION, or use a JDBC catalog"
     )
     next.properties.get(TableProperty.MetadataPath.key).foreach { path =>
       throw Unsupported(
@@ -150,7 +151,7 @@ final class HadoopCatalog(
       throw InvalidArgument(
         kind,
         s"'$part'",
-        "In a file-system catalog it names a directory: not empty, no slash, no dot at its start"
+        "In a file-system catalog it is a directory name: not empty, without a slash or a leading dot"
       )
     } else part
 
@@ -162,7 +163,7 @@ final class HadoopCatalog(
   private def noProperties(namespace: Vector[String], keys: Set[String]): Unsupported = Unsupported(
     s"Set namespace properties ${keys.toVector.sorted.mkString(", ")} of ${fullName(namespace)}: a file-system " +
       "catalog keeps no namespace properties, so this is not supported",
-    "Leave them out, or use a JDBC catalog"
+    "Remove them, or use a JDBC catalog"
   )
 
   private def fullName(namespace: Vector[String]): String = (name +: namespace).mkString(".")

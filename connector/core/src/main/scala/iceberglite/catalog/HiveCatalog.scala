@@ -171,7 +171,7 @@ final class HiveCatalog private (
     else throw InvalidArgument(
       "namespace",
       s"'${namespace.mkString(".")}'",
-      "The namespaces of a Hive Metastore are its databases: a name of one level, and none within another"
+      "The namespaces of a Hive Metastore are its databases: they have one level and are not nested"
     )
 
   /** What the Metastore would refuse only once it has locked it, and not in clear words. */
@@ -191,7 +191,9 @@ final class HiveCatalog private (
 
   private def nothing(kind: HiveKind[_], id: TableIdentifier): NotFound = {
     def lists = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
-    val other = metastore.otherKind(id).map(what => s"There is a $what of this name, which is no Iceberg ${kind.noun}")
+    val other = metastore.otherKind(id).map(
+      what => s"There is a $what with this name, which is not an Iceberg ${kind.noun}"
+    )
     NotFound(kind.noun, fullName(id), other.getOrElse(lists))
   }
 }
@@ -240,6 +242,7 @@ object HiveCatalog extends CatalogFamily {
       "class",
       s"$ClientClass, which catalog $name needs",
       "It comes with Spark distributions that have Hive, in the jars hive-metastore, hive-common, hive-serde, " +
-        "hive-shims and libthrift: use such a one, or add the jars of Hive 2.3.9 to the class path of the session"
+        "hive-shims and libthrift: use such a distribution, or add the jars of Hive 2.3.9 to the class path of the " +
+          "session"
     )
 }

@@ -64,7 +64,7 @@ final class JdbcCatalog private (
     session.repeating("read namespace properties")(namespaces.properties(JdbcNames.text(namespace)))
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
-    def taken = AlreadyExists("namespace", fullName(namespace), "Use it as it is, or choose another name")
+    def taken = AlreadyExists("namespace", fullName(namespace), "Use the existing one, or choose another name")
     val text = JdbcNames.newNamespace(namespace)
     if (namespaceExists(namespace)) throw taken
     var tries = 0
@@ -107,7 +107,11 @@ final class JdbcCatalog private (
 
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     if (viewExists(id)) {
-      throw AlreadyExists("view", fullName(id), "Tables and views share their names: drop it first or choose another")
+      throw AlreadyExists(
+        "view",
+        fullName(id),
+        "Tables and views cannot have the same name: drop it first or choose another"
+      )
     }
     super.stage(id, creation, mode)
   }
@@ -280,7 +284,7 @@ final class JdbcCatalog private (
   }
 
   private def noNamespace(namespace: Vector[String]): NotFound =
-    NotFound("namespace", fullName(namespace), "SHOW NAMESPACES lists those there are")
+    NotFound("namespace", fullName(namespace), "List the namespaces with SHOW NAMESPACES")
 
   private def fullName(namespace: Vector[String]): String = (name +: namespace).mkString(".")
 }

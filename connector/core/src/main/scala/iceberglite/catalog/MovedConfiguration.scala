@@ -31,7 +31,7 @@ private[catalog] object MovedConfiguration {
           impl,
           throw Unsupported(
             s"${CatalogProperty.CatalogImpl.key}=$impl in catalog $name",
-            s"No class of another implementation is loaded. Remove it, and set type to one of $known"
+            s"Classes of other implementations are not loaded. Remove it, and set type to one of $known"
           )
         )
         CatalogProperty.Type.in(properties).filterNot(_.equalsIgnoreCase(kind)).foreach { other =>

@@ -33,7 +33,7 @@ final class PathTables(
     refuseFile(id)
     val location = creation.location.getOrElse(id.name)
     if (location != id.name) {
-      throw Unsupported(s"the location $location for the table at ${id.name}", "The path is its location; leave it out")
+      throw Unsupported(s"the location $location for the table at ${id.name}", "The path is its location; omit it")
     }
     StagedTable.begin(
       CommitTarget(id, id.name, io, this),
@@ -92,7 +92,7 @@ final class PathTables(
   private def refuseFile(id: TableIdentifier): Unit = if (MetadataFiles.version(id.name).isDefined) {
     throw Unsupported(
       s"changing a table by its metadata file ${id.name}",
-      "A metadata file is one version, to be read; open the table's directory or its name in a catalog"
+      "A metadata file is one read-only version; open the table's directory or its name in a catalog"
     )
   }
 

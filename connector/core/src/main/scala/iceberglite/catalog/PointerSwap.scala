@@ -54,7 +54,7 @@ final private[catalog] class PointerSwap[V](
       write()
       move() match {
         case Right(Done) => ()
-        case Right(Elsewhere) => if (!isDone) throw conflict("the catalog points elsewhere by now")
+        case Right(Elsewhere) => if (!isDone) throw conflict("the catalog now points to another metadata file")
         case Right(Busy(reason)) => throw conflict(s"the catalog is busy ($reason)")
         case Right(Lost(cause)) => again(cause)
         case Left(known: CommitStateUnknown) => throw known
@@ -77,7 +77,7 @@ final private[catalog] class PointerSwap[V](
     @tailrec
     private def again(cause: Throwable): Unit = move() match {
       case Right(Done) => ()
-      case Right(Elsewhere) => if (!happened()) throw conflict("others committed first")
+      case Right(Elsewhere) => if (!happened()) throw conflict("another commit came first")
       case Right(Busy(_) | Lost(_)) | Left(_: IcebergError) =>
         if (waits()) again(cause) else throw unknown(cause)
       case Left(other) => throw unknown(other)
@@ -106,7 +106,7 @@ final private[catalog] class PointerSwap[V](
         val log = now.fold(Vector.empty[String])(loggedAt)
         val excluded = base.exists(b => log.contains(pointed.location(b)))
         if (!log.contains(ours) && !excluded) {
-          val seen = now.fold("it is not in the catalog any more")(path => s"the catalog points to $path")
+          val seen = now.fold("it is no longer in the catalog")(path => s"the catalog points to $path")
           throw unknown(new IllegalStateException(seen))
         }
         log.contains(ours)

@@ -73,7 +73,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
    */
   def register(name: String, pointer: Pointer[TableVersion], metadataFile: String): Unit = {
     def failed(reason: String, cause: Option[Throwable]) = {
-      val advice = s"$reason. Look whether the table is there, and try again"
+      val advice = s"$reason. Check whether the table exists, and try again"
       StorageFailed("register", s"$metadataFile as $name", advice, cause)
     }
     pointer.create(TableVersion(MetadataFiles.read(io, metadataFile), metadataFile)) match {

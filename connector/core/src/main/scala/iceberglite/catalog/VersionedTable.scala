@@ -54,12 +54,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   private def numberOf(version: TableVersion): Int = files.numberIn(version.metadataLocation).getOrElse(
     throw Unsupported(
       s"committing to $table, whose metadata is ${version.metadataLocation}",
-      "It belongs to a catalog that keeps the name of the newest metadata file; commit through that"
+      "It belongs to a catalog that stores a pointer to the newest metadata file; commit through that catalog"
     )
   )
 
   private def taken(number: Int, path: String): CommitConflict =
-    CommitConflict(table, s"version $number is there already ($path)")
+    CommitConflict(table, s"version $number already exists ($path)")
 
   /** A new table needs a directory without metadata, also without that of a table that another catalog keeps. */
   private def refuseTaken(): Unit = files.names().sorted.headOption.foreach { name =>
@@ -67,7 +67,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     throw AlreadyExists(
       "table",
       s"$table in $location",
-      s"$name there belongs to a catalog that keeps the name of the newest metadata file; use that, or another place"
+      s"$name there belongs to a catalog that stores a pointer to the newest metadata file; use it, or another location"
     )
   }
 
@@ -117,7 +117,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     try look
     catch {
       case known: CommitStateUnknown => throw known
-      case e: Throwable => throw unknown(path, s"it cannot be looked at (${e.getMessage})", Some(e))
+      case e: Throwable => throw unknown(path, s"it cannot be read (${e.getMessage})", Some(e))
     }
 
   private def unknown(path: String, reason: String, cause: Option[Throwable]): CommitStateUnknown =
@@ -130,7 +130,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   private def refuseReplaced(base: TableVersion, next: TableMetadata): Unit = {
     val moved = deletes(base) && highest(base).exists(_ > numberOf(base))
     if (moved || isHeldOn(base, next) && !isSame(base, files.readIfThere(base.metadataLocation))) {
-      throw CommitConflict(table, s"${base.metadataLocation} is not the newest version, or not what it was")
+      throw CommitConflict(table, s"${base.metadataLocation} is not the newest version, or was changed")
     }
   }
 
@@ -162,7 +162,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     }
     if (overtaken) {
       Cleanup.delete(io, Vector(ours.metadataLocation))
-      throw CommitConflict(table, s"the table moved on from version ${number - 1} long ago")
+      throw CommitConflict(table, s"the table has long moved on from version ${number - 1}")
     }
   }
 
@@ -180,7 +180,10 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     }
     if (replaced) {
       Cleanup.delete(io, Vector(ours.metadataLocation))
-      throw CommitConflict(table, s"version ${number - 1} is gone, or of another table that was made in its place")
+      throw CommitConflict(
+        table,
+        s"version ${number - 1} no longer exists, or belongs to another table that was created in its place"
+      )
     }
   }
 

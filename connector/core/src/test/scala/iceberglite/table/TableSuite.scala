@@ -28,7 +28,7 @@ class TableSuite extends AnyFunSuite {
     val old = SampleTables.empty(FormatVersion.V2)
     assert(table(old, SampleTables.withHistory(FormatVersion.V2)).refresh().currentSnapshot.isDefined)
     val error = intercept[ValidationFailed](table(old, old.copy(uuid = Some(new UUID(1, 2)))).refresh())
-    assert(error.getMessage.contains("c.db.t is not the one it was"))
+    assert(error.getMessage.contains("c.db.t is not the same any more"))
     val first = old.copy(formatVersion = FormatVersion.V1, uuid = None)
     assert(table(first, old).refresh().metadata == old)
   }

@@ -53,7 +53,7 @@ object AuditFirst {
   /** An empty one is more likely a slip than the wish to show everything at once. */
   private def setting(session: SparkSession, key: String): Option[String] = {
     val value = session.conf.getOption(key)
-    value.filter(_.trim.isEmpty).foreach(v => throw InvalidArgument(key, v, s"It is empty: RESET $key to do without"))
+    value.filter(_.trim.isEmpty).foreach(v => throw InvalidArgument(key, v, s"It is empty; unset it with RESET $key"))
     value
   }
 

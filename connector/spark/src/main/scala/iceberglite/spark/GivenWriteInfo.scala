@@ -25,7 +25,7 @@ final private[spark] class BranchWriteInfo(info: LogicalWriteInfo, branch: Strin
   private val key = WriteOptions.Branch.key
 
   Option(info.options.get(key)).filter(_ != branch).foreach { other =>
-    throw InvalidArgument(s"write option $key", other, s"The table's name says $branch; leave one of them out")
+    throw InvalidArgument(s"write option $key", other, s"The table name selects the branch $branch; remove one of them")
   }
 
   override def options: CaseInsensitiveStringMap = {

@@ -86,7 +86,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
       InvalidArgument(
         "what to load or save",
         String.valueOf(options.get("paths")),
-        s"Give format(${IcebergSource.ShortName}) one path, which has a slash, or the name of one table"
+        s"Pass format(${IcebergSource.ShortName}) one path, which has a slash, or the name of one table"
       )
     )
   }
@@ -131,7 +131,7 @@ object IcebergSource {
       s"table for format($ShortName)",
       name,
       s"Its catalog ${catalog.name} is not one of iceberg-lite. Begin the name with a catalog whose class is " +
-        s"${classOf[SparkCatalog].getName}, USE that catalog, or give a path, which has a slash"
+        s"${classOf[SparkCatalog].getName}, USE that catalog, or pass a path, which has a slash"
     )
   )
 }

@@ -100,7 +100,7 @@ final class IcebergTable private (
     case _ => notOurs
   }
 
-  private def notOurs: Nothing = throw NotFound("table", name, "It is in no catalog of iceberg-lite")
+  private def notOurs: Nothing = throw NotFound("table", name, "It is not in an iceberg-lite catalog")
 
   override def toString: String = s"IcebergTable($name)"
 }

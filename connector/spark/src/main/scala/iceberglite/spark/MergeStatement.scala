@@ -97,7 +97,7 @@ final class MergeStatement private (
   def execute(): RowChanges = {
     if ((matched ++ notMatched ++ notMatchedBySource).isEmpty) throw SparkErrors.of(
       table.name,
-      InvalidArgument("clauses of MERGE", "none", "Say what is to be done: whenMatched..., whenNotMatched...")
+      InvalidArgument("clauses of MERGE", "none", "Add at least one clause: whenMatched..., whenNotMatched...")
     )
     val target = SubqueryAlias("target", table.relation)
     table.run(

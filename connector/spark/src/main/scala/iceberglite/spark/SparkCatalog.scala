@@ -81,7 +81,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     if (asked != TimeTravel.Latest && found.travel != TimeTravel.Latest) {
       throw Unsupported(
         s"time travel to ${asked.selector} of ${shown(ident)}",
-        s"The name already stands for a state of the table, ${found.travel.selector}; leave one of them out"
+        s"The name already selects a state of the table, ${found.travel.selector}; remove one of them"
       )
     }
     val partial = found.view.isDefined && !found.live.current.version.isWhole

@@ -58,7 +58,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     catch {
       case _: NoSuchTableException if isSparks(ident) =>
         val table = (name +: ident.namespace :+ ident.name).mkString(".")
-        throw Unsupported(s"this statement for $table", "It is not an Iceberg table: those are made USING iceberg")
+        throw Unsupported(
+          s"this statement for $table",
+          "It is not an Iceberg table; create Iceberg tables with USING iceberg"
+        )
     }
 
   override def registerTable(ident: Identifier, metadataFile: String): iceberglite.table.Table = {

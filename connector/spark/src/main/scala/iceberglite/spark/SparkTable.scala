@@ -118,7 +118,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     case asked => throw InvalidArgument(
         "read options",
         asked.toString,
-        s"$name already stands for a state of the table, ${travel.selector}; leave one of them out"
+        s"$name already selects a state of the table, ${travel.selector}; remove one of them"
       )
   }
 
@@ -144,7 +144,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
       if (travel != TimeTravel.Latest && travel != asked) throw InvalidArgument(
         s"option ${WriteOptions.Branch.key}",
         branch,
-        s"$name already stands for a state of the table, ${travel.selector}; leave one of them out"
+        s"$name already selects a state of the table, ${travel.selector}; remove one of them"
       )
       asked
     }
@@ -212,7 +212,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     val target = AuditFirst.target(now, branch, session)
     val read = merge.fold(now)(_.merged)
     if (read.schema.fields != columnsSeen.fields)
-      throw CommitConflict(name, "its columns have changed since the statement was read. Run it again")
+      throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
     val begun = new RowLevelStatement(read, columnsSeen, command, target, session, facts, of.options, merge)
     of.running.set(Some(begun))
     begun

@@ -46,7 +46,7 @@ object TimeTravel {
 
   final case class OnBranch(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
-      case Some(_: SnapshotRef.Tag) => throw InvalidArgument("branch", name, "It is a tag; read it as one")
+      case Some(_: SnapshotRef.Tag) => throw InvalidArgument("branch", name, "It is a tag; read it as a tag")
       case _ => snapshotOf(table, "branch", name)
     }
     override def schema(table: TableMetadata): Schema = {
@@ -58,7 +58,7 @@ object TimeTravel {
 
   final case class OnTag(name: String) extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
-      case Some(_: SnapshotRef.Branch) => throw InvalidArgument("tag", name, "It is a branch; read it as one")
+      case Some(_: SnapshotRef.Branch) => throw InvalidArgument("tag", name, "It is a branch; read it as a branch")
       case _ => snapshotOf(table, "tag", name)
     }
     override def selector: String = s"$TagPrefix$name"
@@ -117,7 +117,7 @@ object TimeTravel {
     case several => throw InvalidArgument(
         "read options",
         several.map { case (key, _) => s"$key=${given.get(key)}" }.mkString(", "),
-        "At most one of them may choose what is read"
+        "At most one of them may select what is read"
       )
   }
 

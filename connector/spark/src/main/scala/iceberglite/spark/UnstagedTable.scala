@@ -25,7 +25,7 @@ final private[spark] class UnstagedTable(catalog: TableCatalog, ident: Identifie
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = table match {
     case writable: SupportsWrite => writable.newWriteBuilder(info)
-    case _ => throw SparkErrors.of(name, Unsupported(s"writing to $name", "Its catalog makes tables to be read only"))
+    case _ => throw SparkErrors.of(name, Unsupported(s"writing to $name", "Its catalog creates read-only tables"))
   }
 
   override def commitStagedChanges(): Unit = ()

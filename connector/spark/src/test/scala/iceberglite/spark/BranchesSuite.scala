@@ -45,7 +45,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     val t = table("(1, 'a')")
     Seq("work", "other").foreach(b => sql(s"ALTER TABLE $t CREATE BRANCH $b"))
     val clash = intercept[AnalysisException](row(2, "b").writeTo(s"$t.branch_work").option("branch", "other").append())
-    assert(clash.getMessage.contains("The table's name says work"))
+    assert(clash.getMessage.contains("The table name selects the branch work"))
     row(2, "b").writeTo(s"$t.branch_work").option("branch", "work").append()
     assert(ids(spark.read.option("branch", "work").table(s"$t.branch_work")) == Seq(1, 2))
     Seq("branch" -> "other", "snapshot-id" -> "1", "tag" -> "work").foreach { case (key, value) =>

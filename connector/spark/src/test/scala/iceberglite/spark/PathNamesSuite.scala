@@ -29,7 +29,10 @@ class PathNamesSuite extends AnyFunSuite with SharedSession {
 
   private def rejected(session: SparkSession)(statement: String): Unit = {
     val e = intercept[AnalysisException](session.sql(statement).collect())
-    assert(e.getMessage.contains("has no tables by path") && e.getMessage.contains("format(iceberg-lite)"), statement)
+    assert(
+      e.getMessage.contains("does not support paths as table names") && e.getMessage.contains("format(iceberg-lite)"),
+      statement
+    )
   }
 
   /** @param prefix the catalog and maybe a namespace, with a dot at the end */

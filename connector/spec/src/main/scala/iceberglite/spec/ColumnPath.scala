@@ -25,7 +25,7 @@ object ColumnPath {
       val matches = siblings.filter(_.name.equalsIgnoreCase(name))
       if (matches.size > 1) {
         val all = matches.map(_.name).mkString(" and ")
-        throw InvalidArgument("column", name, s"It stands for $all when case is ignored")
+        throw InvalidArgument("column", name, s"It matches $all when case is ignored")
       }
       matches.headOption
     }

@@ -16,7 +16,7 @@ final private[spec] case class ColumnUse(
   def checkDroppable(name: String, ids: Set[Int]): Unit = {
     spec.fields.filter(_.transform != Void).find(_.sourceIds.exists(ids)).foreach { f =>
       throw ValidationFailed(
-        s"Cannot drop column $name: the partition field ${f.name} is made from it. Drop that first, " +
+        s"Cannot drop column $name: the partition field ${f.name} uses it. Drop that field first, " +
           "with ALTER TABLE ... DROP PARTITION FIELD"
       )
     }
@@ -51,8 +51,8 @@ final private[spec] case class ColumnUse(
   def checkSortable(name: String, id: Int, to: Type): Unit =
     order.fields.find(f => f.sourceIds.contains(id) && !f.transform.canTransform(to)).foreach { f =>
       throw ValidationFailed(
-        s"Cannot change column $name to $to: the table's sort order uses it (${f.transform}), and there is no such " +
-          "order. Change the order first"
+        s"Cannot change column $name to $to: the table's sort order uses it (${f.transform}), which does not support " +
+          "this type. Change the order first"
       )
     }
 

@@ -24,22 +24,22 @@ object DefaultValue {
   /** What is wrong with a default of a field of this type; absent where nothing is. */
   def fault(value: DefaultValue, t: Type): Option[String] = (value, t) match {
     case (_, UnknownType | VariantType | _: GeometryType | _: GeographyType) =>
-      Some(s"The only default of type $t is null")
+      Some(s"The default of type $t must be null")
     case (OfPrimitive(v), primitive: PrimitiveType) =>
-      if (isOfType(v, primitive)) None else Some(s"It is no value of type $primitive")
+      if (isOfType(v, primitive)) None else Some(s"It is not a value of type $primitive")
     case (EmptyStruct, _: StructType) => None
     case (OfList(elements), list: ListType) => firstFault(elements, list.elementField)
     case (OfMap(entries), map: MapType) =>
       firstFault(entries.map { case (key, _) => Some(key) }, map.keyField)
         .orElse(firstFault(entries.map(_._2), map.valueField))
-    case (_, _: StructType) => Some("The default of a struct is {} or null; give its fields defaults")
-    case _ => Some(s"It is no value of type $t")
+    case (_, _: StructType) => Some("The default of a struct must be {} or null; set defaults for its fields")
+    case _ => Some(s"It is not a value of type $t")
   }
 
   private def firstFault(values: Vector[Option[DefaultValue]], part: NestedField): Option[String] =
     values.flatMap {
       case Some(value) => fault(value, part.fieldType)
-      case None => if (part.required) Some(s"It holds a null ${part.name}, which must not be null") else None
+      case None => if (part.required) Some(s"It contains a null ${part.name}, which must not be null") else None
     }.headOption
 
   /** Of a decimal exactly the scale, of fixed exactly the length. */

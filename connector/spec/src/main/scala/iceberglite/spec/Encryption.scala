@@ -17,7 +17,7 @@ object Encryption {
   def refuse(metadata: TableMetadata): Unit = sign(metadata).foreach { found =>
     throw Unsupported(
       s"encrypted table at ${metadata.location} ($found)",
-      "Read and write it with an engine that holds its keys; its snapshots, history and refs can be looked at here"
+      "Read and write it with an engine that has its keys; its snapshots, history and refs can be read here"
     )
   }
 

@@ -21,7 +21,7 @@ object FormatVersion {
   def of(number: Int): FormatVersion = all.find(_.number == number).getOrElse(
     throw Unsupported(
       s"table format version $number",
-      s"This release handles versions ${all.map(_.number).mkString(", ")}; use a newer one for this table"
+      s"This release supports versions ${all.map(_.number).mkString(", ")}; use a later release for this table"
     )
   )
 }

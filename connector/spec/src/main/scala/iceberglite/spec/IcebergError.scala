@@ -32,8 +32,8 @@ object IcebergError {
   /** What an application wants to write is in the table: it ran before. */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)
       extends IcebergError(
-        s"$table holds version $version of what the application $application writes, so that nothing is written again: the " +
-          s"last one that it committed is $last. Unset the table property application-version.$application to begin anew"
+        s"$table already contains version $version of the application $application, so nothing is written again: its " +
+          s"last committed version is $last. Unset the table property application-version.$application to start over"
       )
 
   /** An argument, option or property with a value that cannot be. */
@@ -55,7 +55,8 @@ object IcebergError {
   final case class CommitStateUnknown(table: String, metadataFile: String, reason: String, cause: Option[Throwable])
       extends IcebergError(
         s"The outcome of a commit to $table is unknown: $reason. Its files were kept. The commit happened if " +
-          s"$metadataFile is the table's current metadata or stands in its metadata log; look before you run the job again",
+          s"$metadataFile is the table's current metadata or is listed in its metadata log; check this before you " +
+            "rerun the job",
         cause
       )
 

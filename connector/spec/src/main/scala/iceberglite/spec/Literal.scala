@@ -134,7 +134,7 @@ object Literal {
       case (FixedLiteral(a), FixedLiteral(b)) => compareUnsigned(a, b)
       case (BinaryLiteral(a), BinaryLiteral(b)) => compareUnsigned(a, b)
       case _ =>
-        throw IcebergError.InvalidArgument("comparison", s"$x with $y", "Values of two types have no order")
+        throw IcebergError.InvalidArgument("comparison", s"$x with $y", "Values of different types cannot be compared")
     }
   }
 

@@ -51,7 +51,7 @@ object ParquetProperty {
     "write.parquet.bloom-filter-ndv.column.",
     TableProperty.optional(
       _,
-      "It must be a number above 0",
+      "It must be a positive number",
       "Expected number of distinct values of the column in a row group, which sizes its Bloom filter",
       text => Try(text.toLong).toOption.filter(_ > 0)
     )

@@ -33,7 +33,7 @@ object Requirement {
       val found = base.flatMap(_.uuid)
       if (!found.contains(uuid)) {
         throw ValidationFailed(
-          s"Table $table is not the one it was: its UUID was $uuid and is ${found.fold("none")(_.toString)}. " +
+          s"Table $table is not the same any more: its UUID was $uuid and is now ${found.fold("none")(_.toString)}. " +
             "It was dropped or replaced in the meantime; load it again"
         )
       }
@@ -74,7 +74,7 @@ object Requirement {
   private def unchanged[A](table: String, what: String, expected: Option[A], found: Option[A]): Unit =
     if (expected != found) {
       def show(value: Option[A]): String = value.fold("none")(_.toString)
-      throw CommitConflict(table, s"the $what was ${show(expected)} and is ${show(found)}")
+      throw CommitConflict(table, s"the $what was ${show(expected)} and is now ${show(found)}")
     }
 }
 
@@ -93,7 +93,7 @@ object ViewRequirement {
       val found = base.flatMap(_.uuid)
       if (!found.contains(uuid)) {
         throw ValidationFailed(
-          s"View $view is not the one it was: its UUID was $uuid and is ${found.fold("none")(_.toString)}. " +
+          s"View $view is not the same any more: its UUID was $uuid and is now ${found.fold("none")(_.toString)}. " +
             "It was dropped or replaced in the meantime; load it again"
         )
       }

@@ -56,7 +56,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
         throw InvalidArgument(
           "column",
           fullName,
-          s"It stands for ${matches.sorted.mkString(" and ")} when case is ignored"
+          s"It matches ${matches.sorted.mkString(" and ")} when case is ignored"
         )
       }
       matches.headOption.map(n => byId(ids(n)))

@@ -39,7 +39,7 @@ object SchemaCheck {
   def defaultsAllowed(name: String, version: FormatVersion): Unit = if (version < FormatVersion.V3) {
     throw Unsupported(
       s"a default for column $name in a table of format version $version",
-      "Set the table property format-version to 3, or leave the default out"
+      "Set the table property format-version to 3, or remove the default"
     )
   }
 
@@ -89,7 +89,7 @@ object SchemaCheck {
     val name = schema.names(id)
     field.fieldType match {
       case _: NestedType | VariantType | _: GeometryType | _: GeographyType => refuse(name, s"is a ${field.fieldType}")
-      case FloatType | DoubleType => refuse(name, s"is a ${field.fieldType}, whose values are not safely compared")
+      case FloatType | DoubleType => refuse(name, s"is a ${field.fieldType}, whose values cannot be compared safely")
       case _: PrimitiveType => ()
     }
     if (field.optional) refuse(name, "may be null; it must be NOT NULL")

@@ -42,8 +42,8 @@ final class SchemaUpdate private (
     val fullName = (parent :+ name).mkString(".")
     if (required && default.isEmpty) {
       throw ValidationFailed(
-        s"Cannot add required column $fullName: the rows that are there have no value for it. Add it as an optional " +
-          "column, or give it a default (format version 3)"
+        s"Cannot add required column $fullName: existing rows have no value for it. Add it as an optional " +
+          "column, or with a default (format version 3)"
       )
     }
     SchemaCheck.fieldType(fullName, fieldType, version)
@@ -67,7 +67,8 @@ final class SchemaUpdate private (
     use.checkDroppable(path.mkString("."), gone)
     schema.identifierFieldIds.find(gone).foreach { id =>
       throw ValidationFailed(
-        s"Cannot drop column ${path.mkString(".")}: ${schema.names(id)} is an identifier field. Set others first"
+        s"Cannot drop column ${path.mkString(".")}: ${schema.names(id)} is an identifier field. Change the " +
+          "identifier fields first"
       )
     }
     edited(way.init)(_.filterNot(_.id == way.last.id))
@@ -134,7 +135,7 @@ final class SchemaUpdate private (
       replaced(changeable(path, "require"))(_.copy(required = true))
     } else {
       throw ValidationFailed(
-        s"Cannot make column ${path.mkString(".")} required: the rows that are there may hold null. " +
+        s"Cannot make column ${path.mkString(".")} required: existing rows may contain null. " +
           "Copy the data into a new table whose column is NOT NULL"
       )
     }

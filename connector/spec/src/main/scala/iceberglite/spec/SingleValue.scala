@@ -39,7 +39,7 @@ object SingleValue {
    * @throws InvalidArgument if no value of the type has these bytes
    */
   def decode(t: PrimitiveType, bytes: ByteBuffer): Literal = decodeValid(t, bytes).getOrElse(
-    throw InvalidArgument("single value", s"${bytes.remaining} bytes", s"They hold no value of type $t")
+    throw InvalidArgument("single value", s"${bytes.remaining} bytes", s"They are not a value of type $t")
   )
 
   /** As [[decode]], but `None` for bytes that are no value of the type: a bound like that says nothing. */

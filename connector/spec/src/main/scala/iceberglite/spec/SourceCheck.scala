@@ -14,7 +14,7 @@ private[spec] object SourceCheck {
   def partition(schema: Schema, spec: PartitionSpec): Unit =
     spec.fields.filter(_.transform != Void).foreach { f =>
       def missing(id: Int) =
-        s"Cannot drop field $id: the partition field ${f.name} is made from it. Drop that first"
+        s"Cannot drop field $id: the partition field ${f.name} uses it. Drop that field first"
       f.sourceIds.foreach(source(schema, _, f.transform, s"the partition field ${f.name}", missing))
     }
 
@@ -30,12 +30,12 @@ private[spec] object SourceCheck {
       throw ValidationFailed(s"Column ${schema.names(id)} cannot be the source of $user: $reason")
     column.fieldType match {
       case _: PrimitiveType => ()
-      case nested: NestedType => refuse(s"it is a $nested, and sources are primitive")
+      case nested: NestedType => refuse(s"it is a $nested, but sources must be primitive")
     }
     // With several arguments, the transform is of a later version and whoever wrote it has checked it.
-    if (!transform.canTransform(column.fieldType)) refuse(s"$transform takes no ${column.fieldType}")
+    if (!transform.canTransform(column.fieldType)) refuse(s"$transform does not support ${column.fieldType}")
     schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
-      refuse(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row has many")
+      refuse(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")
     }
   }
 }

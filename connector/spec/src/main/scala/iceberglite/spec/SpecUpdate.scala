@@ -159,7 +159,7 @@ object SpecUpdate {
     if (metadata.spec.hasUnknownTransform) {
       throw Unsupported(
         s"changing a partition spec with a transform of a later version (${metadata.spec})",
-        "Use a release that knows the transform"
+        "Use a release that supports the transform"
       )
     }
     val lastId = metadata.formatVersion match {

@@ -48,7 +48,7 @@ final case class TableMetadata(
 
   def snapshot(id: Long): Snapshot = snapshotsById.getOrElse(
     id,
-    throw NotFound("snapshot", id.toString, "The metadata table `snapshots` lists those there are")
+    throw NotFound("snapshot", id.toString, "List the snapshots with the metadata table `snapshots`")
   )
 
   /** The snapshot at the head of a branch or under a tag. */

@@ -43,7 +43,7 @@ object TableProperty {
     for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
       // Elsewhere, or for another user, a path without its beginning would be another one.
       if (!text.startsWith("/") && !text.contains(":/")) {
-        throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI, or a path from the root on")
+        throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI or an absolute path")
       }
     }
   }

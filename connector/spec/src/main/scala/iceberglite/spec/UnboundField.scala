@@ -29,16 +29,24 @@ object UnboundField {
     val way = ColumnPath.require(schema, path, caseSensitive)
     val name = path.mkString(".")
     way.init.find(!_.fieldType.isInstanceOf[Type.StructType]).foreach { parent =>
-      throw InvalidArgument(s"source of $transform", name, s"It is inside of a ${parent.fieldType}, so a row has many")
+      throw InvalidArgument(
+        s"source of $transform",
+        name,
+        s"It is inside of a ${parent.fieldType}, so a row can have many values"
+      )
     }
     if (transform.isInstanceOf[UnknownTransform]) {
-      throw Unsupported(s"the transform $transform of $name", s"The transforms are ${familyNames.mkString(", ")}")
+      throw Unsupported(
+        s"the transform $transform of $name",
+        s"The supported transforms are ${familyNames.mkString(",
+        ")}"
+      )
     }
     if (!transform.canTransform(way.last.fieldType)) {
       throw InvalidArgument(
         s"source of $transform",
         name,
-        s"Values of type ${way.last.fieldType} have no such transform"
+        s"Values of type ${way.last.fieldType} do not support this transform"
       )
     }
     way.last
@@ -71,7 +79,7 @@ object UnboundField {
   private[spec] def checkName(schema: Schema, name: String, sourceId: Int, transform: Transform): Unit = {
     if (name.isEmpty) throw InvalidArgument("partition field", "''", "It needs a name")
     schema.find(name).filterNot(f => f.id == sourceId && transform == Identity).foreach { column =>
-      throw InvalidArgument("partition field", name, s"The column ${column.name} has this name; give another with AS")
+      throw InvalidArgument("partition field", name, s"The column ${column.name} has this name; choose another with AS")
     }
   }
 
@@ -83,7 +91,7 @@ object UnboundField {
     if (first.sourceIds == second.sourceIds && Times.contains(first.transform) && Times.contains(second.transform)) {
       throw ValidationFailed(
         s"Cannot add redundant partition field ${second.name} (${second.transform}): ${first.name} " +
-          s"(${first.transform}) is of the same column. Keep the finer of the two; it serves filters on both"
+          s"(${first.transform}) has the same source column. Keep the finer one; it serves filters on both"
       )
     }
   }

@@ -280,7 +280,7 @@ class SchemaUpdateSuite extends AnyFunSuite {
     assert(field(start.makeOptional(path("points", "element")), "points.element").optional)
     assert(start.requireColumn(path("id")).result._1 == table.schema)
     val message = refused(start.requireColumn(path("ts")))
-    assert(message.contains("ts") && message.contains("may hold null"))
+    assert(message.contains("ts") && message.contains("may contain null"))
     refused(start.addColumn(path(), "x", IntType).requireColumn(path("x")))
     val added = SchemaUpdate(empty(V3)).addColumn(path(), "x", IntType, default = Some(OfPrimitive(IntLiteral(1))))
     assert(field(added.requireColumn(path("x")), "x").required)

@@ -46,7 +46,7 @@ final private[hive] class HiveLocks(
       body(lock)
     }
     try TableTurns.in(key, settings.acquire.timeoutMs)(new Request(database, table, name).holding(run))
-        .getOrElse(Left(s"another thread of this process was at work on it for ${settings.acquire.timeoutMs} ms"))
+        .getOrElse(Left(s"another thread of this process held it for ${settings.acquire.timeoutMs} ms"))
     catch {
       case interrupted: InterruptedException if !running =>
         Thread.currentThread.interrupt()
@@ -78,7 +78,7 @@ final private[hive] class HiveLocks(
         Try(find()).toOption.flatten match {
           case Some(found) => Right(found)
           case None if patience.waitForNext() => request(patience)
-          case None => Left(s"the lock was asked for, and no answer came (${HiveFailure.text(failure)})")
+          case None => Left(s"the lock was requested, but no response came (${HiveFailure.text(failure)})")
         }
     }
 
@@ -96,17 +96,17 @@ final private[hive] class HiveLocks(
       state match {
         case LockState.ACQUIRED => Right(())
         case LockState.WAITING =>
-          if (!patience.waitForNext()) Left(s"others had its lock for ${settings.acquire.timeoutMs} ms")
+          if (!patience.waitForNext()) Left(s"other writers held its lock for ${settings.acquire.timeoutMs} ms")
           else check(id) match {
             case Right(next) => acquired(id, next, patience)
             case Left(reason) => Left(reason)
           }
-        case other => Left(s"the request for its lock ended as $other")
+        case other => Left(s"the request for its lock ended in the state $other")
       }
 
     private def check(id: Long): Either[String, LockState] =
       try Right(connections.repeating(_.checkLock(id)).getState)
-      catch { case failure: TException => Left(s"its lock cannot be waited for (${HiveFailure.text(failure)})") }
+      catch { case failure: TException => Left(s"waiting for its lock failed (${HiveFailure.text(failure)})") }
 
     private def unlock(id: Long): Unit = connections.repeating(_.unlock(id))
 
@@ -144,7 +144,7 @@ private[hive] object HiveLocks {
     val text = HiveFailure.text(refused)
     if (text.contains(NoTable)) throw Unsupported(
       s"the lock of this Hive Metastore, whose database lacks the table $NoTable ($text)",
-      "Make the tables for transactions with Hive's schematool, or use a Metastore that has them"
+      "Create the tables for transactions with Hive's schematool, or use a Metastore that has them"
     )
     text
   }

@@ -40,13 +40,13 @@ final private[catalog] class HiveNamespaces(
 
   /** @throws AlreadyExists */
   def create(name: String, properties: Map[String, String]): Unit = changing(s"create the namespace $name") {
-    def taken = AlreadyExists("namespace", s"$catalog.$name", "Use it as it is, or choose another name")
+    def taken = AlreadyExists("namespace", s"$catalog.$name", "Use the existing one, or choose another name")
     val database = described(name, properties)
     try connections.use(_.createDatabase(database))
     catch {
       case _: AlreadyExistsException => throw taken
       case refused: InvalidObjectException =>
-        throw InvalidArgument("namespace", name, s"The Hive Metastore does not take it: ${HiveFailure.text(refused)}")
+        throw InvalidArgument("namespace", name, s"The Hive Metastore rejected it: ${HiveFailure.text(refused)}")
       case lost: TException if HiveFailure.isLost(lost) && find(name).isDefined => ()
     }
   }
@@ -74,7 +74,7 @@ final private[catalog] class HiveNamespaces(
         true
       } catch {
         case _: NoSuchObjectException => false
-        case _: InvalidOperationException => throw notEmpty("something that was made meanwhile, or functions")
+        case _: InvalidOperationException => throw notEmpty("something that was created concurrently, or functions")
         case lost: TException if HiveFailure.isLost(lost) && find(name).isEmpty => true
       }
     }
@@ -83,11 +83,11 @@ final private[catalog] class HiveNamespaces(
   /** Where tables of a database go. @throws NotFound */
   def location(name: String): String =
     properties(name).getOrElse(throw missing(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
-      throw InvalidArgument("location of a table", "none", s"Database $name has no location: name one with LOCATION")
+      throw InvalidArgument("location of a table", "none", s"Database $name has no location: specify one with LOCATION")
     )
 
   def missing(name: String): NotFound =
-    NotFound("namespace", s"$catalog.$name", "SHOW NAMESPACES lists those there are")
+    NotFound("namespace", s"$catalog.$name", "List the namespaces with SHOW NAMESPACES")
 
   private def find(name: String): Option[Database] = objects.asking("look for a namespace") { client =>
     try Some(client.getDatabase(name))
@@ -111,7 +111,7 @@ final private[catalog] class HiveNamespaces(
   private def ownerType(properties: Map[String, String]): Option[PrincipalType] =
     properties.get(OwnerType).map { text =>
       if (!properties.contains(PeerOwner) && !properties.contains(Owner)) {
-        throw InvalidArgument(OwnerType, text, s"It goes together with $PeerOwner")
+        throw InvalidArgument(OwnerType, text, s"It must be set together with $PeerOwner")
       }
       PrincipalType.values.find(_.name.equalsIgnoreCase(text)).getOrElse(
         throw InvalidArgument(OwnerType, text, s"It must be one of ${PrincipalType.values.mkString(", ")}")

@@ -101,7 +101,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     } catch {
       case answer: TException if known.isDefinedAt(answer) => known(answer)
       case refused @ (_: InvalidObjectException | _: InvalidOperationException) =>
-        throw ValidationFailed(s"The Hive Metastore does not take the ${kind.noun} $name: ${HiveFailure.text(refused)}")
+        throw ValidationFailed(s"The Hive Metastore rejected the ${kind.noun} $name: ${HiveFailure.text(refused)}")
       case failure: TException => PointerMove.Lost(failure)
     }
 

@@ -34,8 +34,9 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
   }
 
   private def unsupported: Unsupported = Unsupported(
-    s"commits without the lock of the Hive Metastore $uri: it does not compare what is there, so some would be lost",
-    s"Leave ${HiveSettings.LockEnabled} and the table property ${HiveParameters.LockKey} out, or use Hive 2.3.10, or " +
+    s"commits without the lock of the Hive Metastore $uri: it does not compare the current value, so commits would " +
+      "be lost",
+    s"Remove ${HiveSettings.LockEnabled} and the table property ${HiveParameters.LockKey}, or use Hive 2.3.10, or " +
       "4.0 or later"
   )
 }

@@ -9,7 +9,7 @@ private[catalog] object JdbcNames {
   /** A namespace's levels, joined by dots. @throws InvalidArgument they could not be told apart again */
   def text(namespace: Vector[String]): String = {
     namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
-      throw InvalidArgument("namespace", s"'$level'", "In a JDBC catalog a level is not empty and has no dot in it")
+      throw InvalidArgument("namespace", s"'$level'", "In a JDBC catalog a level must not be empty or contain a dot")
     }
     plain("namespace", namespace.mkString("."))
   }
@@ -22,7 +22,7 @@ private[catalog] object JdbcNames {
     if (name.indexOf(0.toChar) < 0) name
     else {
       val shown = name.replace(0.toChar, '?')
-      throw InvalidArgument(kind, s"'$shown'", "It has a NUL character in it; leave that out")
+      throw InvalidArgument(kind, s"'$shown'", "It contains a NUL character; remove it")
     }
 
   /** A namespace that is to be made. */
@@ -39,14 +39,14 @@ private[catalog] object JdbcNames {
   /** Checks a part of a default location: one with a slash could lead out of the warehouse. */
   def directory(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {
-      throw InvalidArgument(kind, s"'$name'", "It gives the name of a directory: no slash, not . and not ..")
+      throw InvalidArgument(kind, s"'$name'", "It is used as a directory name: it must not have a slash or be . or ..")
     } else name
 
   private def short(kind: String, name: String): String = {
     val length = name.codePointCount(0, name.length)
     if (length <= JdbcTables.MaxName) name
     else {
-      val reason = s"It has $length characters; the database has room for ${JdbcTables.MaxName}"
+      val reason = s"It has $length characters; the database supports at most ${JdbcTables.MaxName}"
       throw InvalidArgument(kind, s"'${name.take(40)}...'", reason)
     }
   }

@@ -51,8 +51,8 @@ final private[catalog] class JdbcPointer[V](
       case lost: LostConnection => Lost(lost.getCause)
       case busy: SQLException if SqlState.isBusy(busy) => Busy(busy.getMessage)
       case long: SQLException if SqlState.isTooLong(long) =>
-        val reason = s"It is longer than the catalog database has room for (${long.getMessage})"
-        throw InvalidArgument("metadata location", locationOf(next), s"$reason. Give $fullName another place")
+        val reason = s"It is longer than the catalog database supports (${long.getMessage})"
+        throw InvalidArgument("metadata location", locationOf(next), s"$reason. Choose another location for $fullName")
       case refused: Exception => throw session.told(s"commit $fullName", refused)
     }
 
@@ -60,7 +60,11 @@ final private[catalog] class JdbcPointer[V](
   private def refuseOtherKind(): Unit =
     RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
       if (session.repeating("look for what has a name")(rows.location(other, namespace, name)).isDefined) {
-        throw AlreadyExists(other.noun, fullName, "Tables and views share their names: drop it first or choose another")
+        throw AlreadyExists(
+          other.noun,
+          fullName,
+          "Tables and views cannot have the same name: drop it first or choose another"
+        )
       }
     }
 }

@@ -33,7 +33,7 @@ final private[catalog] class JdbcTables(
   private def make(table: String, create: String): Unit = {
     if (!init) {
       val key = JdbcProperty.InitTables.key
-      throw NotFound("table", table, s"Catalog $catalog has $key=false: make the table, or leave the property out")
+      throw NotFound("table", table, s"Catalog $catalog has $key=false: create the table, or remove the property")
     }
     unlessThere(table, "catalog_name")(create)
   }

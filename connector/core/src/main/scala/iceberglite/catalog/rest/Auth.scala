@@ -79,6 +79,10 @@ private[catalog] object Auth {
 
   private def required(settings: RestSettings, property: iceberglite.catalog.CatalogProperty): String =
     settings.text(property).getOrElse(
-      throw InvalidArgument(s"${property.key} of catalog ${settings.catalog}", "none", "basic needs it; set it")
+      throw InvalidArgument(
+        s"${property.key} of catalog ${settings.catalog}",
+        "none",
+        "Basic authentication requires it"
+      )
     )
 }

@@ -24,7 +24,7 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     if (keys.size == 1) throw InvalidArgument(
       s"${pair.map(_.key).mkString(" and ")} of catalog ${settings.catalog}",
       "one of them",
-      "Set both, or none to take those of the AWS environment"
+      "Set both, or neither to use those of the AWS environment"
     )
     keys match {
       case Seq(key, secret) => new AWSStaticCredentialsProvider(

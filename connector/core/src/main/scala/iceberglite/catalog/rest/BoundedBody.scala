@@ -58,5 +58,5 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
 }
 
 private[catalog] object BoundedBody {
-  def tooLong(maxBytes: Int): IOException = new IOException(s"its answer is longer than $maxBytes bytes")
+  def tooLong(maxBytes: Int): IOException = new IOException(s"its response is longer than $maxBytes bytes")
 }

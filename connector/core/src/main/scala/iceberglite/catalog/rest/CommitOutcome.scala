@@ -28,7 +28,7 @@ private[catalog] object CommitOutcome {
       val refusal = server.client.refusalOf(answer, inDoubt)
       done.lift(refusal).flatten match {
         case Some(before) => Left(before)
-        case None if isUnclear(refusal) => throw unknown(table, s"the server answered ${server.client.said(refusal)}")
+        case None if isUnclear(refusal) => throw unknown(table, s"the server returned ${server.client.said(refusal)}")
         case None => throw refused.applyOrElse(refusal, (r: Refusal) => certain(table, server, ask, r))
       }
   }
@@ -36,7 +36,7 @@ private[catalog] object CommitOutcome {
   /** After an earlier try that may have been done, only a conflict says something, and is looked into. */
   private def certain(table: String, server: RestServer, ask: Ask, refusal: Refusal): IcebergError =
     if (refusal.inDoubt)
-      unknown(table, s"the server answered ${server.client.said(refusal)} to the last of several tries")
+      unknown(table, s"the server returned ${server.client.said(refusal)} to the last of several attempts")
     else server.client.error(ask.what, refusal)
 
   /** Errors of servers, and of what stands before them; of 501 the description says that it is none of these. */
@@ -46,7 +46,7 @@ private[catalog] object CommitOutcome {
   /** A success whose answer cannot be read. */
   def unreadable[A](table: String)(read: => A): A =
     try read
-    catch { case e: InvalidMetadata => throw unknown(table, s"the server's answer cannot be read (${e.getMessage})") }
+    catch { case e: InvalidMetadata => throw unknown(table, s"the server's response cannot be read (${e.getMessage})") }
 
   private def unknown(table: String, reason: String): CommitStateUnknown =
     CommitStateUnknown(table, ServerFile, reason, None)

@@ -51,7 +51,7 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
       case e: ExecutionException => failed(Option(e.getCause).getOrElse(e))
       case _: TimeoutException =>
         abandon(answer, body)
-        Lost(s"it was not answered within $timeoutMs ms (${RestProperty.TimeoutMs.key})")
+        Lost(s"there was no response within $timeoutMs ms (${RestProperty.TimeoutMs.key})")
       case _: InterruptedException =>
         abandon(answer, body)
         Thread.currentThread.interrupt()
@@ -74,7 +74,7 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
         case _: IllegalArgumentException => throw InvalidArgument(
             s"header $name of catalog ${settings.catalog}".replaceAll("\\p{Cntrl}", "?"),
             "(not shown)",
-            "HTTP allows no header of this name or value here"
+            "HTTP does not allow a header with this name or value"
           )
       }
     }
@@ -101,7 +101,7 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
     case wrapped: java.util.concurrent.CompletionException if Option(wrapped.getCause).isDefined =>
       failed(wrapped.getCause)
     case _: HttpConnectTimeoutException => NotSent(s"no connection within $connectMs ms", passing = true)
-    case c: ConnectException if isUnresolved(c) => NotSent("its host name is not known", passing = false)
+    case c: ConnectException if isUnresolved(c) => NotSent("its host name is unknown", passing = false)
     case c: ConnectException => NotSent(s"no connection (${reason(c)})", passing = true)
     case s: SSLException => NotSent(s"no secure connection (${reason(s)})", passing = false)
     case NonFatal(other) => Lost(reason(other))

@@ -121,7 +121,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
       throw InvalidArgument(
         s"${RestProperty.TokenServer.key} of catalog ${settings.catalog}",
         text,
-        "It is no URI of HTTP"
+        "It is not an HTTP URI"
       )
     )
   }
@@ -132,7 +132,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 private[catalog] object OAuth2 {
   private val AccessTokenType = "urn:ietf:params:oauth:token-type:access_token"
   private val MostEarlyMs = 300000L
-  private val NoToken = "It answered with no token as OAuth2 has it. Check oauth2-server-uri"
+  private val NoToken = "The response contains no OAuth2 token. Check oauth2-server-uri"
 
   /** @param lifetimeMs how long it was good when it came */
   final private case class Expiry(atMs: Long, lifetimeMs: Long)

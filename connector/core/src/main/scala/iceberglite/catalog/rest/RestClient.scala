@@ -89,7 +89,8 @@ final private[catalog] class RestClient private (
         val said =
           Try(RestAnswerJson.oauthRefusal(where, answer.body)).map(r => s": ${r.kind} ${r.message}").getOrElse("")
         val reason =
-          s"It answered ${answer.status}${hidden(said, secrets)}. Check credential, token, scope and oauth2-server-uri"
+          s"The server returned ${answer.status}${hidden(said, secrets)}. Check credential, token, scope and " +
+            "oauth2-server-uri"
         throw StorageFailed(what, where, reason)
       case Unsent(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
       case Unknown(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
@@ -104,10 +105,10 @@ final private[catalog] class RestClient private (
 
   /** What a refusal means everywhere. */
   def error(what: String, refusal: Refusal): IcebergError = refusal.status match {
-    case 400 | 409 | 422 => ValidationFailed(s"Cannot $what: the REST catalog at $shown refuses it: ${said(refusal)}")
+    case 400 | 409 | 422 => ValidationFailed(s"Cannot $what: the REST catalog at $shown rejected it: ${said(refusal)}")
     case 404 if refusal.isOfCatalog => NotFound(RestClient.kindOf(refusal.kind), what, s"$shown says: ${said(refusal)}")
-    case 406 => Unsupported(s"to $what", s"The REST catalog at $shown does not: ${said(refusal)}")
-    case _ => failed(what, s"it answered ${said(refusal)}.${RestClient.advice(refusal.status)}")
+    case 406 => Unsupported(s"to $what", s"The REST catalog at $shown does not support it: ${said(refusal)}")
+    case _ => failed(what, s"it returned ${said(refusal)}.${RestClient.advice(refusal.status)}")
   }
 
   def failed(what: String, reason: String): StorageFailed =
@@ -130,7 +131,7 @@ final private[catalog] class RestClient private (
     else {
       val target = answer.headers.get("location").flatMap(l => Try(settings.server.resolve(l)).toOption)
         .filter(u => Option(u.getHost).isDefined).map(u => s" to ${RestSettings.shown(u)}").getOrElse("")
-      s" It sends us on$target, and credentials go nowhere but to the configured server"
+      s" The server redirected$target; not followed, because credentials are sent only to the configured server"
     }
 
   /** What an answer is called in messages. */
@@ -149,15 +150,15 @@ private[catalog] object RestClient {
     case "NoSuchTableException" => "table"
     case "NoSuchViewException" => "view"
     case "NoSuchWarehouseException" => "warehouse"
-    case _ => "what is needed"
+    case _ => "resource"
   }
 
   private def advice(status: Int): String = status match {
     case 401 | 419 => " Check token, credential or rest.auth.* of the catalog"
-    case 403 => " The server does not allow this to the user that we are; ask whoever runs it"
-    case s if s / 100 == 3 => " Set uri to where the catalog is"
-    case 404 => " No REST catalog is there; check uri"
-    case 429 => " It has too much to do; try again later"
+    case 403 => " The user lacks the permission for this; ask the administrator of the server"
+    case s if s / 100 == 3 => " Set uri to the location of the catalog"
+    case 404 => " There is no REST catalog at this location; check uri"
+    case 429 => " The server is overloaded; try again later"
     case _ => ""
   }
 }

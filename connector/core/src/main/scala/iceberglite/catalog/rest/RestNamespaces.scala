@@ -51,7 +51,7 @@ final private[catalog] class RestNamespaces(catalog: String, server: () => RestS
       page.next match {
         case None => sofar ++ page.items
         case Some(next) if seen(next) =>
-          throw at.client.failed(ask.what, "it answers with pages that have no end; its paging is broken")
+          throw at.client.failed(ask.what, "it returns pages without end; its paging is broken")
         case Some(next) => from(next, seen + next, sofar ++ page.items)
       }
     }
@@ -81,7 +81,7 @@ final private[catalog] class RestNamespaces(catalog: String, server: () => RestS
     )
     server().ask(ask) {
       case r if r.status == 409 =>
-        AlreadyExists("namespace", name(namespace), "Use it as it is, or choose another name")
+        AlreadyExists("namespace", name(namespace), "Use the existing one, or choose another name")
       case r if r.status == 404 && r.isOfCatalog => missing(namespace.dropRight(1))
     }
     ()

@@ -49,14 +49,14 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
   def parameter(levels: Vector[String]): String = checked(levels).mkString(plainSeparator)
 
   private def checked(levels: Vector[String]): Vector[String] = {
-    if (levels.isEmpty) throw InvalidArgument("namespace", "", "A table stands in a namespace; name one")
+    if (levels.isEmpty) throw InvalidArgument("namespace", "", "A table must be in a namespace; specify one")
     levels.foreach { level =>
       if (level.isEmpty) throw InvalidArgument("namespace", levels.mkString("."), "One of its levels is empty")
       if (level.contains(plainSeparator)) {
         throw InvalidArgument(
           "namespace",
           levels.mkString("."),
-          s"The level $level holds what this server separates levels with; choose another name"
+          s"The level $level contains the namespace separator of this server; choose another name"
         )
       }
     }

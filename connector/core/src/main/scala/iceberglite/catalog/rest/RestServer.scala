@@ -27,7 +27,7 @@ final private[catalog] class RestServer private (
   /** The same ask, where the server has the endpoint and with a key that makes it safe to repeat. */
   def prepared(ask: Ask): Ask = {
     if (!has(ask.endpoint)) {
-      throw Unsupported(s"to ${ask.what}", s"The REST catalog at ${client.shown} does not have ${ask.endpoint}")
+      throw Unsupported(s"to ${ask.what}", s"The REST catalog at ${client.shown} does not support ${ask.endpoint}")
     }
     val changes = ask.endpoint.method == "POST" || ask.endpoint.method == "DELETE"
     if (idempotent && changes) {
@@ -81,7 +81,7 @@ private[catalog] object RestServer {
         NotFound(
           "warehouse",
           warehouse,
-          s"The REST catalog at ${first.shown} says: ${first.said(r)}. Set warehouse to one that it has"
+          s"The REST catalog at ${first.shown} says: ${first.said(r)}. Set warehouse to an existing one"
         )
     }
     val config = RestAnswerJson.config(first.named(ask), answer.body)
@@ -122,6 +122,7 @@ private[catalog] object RestServer {
     } throw InvalidArgument(
       s"$key of catalog ${settings.catalog}",
       value.takeWhile(_ != '?'),
-      s"The server at ${RestSettings.shown(settings.server)} says so, and it is another server. If you trust it, set $key yourself"
+      s"The server at ${RestSettings.shown(settings.server)} sends it, and it is another server. If you trust that " +
+        s"server, set $key yourself"
     )
 }

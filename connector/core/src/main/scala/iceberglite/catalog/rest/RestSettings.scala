@@ -36,7 +36,7 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
     if (!mode.equalsIgnoreCase("client")) {
       throw Unsupported(
         s"${RestProperty.ScanPlanning.key}=$mode of catalog $catalog",
-        "Scans are planned here and not on the server; set it to client"
+        "Scans are planned by the client, not by the server; set it to client"
       )
     }
   }
@@ -78,11 +78,11 @@ private[catalog] object RestSettings {
       text.replaceAll("//[^/@]*@", "//***@").takeWhile(_ != '?'),
       reason
     )
-    val uri = Try(new URI(text.reverse.dropWhile(_ == '/').reverse)).getOrElse(throw wrong("It is no URI"))
+    val uri = Try(new URI(text.reverse.dropWhile(_ == '/').reverse)).getOrElse(throw wrong("It is not a URI"))
     val scheme = Option(uri.getScheme).map(_.toLowerCase)
     if (!scheme.exists(Set("http", "https"))) throw wrong("It must begin with https:// (or http://)")
-    if (Option(uri.getHost).isEmpty) throw wrong("It names no host")
-    if (Option(uri.getRawUserInfo).isDefined) throw wrong("User and password go into rest.auth.basic.*")
+    if (Option(uri.getHost).isEmpty) throw wrong("It has no host")
+    if (Option(uri.getRawUserInfo).isDefined) throw wrong("Set user and password with rest.auth.basic.*")
     if (Option(uri.getRawQuery).orElse(Option(uri.getRawFragment)).isDefined) throw wrong("It must end with a path")
     uri
   }

@@ -44,7 +44,7 @@ final private[catalog] class RestTables(
       case Some(Answer(304, _, _)) =>
         Some(known.map(_.version).getOrElse(throw at.client.failed(
           ask.what,
-          "it answered 304 to a question without ETag"
+          "it returned 304 for a request without ETag"
         )))
       case Some(answer) => Some(loaded(at, id, ask, answer, refsOnly))
     }
@@ -59,7 +59,7 @@ final private[catalog] class RestTables(
     val file = at.client.named(ask)
     val table = RestAnswerJson.table(file, answer.body)
     val location = table.metadataLocation.getOrElse(
-      throw InvalidMetadata(file, "$.metadata-location", "It is missing, though the table is committed")
+      throw InvalidMetadata(file, "$.metadata-location", "It is missing, although the table is committed")
     )
     val access = TableAccess.of(table, io)
     val version = TableVersion(table.metadata, location, access.io, isWhole = !refsOnly)
@@ -126,7 +126,7 @@ final private[catalog] class RestTables(
     val namespace = (catalog +: id.namespace).mkString(".")
     if (refusal.kind == "NoSuchNamespaceException")
       NotFound("namespace", namespace, "Create it first, or check the name")
-    else NotFound("what is needed", name(id), s"The server says: ${refusal.message}")
+    else NotFound("resource", name(id), s"The server says: ${refusal.message}")
   }
 
   /** @return false where there is no such table */
@@ -238,7 +238,7 @@ final private[catalog] class RestTables(
   }
 
   def missing(id: TableIdentifier): NotFound =
-    NotFound("table", name(id), s"The REST catalog at ${server().client.shown} has none of the name")
+    NotFound("table", name(id), s"The REST catalog at ${server().client.shown} has none with this name")
 
   private def commitOf(id: TableIdentifier, base: Option[TableVersion], change: Change): TableCommit = TableCommit(
     nameOf(id),

@@ -86,7 +86,7 @@ final private[catalog] class RestViews(catalog: String, server: () => RestServer
     AlreadyExists("view", name(id), "Replace it, drop it first, or choose another name")
 
   private def missing(id: TableIdentifier): IcebergError =
-    NotFound("view", name(id), s"The REST catalog at ${server().client.shown} has none of the name")
+    NotFound("view", name(id), s"The REST catalog at ${server().client.shown} has none with this name")
 
   private def noNamespace(id: TableIdentifier, refusal: Refusal): IcebergError =
     NotFound("namespace", (catalog +: id.namespace).mkString("."), s"The server says: ${refusal.message}")

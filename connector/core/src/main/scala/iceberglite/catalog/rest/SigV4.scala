@@ -31,7 +31,7 @@ private[catalog] object SigV4 {
       try signer.sign(moved)
       catch {
         case e: RuntimeException =>
-          val reason = s"AWS gives no credentials or no region (${e.getClass.getSimpleName}). Set " +
+          val reason = s"AWS provides no credentials or no region (${e.getClass.getSimpleName}). Set " +
             s"${RestProperty.AccessKey.key}, ${RestProperty.SecretKey.key} and ${RestProperty.SigningRegion.key}"
           throw StorageFailed("sign a request", s"to ${RestSettings.shown(settings.server)}", reason)
       }

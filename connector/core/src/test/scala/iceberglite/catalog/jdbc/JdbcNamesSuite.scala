@@ -75,7 +75,7 @@ class JdbcNamesSuite extends JdbcTests {
     intercept[InvalidArgument](catalog.register(Id.copy(name = long), table.metadataLocation))
     assert(!catalog.tableExists(Id.copy(name = long)) && !catalog.namespaceExists(Vector(long)))
     val error = intercept[InvalidArgument](catalog.create(Id.copy(name = long), unpartitioned()))
-    assert(error.getMessage.contains("It has 256 characters; the database has room for 255"))
+    assert(error.getMessage.contains("It has 256 characters; the database supports at most 255"))
   }
 
   onEach("a location that there is no room for is refused, and nothing is left", Seq(TestDatabase.Postgres)) { f =>

@@ -127,7 +127,7 @@ class RestHostileSuite extends AnyFunSuite {
       stub.on("GET /cut")(bytes(200, packed.toByteArray.take(30)).having("Content-Encoding" -> "gzip"))
       Seq("endless", "bomb").foreach { page =>
         val delivery = wire.send(Call("GET", java.net.URI.create(s"${stub.uri}/$page")))
-        assert(delivery == Delivery.Lost("its answer is longer than 10000 bytes"), page)
+        assert(delivery == Delivery.Lost("its response is longer than 10000 bytes"), page)
       }
       assert(wire.send(Call("GET", java.net.URI.create(s"${stub.uri}/cut"))).isInstanceOf[Delivery.Lost])
     }
@@ -171,7 +171,7 @@ class RestHostileSuite extends AnyFunSuite {
       def error(uri: String) =
         failure(stub.catalog("uri" -> uri, "rest.client.max-retries" -> "1").listNamespaces(Vector.empty))
       assert(error(s"http://127.0.0.1:$port").getMessage.contains("no connection"))
-      assert(error("http://no-such-host.invalid").getMessage.contains("host name is not known"))
+      assert(error("http://no-such-host.invalid").getMessage.contains("host name is unknown"))
     }
   }
 

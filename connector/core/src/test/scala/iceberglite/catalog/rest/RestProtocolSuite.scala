@@ -185,7 +185,7 @@ class RestProtocolSuite extends AnyFunSuite {
       assert(refusal(400, "BadRequestException").isInstanceOf[ValidationFailed])
       assert(refusal(406, "UnsupportedOperationException").isInstanceOf[Unsupported])
       val others =
-        Seq(401 -> "rest.auth", 403 -> "does not allow", 418 -> "418", 429 -> "later", 500 -> "500", 503 -> "503")
+        Seq(401 -> "rest.auth", 403 -> "permission", 418 -> "418", 429 -> "later", 500 -> "500", 503 -> "503")
       others.foreach { case (status, advice) =>
         val error = refusal(status, "SomeException")
         assert(error.isInstanceOf[StorageFailed])

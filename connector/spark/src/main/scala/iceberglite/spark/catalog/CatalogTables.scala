@@ -62,7 +62,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
     case (Some(PathName(path, Vector())), Some(tables)) => PathHome(tables, path)
     case (Some(path), _) =>
-      throw InvalidArgument("path", path.toString, "It names a state of a table, which cannot be changed")
+      throw InvalidArgument("path", path.toString, "It selects a state of a table, which cannot be changed")
     case (None, _) => NamedHome(catalog, idOf(ident))
   }
 
@@ -71,7 +71,11 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     val home = this.home(ident)
     val namespace = ident.namespace.toVector
     if (home.isInstanceOf[PathHome] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
-      throw NotFound("namespace", (name +: namespace).mkString("."), s"SHOW NAMESPACES IN $name lists those there are")
+      throw NotFound(
+        "namespace",
+        (name +: namespace).mkString("."),
+        s"List the namespaces with SHOW NAMESPACES IN $name"
+      )
     }
     home
   }
@@ -84,7 +88,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def isRejectedPath(ident: Identifier): Boolean = paths.isEmpty && PathName.of(ident).isDefined
 
   private def insteadOfPath: String =
-    s"Catalog $name has no tables by path. Write the name of a table, or read and write the path with " +
+    s"Catalog $name does not support paths as table names. Use the name of a table, or read and write the path with " +
       s"format(${IcebergSource.ShortName}) or in a catalog of type ${HadoopCatalog.catalogType}"
 
   /** What the user may have meant by the last part of a name that is not there. */
@@ -156,6 +160,6 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   private def selectorsKnown(selector: String): String =
-    s"$selector stands for nothing more about it. After # there may be a state (at_timestamp_<ms>, snapshot_id_<id>, " +
+    s"$selector is not a valid selector. After # there may be a state (at_timestamp_<ms>, snapshot_id_<id>, " +
       s"branch_<name>, tag_<name>) and a metadata table (${TableView.names.mkString(", ")})"
 }

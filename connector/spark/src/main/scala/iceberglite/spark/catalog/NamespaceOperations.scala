@@ -63,7 +63,7 @@ trait NamespaceOperations extends SupportsNamespaces {
     catalog.listTables(namespace.toVector).nonEmpty || catalog.listNamespaces(namespace.toVector).nonEmpty
 
   private def notFound(namespace: Array[String]): NotFound =
-    NotFound("namespace", shown(namespace), s"SHOW NAMESPACES IN $name lists those there are")
+    NotFound("namespace", shown(namespace), s"List the namespaces with SHOW NAMESPACES IN $name")
 
   private def in[A](namespace: Array[String])(operation: => A): A = SparkErrors.in(shown(namespace))(operation)
 

@@ -72,7 +72,7 @@ object PartitionTerm {
     val family = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
     val written = s"$name(${arguments.mkString(", ")})"
     def refuse(reason: String): Nothing = throw InvalidArgument("transform", written, reason)
-    if (!families.contains(family)) refuse(s"The transforms are ${names.mkString(", ")}")
+    if (!families.contains(family)) refuse(s"The supported transforms are ${names.mkString(", ")}")
     val column = arguments.collect { case Column(path) => path } match {
       case Seq(one) => one
       case _ => refuse("It takes one column")
@@ -80,11 +80,11 @@ object PartitionTerm {
     val json = arguments.collect { case Number(value) => value } match {
       case Seq() => family
       case Seq(parameter) if parameter > 0 => s"$family[$parameter]"
-      case _ => refuse("Its parameter must be one number above 0")
+      case _ => refuse("Its parameter must be one positive number")
     }
     Transforms.parse(json) match {
       case _: UnknownTransform if json == family => refuse(s"It needs a number, as in $name(16, ${column.last})")
-      case _: UnknownTransform => refuse("It takes no number")
+      case _: UnknownTransform => refuse("It takes no parameter")
       case transform => PartitionTerm(column, transform)
     }
   }
@@ -101,9 +101,9 @@ object PartitionTerm {
         case n: Long if n.isValidInt => Number(n.toInt)
         case n: Short => Number(n.toInt)
         case n: Byte => Number(n.toInt)
-        case _ => throw InvalidArgument("transform", of.describe, s"$number is no number it could take")
+        case _ => throw InvalidArgument("transform", of.describe, s"$number is not a valid parameter")
       }
-    case other => throw InvalidArgument("transform", of.describe, s"It cannot take $other")
+    case other => throw InvalidArgument("transform", of.describe, s"It does not accept $other")
   }
 
   /** How a table is partitioned, as Spark describes it. Fields that were dropped from a version 1 table do not show. */

@@ -35,7 +35,7 @@ object TableChanges {
       case default: UpdateColumnDefaultValue =>
         val column = ColumnPath.require(update.schema, path, caseSensitive).last
         update.updateDefault(path, defaultOf(default.newDefaultValue, path, column.fieldType))
-      case other => throw Unsupported(s"the change $other of column ${name(path)}", "Leave it out")
+      case other => throw Unsupported(s"the change $other of column ${name(path)}", "Remove it")
     }
   }
 
@@ -56,7 +56,7 @@ object TableChanges {
     position match {
       case after: After => update.moveAfter(path, after.column)
       case _: First => update.moveFirst(path)
-      case other => throw Unsupported(s"the position $other of column ${name(path)}", "Say FIRST or AFTER a column")
+      case other => throw Unsupported(s"the position $other of column ${name(path)}", "Use FIRST or AFTER a column")
     }
 
   private def dropped(update: SchemaUpdate, path: Vector[String], ifExists: Boolean): SchemaUpdate =
@@ -86,10 +86,18 @@ object TableChanges {
     val (meaningful, plain) = wanted(changes).partition { case (key, _) => meanings.contains(key) }
     val actions = meaningful.toSeq.map {
       case (key, Some(value)) => meanings(key)(value)
-      case (key, None) => throw InvalidArgument("table property", key, "It stands for metadata and cannot be removed")
+      case (key, None) => throw InvalidArgument(
+        "table property",
+        key,
+        "It is derived from the table metadata and cannot be removed"
+      )
     }
     if (snapshotKeys.forall(meaningful.contains)) {
-      throw InvalidArgument("table properties", snapshotKeys.mkString(" and "), "Set one of them, for the order counts")
+      throw InvalidArgument(
+        "table properties",
+        snapshotKeys.mkString(" and "),
+        "Set only one of them, because their order matters"
+      )
     }
     if (plain.isEmpty) actions
     else {

@@ -52,7 +52,7 @@ final case class TableDefinition(
     case Some(name) => FileFormat.parse(name) match {
         case Some(format @ (FileFormat.Parquet | FileFormat.Orc | FileFormat.Avro)) =>
           Map(TableProperty.WriteFormat.key -> format.name)
-        case _ => throw InvalidArgument("table provider", name, "Tables of this catalog are made with USING iceberg")
+        case _ => throw InvalidArgument("table provider", name, "Create tables of this catalog with USING iceberg")
       }
   }
 }
@@ -68,9 +68,9 @@ object TableDefinition {
       Seq(TableCatalog.OPTION_PREFIX, RecordApplication.Prefix).exists(key.startsWith)
 
   private val refused: Map[String, String] = Map(
-    TableDescription.SortOrder -> "A sort order is no property of its own; leave it out",
-    TableDescription.IdentifierFields -> "Identifier fields are no property of their own; leave them out",
-    "hive.stored-as" -> "STORED AS is for Hive's tables; say USING iceberg",
-    "hive.serde" -> "ROW FORMAT is for Hive's tables; say USING iceberg"
+    TableDescription.SortOrder -> "A sort order cannot be set as a property; remove it",
+    TableDescription.IdentifierFields -> "Identifier fields cannot be set as a property; remove it",
+    "hive.stored-as" -> "STORED AS is for Hive tables; write USING iceberg",
+    "hive.serde" -> "ROW FORMAT is for Hive tables; write USING iceberg"
   )
 }

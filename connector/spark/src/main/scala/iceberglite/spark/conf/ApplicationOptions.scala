@@ -45,7 +45,7 @@ object ApplicationOptions {
     }
 
   private def alone(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
-    InvalidArgument(s"option ${option.key}", value, s"It needs ${other.key} beside it")
+    InvalidArgument(s"option ${option.key}", value, s"It also needs ${other.key}")
 
   /** The option or its alias, with the value that is set. */
   private def one[A](settings: Settings, option: SparkOption[A], alias: SparkOption[A]): Option[(SparkOption[A], A)] = {
@@ -53,7 +53,7 @@ object ApplicationOptions {
     if (given.map(_._2).distinct.size > 1) throw InvalidArgument(
       s"options ${option.key} and ${alias.key}",
       given.map(_._2).mkString(" and "),
-      "They mean the same; set one of them"
+      "They are aliases; set only one of them"
     )
     given.headOption
   }

@@ -71,7 +71,7 @@ object OverwriteOptions {
         throw InvalidArgument(
           s"options ${Dynamic.key} and ${PartitionMode.key}",
           s"${text(one)} and ${text(other)}",
-          "They mean the same; set one of them"
+          "They are aliases; set only one of them"
         )
       case (one, other) => one.orElse(other)
     }
@@ -103,14 +103,14 @@ object OverwriteOptions {
         )
       case Replaces.Matching if dynamic =>
         reject(
-          "The overwrite has a condition already, and would replace partitions whatever it is. Leave one of them out"
+          "The overwrite already has a condition, which a dynamic overwrite would ignore. Remove one of them"
         )
       case Replaces.AllRows if dynamic && ReplaceWhere.given(settings).isDefined =>
-        reject(s"The option ${ReplaceWhere.key} says which rows to replace. Leave one of them out")
+        reject(s"The option ${ReplaceWhere.key} already selects the rows to replace. Remove one of them")
       case Replaces.Partitions if !dynamic =>
         reject(
           "The write replaces the partitions that it writes to, as overwritePartitions or " +
-            "spark.sql.sources.partitionOverwriteMode=dynamic ask for. Leave one of them out"
+            "spark.sql.sources.partitionOverwriteMode=dynamic request. Remove one of them"
         )
       case _ =>
     }
@@ -123,10 +123,10 @@ object OverwriteOptions {
       case Replaces.Absent | Replaces.Table =>
         s"""The write creates or replaces all of $table. Use mode("overwrite").save("$table"), or $other"""
       case Replaces.AllRows =>
-        s"Only the SQL extensions understand it: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $other"
-      case Replaces.Matching => "The overwrite has a condition already. Leave one of them out"
+        s"It needs the SQL extensions: set spark.sql.extensions=iceberglite.spark.SparkSessionExtensions, or use $other"
+      case Replaces.Matching => "The overwrite already has a condition. Remove one of them"
       case Replaces.Partitions =>
-        s"The write replaces the partitions that it writes to. Leave one of them out, or use $other"
+        s"The write replaces the partitions that it writes to. Remove one of them, or use $other"
     }
   }
 
@@ -151,7 +151,7 @@ object OverwriteOptions {
   private def notOfReplace(table: String, option: SparkOption[_], value: String): InvalidArgument = InvalidArgument(
     s"option ${option.key}",
     value,
-    s"The write replaces all of $table, which has no such option. To replace its rows only, use " +
+    s"The write replaces all of $table, which does not support this option. To replace only its rows, use " +
       s"""mode("overwrite").save("$table") or df.writeTo("$table").overwrite(condition)"""
   )
 

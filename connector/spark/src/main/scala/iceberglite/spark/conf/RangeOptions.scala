@@ -47,7 +47,7 @@ object RangeOptions {
 
   /** For what has no commits of its own. @throws Unsupported options ask for a part of them */
   def refuse(options: CaseInsensitiveStringMap, name: String): Unit = keys.find(options.containsKey).foreach { key =>
-    throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` have it")
+    throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` support it")
   }
 
   private def one[A](options: CaseInsensitiveStringMap, known: (String, Long => A)*): Option[A] =

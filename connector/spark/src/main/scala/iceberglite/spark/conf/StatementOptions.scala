@@ -110,7 +110,7 @@ object StatementOptions {
     val names = known.map(_.key.toLowerCase(Locale.ROOT)).toSet
     val keys = options.values.keys.toSeq.map(_.toLowerCase(Locale.ROOT)).filterNot(isOfSummary)
     keys.sorted.find(!names(_)).foreach { key =>
-      val near = Spelling.closest(key, known.map(_.key)).fold("There are " + known.map(_.key).mkString(", "))(n =>
+      val near = Spelling.closest(key, known.map(_.key)).fold("The options are " + known.map(_.key).mkString(", "))(n =>
         s"Did you mean $n?"
       )
       throw InvalidArgument(s"option of $verb", key, s"$verb has no such option. $near")

@@ -33,7 +33,11 @@ object UpsertOptions {
     val said = Upsert.given(settings)
     val hinted = Seq(Keys, DeleteColumn).find(_.given(settings).isDefined)
     hinted.filter(_ => said.contains(false)).foreach { option =>
-      throw InvalidArgument(s"option ${Upsert.key}", "false", s"${option.key} is of an upsert; leave one of them out")
+      throw InvalidArgument(
+        s"option ${Upsert.key}",
+        "false",
+        s"${option.key} applies only to upserts; remove one of them"
+      )
     }
     said.contains(true) || hinted.isDefined
   }

@@ -188,7 +188,11 @@ object WriteOptions {
     session.conf.getAll.collect {
       case (key, value) if key.startsWith(SessionSnapshotPropertyPrefix) =>
         val name = key.substring(SessionSnapshotPropertyPrefix.length)
-        if (name.isEmpty) throw InvalidArgument("configuration", key, "A key for the snapshot's summary is to follow")
+        if (name.isEmpty) throw InvalidArgument(
+          "configuration",
+          key,
+          "It must be followed by a key for the snapshot summary"
+        )
         name -> value
     } ++ snapshotProperties(options)
 
@@ -197,7 +201,11 @@ object WriteOptions {
     options.asCaseSensitiveMap.asScala.collect {
       case (key, value) if key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) =>
         val name = key.substring(SnapshotPropertyPrefix.length)
-        if (name.isEmpty) throw InvalidArgument("write option", key, "A key for the snapshot's summary is to follow")
+        if (name.isEmpty) throw InvalidArgument(
+          "write option",
+          key,
+          "It must be followed by a key for the snapshot summary"
+        )
         name -> value
     }.toMap
 }

@@ -78,7 +78,10 @@ object SparkDefaults {
   def of(sql: String, name: String, dataType: DataType, t: Type, statement: String): Option[DefaultValue] = {
     def refuse(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
     if (isOfTheMoment(sql, name)) {
-      refuse("It has another value each time, and a table keeps one: give a constant, and such values in the rows")
+      refuse(
+        "It has another value each time, but a default is a constant: use a constant, and write such values with the " +
+          "rows"
+      )
     }
     val value = ResolveDefaultColumns.analyze(name, dataType, sql, statement).eval()
     Option(value).map(valueOf(_, t).fold(refuse, identity))
@@ -104,14 +107,16 @@ object SparkDefaults {
     case (struct: StructType, row: InternalRow)
         if (0 until row.numFields).forall(row.isNullAt) &&
           struct.fields.forall(_.writeDefault.isEmpty) => Right(EmptyStruct)
-    case (_: StructType, _) => Left("The default of a struct is null, or has nulls only: give its fields defaults")
+    case (_: StructType, _) => Left(
+      "The default of a struct must be null or have nulls only: set defaults for its fields"
+    )
     case _ => Left(noValue(t))
   }
 
   private def noValue(t: Type): String = t match {
-    case UuidType => "It must be a UUID such as f79c3e09-677c-4bbd-a479-3f349cb785e7, in small letters"
-    case VariantType | _: GeometryType | _: GeographyType => s"The only default of type $t is null"
-    case _ => s"It is no value of type $t"
+    case UuidType => "It must be a UUID such as f79c3e09-677c-4bbd-a479-3f349cb785e7, in lower case"
+    case VariantType | _: GeometryType | _: GeographyType => s"The default of type $t must be null"
+    case _ => s"It is not a value of type $t"
   }
 
   private def elements(array: ArrayData, part: NestedField): Either[String, Vector[Option[DefaultValue]]] = {

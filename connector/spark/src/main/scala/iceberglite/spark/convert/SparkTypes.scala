@@ -117,7 +117,7 @@ object SparkTypes {
         MapType(keyId, keyType, valueId, valueType, valueRequired = !valueContainsNull)
       case other => throw Unsupported(
           s"column ${path.mkString(".")} of Spark's type ${other.simpleString}",
-          "A table has no such type; cast the column to one that it has"
+          "Tables do not support this type; cast the column to a supported type"
         )
     }
   }

@@ -31,7 +31,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
     throw InvalidArgument(
       s"time travel of $name",
       travel.selector,
-      "It tells the table's whole history, whatever the state; leave the time out"
+      "It shows the whole history of the table; remove the time travel"
     )
   }
 

@@ -82,12 +82,12 @@ object CreateChangelogView extends Procedure {
     } else if (net) throw InvalidArgument(
       "argument net_changes",
       "true",
-      "Net changes have no updates; leave it out, or identifier_columns, or set compute_updates to false"
+      "Net changes have no updates; remove net_changes or identifier_columns, or set compute_updates to false"
     )
     else if (identifiers.isEmpty) throw InvalidArgument(
       "argument identifier_columns",
       "none",
-      "Updates cannot be told without them. Give some, or set the table's with ALTER TABLE ... SET IDENTIFIER FIELDS"
+      "Updates cannot be identified without them. Set them, or run ALTER TABLE ... SET IDENTIFIER FIELDS"
     )
     else ChangelogView.WithUpdates(identifiers)
   }
@@ -101,7 +101,7 @@ object CreateChangelogView extends Procedure {
     val way = ColumnPath.require(schema, path, caseSensitive(session))
     val name = way.map(_.name).mkString(".")
     def refuse(): Nothing =
-      throw InvalidArgument("argument identifier_columns", name, "What is inside of a list or a map is many values")
+      throw InvalidArgument("argument identifier_columns", name, "A column inside of a list or map has many values")
     val structs = schema.asStruct +: way.init.map(_.fieldType match {
       case struct: Type.StructType => struct
       case _ => refuse()
@@ -118,7 +118,7 @@ object CreateChangelogView extends Procedure {
     if (!isOne) throw InvalidArgument(
       "argument changelog_view",
       name,
-      "It must be one name as SQL writes it, without a catalog or namespace, such as changes or `my changes`"
+      "It must be a single identifier in SQL, without a catalog or namespace, such as changes or `my changes`"
     )
     name
   }

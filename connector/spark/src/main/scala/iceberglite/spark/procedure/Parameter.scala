@@ -41,7 +41,7 @@ object ParameterType {
   )
 
   private def texts(array: ArrayData): Seq[String] = (0 until array.numElements).map { i =>
-    if (array.isNullAt(i)) throw InvalidArgument("a text of an argument", "NULL", "Leave it out, or give it a value")
+    if (array.isNullAt(i)) throw InvalidArgument("a text of an argument", "NULL", "Remove it, or set a value")
     array.getUTF8String(i).toString
   }
 }

@@ -24,11 +24,11 @@ final class Place(val session: SparkSession, val catalog: LiteCatalog) {
   def identifier(table: String): Identifier = {
     def refuse(hint: String): Nothing = throw InvalidArgument("argument table", table, hint)
     val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
-      refuse("It must be a name as SQL writes it, such as db.t")
+      refuse("It must be a table name in SQL, such as db.t")
     )
     val (home, ident) = CatalogNames.resolveIn(session, catalog, parts)
     if (home.name != catalog.name) {
-      refuse(s"The table is in the catalog ${home.name}: its tables are changed by CALL ${home.name}.system. ...")
+      refuse(s"The table is in the catalog ${home.name}; use CALL ${home.name}.system. ... instead")
     }
     ident
   }

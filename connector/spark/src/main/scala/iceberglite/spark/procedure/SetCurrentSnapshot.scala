@@ -31,7 +31,7 @@ object SetCurrentSnapshot extends Procedure {
     case _ => throw InvalidArgument(
         s"arguments of $name",
         Seq(id.map(i => s"snapshot_id $i"), ref.map(r => s"ref $r")).flatten.mkString(" and "),
-        "Give either snapshot_id or ref"
+        "Set either snapshot_id or ref"
       )
   }
 }

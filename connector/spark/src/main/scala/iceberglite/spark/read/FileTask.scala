@@ -65,7 +65,7 @@ private[read] object FileTask {
 
   private def reason(e: Throwable): String = e match {
     case _: FileNotFoundException =>
-      "It is not there, although the table refers to it. Restore the file, or read a snapshot without it"
+      "It does not exist, although the table refers to it. Restore the file, or read a snapshot without it"
     case _ => s"${e.getMessage}. If the file is damaged, restore it, or read a snapshot without it"
   }
 }

@@ -78,7 +78,7 @@ final private[read] class IcebergBatch(
   private def requireReadable(file: ContentFile): Unit = if (file.keyMetadata.isDefined) {
     throw Unsupported(
       s"encrypted ${if (file.content == Content.Data) "data" else "delete"} file ${file.path}",
-      s"This release has no keys; read ${table.name} with an engine that has"
+      s"This release does not support encryption; read ${table.name} with an engine that does"
     )
   }
 

@@ -51,5 +51,5 @@ private[read] object WantedColumns {
     fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))
 
   private def missing(name: String, fields: Vector[NestedField]): NotFound =
-    NotFound("column", name, s"There are ${fields.map(_.name).mkString(", ")}")
+    NotFound("column", name, s"The columns are ${fields.map(_.name).mkString(", ")}")
 }

@@ -124,7 +124,7 @@ object RowLevelPlans extends Rule[LogicalPlan] {
   private def ofColumns(assignments: Seq[Assignment]): Seq[Assignment] = {
     val (metadata, columns) = assignments.partition(a => a.key.references.exists(isMetadata))
     metadata.find(a => !a.value.semanticEquals(a.key) && !isNull(a.value)).foreach { a =>
-      throw SparkErrors.of("", InvalidArgument("column to set", a.key.sql, "It is a metadata column; leave it out"))
+      throw SparkErrors.of("", InvalidArgument("column to set", a.key.sql, "It is a metadata column; remove it"))
     }
     columns
   }

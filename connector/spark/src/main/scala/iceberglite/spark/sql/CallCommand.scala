@@ -36,7 +36,7 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
     child.output.zipWithIndex.flatMap { case (given, i) =>
       val parameter = procedure.parameters.find(_.isNamed(given.name)).get
       val value = Option(row.get(i, given.dataType)).map(coerced(parameter, _, given.dataType, zone))
-      if (value.isEmpty && parameter.required) throw InvalidArgument(subject(parameter), "NULL", "It must be given")
+      if (value.isEmpty && parameter.required) throw InvalidArgument(subject(parameter), "NULL", "A value is required")
       value.map(parameter.name -> _)
     }.toMap
   }

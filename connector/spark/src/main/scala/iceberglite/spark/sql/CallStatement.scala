@@ -45,11 +45,11 @@ final class CallStatement(
     val known = procedures.map(_.name)
     val full = s"$catalog.${(namespace :+ name).mkString(".")}"
     if (!namespace.map(_.toLowerCase).equals(Seq(Procedure.Namespace))) {
-      reader.failAt(at, s"there is no procedure $full; they are called as $catalog.${Procedure.Namespace}.<procedure>")
+      reader.failAt(at, s"there is no procedure $full; call procedures as $catalog.${Procedure.Namespace}.<procedure>")
     }
     procedures.find(_.name.equalsIgnoreCase(name)).getOrElse {
       val near = Spelling.closest(name, known).fold("")(n => s"; did you mean $n?")
-      reader.failAt(at, s"there is no procedure $full$near. There are ${known.mkString(", ")}")
+      reader.failAt(at, s"there is no procedure $full$near. The procedures are ${known.mkString(", ")}")
     }
   }
 
@@ -74,7 +74,7 @@ final class CallStatement(
     val at = reader.peek
     val name = reader.namedIfAny()
     if (before.exists(_.isNamed != name.isDefined)) {
-      reader.failAt(at, "arguments are given either all by position or all by name")
+      reader.failAt(at, "arguments must be either all positional or all named")
     }
     val parameter: Parameter[_] = name match {
       case Some(written) => byName(procedure, written, reader)
@@ -86,7 +86,7 @@ final class CallStatement(
 
   private def atPosition(procedure: Procedure, position: Int, reader: SqlReader, at: SqlToken): Parameter[_] =
     procedure.parameters.lift(position).getOrElse {
-      reader.failAt(at, s"${procedure.name} has no more than $position arguments. ${signature(procedure)}")
+      reader.failAt(at, s"${procedure.name} takes at most $position arguments. ${signature(procedure)}")
     }
 
   private def byName(procedure: Procedure, name: SqlToken, reader: SqlReader): Parameter[_] =

@@ -40,7 +40,11 @@ final case class DropIdentifierFields(table: Seq[String], columns: Vector[Vector
     val left = columns.foldLeft(schema.identifierFieldIds) { (ids, column) =>
       val id = ColumnPath.require(schema, column, caseSensitive).last.id
       if (!ids(id)) {
-        throw InvalidArgument("identifier field", column.mkString("."), "It is none, so it cannot be dropped")
+        throw InvalidArgument(
+          "identifier field",
+          column.mkString("."),
+          "It is not an identifier field, so it cannot be dropped"
+        )
       }
       ids - id
     }

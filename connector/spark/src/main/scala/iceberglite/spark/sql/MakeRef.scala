@@ -30,12 +30,12 @@ final case class MakeRef(
       case Some(_) if ifNotExists => Nil
       case Some(existing) =>
         if (mode == MakeRef.Create) {
-          throw AlreadyExists(existing.kind, name, "CREATE OR REPLACE moves it, IF NOT EXISTS leaves it as it is")
+          throw AlreadyExists(existing.kind, name, "Use CREATE OR REPLACE to move it, or IF NOT EXISTS to keep it")
         }
         kind.check(name, existing)
         Seq(new SetRef(name, options.on(movedTo(existing, snapshotOf(base)))))
       case None if mode == MakeRef.Replace =>
-        throw NotFound(kind.name, name, s"CREATE OR REPLACE makes it. ${TimeTravel.knownRefs(base)}")
+        throw NotFound(kind.name, name, s"Use CREATE OR REPLACE to create it. ${TimeTravel.knownRefs(base)}")
       case None if kind == RefKind.Branch && options.snapshotId.isEmpty && base.currentSnapshot.isEmpty => begun
       case None => Seq(new SetRef(name, options.on(kind.of(snapshotOf(base)))))
     }
@@ -43,7 +43,7 @@ final case class MakeRef(
   private def snapshotOf(base: TableMetadata): Long =
     options.snapshotId.orElse(base.currentSnapshotId).getOrElse(
       throw ValidationFailed(
-        s"Cannot make the ${kind.name} $name of ${table.mkString(".")}: the table has no snapshot yet. " +
+        s"Cannot create the ${kind.name} $name of ${table.mkString(".")}: the table has no snapshot yet. " +
           "Write to it first"
       )
     )

@@ -54,10 +54,10 @@ object SetWriteOrder extends AlterTableStatement {
   private def read(reader: SqlReader, seen: Clauses): Clauses = {
     val start = reader.peek
     if (reader.skip("DISTRIBUTED", "BY", "PARTITION")) {
-      if (seen.distributed) reader.failAt(start, "rows are distributed once; leave the second clause out")
+      if (seen.distributed) reader.failAt(start, "only one distribution clause is allowed; remove the second one")
       read(reader, seen.copy(distributed = true))
     } else ordering(reader).fold(seen) { next =>
-      if (seen.ordering.isDefined) reader.failAt(start, "a table has one order; leave the second clause out")
+      if (seen.ordering.isDefined) reader.failAt(start, "only one order clause is allowed; remove the second one")
       read(reader, seen.copy(ordering = Some(next)))
     }
   }

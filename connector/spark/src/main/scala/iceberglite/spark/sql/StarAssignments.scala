@@ -38,7 +38,7 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
   private def only[A](found: Seq[A], name: String): Option[A] = {
     if (found.size > 1) throw SparkErrors.of(
       "",
-      InvalidArgument("column of the source", name, s"It has ${found.size} of that name; leave one in")
+      InvalidArgument("column of the source", name, s"The source has ${found.size} columns with this name; keep one")
     )
     found.headOption
   }

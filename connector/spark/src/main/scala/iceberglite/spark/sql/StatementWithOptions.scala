@@ -57,7 +57,7 @@ object StatementWithOptions extends Rule[LogicalPlan] {
         name,
         Unsupported(
           s"options of a statement that changes $name",
-          "Only tables of iceberg-lite have them; leave WITH (...) out"
+          "Only iceberg-lite tables support them; remove WITH (...)"
         )
       )
   }

@@ -30,7 +30,7 @@ trait TableCommand extends LeafRunnableCommand {
     SparkErrors.in(table.mkString(".")) {
       CatalogNames.resolve(session, table) match {
         case (ours: LiteCatalog, ident) => change(session, ours, ident)
-        case _ => throw NotFound("table", table.mkString("."), "It is in no catalog of iceberg-lite")
+        case _ => throw NotFound("table", table.mkString("."), "It is not in an iceberg-lite catalog")
       }
     }
     Seq.empty

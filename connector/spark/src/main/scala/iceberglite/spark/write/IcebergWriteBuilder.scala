@@ -78,8 +78,8 @@ final class IcebergWriteBuilder private[spark] (
   private def upsert: Write = {
     if (mode != WriteMode.Append || merge.isDefined) throw IcebergWriteBuilder.upsertThatOverwrites(table.name)
     if (table.isStaged) throw Unsupported(
-      s"an upsert into ${table.name}, which is being made",
-      "Make the table first; there is nothing to replace in a new one"
+      s"an upsert into ${table.name}, which is being created",
+      "Create the table first; a new table has no rows to replace"
     )
     UpsertPlan.of(table, info, settings, target, session)
   }
@@ -100,6 +100,6 @@ final class IcebergWriteBuilder private[spark] (
 private[spark] object IcebergWriteBuilder {
   def upsertThatOverwrites(table: String): Unsupported = Unsupported(
     s"an upsert into $table that overwrites, or adds columns",
-    "Append the rows, and add columns by ALTER TABLE"
+    "Append the rows, and add columns with ALTER TABLE"
   )
 }

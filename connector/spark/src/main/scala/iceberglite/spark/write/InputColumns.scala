@@ -129,8 +129,8 @@ final private[write] class InputColumns(
   ): Option[InputField] = {
     if (nullable && column.required && checkNullability) {
       throw ValidationFailed(
-        s"Cannot write values that may be null to column ${shown(path)} of $name, which is NOT NULL. Leave nulls out, " +
-          "or set the write option check-nullability to false, so that the write fails only if there is one"
+        s"Cannot write values that may be null to column ${shown(path)} of $name, which is NOT NULL. Filter out " +
+          "nulls, or set the write option check-nullability to false, so that the write fails only if there is one"
       )
     }
     if (dataType == NullType && column.optional) constant(column, None, path)
@@ -151,7 +151,7 @@ final private[write] class InputColumns(
 
   private def notWritten(column: NestedField, path: Vector[String]): Unsupported = Unsupported(
     s"writing to $name with its column ${shown(path)} of type ${column.fieldType}",
-    "This release writes nothing but null to it, and it is NOT NULL"
+    "This release can only write null to it, but it is NOT NULL"
   )
 
   private def stored(

@@ -8,14 +8,14 @@ private[write] object RowFaults {
 
   /** @param column the full name */
   def nullIn(column: String): Nothing = throw ValidationFailed(
-    s"Column $column is NOT NULL, in the table or by the query's schema, and one of the rows to be written has a null " +
-      "in it. Leave such rows out, or give them a value"
+    s"Column $column is NOT NULL in the table or in the query's schema, but one of the rows to be written has a null " +
+      "there. Filter out such rows, or set a value"
   )
 
   /** A value other than null for a type that is not written. */
   def notWritten(column: String, fieldType: Type): Nothing = throw Unsupported(
     s"writing a value to column $column of type $fieldType",
-    "This release writes nothing but null to such a column: leave it out, or write the rows with another engine"
+    "This release can only write null to such a column: omit it, or write the rows with another engine"
   )
 
   /** @param length of the column's type */

@@ -121,7 +121,7 @@ private[write] object WritePlan {
       )
     }
 
-  private def known(table: Table, ids: Vector[Int]): String = s"Those of ${table.name} are ${ids.mkString(", ")}"
+  private def known(table: Table, ids: Vector[Int]): String = s"The ids in ${table.name} are ${ids.mkString(", ")}"
 
   private def sortOrderOf(table: Table, settings: Settings): SortOrder =
     WriteOptions.OutputSortOrderId.given(settings).fold(table.sortOrder) { id =>

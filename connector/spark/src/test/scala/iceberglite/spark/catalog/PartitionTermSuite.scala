@@ -41,11 +41,11 @@ class PartitionTermSuite extends AnyFunSuite {
     def reason(name: String, arguments: PartitionTerm.Argument*): String =
       intercept[InvalidArgument](PartitionTerm.of(name, arguments)).getMessage
     val id = PartitionTerm.Column(Vector("id"))
-    assert(reason("zorder", id).contains("zorder(id). The transforms are identity, bucket, truncate"))
+    assert(reason("zorder", id).contains("zorder(id). The supported transforms are identity, bucket, truncate"))
     assert(reason("bucket", id).contains("It needs a number, as in bucket(16, id)"))
-    assert(reason("days", id, PartitionTerm.Number(2)).contains("It takes no number"))
+    assert(reason("days", id, PartitionTerm.Number(2)).contains("It takes no parameter"))
     assert(reason("bucket", PartitionTerm.Number(2)).contains("It takes one column"))
-    assert(reason("bucket", PartitionTerm.Number(0), id).contains("above 0"))
-    assert(reason("void", id).contains("The transforms are"))
+    assert(reason("bucket", PartitionTerm.Number(0), id).contains("one positive number"))
+    assert(reason("void", id).contains("The supported transforms are"))
   }
 }

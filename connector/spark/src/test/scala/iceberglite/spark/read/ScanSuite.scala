@@ -166,7 +166,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(message.contains("not a Parquet file"))
     Files.delete(file)
     assert(message.contains(s"Cannot read data file of table $table"))
-    assert(message.contains(file.getFileName.toString) && message.contains("It is not there"))
+    assert(message.contains(file.getFileName.toString) && message.contains("It does not exist"))
   }
 
   test("EXPLAIN tells of a scan whose rows are read one by one: where the user wants no batches") {

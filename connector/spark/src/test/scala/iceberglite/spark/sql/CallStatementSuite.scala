@@ -103,13 +103,13 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
   test("an error points at the word that does not fit, on its line") {
     Seq(
       ("CALL lite.system.ech('t')", (1, 5), "did you mean echo?"),
-      ("CALL lite.echo('t')", (1, 5), "there is no procedure lite.echo; they are called as lite.system.<procedure>"),
+      ("CALL lite.echo('t')", (1, 5), "there is no procedure lite.echo; call procedures as lite.system.<procedure>"),
       ("CALL lite.system.echo", (1, 21), "expected '('"),
       ("CALL lite.system.echo()", (1, 23), "the argument table of echo is missing"),
       ("CALL lite.system.echo(\n  tabl => 't')", (2, 2), "echo has no argument tabl; did you mean table?"),
-      ("CALL lite.system.echo('t',\n id => 1)", (2, 1), "either all by position or all by name"),
+      ("CALL lite.system.echo('t',\n id => 1)", (2, 1), "either all positional or all named"),
       ("CALL lite.system.echo(table => 't', table => 'u')", (1, 36), "the argument table is given twice"),
-      ("CALL lite.system.echo('t', 1, NULL, NULL, NULL, 6)", (1, 48), "no more than 5 arguments"),
+      ("CALL lite.system.echo('t', 1, NULL, NULL, NULL, 6)", (1, 48), "at most 5 arguments"),
       ("CALL lite.system.echo(table = > 't')", (1, 30), "'>'"),
       ("CALL lite.system.echo('t',\n\n  1 +)", (3, 5), ""),
       ("CALL lite.system.echo('t', id)", (1, 27), "the value of id must be in quotes: 'id'"),

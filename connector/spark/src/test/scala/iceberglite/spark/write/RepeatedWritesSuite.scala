@@ -71,8 +71,8 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
       }
       messages(intercept[Exception](writer.append()))
     }
-    assert(refused("application-id" -> "etl").contains("It needs application-version beside it"))
-    assert(refused("application-version" -> "1").contains("It needs application-id beside it"))
+    assert(refused("application-id" -> "etl").contains("It also needs application-version"))
+    assert(refused("application-version" -> "1").contains("It also needs application-id"))
     assert(refused("application-id" -> "etl", "application-version" -> "-1").contains("It must be 0 or more"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('application-version.etl' = 'x')")
     assert(refused("application-id" -> "etl", "application-version" -> "1").contains("unset it to begin anew"))

@@ -51,7 +51,7 @@ final private class Bind(schema: Schema, caseSensitive: Boolean) {
       val source = bound(of)
       val sourceType = valueType(source)
       if (!sourceType.exists(transform.canTransform)) {
-        throw InvalidArgument("filter", term.toString, s"$transform does not take ${typeName(source)}")
+        throw InvalidArgument("filter", term.toString, s"$transform does not support ${typeName(source)}")
       }
       Term.Transformed(transform, source)
   }
@@ -62,7 +62,7 @@ final private class Bind(schema: Schema, caseSensitive: Boolean) {
       throw InvalidArgument(
         "filter column",
         schema.names(field.id),
-        s"It lies in ${schema.names(a.id)}, a list or map. Filter on a column outside of it"
+        s"It is inside of ${schema.names(a.id)}, a list or map. Filter on a column outside of it"
       )
     }
 
@@ -140,7 +140,11 @@ final private class Bind(schema: Schema, caseSensitive: Boolean) {
 
   private def place(p: Predicate, term: Term, value: Literal): Conversion =
     valueType(term).flatMap(LiteralConversion.place(value, _)).getOrElse(
-      throw InvalidArgument("filter", p.toString, s"$term is of type ${typeName(term)}, the value of ${value.dataType}")
+      throw InvalidArgument(
+        "filter",
+        p.toString,
+        s"$term has type ${typeName(term)}, but the value has type ${value.dataType}"
+      )
     )
 
   private def notNull(term: Term): Expression =
@@ -178,6 +182,6 @@ final private class Bind(schema: Schema, caseSensitive: Boolean) {
 
   private def mustBeText(p: Predicate, term: Term): Unit =
     if (!valueType(term).contains(StringType)) {
-      throw InvalidArgument("filter", p.toString, s"$term is of type ${typeName(term)}, and only strings have a prefix")
+      throw InvalidArgument("filter", p.toString, s"$term has type ${typeName(term)}, but only strings have a prefix")
     }
 }

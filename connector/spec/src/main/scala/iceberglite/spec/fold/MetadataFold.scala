@@ -62,7 +62,7 @@ final private[spec] case class MetadataFold(
     if (updatedMs < base.lastUpdatedMs - Snapshots.ClockToleranceMs) {
       throw ValidationFailed(
         s"The time of this commit, $updatedMs, is before the table's last update, ${base.lastUpdatedMs}. " +
-          "Set this machine's clock"
+          "Correct this machine's clock"
       )
     }
     val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = withoutIntermediates)

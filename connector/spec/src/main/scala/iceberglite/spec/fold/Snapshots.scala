@@ -11,16 +11,17 @@ private[spec] object Snapshots {
 
   def add(m: TableMetadata, s: Snapshot): TableMetadata = {
     def refuse(reason: String): Nothing = throw ValidationFailed(s"Cannot add snapshot ${s.snapshotId}: $reason")
-    if (m.snapshotsById.contains(s.snapshotId)) refuse("the table has one with this id")
-    if (s.snapshotId <= 0) refuse("ids are positive")
+    if (m.snapshotsById.contains(s.snapshotId)) refuse("the table already has one with this id")
+    if (s.snapshotId <= 0) refuse("its id must be positive")
     if (s.timestampMs < m.lastUpdatedMs - ClockToleranceMs) {
       refuse(
-        s"its time, ${s.timestampMs}, is before the table's last update, ${m.lastUpdatedMs}; set this machine's clock"
+        s"its time, ${s.timestampMs}, is before the table's last update, ${m.lastUpdatedMs}; correct this machine's " +
+          "clock"
       )
     }
     m.formatVersion match {
       case FormatVersion.V1 =>
-        if (s.sequenceNumber != 0) refuse(s"version 1 has no sequence numbers, and its is ${s.sequenceNumber}")
+        if (s.sequenceNumber != 0) refuse(s"version 1 has no sequence numbers, but it has ${s.sequenceNumber}")
       case FormatVersion.V2 | FormatVersion.V3 =>
         if (s.sequenceNumber <= m.lastSequenceNumber) {
           refuse(s"its sequence number ${s.sequenceNumber} is not above the table's last, ${m.lastSequenceNumber}")
@@ -68,7 +69,11 @@ private[spec] object Snapshots {
   def setRef(m: TableMetadata, name: String, ref: SnapshotRef, logTimeMs: Long): TableMetadata = {
     SnapshotRef.checked(name, ref)
     if (!m.snapshotsById.contains(ref.snapshotId)) {
-      throw NotFound("snapshot", ref.snapshotId.toString, s"${ref.kind.capitalize} $name needs one that the table has")
+      throw NotFound(
+        "snapshot",
+        ref.snapshotId.toString,
+        s"${ref.kind.capitalize} $name must refer to a snapshot of the table"
+      )
     }
     val next = m.copy(refs = m.refs.updated(name, ref))
     if (name != Main || m.currentSnapshotId.contains(ref.snapshotId)) next

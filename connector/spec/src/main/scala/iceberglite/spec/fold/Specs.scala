@@ -36,14 +36,14 @@ private[fold] object Specs {
 
   private def check(m: TableMetadata, spec: PartitionSpec): Unit = {
     repeated(spec.fields.map(_.name)).foreach { name =>
-      throw ValidationFailed(s"Two partition fields are called $name; give one another name")
+      throw ValidationFailed(s"Two partition fields have the name $name; rename one of them")
     }
     repeated(spec.fields.map(_.fieldId)).foreach { id =>
       throw ValidationFailed(s"Two partition fields have the id $id")
     }
     spec.fields.filter(_.transform != Void).foreach { f =>
       f.sourceIds.filterNot(id => m.schemas.exists(_.byId.contains(id))).foreach { id =>
-        throw ValidationFailed(s"Partition field ${f.name} is made from field $id, which no schema of the table has")
+        throw ValidationFailed(s"Partition field ${f.name} uses field $id, which no schema of the table has")
       }
     }
     if (m.formatVersion == FormatVersion.V1) checkSequential(spec) else spec.fields.foreach(checkCollision(m, _))
@@ -66,7 +66,7 @@ private[fold] object Specs {
     val same = known.exists(k => k.sameValues(field) || (k.sourceIds == field.sourceIds && isVoid(k, field)))
     if (known.nonEmpty && !same) {
       throw ValidationFailed(
-        s"Partition field ${field.name} has the id ${field.fieldId}, which stands for ${known.head.name} " +
+        s"Partition field ${field.name} has the id ${field.fieldId}, which belongs to ${known.head.name} " +
           s"(${known.head.transform} of field ${known.head.sourceId})"
       )
     }

@@ -29,7 +29,10 @@ final private[spec] case class ViewFold(
     case AssignUuid(uuid) => changed(ViewFold.assignUuid(_, uuid))
     case UpgradeFormatVersion(version) =>
       if (version.number > ViewMetadata.FormatNumber) {
-        throw Unsupported(s"view format version $version", s"The only one is ${ViewMetadata.FormatNumber}")
+        throw Unsupported(
+          s"view format version $version",
+          s"The only supported version is ${ViewMetadata.FormatNumber}"
+        )
       }
       this
     case AddSchema(schema, _) => addSchema(schema)
@@ -59,7 +62,7 @@ final private[spec] case class ViewFold(
       throw NotFound("schema", schemaId.toString, "Add it before a version of the view that uses it")
     }
     version.dialects.diff(version.dialects.distinct).headOption.foreach { dialect =>
-      throw ValidationFailed(s"A version of a view has one query for each dialect, and this one has two for $dialect")
+      throw ValidationFailed(s"A version of a view has one query for each dialect, but this one has two for $dialect")
     }
     val bound = version.copy(schemaId = schemaId)
     metadata.versions.find(_.sameDefinition(bound)) match {
@@ -120,7 +123,9 @@ private[spec] object ViewFold {
 
   private def assignUuid(m: ViewMetadata, uuid: UUID): ViewMetadata = m.uuid match {
     case Some(other) if other != uuid =>
-      throw ValidationFailed(s"Cannot give view ${m.location} the UUID $uuid: it has $other, which never changes")
+      throw ValidationFailed(
+        s"Cannot set the UUID of view ${m.location} to $uuid: it is $other, and a UUID never changes"
+      )
     case _ => m.copy(uuid = Some(uuid))
   }
 
@@ -129,7 +134,7 @@ private[spec] object ViewFold {
     val lost = before.dialects.diff(m.currentVersion.dialects)
     if (lost.nonEmpty && !m.properties.get(ViewMetadata.DropDialectProperty).exists(_.equalsIgnoreCase("true"))) {
       throw ValidationFailed(
-        s"The view at ${m.location} would lose its query in ${lost.mkString(", ")}. Give it one, or set the property " +
+        s"The view at ${m.location} would lose its query in ${lost.mkString(", ")}. Add one, or set the property " +
           s"${ViewMetadata.DropDialectProperty} to true"
       )
     }
@@ -154,7 +159,7 @@ private[spec] object ViewFold {
       Try(text.trim.toInt).toOption.filter(_ > 0).getOrElse(throw InvalidArgument(
         s"view property ${ViewMetadata.HistorySizeProperty}",
         text,
-        "It must be a number above 0"
+        "It must be a positive number"
       ))
     }
 }

@@ -158,7 +158,7 @@ object ContentFileJson {
   private def byColumn[A](json: JsonValue)(read: JsonValue => A): Map[Int, A] = {
     val (keys, values) = (json(Keys).map(_.int), json(Values).map(read))
     if (keys.size != values.size) json.fail(s"There are ${keys.size} keys and ${values.size} values")
-    json.unique(keys)(id => s"Column $id stands there twice")
+    json.unique(keys)(id => s"Column $id occurs twice")
     keys.zip(values).toMap
   }
 

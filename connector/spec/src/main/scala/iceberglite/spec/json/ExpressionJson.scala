@@ -114,7 +114,7 @@ object ExpressionJson extends JsonFormat[Expression] {
     ): PrimitiveType = term match {
       case Term.Transformed(transform, of) =>
         val source = valueType(json, of, types)
-        if (!transform.canTransform(source)) json.fail(s"$transform does not take $source")
+        if (!transform.canTransform(source)) json.fail(s"$transform does not support the type $source")
         transform.resultType(source)
       case Term.Named(name) =>
         val found =
@@ -125,7 +125,7 @@ object ExpressionJson extends JsonFormat[Expression] {
           case Some(nested: NestedType) => json.fail(s"Column $name is a $nested, which has no single value")
           case None => json.fail(s"There is no column $name")
         }
-      case Term.Bound(field, _) => json.fail(s"$field is not written in JSON")
+      case Term.Bound(field, _) => json.fail(s"$field cannot be written in JSON")
     }
   }
 

@@ -21,7 +21,7 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
 
   private def document(first: JsonToken): JsonTree = {
     val tree = part(first)
-    if (Option(parser.nextToken()).isDefined) fail(s"It is not JSON: more follows after its end, at $line")
+    if (Option(parser.nextToken()).isDefined) fail(s"It is not JSON: there is text after its end, at $line")
     tree
   }
 
@@ -67,7 +67,7 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
     val read = Members(util.Arrays.copyOfRange(keys, start, size), util.Arrays.copyOfRange(values, start, size))
     size = start
     // Two readers might take its two values differently.
-    repeated(read.keys).foreach(key => fail(s"The key $key stands twice in the object that ends at $line"))
+    repeated(read.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $line"))
     read
   }
 

@@ -101,7 +101,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
   /** A long that is not negative. */
   private[json] def count(key: String): Long = {
     val value = long(key)
-    if (value < 0) apply(key).fail(s"It must be 0 or more, and is $value")
+    if (value < 0) apply(key).fail(s"It must be 0 or more, but is $value")
     value
   }
 

@@ -123,5 +123,5 @@ object RestAnswerJson {
   /** Messages about what may hold a secret show nothing of it. */
   private def secret[A](file: String, path: String)(read: => A): A =
     try read
-    catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "It is not as the protocol has it") }
+    catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "It does not follow the protocol") }
 }

@@ -18,7 +18,7 @@ object ScanTaskJson extends JsonFormat[ScanTask] {
   private val Length = "length"
 
   override def read(json: JsonValue): ScanTask = {
-    json.optional(TaskType).filter(_.lowerCase != FileScanTask).foreach(t => t.fail(s"It is no $FileScanTask"))
+    json.optional(TaskType).filter(_.lowerCase != FileScanTask).foreach(t => t.fail(s"It is not a $FileScanTask"))
     val schema = SchemaJson.read(json(Schema))
     val spec = PartitionSpecJson.read(json(Spec))
     val files = new ContentFileJson(Map(spec.specId -> spec), schema)

@@ -73,7 +73,7 @@ private[json] object SharedUpdates {
     if (json.int < FormatVersion.all.head.number) json.fail(s"There is no version ${json.int}")
     throw Unsupported(
       s"an upgrade to format version ${json.int}",
-      s"This release handles versions ${FormatVersion.all.mkString(", ")}"
+      s"This release supports versions ${FormatVersion.all.mkString(", ")}"
     )
   }
 

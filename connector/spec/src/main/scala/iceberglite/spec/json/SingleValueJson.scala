@@ -41,7 +41,7 @@ object SingleValueJson {
         FixedLiteral(parsed(s"hexadecimal string of $length bytes", bytes(json.string).filter(_.remaining == length)))
       case BinaryType => BinaryLiteral(parsed("hexadecimal string", bytes(json.string)))
       case UnknownType | VariantType | _: GeometryType | _: GeographyType =>
-        json.fail(s"The only default of type $valueType is null")
+        json.fail(s"The default of type $valueType must be null")
     }
   }
 

@@ -44,11 +44,11 @@ private[json] object TableMetadataCheck {
       what: String
   ): Unit = sources.foreach { id =>
     schema.byId.get(id) match {
-      case None => at(json, key).fail(s"Field $id, which $what is made from, is not in the current schema")
+      case None => at(json, key).fail(s"Field $id, the source of $what, is not in the current schema")
       case Some(NestedField(_, _, nested: NestedType, _, _, _, _)) =>
-        at(json, key).fail(s"Field $id, which $what is made from, is a $nested: only primitive values make one")
+        at(json, key).fail(s"Field $id, the source of $what, is a $nested; sources must be primitive")
       case Some(f) if sources.size == 1 && !transform.canTransform(f.fieldType) =>
-        at(json, key).fail(s"Field $id, which $what is made from, is a ${f.fieldType}, and $transform takes none")
+        at(json, key).fail(s"Field $id, the source of $what, is a ${f.fieldType}, which $transform does not support")
       case Some(_) => ()
     }
   }
@@ -62,7 +62,9 @@ private[json] object TableMetadataCheck {
           m.lastSequenceNumber
       )
       for (first <- s.firstRowId; added <- s.addedRows if first + added < 0) {
-        at(json, Key.Snapshots).fail(s"Snapshot ${s.snapshotId} takes $added row ids from $first on, too many")
+        at(json, Key.Snapshots).fail(
+          s"Snapshot ${s.snapshotId} assigns $added row ids from $first on, which is too many"
+        )
       }
     }
     m.currentSnapshotId.filterNot(ids.contains(_)).foreach { id =>

@@ -57,7 +57,7 @@ private[json] object TableMetadataReader {
     if (number < FormatVersion.all.head.number) json(Key.Version).fail(s"There is no version $number")
     FormatVersion.all.find(_.number == number).getOrElse(throw Unsupported(
       s"table format version $number in ${json.source}",
-      s"This release handles versions ${FormatVersion.all.mkString(", ")}; use a newer one for this table"
+      s"This release supports versions ${FormatVersion.all.mkString(", ")}; use a later release for this table"
     ))
   }
 
@@ -129,7 +129,7 @@ private[json] object TableMetadataReader {
     val taken = snapshots.iterator
       .flatMap(s => s.firstRowId.map(_ + s.addedRows.getOrElse(0L))).foldLeft(0L)(_ max _)
     json.optional(Key.NextRowId).fold(taken) { next =>
-      if (next.long < 0) next.fail(s"It must be 0 or more, and is ${next.long}")
+      if (next.long < 0) next.fail(s"It must be 0 or more, but is ${next.long}")
       math.max(next.long, taken)
     }
   }

@@ -51,7 +51,7 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private def checkVersion(json: JsonValue): Unit =
     if (json.int > ViewMetadata.FormatNumber) throw Unsupported(
       s"view format version ${json.int} in ${json.source}",
-      s"This release handles version ${ViewMetadata.FormatNumber}; use a newer one for this view"
+      s"This release supports version ${ViewMetadata.FormatNumber}; use a later release for this view"
     )
     else if (json.int < ViewMetadata.FormatNumber) json.fail(s"There is no version ${json.int}")
 

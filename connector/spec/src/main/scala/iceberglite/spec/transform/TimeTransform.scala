@@ -83,7 +83,7 @@ abstract private[transform] class TimeTransform(override val name: String) exten
     case TimestampTzLiteral(micros) => micros
     case TimestampNsLiteral(nanos) => DateTime.microsFromNanos(nanos)
     case TimestampTzNsLiteral(nanos) => DateTime.microsFromNanos(nanos)
-    case other => throw InvalidArgument(s"$name transform", other.toString, "It takes dates and timestamps")
+    case other => throw InvalidArgument(s"$name transform", other.toString, "It supports dates and timestamps")
   }
 
   /** The number in a partition value. */

@@ -107,7 +107,11 @@ final case class Truncate(width: Int) extends Transform {
     case DecimalLiteral(v) => DecimalLiteral(new BigDecimal(ofUnscaled(v.unscaledValue), v.scale))
     case StringLiteral(v) => cut(v)
     case BinaryLiteral(v) => BinaryLiteral(ofBytes(v))
-    case other => throw InvalidArgument("truncate source", other.toString, s"The type ${other.dataType} has no width")
+    case other => throw InvalidArgument(
+      "truncate source",
+      other.toString,
+      s"Values of type ${other.dataType} cannot be truncated"
+    )
   }
 
   private def atMost(field: Term, v: Literal): Expression =

@@ -58,7 +58,7 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
       case asked => throw InvalidArgument(
           "read options",
           asked.toString,
-          s"$name already stands for a state of the table, ${travel.selector}; leave one of them out"
+          s"$name already selects a state of the table, ${travel.selector}; remove one of them"
         )
     }
     val range = CommitRange.of(now.metadata, state, RangeOptions.of(options))
@@ -85,7 +85,7 @@ object ChangelogTable {
     CommitScan.columns.map(_.name).find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
       throw Unsupported(
         s"$table of a table with a column $name",
-        "The changelog has a column of that name; rename the table's"
+        "The changelog has a column with this name; rename the column of the table"
       )
     }
     schema

@@ -26,7 +26,7 @@ object CommitRange {
       case state => throw InvalidArgument(
           "read options",
           s"${options.end.option} of ${state.selector}",
-          "The state is the end of what is read; leave it out, or the end-snapshot-id or end-timestamp"
+          "The state is the end of the range; remove it, or remove end-snapshot-id or end-timestamp"
         )
     }
     SnapshotRange.of(table, travel.snapshot(table), branch, options.start, options.end)

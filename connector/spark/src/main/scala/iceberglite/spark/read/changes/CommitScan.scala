@@ -25,8 +25,8 @@ private[read] object CommitScan {
 
     override def description: String = s"appends of $range" + (IncrementalScan.leftOut(range) match {
       case 0 => ""
-      case 1 => ", 1 other commit left out"
-      case n => s", $n other commits left out"
+      case 1 => ", 1 other commit skipped"
+      case n => s", $n other commits skipped"
     })
   }
 

@@ -9,7 +9,7 @@ object RepeatedIdentifier {
 
   /** @param values of the columns. @throws ValidationFailed always */
   def refuse(columns: UTF8String, values: UTF8String, snapshotId: Long): UTF8String = throw ValidationFailed(
-    s"Snapshot $snapshotId changed several rows with the same identifier ($columns) = $values, so nobody can tell " +
-      "which was updated to which. Choose identifier_columns that are unique, or set compute_updates to false"
+    s"Snapshot $snapshotId changed several rows with the same identifier ($columns) = $values, so it is unclear " +
+      "which row was updated to which. Choose identifier_columns that are unique, or set compute_updates to false"
   )
 }

@@ -137,7 +137,7 @@ private[orc] class OrcFixed(inner: BytesColumnVector, length: Int, dataType: Dat
   override def getBinary(rowId: Int): Array[Byte] = {
     val value = super.getBinary(rowId)
     if (value != null && value.length != length) {
-      throw damaged(s"A value of ${value.length} bytes where each has $length")
+      throw damaged(s"A value has ${value.length} bytes, but must have $length")
     }
     value
   }

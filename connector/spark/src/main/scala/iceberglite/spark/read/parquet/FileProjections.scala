@@ -67,27 +67,27 @@ final private[read] class FileProjections(
       case Left(missing) => throw unreadable(
           task,
           s"It has no column ${(path.init ++ missing).mkString(".")} (field id ${field.id}), which the table requires and which has no " +
-            "default. If the file was imported and holds no field ids, set the table property " +
+            "default. If the file was imported and has no field ids, set the table property " +
             TableProperty.NameMappingDefault.key
         )
     }
 
   private def mismatch(task: FileTask)(name: String, file: ParquetType, wanted: Type): Throwable = unreadable(
     task,
-    s"Its column $name is ${file.toString.replaceAll("\\s+", " ")}, which is no $wanted, as the table says. " +
-      "Rewrite the file with the table's type, or leave the column out of the query"
+    s"Its column $name is ${file.toString.replaceAll("\\s+", " ")}, but the table has $wanted. " +
+      "Rewrite the file with the table's type, or remove the column from the query"
   )
 
   private def damaged(task: FileTask)(name: String, reason: String): Throwable = unreadable(
     task,
-    s"A value of its column $name is no variant: $reason. Leave the column out of the query, or restore the file"
+    s"A value of its column $name is not a variant: $reason. Remove the column from the query, or restore the file"
   )
 
   /** @param column as the file calls it */
   def undecodable(task: FileTask)(column: String, encoding: Encoding): Throwable = unreadable(
     task,
-    s"Its column $column has values in the encoding $encoding, which cannot be decoded here. Rewrite the file with " +
-      "another encoding, or leave the column out of the query"
+    s"Its column $column has values in the encoding $encoding, which is not supported. Rewrite the file with " +
+      "another encoding, or remove the column from the query"
   )
 
   private def unreadable(task: FileTask, reason: String): UnreadableFile =

@@ -80,7 +80,7 @@ private[avro] object AvroRow {
         case StringType | UuidType | FixedType(_) | BinaryType | _: GeometryType | _: GeographyType =>
           bytesLeaf(input, t, name, counted)
         case UnknownType | VariantType =>
-          throw Unsupported(s"writing column $name of type $t", "Leave it out of the table")
+          throw Unsupported(s"writing column $name of type $t", "Remove the column from the table")
       }
     }
 

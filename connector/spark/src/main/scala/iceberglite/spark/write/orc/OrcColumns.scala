@@ -110,7 +110,7 @@ private[orc] object OrcColumns {
         case StringType | UuidType | FixedType(_) | BinaryType | _: GeometryType | _: GeographyType =>
           bytesLeaf(input, t, vector.asInstanceOf[BytesColumnVector], name, counted)
         case UnknownType | VariantType =>
-          throw Unsupported(s"writing column $name of type $t", "Leave it out of the table")
+          throw Unsupported(s"writing column $name of type $t", "Remove the column from the table")
       }
     }
 

@@ -143,7 +143,7 @@ private[parquet] object RowShredder {
       case FixedType(_) => new FixedLeaf(column, id, name, optional)
       case BinaryType | _: GeometryType | _: GeographyType => new BinaryLeaf(column, id, name, optional)
       case UnknownType | VariantType =>
-        throw Unsupported(s"writing column $name of type $t", "Leave it out of the table")
+        throw Unsupported(s"writing column $name of type $t", "Remove the column from the table")
     }
   }
 }

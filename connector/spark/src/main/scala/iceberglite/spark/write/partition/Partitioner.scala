@@ -33,7 +33,10 @@ private[write] object Partitioner {
    */
   def of(spec: PartitionSpec, input: Vector[InputField]): Partitioner = {
     if (spec.hasUnknownTransform) {
-      throw Unsupported(s"writing with the partition spec $spec", "It has a transform that only a newer release knows")
+      throw Unsupported(
+        s"writing with the partition spec $spec",
+        "It has a transform that only a later release supports"
+      )
     }
     new Partitioner(spec.fields.map { field =>
       if (field.sourceIds.size != 1) {
@@ -50,7 +53,7 @@ private[write] object Partitioner {
         val access = accessTo(path)
         path.last.field.fieldType match {
           case t: PrimitiveType => new RowTransforms(name, t, path.last.dataType, access).of(field.transform)
-          case t => throw Unsupported(s"partitioning by column $name, a $t", "Partition by a column with plain values")
+          case t => throw Unsupported(s"partitioning by column $name, a $t", "Partition by a column with single values")
         }
       case None => PartitionColumn.AlwaysNull
     }

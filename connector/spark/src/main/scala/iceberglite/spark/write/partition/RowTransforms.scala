@@ -128,7 +128,11 @@ final private[write] class RowTransforms(
   private def literalOf(row: InternalRow, i: Int): Literal =
     if (source == UuidType) UuidLiteral(uuid(row, i))
     else SparkValues.fromSpark(row.get(i, dataType), source).getOrElse(
-      throw InvalidArgument(s"value of column $column", String.valueOf(row.get(i, dataType)), s"It is no $source")
+      throw InvalidArgument(
+        s"value of column $column",
+        String.valueOf(row.get(i, dataType)),
+        s"It is not a value of type $source"
+      )
     )
 }
 
@@ -155,6 +159,6 @@ private[write] object RowTransforms {
     case TimestampTzType => n => TimestampTzLiteral(n)
     case TimestampNsType => n => TimestampNsLiteral(n)
     case TimestampTzNsType => n => TimestampTzNsLiteral(n)
-    case other => throw InvalidArgument("type of a partition field", other.toString, "Its values are no numbers")
+    case other => throw InvalidArgument("type of a partition field", other.toString, "Its values are not numbers")
   }
 }

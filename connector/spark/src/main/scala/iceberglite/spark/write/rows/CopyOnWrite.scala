@@ -88,7 +88,8 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
 
   private def withoutLineage: Unsupported = Unsupported(
     s"${statement.command} of ${statement.table.name} by copy-on-write without the extensions",
-    "Rows of version 3 keep their ids, which Spark alone would lose: add iceberglite.spark.SparkSessionExtensions to " +
+    "Rows of version 3 tables keep their ids, but Spark alone would lose them: add " +
+      "iceberglite.spark.SparkSessionExtensions to " +
       s"spark.sql.extensions, or set write.${statement.command.toString.toLowerCase}.mode to merge-on-read"
   )
 

@@ -143,7 +143,7 @@ final private[spark] class RowLevelStatement(
     hidden.foreach { column =>
       throw Unsupported(
         s"$command of ${table.name}, whose column $column hides the metadata column of that name",
-        s"Give it another name: ALTER TABLE ${table.name} RENAME COLUMN `$column` TO ..."
+        s"Rename the column: ALTER TABLE ${table.name} RENAME COLUMN `$column` TO ..."
       )
     }
   }

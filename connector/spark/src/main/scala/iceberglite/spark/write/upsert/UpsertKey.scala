@@ -42,7 +42,7 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
     val found = narrowed(input)
     def in(fields: Vector[InputField]): Vector[Int] = fields.flatMap(f => f.field.id +: in(f.parts))
     fields.find(f => !in(found).contains(f.id)).foreach { f =>
-      throw NotFound("column", schema.names(f.id), "It is of the upsert's key: add it to the rows")
+      throw NotFound("column", schema.names(f.id), "It is a key column of the upsert: add it to the rows")
     }
     found
   }
@@ -91,7 +91,7 @@ private[upsert] object UpsertKey {
       case None => throw InvalidArgument(
           "write option upsert",
           "true",
-          s"${table.name} has no identifier fields: name columns by the option upsert-keys, or say ALTER TABLE ... " +
+          s"${table.name} has no identifier fields: set the option upsert-keys, or run ALTER TABLE ... " +
             "SET IDENTIFIER FIELDS"
         )
     }
@@ -104,7 +104,7 @@ private[upsert] object UpsertKey {
       throw InvalidArgument("key of an upsert", schema.names(field.id), s"$why. Choose another column")
     schema.ancestors(field.id).map(_.fieldType).foreach {
       case _: StructType => ()
-      case _ => refuse("It is inside of a list or map, of which a row has many values")
+      case _ => refuse("It is inside of a list or map, which has many values in a row")
     }
     field.fieldType match {
       case FloatType | DoubleType => refuse(s"It is a ${field.fieldType}, which deletes cannot compare for equality")

@@ -70,9 +70,11 @@ private[write] object UpsertPlan {
   private def markOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
     def refuse(why: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, why)
     val at = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
-    if (at < 0) throw NotFound("column", name, s"Those of the rows are ${schema.fieldNames.mkString(", ")}")
-    if (schema(at).dataType != BooleanType) refuse(s"It is a ${schema(at).dataType.sql}, and must be a BOOLEAN")
-    if (table.schema.find(name, caseSensitive).isDefined) refuse("The table has a column of that name; rename the mark")
+    if (at < 0) throw NotFound("column", name, s"The columns of the rows are ${schema.fieldNames.mkString(", ")}")
+    if (schema(at).dataType != BooleanType) refuse(s"It is a ${schema(at).dataType.sql}, but must be a BOOLEAN")
+    if (table.schema.find(name, caseSensitive).isDefined) refuse(
+      "The table has a column with this name; rename the column of the rows"
+    )
     at
   }
 

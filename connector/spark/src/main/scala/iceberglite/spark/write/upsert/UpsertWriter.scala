@@ -92,8 +92,8 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
     val key = keyOf(row)
     spelt.foreach(requireSpelling(key, _))
     if (last != null && last == key) throw ValidationFailed(
-      s"Cannot upsert into $table: two of the rows have the key ${describe(row)}, and which of them is the newer " +
-        "nobody can tell. Leave one of them out"
+      s"Cannot upsert into $table: two of the rows have the key ${describe(row)}, and it is unclear which row is " +
+        "newer. Remove one of them"
     )
     if (last == null) last = key.copy() else last.copyFrom(key)
   }
@@ -102,7 +102,8 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
     val text = key.getUTF8String(ordinal)
     keys(ordinal).spelling.filterNot(_.fits(text)).foreach { spelling =>
       throw ValidationFailed(
-        s"Cannot upsert into $table by ${keys(ordinal).name} = '$text', which would not meet the same value in the table: " +
+        s"Cannot upsert into $table by ${keys(ordinal).name} = '$text', which would not match the same value in the " +
+          "table: " +
           spelling.remedy(keys(ordinal).name)
       )
     }

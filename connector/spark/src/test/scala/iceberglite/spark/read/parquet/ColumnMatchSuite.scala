@@ -84,7 +84,7 @@ class ColumnMatchSuite extends AnyFunSuite {
 
   test("a column of another type than the table's is refused with both types") {
     val error = intercept[UnreadableFile](twoInts.read(required(1, "a", StringType)))
-    assert(error.getMessage.contains("column a is required int32 a = 1, which is no string"))
+    assert(error.getMessage.contains("column a is required int32 a = 1, but the table has string"))
   }
 
   test(

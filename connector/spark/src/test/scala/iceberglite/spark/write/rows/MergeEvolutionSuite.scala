@@ -187,7 +187,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT 1L AS id, 1 AS n, 2 AS n) s ON t.id = s.id " +
         "WHEN NOT MATCHED THEN INSERT *"
     ))
-    assert(messages(error).contains("It has 2 of that name; leave one in"))
+    assert(messages(error).contains("The source has 2 columns with this name; keep one"))
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
@@ -202,7 +202,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       loaded.manageSnapshots().createTag("x", loaded.currentSnapshot.snapshotId).commit()
       val merge = s"USING (SELECT id, n + 1 AS n FROM $t.tag_x) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = s.n"
       val error = intercept[Exception](sql(s"MERGE INTO $t t $merge"))
-      assert(messages(error).contains("its columns have changed since the statement was read. Run it again"))
+      assert(messages(error).contains("its columns changed after the statement was analyzed. Run it again"))
       sql(s"MERGE INTO $t t $merge")
       assert(rows(s"SELECT n, c FROM $t WHERE id = 100").map(_.toString) == Seq("[101,7]"))
     }

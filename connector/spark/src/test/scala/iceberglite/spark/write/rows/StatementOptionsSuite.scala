@@ -83,7 +83,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       assert(count(s"$t.branch_b", "id < 10 AND n IS NULL") == 10 && count(s"$t.branch_b", "n = 1000") == 1)
       sql(s"DELETE FROM $t.branch_b WITH ('branch' = 'b')")
       assert(count(s"$t.branch_b") == 0 && count(t) == 1000 && count(t, "n IS NULL OR n = 1000") == 0)
-      assert(refused(s"DELETE FROM $t.branch_b WITH ('branch' = 'c') WHERE id = 1").contains("leave one of them out"))
+      assert(refused(s"DELETE FROM $t.branch_b WITH ('branch' = 'c') WHERE id = 1").contains("remove one of them"))
       assert(refused(s"DELETE FROM $t WITH ('branch' = 'c') WHERE id = 1").contains("Branch not found: c"))
     }
 
@@ -110,7 +110,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(refused(s"DELETE FROM $t WITH ('isolation-level' = 'none')").contains("serializable, snapshot"))
     assert(refused(s"DELETE FROM $t WITH ('statement-retries' = -1)").contains("expected the value"))
     assert(refused(s"DELETE FROM $t WITH ('statement-retries' = '-1')").contains("It must be 0 to"))
-    assert(refused(s"DELETE FROM $t WITH ('snapshot-property.' = '1')").contains("A key for the snapshot's summary"))
+    assert(refused(s"DELETE FROM $t WITH ('snapshot-property.' = '1')").contains("a key for the snapshot summary"))
     assert(count(t) == 1000 && count(s"$t.snapshots") == 1)
   }
 
@@ -121,7 +121,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     Seq("()", "('a' = )", "('a' = 'b'", "('a' = 'b' 'c' = 'd')").foreach { list =>
       assert(refused(s"DELETE FROM $t WITH $list").contains("Syntax error at or near"), list)
     }
-    assert(refused(s"DELETE FROM $t.files WITH ('branch' = 'b')").contains("leave WITH (...) out"))
+    assert(refused(s"DELETE FROM $t.files WITH ('branch' = 'b')").contains("remove WITH (...)"))
     Seq(
       s"DELETE FROM lite.$ns.gone WITH ('statement-retries' = 2)",
       s"DELETE FROM lite.$ns.gone WITH ('branch' = 'b')",

@@ -157,15 +157,15 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     refused("cannot be compared", "upsert-keys" -> "l")()
     refused("inside of a list", "upsert-keys" -> "l.element")()
     refused("zz", "upsert-keys" -> "zz")()
-    refused("names of columns", "upsert-keys" -> "id,,v")()
+    refused("list of column names", "upsert-keys" -> "id,,v")()
     refused("upsert-keys", "upsert-kes" -> "id")()
-    refused("Those of the rows are", "upsert-keys" -> "id", "upsert-delete-column" -> "gone")()
+    refused("The columns of the rows are", "upsert-keys" -> "id", "upsert-delete-column" -> "gone")()
     refused("must be a BOOLEAN", "upsert-keys" -> "id", "upsert-delete-column" -> "v")()
     refused("Append the rows")(rows.writeTo(t).option("upsert-keys", "id").overwritePartitions())
     val v1 = newUpserted("id INT", 1)
     refused("Tables of version 1 have no delete files")(upsert(v1, rows.select("id"), "upsert-keys" -> "id"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
-    refused("It is of the upsert's key")(upsert(t, rows.drop("id"), "upsert-keys" -> "id"))
+    refused("It is a key column of the upsert")(upsert(t, rows.drop("id"), "upsert-keys" -> "id"))
   }
 
   test("deletes reach rows of other partitions and of other specs") {

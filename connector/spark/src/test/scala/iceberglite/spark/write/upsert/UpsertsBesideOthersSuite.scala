@@ -69,6 +69,6 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
   test("an upsert that says it is none is refused") {
     val t = made("k INT, v INT")
     val error = intercept[Exception](upsert(t, "SELECT 1 AS k, 1 AS v", "upsert" -> "false"))
-    assert(messages(error).contains("upsert-keys is of an upsert; leave one of them out"))
+    assert(messages(error).contains("upsert-keys applies only to upserts; remove one of them"))
   }
 }
