@@ -1,4 +1,4 @@
-"""Calling procedures: values of Python as constants of SQL, so that it works the same through Spark Connect."""
+"""Calls of procedures. Python values become SQL constants, so that calls also work with Spark Connect."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
 def call(spark: SparkSession, procedure: str, table: str, arguments: Mapping[str, object]) -> list[Row]:
-    """Run a procedure of the catalog that a table is in.
+    """Run a procedure of the catalog that contains a table.
 
     Args:
         spark: a session with the SQL extensions and the catalog.
-        procedure: its name, without the catalog.
+        procedure: the name of the procedure, without the catalog.
         table: the table's name as in SQL.
-        arguments: values by the procedure's parameter names; None stands for one that is not given.
+        arguments: values by parameter name; None means that the argument is omitted.
 
     Raises:
-        pyspark.errors.AnalysisException: what was asked for cannot be.
-        TypeError: a value of a type that SQL has no constant of here.
+        pyspark.errors.AnalysisException: the procedure or an argument is not valid.
+        TypeError: a value has a type that cannot be written as an SQL constant.
     """
     given = {"table": table, **{name: value for name, value in arguments.items() if value is not None}}
     text = ", ".join(f"{name} => {literal(value)}" for name, value in given.items())
@@ -33,7 +33,7 @@ def call(spark: SparkSession, procedure: str, table: str, arguments: Mapping[str
 
 
 def catalog_of(spark: SparkSession, table: str) -> str:
-    """Return the catalog that a table's name stands in: its first part if that is a catalog, else the current one."""
+    """Return the catalog of a table name: its first part if that is a catalog, else the current catalog."""
     parts = name_parts(table)
     first = parts[0]
     named = len(parts) > 1 and (first == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{first}", None))
@@ -41,7 +41,7 @@ def catalog_of(spark: SparkSession, table: str) -> str:
 
 
 def literal(value: object) -> str:
-    """Return a value as a constant of SQL."""
+    """Return a value as an SQL constant."""
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     if isinstance(value, int):
@@ -52,14 +52,14 @@ def literal(value: object) -> str:
         return f"map({', '.join(literal(part) for pair in value.items() for part in pair)})"
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
         return f"array({', '.join(literal(element) for element in value)})"
-    raise TypeError(f"Cannot write {value!r} as a constant of SQL; give a str, int, datetime, list or dict")
+    raise TypeError(f"Cannot write {value!r} as an SQL constant; use a str, int, datetime, list or dict")
 
 
 def name_parts(name: str) -> list[str]:
-    """Cut a name at its dots, but for those inside of backticks."""
+    """Split a name at its dots, except those inside of backticks."""
     return [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)] or [name]
 
 
 def identifier(name: str) -> str:
-    """Return a part of a name in backticks."""
+    """Return a part of a name, quoted with backticks."""
     return "`" + name.replace("`", "``") + "`"

@@ -1,4 +1,4 @@
-"""Statements that change rows, and what they have done."""
+"""Statements that change rows, and their results."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _COPIED = (f"{_MERGE}copied", f"{_UPDATE}copied-rows", f"{_DELETE}copied-rows")
 
 @dataclass(frozen=True)
 class RowChanges:
-    """What a statement has done to the rows of its table.
+    """The numbers of rows that a statement changed.
 
     Attributes:
-        inserted: rows that are new.
-        updated: rows that have new values.
-        deleted: rows that are gone; None where nobody counted them: a copy-on-write DELETE with a subquery, or a MERGE
-            whose only action on matched rows is a DELETE without a condition, from files with position deletes or
-            equality deletes.
-        copied: rows that copy-on-write wrote again as they were.
-        snapshot_id: the statement's snapshot; None where there was nothing to change.
+        inserted: rows that were inserted.
+        updated: rows that were updated.
+        deleted: rows that were deleted; None if they were not counted: for a copy-on-write DELETE with a subquery, or
+            a MERGE whose only action on matched rows is a DELETE without a condition, from files with position
+            deletes or equality deletes.
+        copied: rows that copy-on-write rewrote unchanged.
+        snapshot_id: the statement's snapshot; None if the statement changed nothing.
     """
 
     inserted: int = 0
@@ -40,25 +40,25 @@ class RowChanges:
 
 
 def expression(text: str, what: str = "condition") -> str:
-    """Return SQL for a place within a statement: a comment at its end ends there too.
+    """Return SQL to embed in a statement, with a line break that ends a trailing comment.
 
     Raises:
-        TypeError: it is no text, and what Python's value is in SQL depends on the column.
+        TypeError: the value is not a str; the SQL form of a Python value would depend on the column.
     """
     if not isinstance(text, str):
-        raise TypeError(f"Give SQL as text for the {what}, such as \"DATE '2026-01-01'\", and no {type(text).__name__}")
+        raise TypeError(f"Pass SQL as a str for the {what}, such as \"DATE '2026-01-01'\", not {type(text).__name__}")
     return f"{text}\n"
 
 
 def expressions(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the values, each as SQL for a place within a statement.
+    """Return the values, each as SQL to embed in a statement.
 
     Raises:
-        TypeError: a value is no text.
-        ValueError: there are none.
+        TypeError: a value is not a str.
+        ValueError: `values` is empty.
     """
     if not values:
-        raise ValueError("Give a value for at least one column")
+        raise ValueError("Specify a value for at least one column")
     return {column: expression(value, f"value of {column}") for column, value in values.items()}
 
 
@@ -68,18 +68,18 @@ def assignments(values: Mapping[str, str]) -> str:
 
 
 def run(spark: SparkSession, table: str, before: str, after: str, options: Mapping[str, str]) -> RowChanges:
-    """Run a statement and tell what it has done, by the summary of the snapshot that carries its id.
+    """Run a statement and return its changes, from the summary of the snapshot that has its id.
 
     Args:
         spark: a session with the SQL extensions and the catalog.
         table: the table's name as in SQL.
-        before: the statement up to the table's name.
-        after: what follows the options.
-        options: of the statement.
+        before: the part of the statement before the table's name.
+        after: the part of the statement after its options.
+        options: options of the statement.
 
     Raises:
-        pyspark.errors.AnalysisException: what was asked for cannot be.
-        pyspark.errors.ParseException: text that is not SQL, or a session without the extensions.
+        pyspark.errors.AnalysisException: the statement is not valid for this table.
+        pyspark.errors.ParseException: the text is not valid SQL, or the session lacks the extensions.
     """
     statement = str(uuid.uuid4())
     given = {**options, "snapshot-property.statement-id": statement}
@@ -90,7 +90,7 @@ def run(spark: SparkSession, table: str, before: str, after: str, options: Mappi
 
 
 def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
-    """Find the snapshot of a statement; a branch's snapshots stand with those of its table."""
+    """Find the snapshot of a statement. Snapshots of a branch are listed with those of its table."""
     *parts, last = name_parts(table)
     full = table if parts else f"{spark.catalog.currentDatabase()}.{table}"
     try:
@@ -103,7 +103,7 @@ def _snapshot(spark: SparkSession, table: str, statement: str) -> Row | None:
 
 
 def _counted(snapshot_id: int, summary: Mapping[str, str]) -> RowChanges:
-    """Read the counts; where whole files went or came, they are the rows of files but for those deleted before."""
+    """Read the counts. For changes of whole files, count the rows of the files without those deleted before."""
     added, removed, gone = (int(summary.get(key, 0)) for key in _OF_FILES)
     merged = any(key.startswith(_MERGE) for key in summary)
     by_files = f"{_UPDATE}updated-rows" not in summary and not merged

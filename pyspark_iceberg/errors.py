@@ -1,14 +1,14 @@
-"""What goes wrong on the Python side. Errors of tables reach Python as PySpark's own exceptions."""
+"""Errors of the Python package. Errors of tables are raised as PySpark's own exceptions."""
 
 from __future__ import annotations
 
 
 class IcebergLiteError(Exception):
-    """The base of this package's errors."""
+    """Base class of this package's errors."""
 
 
 class JarNotFoundError(IcebergLiteError):
-    """The connector's jar is not in the package: it was installed from a source tree that has not built it."""
+    """The package does not contain the connector's jar: it was installed from a source tree without a build."""
 
 
 class SessionConflictError(IcebergLiteError):

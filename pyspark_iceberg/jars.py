@@ -1,4 +1,4 @@
-"""The jars that the wheel carries."""
+"""The jars in the wheel."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _JARS = Path(__file__).parent / "jars"
 
 
 def connector_jars() -> list[Path]:
-    """Return the connector's jar, then the drivers that it cannot hold itself (SQLite's, for the JDBC catalog).
+    """Return the connector's jar, then drivers that it does not include (SQLite's, for the JDBC catalog).
 
     Raises:
-        JarNotFoundError: the package holds no jar; the message says how to build it.
+        JarNotFoundError: the package contains no jar; the message says how to build it.
     """
     connector = sorted(_JARS.glob("iceberg-lite-spark-*.jar"))
     if not connector:

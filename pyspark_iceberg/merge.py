@@ -17,12 +17,13 @@ Source = Union[DataFrame, str]
 
 @dataclass(frozen=True)
 class Merge:
-    """A MERGE in the making: each step gives another one, and nothing happens before `execute`.
+    """A builder of a MERGE statement: each method returns a new builder, and `execute` runs the statement.
 
-    Of the clauses of a kind the first whose condition a row satisfies counts. Conditions and values are SQL, in which
-    columns of the two sides are `target.c` and `source.c`; `..._all` goes by their names.
+    Among the clauses of one kind, the first clause whose condition a row satisfies applies to the row. Conditions and
+    values are SQL expressions, in which the columns of the two sides are `target.c` and `source.c`; methods that end
+    with `_all` match columns by name.
 
-    `Table.merge` makes it.
+    Create it with `Table.merge`.
     """
 
     _spark: SparkSession
@@ -34,51 +35,63 @@ class Merge:
     _evolves: bool = False
 
     def when_matched_update(self, values: Mapping[str, str], *, condition: str | None = None) -> Merge:
-        """Give rows that both sides have new values: expressions by the names of columns or fields of structs.
+        """Update matched rows.
+
+        Args:
+            values: SQL expressions by the names of columns or of fields of structs.
+            condition: SQL that matched rows must also satisfy; without it, all matched rows are updated.
 
         Raises:
-            TypeError: a value is no text.
-            ValueError: there are no values.
+            TypeError: a value is not a str.
+            ValueError: `values` is empty.
         """
         return self._when("MATCHED", condition, f"UPDATE SET {assignments(values)}")
 
     def when_matched_update_all(self, *, condition: str | None = None) -> Merge:
-        """Give rows that both sides have the source's values in all columns."""
+        """Update all columns of matched rows with the values of the source."""
         return self._when("MATCHED", condition, "UPDATE SET *")
 
     def when_matched_delete(self, *, condition: str | None = None) -> Merge:
-        """Delete rows that both sides have."""
+        """Delete matched rows."""
         return self._when("MATCHED", condition, "DELETE")
 
     def when_not_matched_insert(self, values: Mapping[str, str], *, condition: str | None = None) -> Merge:
-        """Insert rows that only the source has: expressions by the names of columns; others get their defaults.
+        """Insert source rows that match no row of the table.
+
+        Args:
+            values: SQL expressions by the names of columns; other columns get their defaults.
+            condition: SQL that the rows must also satisfy; without it, all such rows are inserted.
 
         Raises:
-            TypeError: a value is no text.
-            ValueError: there are no values.
+            TypeError: a value is not a str.
+            ValueError: `values` is empty.
         """
         action = f"INSERT ({', '.join(values)}) VALUES ({', '.join(expressions(values).values())})"  # noqa: S608
         return self._when("NOT MATCHED", condition, action)
 
     def when_not_matched_insert_all(self, *, condition: str | None = None) -> Merge:
-        """Insert rows that only the source has with all their columns."""
+        """Insert source rows that match no row of the table, with all their columns."""
         return self._when("NOT MATCHED", condition, "INSERT *")
 
     def when_not_matched_by_source_update(self, values: Mapping[str, str], *, condition: str | None = None) -> Merge:
-        """Give rows that only the table has new values.
+        """Update rows of the table that match no source row.
+
+        Args:
+            values: SQL expressions by the names of columns or of fields of structs.
+            condition: SQL that the rows must also satisfy; without it, all such rows are updated.
 
         Raises:
-            TypeError: a value is no text.
-            ValueError: there are no values.
+            TypeError: a value is not a str.
+            ValueError: `values` is empty.
         """
         return self._when("NOT MATCHED BY SOURCE", condition, f"UPDATE SET {assignments(values)}")
 
     def when_not_matched_by_source_delete(self, *, condition: str | None = None) -> Merge:
-        """Delete rows that only the table has."""
+        """Delete rows of the table that match no source row."""
         return self._when("NOT MATCHED BY SOURCE", condition, "DELETE")
 
     def with_schema_evolution(self) -> Merge:
-        """Add the columns of the source that the table lacks and a clause names, in the commit of the rows."""
+        """Add source columns that the table lacks and that a clause names, in the commit of the rows."""
         return replace(self, _evolves=True)
 
     def option(self, key: str, value: object) -> Merge:
@@ -86,21 +99,21 @@ class Merge:
         return replace(self, _options={**self._options, key: str(value)})
 
     def retries(self, times: int) -> Merge:
-        """Run the statement again so often where another commit is in its way."""
+        """Set how many times the statement is run again after a commit conflict."""
         return self.option("statement-retries", times)
 
     def execute(self) -> RowChanges:
-        """Do it and return what was done.
+        """Run the statement and return the changes of the rows.
 
         Raises:
-            ValueError: there is no clause.
-            pyspark.errors.AnalysisException: what was asked for cannot be.
+            ValueError: the statement has no clause.
+            pyspark.errors.AnalysisException: the statement is not valid for this table.
         """
         if not self._clauses:
-            raise ValueError("Say what is to be done: when_matched_..., when_not_matched_...")
+            raise ValueError("Add at least one clause: when_matched_..., when_not_matched_...")
         if isinstance(self._source, str):
             return self._run(self._spark, self._source)
-        # That of the rows: within `foreachBatch` it is another one than that of the table.
+        # Use the session of the rows: within `foreachBatch` it differs from the session of the table.
         spark = self._source.sparkSession
         view = f"merge_source_{uuid.uuid4().hex}"
         self._source.createOrReplaceTempView(view)
@@ -120,9 +133,9 @@ class Merge:
 
 
 def equal_columns(on: str | Sequence[str]) -> str:
-    """Return the condition of a MERGE: as it is, or that columns of both sides are equal."""
+    """Return the condition of a MERGE: the given SQL, or the equality of columns on both sides."""
     if isinstance(on, str):
         return expression(on)
     if not on:
-        raise ValueError("Name at least one column that rows are found by")
+        raise ValueError("Specify at least one column to match rows by")
     return " AND ".join(f"target.{identifier(column)} = source.{identifier(column)}" for column in on)

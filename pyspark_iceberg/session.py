@@ -15,11 +15,11 @@ from pyspark_iceberg.jars import connector_jars
 CATALOG_CLASS = "iceberglite.spark.SparkCatalog"
 EXTENSIONS_CLASS = "iceberglite.spark.SparkSessionExtensions"
 
-# What a URI begins with says which kind of catalog is there.
+# The scheme of a URI determines the type of the catalog.
 KINDS = {"jdbc": "jdbc", "http": "rest", "https": "rest", "thrift": "hive"}
 SERVERS = ("rest", "hive")
 
-# What Spark's own pattern misses of what a catalog's settings may hold: Spark hides values by key or by look.
+# Extends Spark's own pattern to secrets in catalog settings. Spark redacts settings whose key or value matches.
 SECRETS = r"(?i)secret|password|passwd|token|credential|access[.-]?key|api[.-]?key|://[^/@\s:]+:[^/@\s]+@"
 REDACTION = ("spark.redaction.regex", "spark.sql.redaction.options.regex")
 
@@ -38,18 +38,18 @@ def iceberg_session(
     """Start a Spark session with a catalog of Iceberg tables, or add the catalog to the running one.
 
     Args:
-        warehouse: where the catalog keeps its tables: a directory, or a URI of a Hadoop file system. A server that
-            is the catalog knows it by itself.
+        warehouse: the location of the catalog's tables: a directory, or a URI of a Hadoop file system. A catalog
+            server can know it by itself.
         catalog: the catalog's name in SQL.
-        uri: a `jdbc:` URI makes it a JDBC catalog, `https:` a REST catalog, `thrift:` a Hive Metastore; without, it
-            is a file-system catalog.
-        properties: more properties of the catalog, such as `type` or `cache-enabled`.
-        default: whether names without a catalog mean this one.
-        builder: a builder with settings of your own (master, memory, other extensions); they are kept.
+        uri: the URI of a JDBC catalog (`jdbc:`), a REST catalog (`https:`) or a Hive Metastore (`thrift:`); without
+            it, the catalog is a file-system catalog.
+        properties: additional properties of the catalog, such as `type` or `cache-enabled`.
+        default: whether this is the default catalog, for names without a catalog.
+        builder: a builder with settings of your own (master, memory, other extensions); its settings are kept.
 
     Raises:
-        IcebergLiteError: neither a warehouse nor properties say where the tables are.
-        JarNotFoundError: the package holds no jar.
+        IcebergLiteError: neither the warehouse nor the properties specify the location of the tables.
+        JarNotFoundError: the package contains no jar.
         SessionConflictError: a session without the connector is already running.
     """
     settings = catalog_settings(warehouse, catalog=catalog, uri=uri, properties=properties, default=default)
@@ -67,16 +67,16 @@ def catalog_settings(
     properties: Mapping[str, str] | None = None,
     default: bool = True,
 ) -> dict[str, str]:
-    """Return the Spark settings of a catalog: what `iceberg_session` sets, for `spark-submit --conf` and the like."""
+    """Return the Spark settings of a catalog, as `iceberg_session` sets them, for example for `spark-submit --conf`."""
     given = dict(properties or {})
     if uri is not None:
         given["uri"] = uri
     given.setdefault("type", KINDS.get(given.get("uri", "").partition(":")[0].lower(), "hadoop"))
     if warehouse is not None:
-        # A REST server's warehouse may be a name that only the server knows.
+        # The warehouse of a REST catalog may be a name that only the server can interpret.
         given["warehouse"] = os.fspath(warehouse) if given["type"] == "rest" else _location(warehouse)
     if "warehouse" not in given and given["type"] not in SERVERS:
-        raise IcebergLiteError('Say where the tables are: iceberg_session(warehouse="path/or/uri")')
+        raise IcebergLiteError('Specify the location of the tables: iceberg_session(warehouse="path/or/uri")')
     prefix = f"spark.sql.catalog.{catalog}"
     settings = {prefix: CATALOG_CLASS, **{f"{prefix}.{key}": value for key, value in sorted(given.items())}}
     if default:
@@ -85,7 +85,7 @@ def catalog_settings(
 
 
 def configure(builder: SparkSession.Builder, settings: Mapping[str, str]) -> SparkSession.Builder:
-    """Give a builder the connector's jars, its SQL extensions and some settings; what it has already is kept."""
+    """Add the connector's jars, its SQL extensions and some settings to a builder; existing settings are kept."""
     have: dict[str, str] = getattr(builder, "_options", {})
     builder = builder.config("spark.jars", _joined(have.get("spark.jars"), *map(str, connector_jars())))
     builder = builder.config("spark.sql.extensions", _joined(have.get("spark.sql.extensions"), EXTENSIONS_CLASS))
@@ -108,7 +108,7 @@ def _extend(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _location(warehouse: PathLike) -> str:
-    """Make a local path absolute: drivers and executors may run elsewhere. A URI stays as it is."""
+    """Make a local path absolute, because drivers and executors may run elsewhere; return a URI unchanged."""
     text = os.fspath(warehouse)
     return text if "://" in text or text.startswith("file:") else str(Path(text).expanduser().absolute())
 

@@ -1,4 +1,4 @@
-"""An interactive PySpark with a catalog set up: `python -m pyspark_iceberg.shell WAREHOUSE`."""
+"""An interactive PySpark shell with a catalog: `python -m pyspark_iceberg.shell WAREHOUSE`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pyspark_iceberg.table import Table
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Start the shell, with `spark` and `Table` at hand."""
+    """Start the shell with `spark` and `Table` defined."""
     parser = argparse.ArgumentParser(prog="pyspark_iceberg.shell", description=__doc__)
-    parser.add_argument("warehouse", nargs="?", default="warehouse", help="where the tables are (default: %(default)s)")
-    parser.add_argument("--catalog", default="lite", help="the catalog's name (default: %(default)s)")
+    parser.add_argument("warehouse", nargs="?", default="warehouse", help="location of the tables (default: %(default)s)")
+    parser.add_argument("--catalog", default="lite", help="name of the catalog (default: %(default)s)")
     options = parser.parse_args(arguments)
     spark = iceberg_session(options.warehouse, catalog=options.catalog)
     banner = (
@@ -25,9 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     names = {"spark": spark, "Table": Table}
     try:
-        import readline  # noqa: F401 - line editing, where the platform has it
+        import readline  # noqa: F401 - line editing, if the platform supports it
     except ImportError:
-        print("(no line editing here)", file=sys.stderr)
+        print("(line editing is not available)", file=sys.stderr)
     try:
         code.interact(banner=banner, local=names, exitmsg="")
     finally:

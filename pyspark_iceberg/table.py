@@ -1,4 +1,4 @@
-"""A handle on one table: what it is, what happened to it, and how it was."""
+"""A handle of a table: its description, its history and its earlier states."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 @dataclass(frozen=True)
 class PartitionField:
-    """One part of a table's partitioning: a column, or a transform of one such as `days(time_hour)`."""
+    """A partition field of a table: a column, or a transform of a column such as `days(time_hour)`."""
 
     position: int
     transform: str
 
     def __str__(self) -> str:
-        """Return the transform as SQL writes it."""
+        """Return the transform in SQL."""
         return self.transform
 
 
 class Table(TableProcedures):
-    """A table of a catalog, by its name in SQL. It asks Spark anew at every call and keeps nothing.
+    """A table of a catalog, by its name in SQL. Every call queries Spark; nothing is cached.
 
-    Everything goes through SQL and DataFrames, so it works with Spark Connect too.
+    All methods use SQL and DataFrames, so they also work with Spark Connect.
 
     Args:
         spark: a session with the catalog.
-        name: as in SQL: `catalog.db.table`, `db.table` in the current catalog, with backticks where needed.
+        name: the name in SQL: `catalog.db.table`, or `db.table` in the current catalog, with backticks if needed.
 
     Raises:
-        pyspark.errors.AnalysisException: there is no such table.
+        pyspark.errors.AnalysisException: the table does not exist.
     """
 
     def __init__(self, spark: SparkSession, name: str) -> None:
@@ -49,7 +49,7 @@ class Table(TableProcedures):
         self.to_df()
 
     def to_df(self) -> DataFrame:
-        """Return the rows of the table as of now."""
+        """Return the current rows of the table."""
         return self._spark.table(self.name)
 
     @property
@@ -59,39 +59,39 @@ class Table(TableProcedures):
 
     @property
     def partitioning(self) -> tuple[PartitionField, ...]:
-        """How new rows are partitioned; empty for an unpartitioned table."""
+        """The partition fields of the current spec; empty for an unpartitioned table."""
         described = self._describe("DESCRIBE TABLE")
         parts = [(name, kind) for name, kind in described if name.startswith("Part ")]
         return tuple(PartitionField(i, kind) for i, (_, kind) in enumerate(parts))
 
     @property
     def properties(self) -> dict[str, str]:
-        """The table's properties, the ones that tell its state (`format-version`, `current-snapshot-id`) included."""
+        """The table's properties, including those that describe its state (`format-version`, `current-snapshot-id`)."""
         return {row["key"]: row["value"] for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
 
     @property
     def location(self) -> str:
-        """Where the table keeps its files, as a URI."""
+        """The location of the table, as a URI."""
         described = dict(self._describe("DESCRIBE TABLE EXTENDED"))
         return described["Location"]
 
     @property
     def format_version(self) -> int:
-        """The version of the table format."""
+        """The format version of the table."""
         return int(self.properties["format-version"])
 
     @property
     def current_snapshot_id(self) -> int | None:
-        """The id of the snapshot that a read sees, or None while the table is empty."""
+        """The id of the current snapshot, or None if the table has none."""
         value = self.properties["current-snapshot-id"]
         return None if value == "none" else int(value)
 
     def history(self) -> DataFrame:
-        """Return when each snapshot became current, oldest first."""
+        """Return the times at which snapshots became current, oldest first."""
         return self.metadata("history").orderBy("made_current_at")
 
     def snapshots(self) -> DataFrame:
-        """Return the snapshots that can be read, oldest first."""
+        """Return the snapshots of the table, oldest first."""
         return self.metadata("snapshots").orderBy("committed_at")
 
     def refs(self) -> DataFrame:
@@ -107,46 +107,46 @@ class Table(TableProcedures):
         return self._spark.table(f"{self.name}.{kind}")
 
     def as_of(self, *, version: int | str | None = None, timestamp: Timestamp | None = None) -> DataFrame:
-        """Return the rows as they were.
+        """Return the rows of an earlier state.
 
         Args:
             version: a snapshot id, or the name of a branch or tag.
-            timestamp: a time with zone; one without is in the session's time zone.
+            timestamp: a time; without a time zone, it is in the session's time zone.
 
         Raises:
-            ValueError: not exactly one of the two is given.
-            pyspark.errors.AnalysisException: the table has no such version, or no history so old.
+            ValueError: both or neither of the arguments are set.
+            pyspark.errors.AnalysisException: the table has no such version, or its history starts later.
         """
         if (version is None) == (timestamp is None):
-            raise ValueError("Give either version or timestamp")
+            raise ValueError("Set either version or timestamp")
         if version is not None:
             return self._spark.sql(f"SELECT * FROM {self.name} VERSION AS OF {literal(version)}")  # noqa: S608
         text = timestamp.isoformat(sep=" ") if isinstance(timestamp, datetime.datetime) else str(timestamp)
         return self._spark.sql(f"SELECT * FROM {self.name} TIMESTAMP AS OF {literal(text)}")  # noqa: S608
 
     def appended(self, *, after: int | datetime.datetime, until: int | datetime.datetime | None = None) -> DataFrame:
-        """Return the rows that appends brought, whatever became of them later.
+        """Return the rows that appends added, even if they were changed or deleted later.
 
         Args:
-            after: the snapshot id or the time after which; itself excluded.
-            until: the snapshot id or the time until which, itself included; without it, until now.
+            after: the snapshot id or the time to start after (exclusive).
+            until: the snapshot id or the time to end at (inclusive); by default the current state.
 
         Raises:
-            pyspark.errors.AnalysisException: the table has no such history, or not any more (when the frame is used).
+            pyspark.errors.AnalysisException: the table lacks this history, or has expired it (when the frame is used).
         """
         return self._commits(self.name, after, until)
 
     def changes(
         self, *, after: int | datetime.datetime | None = None, until: int | datetime.datetime | None = None
     ) -> DataFrame:
-        """Return the rows that each commit inserted and deleted: `_change_type` and `_commit_snapshot_id` tell.
+        """Return the rows that each commit inserted and deleted, with `_change_type` and `_commit_snapshot_id`.
 
         Args:
-            after: the snapshot id or the time after which, itself excluded; without it, all that is left.
-            until: the snapshot id or the time until which, itself included; without it, until now.
+            after: the snapshot id or the time to start after (exclusive); by default the oldest available commit.
+            until: the snapshot id or the time to end at (inclusive); by default the current state.
 
         Raises:
-            pyspark.errors.AnalysisException: the table has no such history, or not any more (when the frame is used).
+            pyspark.errors.AnalysisException: the table lacks this history, or has expired it (when the frame is used).
         """
         return self._commits(f"{self.name}.changes", after, until)
 
@@ -163,7 +163,7 @@ class Table(TableProcedures):
         return reader.table(name)
 
     def branch(self, name: str) -> DataFrame:
-        """Return the rows of a branch as of now; `df.writeTo(f"{table.name}.branch_{name}")` writes to it.
+        """Return the current rows of a branch; `df.writeTo(f"{table.name}.branch_{name}")` writes to it.
 
         Raises:
             pyspark.errors.AnalysisException: the table has no such branch.
@@ -174,39 +174,39 @@ class Table(TableProcedures):
         """Delete rows.
 
         Args:
-            condition: SQL that the rows satisfy; without it, all.
-            options: of the statement, such as `statement-retries` or `snapshot-property.job`.
+            condition: SQL that the rows to delete satisfy; without it, all rows.
+            options: options of the statement, such as `statement-retries` or `snapshot-property.job`.
 
         Raises:
-            pyspark.errors.AnalysisException: what was asked for cannot be.
+            pyspark.errors.AnalysisException: the statement is not valid for this table.
         """
         return run(self._spark, self.name, "DELETE FROM", _where(condition), options or {})
 
     def update(
         self, values: Mapping[str, str], condition: str | None = None, *, options: Mapping[str, str] | None = None
     ) -> RowChanges:
-        """Give rows new values.
+        """Update rows.
 
         Args:
-            values: expressions of SQL by the names of columns, or of fields of structs (`address.city`).
-            condition: SQL that the rows satisfy; without it, all.
-            options: of the statement, such as `statement-retries` or `snapshot-property.job`.
+            values: SQL expressions by the names of columns, or of fields of structs (`address.city`).
+            condition: SQL that the rows to update satisfy; without it, all rows.
+            options: options of the statement, such as `statement-retries` or `snapshot-property.job`.
 
         Raises:
-            TypeError: a value is no text.
-            ValueError: there are no values.
-            pyspark.errors.AnalysisException: what was asked for cannot be.
+            TypeError: a value is not a str.
+            ValueError: `values` is empty.
+            pyspark.errors.AnalysisException: the statement is not valid for this table.
         """
         after = f"SET {assignments(values)} {_where(condition)}"
         return run(self._spark, self.name, "UPDATE", after, options or {})
 
     def merge(self, source: DataFrame | str, on: str | Sequence[str]) -> Merge:
-        """Begin a MERGE, which `execute` does.
+        """Begin a MERGE, which `execute` runs.
 
         Args:
             source: the rows to merge, or the name of a table or view; called `source` in conditions and values, as this
                 table is called `target`.
-            on: SQL that says which rows belong together, or the names of columns that are equal in them.
+            on: the condition for matching rows, as SQL, or the names of columns that are equal in matching rows.
 
         Raises:
             ValueError: `on` names no column.
@@ -229,7 +229,7 @@ class Table(TableProcedures):
         ]
 
     def __repr__(self) -> str:
-        """Return the table's name, facts and columns."""
+        """Return the table's name, description and columns."""
         lines = [f"Table {self.name}"]
         lines += [f"  {key}: {value}" for key, value in self._facts()]
         lines += [f"  {f.name}: {f.dataType.simpleString()}" for f in self.schema.fields]

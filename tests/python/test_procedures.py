@@ -111,7 +111,7 @@ def test_values_are_written_as_constants_that_cannot_break_out() -> None:
     assert literal({"start-snapshot-id": 5, "a": "b"}) == "map('start-snapshot-id', 5, 'a', 'b')"
     assert literal({}) == "map()"
     for value in (1.5, b"x", [1.5], {"a": b"x"}, {1, 2}):
-        with pytest.raises(TypeError, match="constant of SQL"):
+        with pytest.raises(TypeError, match="SQL constant"):
             literal(value)
 
 
