@@ -13,7 +13,7 @@ from pyspark_iceberg.table import Table
 def main(arguments: list[str] | None = None) -> int:
     """Start the shell with `spark` and `Table` defined."""
     parser = argparse.ArgumentParser(prog="pyspark_iceberg.shell", description=__doc__)
-    parser.add_argument("warehouse", nargs="?", default="warehouse", help="location of the tables (default: %(default)s)")
+    parser.add_argument("warehouse", nargs="?", default="warehouse", help="location of tables (default: %(default)s)")
     parser.add_argument("--catalog", default="lite", help="name of the catalog (default: %(default)s)")
     options = parser.parse_args(arguments)
     spark = iceberg_session(options.warehouse, catalog=options.catalog)
