@@ -3,7 +3,7 @@ package iceberglite.spark.conf
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.action.RecordApplication
 
-/** The settings by which an application that is run again writes nothing twice. */
+/** The options that let an application rerun a write without writing anything twice. */
 object ApplicationOptions {
   val Id: SparkOption[String] = SparkOption.name(
     "application-id",
@@ -20,7 +20,7 @@ object ApplicationOptions {
     "none"
   )(SparkOption.long(_).filter(_ >= 0))
 
-  /** The names that Delta Lake has for the two options. */
+  /** The names of the two options in Delta Lake. */
   val DeltaId: SparkOption[String] =
     SparkOption.name("txnAppId", Id.expected, "Alias of application-id, as in Delta Lake", "none")
 
@@ -34,7 +34,11 @@ object ApplicationOptions {
   /** In the order of the documentation. */
   val all: Seq[SparkOption[_]] = Seq(Id, Version, DeltaId, DeltaVersion)
 
-  /** @throws InvalidArgument only one of the two options is set, or an option and its alias differ */
+  /**
+   * Returns the application and its version, if set.
+   *
+   * @throws InvalidArgument only one of the two options is set, or an option and its alias differ
+   */
   def of(settings: Settings): Option[RecordApplication] =
     (one(settings, Id, DeltaId), one(settings, Version, DeltaVersion)) match {
       case (Some((_, id)), Some((_, version))) if id.nonEmpty => Some(new RecordApplication(id, version))
@@ -47,7 +51,7 @@ object ApplicationOptions {
   private def alone(option: SparkOption[_], value: String, other: SparkOption[_]): InvalidArgument =
     InvalidArgument(s"option ${option.key}", value, s"It also needs ${other.key}")
 
-  /** The option or its alias, with the value that is set. */
+  /** Returns the option or its alias, with the value that is set. */
   private def one[A](settings: Settings, option: SparkOption[A], alias: SparkOption[A]): Option[(SparkOption[A], A)] = {
     val given = Seq(option, alias).flatMap(o => o.given(settings).map(o -> _))
     if (given.map(_._2).distinct.size > 1) throw InvalidArgument(

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.spec.TableProperty
 
-/** The settings of how new files are compressed. They are the same for each format, but not what they may be. */
+/** The options for the compression of new files. All formats have the same options, but with different values. */
 object CompressionOptions {
   val Codec: SparkOption[String] = SparkOption
     .derived[String](
@@ -36,12 +36,12 @@ object CompressionOptions {
   /** In the order of the documentation. */
   val all: Seq[SparkOption[_]] = Seq(Codec, Level, Strategy)
 
-  /** [[Codec]] for the files of one format. @param property the table's for it */
+  /** Returns [[Codec]] for the files of one format. @param property the table property of the format */
   def codec(property: TableProperty[String]): SparkOption[String] =
     SparkOption[String](Codec.key, property.expected, property.doc, property.default)(text =>
       Try(property.read(text)).toOption
     ).inSession("spark.sql.iceberg.compression-codec").inTable(property.key)
 
-  /** [[Level]] for the files of one format. @param property the table's for it */
+  /** Returns [[Level]] for the files of one format. @param property the table property of the format */
   def level(property: TableProperty[Option[Int]]): SparkOption[Int] = Level.inTable(property.key)
 }

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
 
-/** The settings of what executors keep of delete files; for a session. */
+/** The settings of the executors' cache of delete files. They are set for a session. */
 object DeleteCacheOptions {
   private val Prefix = "spark.sql.iceberg."
 

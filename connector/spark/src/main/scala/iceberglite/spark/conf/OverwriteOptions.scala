@@ -5,12 +5,12 @@ import java.util.Locale
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The settings of overwrites: which rows are replaced, and whether the columns are. An option that a write cannot honour is
- * rejected, because a write without it would replace more rows than requested.
+ * The options of overwrites: which rows are replaced, and whether the columns are. An option that a write cannot honour
+ * is rejected, because a write without it would replace more rows than requested.
  */
 object OverwriteOptions {
 
-  /** For DataFrameWriter's mode `overwrite`, which cannot name partitions. */
+  /** Option for DataFrameWriter's mode `overwrite`, which cannot name partitions. */
   val Dynamic: SparkOption[Boolean] = mode(
     "overwrite-mode",
     "Whether an overwrite replaces the partitions that it writes to (dynamic) or all rows (static)"
@@ -43,28 +43,28 @@ object OverwriteOptions {
       Map("static" -> false, "dynamic" -> true).get(text.toLowerCase(Locale.ROOT))
     }
 
-  /** What a write replaces, as far as Spark says it. */
+  /** The rows that a write replaces, as far as Spark tells. */
   sealed trait Replaces
   object Replaces {
 
-    /** An append. */
+    /** No rows: an append. */
     case object NoRows extends Replaces
 
-    /** The table is created. */
+    /** Nothing: the table is created. */
     case object Absent extends Replaces
 
-    /** The table is replaced, with its columns and partitioning. */
+    /** The table itself, with its columns and partitioning. */
     case object Table extends Replaces
     case object AllRows extends Replaces
 
     /** The rows that satisfy a condition of the write. */
     case object Matching extends Replaces
 
-    /** The partitions that get rows. */
+    /** The partitions for which there are new rows. */
     case object Partitions extends Replaces
   }
 
-  /** Whether the options ask for a dynamic overwrite; absent where they do not say. @throws InvalidArgument they differ */
+  /** Returns whether the options request a dynamic overwrite, if one is set. @throws InvalidArgument they differ */
   def isDynamic(settings: Settings): Option[Boolean] =
     (Dynamic.given(settings), PartitionMode.given(settings)) match {
       case (Some(one), Some(other)) if one != other =>
@@ -77,10 +77,10 @@ object OverwriteOptions {
     }
 
   /**
-   * Rejects options that ask for another overwrite than the one that the write does.
+   * Rejects options that request another overwrite than the write performs.
    *
    * @param table for messages
-   * @throws InvalidArgument that names the option, and what to use instead
+   * @throws InvalidArgument with the name of the option, and the alternative
    */
   def check(table: String, replaces: Replaces, settings: Settings): Unit = {
     isDynamic(settings).foreach(checkDynamic(table, replaces, settings, _))

@@ -12,13 +12,13 @@ sealed abstract class PlanningMode(val name: String)
 
 object PlanningMode {
 
-  /** By the cluster where there is much to read for the driver's cores. */
+  /** On the cluster, if the manifests are too large for the driver's cores. */
   case object Auto extends PlanningMode("auto")
 
-  /** By the driver. */
+  /** On the driver. */
   case object Local extends PlanningMode("local")
 
-  /** By a job of Spark. */
+  /** In a Spark job. */
   case object Distributed extends PlanningMode("distributed")
 
   val all: Seq[PlanningMode] = Seq(Auto, Local, Distributed)
@@ -26,7 +26,7 @@ object PlanningMode {
   def parse(text: String): Option[PlanningMode] = all.find(_.name == text.toLowerCase(Locale.ROOT))
 }
 
-/** The settings that tell who reads manifests. */
+/** The options that select where manifests are read. */
 object PlanningOptions {
   val DataMode: SparkOption[PlanningMode] =
     mode(
@@ -49,7 +49,7 @@ object PlanningOptions {
     .inTable(s"read.$key")
 }
 
-/** Who reads the manifests of one scan. */
+/** Where the manifests of one scan are read. */
 final case class PlanningModes(data: PlanningMode, deletes: PlanningMode) {
   def of(content: ManifestContent): PlanningMode = content match {
     case ManifestContent.Data => data
@@ -59,7 +59,7 @@ final case class PlanningModes(data: PlanningMode, deletes: PlanningMode) {
 
 object PlanningModes {
 
-  /** @throws iceberglite.spec.IcebergError.InvalidArgument for a value that cannot be */
+  /** Returns the modes of a scan. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): PlanningModes = {
     val settings = Settings.of(options, session, properties)
     PlanningModes(

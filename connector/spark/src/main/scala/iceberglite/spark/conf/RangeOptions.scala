@@ -7,7 +7,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.scan.{RangeEnd, RangeStart}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
-/** Which commits a read is about, as its options say it. */
+/** The range of commits that the options of a read select. */
 final case class RangeOptions(start: RangeStart, end: RangeEnd)
 
 object RangeOptions {
@@ -16,17 +16,17 @@ object RangeOptions {
   private val EndId = "end-snapshot-id"
   private val EndTime = "end-timestamp"
 
-  /** The options that read commits rather than a state. */
+  /** The options that select commits rather than a state. */
   val keys: Seq[String] = Seq(StartId, StartTime, EndId, EndTime)
 
-  /** @throws InvalidArgument for a value that cannot be, and for two starts or two ends */
+  /** Returns the range. @throws InvalidArgument for an invalid value, and for two starts or two ends */
   def of(options: CaseInsensitiveStringMap): RangeOptions = RangeOptions(
     one(options, StartId -> RangeStart.After, StartTime -> RangeStart.AfterTime).getOrElse(RangeStart.Oldest),
     one(options, EndId -> RangeEnd.With, EndTime -> RangeEnd.NotAfter).getOrElse(RangeEnd.Newest)
   )
 
   /**
-   * The same for the rows that were appended to a table; absent where the options do not ask for them.
+   * Returns the range for a read of appended rows, if the options request one.
    *
    * @throws InvalidArgument also for an end without a start
    */
@@ -45,7 +45,7 @@ object RangeOptions {
     }
   }
 
-  /** For what has no commits of its own. @throws Unsupported options ask for a part of them */
+  /** Rejects the options for a table without commits of its own. @throws Unsupported an option is set */
   def refuse(options: CaseInsensitiveStringMap, name: String): Unit = keys.find(options.containsKey).foreach { key =>
     throw Unsupported(s"option $key for $name", "Only a table itself and its metadata table `changes` support it")
   }

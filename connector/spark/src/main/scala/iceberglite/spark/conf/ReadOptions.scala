@@ -7,7 +7,7 @@ import iceberglite.spark.TimeTravel
 import iceberglite.spark.read.aggregate.WholeFileQueries
 import iceberglite.spec.TableProperty
 
-/** The settings of reads; those that choose what is read are in [[TimeTravel]] and [[RangeOptions]]. */
+/** The options of reads; the options that select the rows to read are in [[TimeTravel]] and [[RangeOptions]]. */
 object ReadOptions {
   val SplitSize: SparkOption[Long] = SparkOption
     .bytes(
@@ -56,10 +56,10 @@ object ReadOptions {
     .inSession("spark.sql.iceberg.vectorization.enabled")
     .inTable("read.parquet.vectorization.enabled")
 
-  /** Memory is taken for a whole batch, however few rows a file has. */
+  /** Limits the batch size: memory is allocated for a whole batch, even if a file has few rows. */
   private val MaxBatchSize = 1 << 20
 
-  /** By default as in Spark: with 5000, as in Apache Iceberg, scans of many columns took a tenth longer. */
+  /** Spark's default. With 5000, Apache Iceberg's default, scans of many columns took 10 % longer. */
   val BatchSize: SparkOption[Int] = SparkOption
     .count("batch-size", "Number of rows in a batch", 4096, MaxBatchSize)
     .inTable("read.parquet.vectorization.batch-size")
@@ -95,20 +95,20 @@ object ReadOptions {
     DataGrouping
   ) ++ PlanningOptions.all
 
-  /** Options of Spark's own, of our rules, or that are looked at elsewhere. */
+  /** Options of Spark, of our optimizer rules, or that are checked elsewhere. */
   private val others: Seq[String] =
     Seq("path", "paths", WholeFileQueries.Key) ++ TimeTravel.optionKeys ++ RangeOptions.keys
 
   private[spark] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
     others.exists(_.equalsIgnoreCase(key))
 
-  /** The warnings that options without effect deserve. @throws iceberglite.spec.IcebergError as [[check]] */
+  /** Returns the warnings for options without effect. @throws iceberglite.spec.IcebergError as [[check]] */
   private[spark] def warnings(options: CaseInsensitiveStringMap): Vector[String] =
-    // A write that reads its table hands its own options over.
+    // A write that reads its table passes its own options to the read.
     SparkOption.check("read", options, all.map(_.key) ++ others, ForeignOptions.read)(WriteOptions.isKnown)
 
   /**
-   * Rejects what is misspelt or may not be ignored, and warns of what has no effect.
+   * Rejects options that are misspelled or must not be ignored, and warns of options without effect.
    *
    * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
    */
@@ -117,10 +117,10 @@ object ReadOptions {
 }
 
 /**
- * The settings by which one scan cuts its files and reads them.
+ * The settings for splitting and reading the files of one scan.
  *
- * @param parallelism how many tasks an adaptive scan has at most, unless these exceed the split size
- * @param cores how many tasks run at once
+ * @param parallelism maximum number of tasks of an adaptive scan, unless their splits would exceed the split size
+ * @param cores number of tasks that run at once
  */
 final case class ReadSettings(
     splitSize: Long,
@@ -135,10 +135,12 @@ final case class ReadSettings(
     dataGrouping: Option[Boolean]
 ) {
 
-  /** As many groups of files are no burden, however little they hold: a join that moves rows has as many tasks. */
+  /**
+   * The number of groups of files that is acceptable even if they are small: a join with a shuffle has as many tasks.
+   */
   def groupsAtLeast: Int = cores * ReadSettings.TasksPerCore
 
-  /** The size below which a scan is not cut into more tasks than there are cores. */
+  /** The minimum split size, below which a scan is not divided into more tasks than there are cores. */
   def leastSplitSize: Long = math.min(splitSize, ReadSettings.LeastSplitSize)
 
   /**
@@ -158,15 +160,18 @@ final case class ReadSettings(
     if (wanted >= parallelism) parallelism.toLong else math.max(cores.toLong, wanted / cores * cores)
   }
 
-  /** Small files weigh the cost of opening one: without this, each task would leave a part of its size unused. */
+  /**
+   * Rounds the size up to whole files: small files have the weight of the cost of opening one, and otherwise each task
+   * would leave a part of its size unused.
+   */
   private def wholeFiles(size: Long): Long =
     if (fileOpenCost <= 0) size else ceilDivide(size, fileOpenCost) * fileOpenCost
 
   private def ceilDivide(a: Long, b: Long): Long = a / b + (if (a % b == 0) 0 else 1)
 
   /**
-   * Returns the size of splits for files that a statement writes again. Where there are enough of them for all cores they
-   * are not cut, or smaller files would replace them.
+   * Returns the size of splits for files that a statement rewrites. If there are enough files for all cores, they are
+   * not split, because smaller files would replace them.
    *
    * @param largest the weight of the largest file
    */
@@ -179,10 +184,10 @@ final case class ReadSettings(
 object ReadSettings {
   private val TasksPerCore = 4
 
-  /** As in Apache Iceberg. */
+  /** Apache Iceberg's value. */
   private val LeastSplitSize = 16L << 20
 
-  /** @throws iceberglite.spec.IcebergError.InvalidArgument for a value that cannot be */
+  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): ReadSettings = {
     val settings = Settings.of(options, session, properties)
     val cores = session.sparkContext.defaultParallelism

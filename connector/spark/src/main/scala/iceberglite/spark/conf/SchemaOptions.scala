@@ -1,6 +1,6 @@
 package iceberglite.spark.conf
 
-/** The settings of writes that may change a table's columns. */
+/** The options of writes that may change a table's columns. */
 object SchemaOptions {
   val MergeSchema: SparkOption[Boolean] = SparkOption
     .flag(
@@ -11,7 +11,7 @@ object SchemaOptions {
     )
     .inSession("spark.sql.iceberg.merge-schema")
 
-  /** As users of other sources write it. */
+  /** The name of the option in other data sources. */
   val Alias: SparkOption[Boolean] = SparkOption.flag("mergeSchema", "Alias of merge-schema", default = false)
 
   /** In the order of the documentation. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.SparkSession
 
 import iceberglite.catalog.{SettingWarnings, Spelling}
 
-/** Looks for settings of a session that have no effect, and warns of each once. */
+/** Finds settings of a session that have no effect, and warns of each once. */
 object SessionSettings {
   private val Prefixes = Seq("spark.sql.iceberg.", "spark.sql.iceberg-lite.")
   private val bySession = new WeakHashMap[SparkSession, SettingWarnings]
@@ -22,9 +22,9 @@ object SessionSettings {
     (ReadOptions.all ++ WriteOptions.all ++ StatementOptions.own ++ DeleteCacheOptions.all).flatMap(_.sessionKey).toSet
 
   /**
-   * Checks the configurations of a session that begin like ours or Apache Iceberg's.
+   * Checks the configurations of a session whose keys have the prefixes of iceberg-lite or Apache Iceberg.
    *
-   * @throws iceberglite.spec.IcebergError.Unsupported for one that may not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported for a setting that must not be ignored
    */
   def check(session: SparkSession): Unit = {
     lazy val log = warnings(session)
@@ -38,14 +38,14 @@ object SessionSettings {
     else if (ForeignOptions.session.find(key).isDefined) ForeignOptions.session.warning(key, value)
     else Some(s"The configuration $key has no effect. There is no such setting${meant(key, known)}")
 
-  /** For the end of a message: the setting that may have been meant. */
+  /** Returns the end of a message that suggests the known setting with a similar name. */
   private[spark] def meant(key: String, known: Iterable[String]): String =
     Spelling.closest(key, known).fold("")(near => s". Did you mean $near?")
 
   /**
-   * Checks what the JVM and Hadoop's configuration say of Iceberg.
+   * Checks the Iceberg settings among the system properties of the JVM and in Hadoop's configuration.
    *
-   * @throws iceberglite.spec.IcebergError.Unsupported for one that may not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported for a setting that must not be ignored
    */
   def checkEnvironment(session: SparkSession, hadoop: Configuration): Unit = {
     val log = warnings(session)

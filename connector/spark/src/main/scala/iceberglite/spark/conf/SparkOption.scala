@@ -14,12 +14,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * A setting of reads or writes. It is looked up as an option of the read or write, then in the session's configuration,
- * then among the table's properties; the first that is there counts.
+ * then among the table's properties; the first value found applies.
  *
  * @param sessionKey with the prefix `spark.sql.`
  * @param property key of the table property
- * @param default absent where the code works it out, as `defaultDoc` tells
- * @param expected what a value must be, for messages and documentation
+ * @param default absent if the code computes it, as `defaultDoc` describes
+ * @param expected description of valid values, for messages and documentation
  */
 final class SparkOption[A] private (
     val key: String,
@@ -32,11 +32,11 @@ final class SparkOption[A] private (
     parse: String => Option[A]
 ) {
 
-  /** Where it is set, if it is set: by whom, and the text. */
+  /** Returns the value of the option, the session or the table, if one is set. */
   def given(settings: Settings): Option[A] =
     fromOption(settings).orElse(fromSession(settings)).orElse(fromTable(settings))
 
-  /** What the user of this session asks for: the table's properties left aside. */
+  /** Returns the value of the option or the session, if one is set; ignores the table's properties. */
   def asked(settings: Settings): Option[A] = fromOption(settings).orElse(fromSession(settings))
 
   private def fromOption(settings: Settings): Option[A] =
@@ -48,29 +48,29 @@ final class SparkOption[A] private (
   private def fromTable(settings: Settings): Option[A] =
     property.flatMap(k => settings.properties.get(k).map(read(s"table property $k", _)))
 
-  /** @throws InvalidArgument that names where the value stands */
+  /** Parses a value. @throws InvalidArgument with the place where the value is set */
   private def read(where: String, text: String): A =
     parse(text).getOrElse(throw InvalidArgument(where, text, expected))
 
-  /** The same setting, found in the session's configuration too. */
+  /** Returns the same setting, also looked up in the session's configuration. */
   def inSession(confKey: String): SparkOption[A] =
     new SparkOption(key, Some(confKey), property, default, defaultDoc, expected, doc, parse)
 
-  /** The same setting, found among the table's properties too. */
+  /** Returns the same setting, also looked up among the table's properties. */
   def inTable(propertyKey: String): SparkOption[A] =
     new SparkOption(key, sessionKey, Some(propertyKey), default, defaultDoc, expected, doc, parse)
 
   override def toString: String = key
 }
 
-/** Where settings are looked up. */
+/** The places where settings are looked up. */
 final case class Settings(
     options: CaseInsensitiveStringMap,
     session: String => Option[String],
     properties: Map[String, String]
 ) {
 
-  /** @throws InvalidArgument for a value that cannot be */
+  /** Returns the value of a setting, or its default. @throws InvalidArgument for an invalid value */
   def apply[A](option: SparkOption[A]): A = option.given(this).orElse(option.default).getOrElse(
     throw InvalidArgument(s"option ${option.key}", "none", s"It has no default. ${option.expected}")
   )
@@ -86,12 +86,12 @@ object SparkOption {
   def apply[A](key: String, expected: String, doc: String, default: A)(parse: String => Option[A]): SparkOption[A] =
     new SparkOption(key, None, None, Some(default), default.toString, expected, doc, text => parse(text.trim))
 
-  /** A setting whose default depends on the table or the session. */
+  /** Creates a setting whose default depends on the table or the session. */
   def derived[A](key: String, expected: String, doc: String, defaultDoc: String)(
       parse: String => Option[A]
   ): SparkOption[A] = new SparkOption(key, None, None, None, defaultDoc, expected, doc, text => parse(text.trim))
 
-  /** A name, in which spaces count. */
+  /** Creates a setting with a name as its value, in which spaces are significant. */
   def name(key: String, expected: String, doc: String, defaultDoc: String): SparkOption[String] =
     new SparkOption(key, None, None, None, defaultDoc, expected, doc, Some(_))
 
@@ -109,11 +109,11 @@ object SparkOption {
   def long(text: String): Option[Long] = Try(text.toLong).toOption
 
   /**
-   * Rejects an option that looks like a known one, or may not be ignored.
+   * Rejects options whose names are similar to known ones, or that must not be ignored.
    *
    * @param action what the options are for: `read` or `write`
-   * @param foreign the options of Apache Iceberg that this release does not act on
-   * @param silent options that are not warned about
+   * @param foreign the options of Apache Iceberg that this release does not support
+   * @param silent options without a warning
    * @return warnings about other options that have no effect
    */
   def check(
@@ -130,7 +130,7 @@ object SparkOption {
     }
   }
 
-  /** @throws InvalidArgument the key is near to one that there is */
+  /** Returns the warning for an unknown option. @throws InvalidArgument the key is similar to a known one */
   private def unknown(action: String, key: String, known: Seq[String]): String = {
     known.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, known)).foreach { near =>
       throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
@@ -138,6 +138,6 @@ object SparkOption {
     s"The $action option $key has no effect on tables of iceberg-lite. There is no such option"
   }
 
-  /** Without the dashes and capitals in which option names differ. */
+  /** Removes the dashes and capitals in which option names differ. */
   private def lettersOf(key: String): String = key.toLowerCase(Locale.ROOT).filter(_.isLetterOrDigit)
 }

@@ -17,11 +17,11 @@ import iceberglite.table.action.RecordApplication
 /**
  * The options of one statement: `DELETE FROM t WITH ('key' = 'value') WHERE ...`.
  *
- * @param values as written
+ * @param values the options as written
  */
 final case class StatementOptions(values: Map[String, String]) {
 
-  /** For those who write. */
+  /** The options in Spark's form, for writes. */
   val asOptions: CaseInsensitiveStringMap = new CaseInsensitiveStringMap(values.asJava)
 
   private val settings = Settings(asOptions, _ => None, Map.empty)
@@ -30,7 +30,7 @@ final case class StatementOptions(values: Map[String, String]) {
 
   def isolation: Option[IsolationLevel] = WriteOptions.Isolation.given(settings)
 
-  /** Of an overwrite: the snapshot since which commits are concurrent. */
+  /** Returns the snapshot after which commits count as concurrent with an overwrite. */
   def validatedFrom: Option[Long] = WriteOptions.ValidateFromSnapshot.given(settings)
 
   /** Whether an overwrite replaces the partitions that it writes to. */
@@ -43,7 +43,7 @@ final case class StatementOptions(values: Map[String, String]) {
   def without(option: SparkOption[_]): StatementOptions =
     StatementOptions(values.filterNot { case (key, _) => key.equalsIgnoreCase(option.key) })
 
-  /** @throws InvalidArgument the options do not fit an overwrite by a condition */
+  /** Checks the options of an overwrite by a condition. @throws InvalidArgument an option does not apply to it */
   def checkOverwriteByCondition(table: String): Unit =
     OverwriteOptions.check(table, OverwriteOptions.Replaces.Matching, settings)
 
@@ -51,7 +51,9 @@ final case class StatementOptions(values: Map[String, String]) {
 
   def distribution: Option[DistributionMode] = WriteOptions.Distribution.given(settings)
 
-  /** The application that may run the statement again. @throws InvalidArgument where half of it is given */
+  /**
+   * Returns the application that may rerun the statement. @throws InvalidArgument only one of its two options is set
+   */
   def application: Option[RecordApplication] = ApplicationOptions.of(settings)
 
   /** Whether an INSERT is an upsert. */
@@ -60,7 +62,9 @@ final case class StatementOptions(values: Map[String, String]) {
   /** Whether columns of the source that the table lacks are added to it. */
   def mergesSchema: Boolean = SchemaOptions.merges(settings)
 
-  /** The same without what is done with before a table hears of a DELETE, UPDATE or MERGE. */
+  /**
+   * Returns the options that remain after those of the statement itself, which are handled before the table is used.
+   */
   def ofTable: StatementOptions =
     StatementOptions(values.filterNot { case (key, _) => StatementOptions.beforehand(key.toLowerCase(Locale.ROOT)) })
 }
@@ -78,10 +82,10 @@ object StatementOptions {
   )(text => Try(text.toInt).toOption.filter(n => n >= 0 && n <= MostRetries))
     .inSession("spark.sql.iceberg-lite.statement-retries")
 
-  /** In the order of the documentation: what a DELETE, UPDATE or MERGE has besides options of writes. */
+  /** The options of DELETE, UPDATE and MERGE in addition to write options, in the order of the documentation. */
   val own: Seq[SparkOption[_]] = Seq(Retries)
 
-  /** Those of writes that make sense where a statement itself says which rows go and come. */
+  /** The write options that apply to statements that determine the rows to change themselves. */
   private val ofChanges: Seq[SparkOption[_]] = Seq(
     WriteOptions.Format,
     WriteOptions.TargetFileSize,
@@ -100,10 +104,10 @@ object StatementOptions {
   private val beforehand: Set[String] = (own ++ SchemaOptions.all).map(_.key.toLowerCase(Locale.ROOT)).toSet
 
   /**
-   * Refuses what a statement cannot have.
+   * Rejects options that a statement does not support.
    *
    * @param verb DELETE, UPDATE, MERGE or INSERT
-   * @throws InvalidArgument that names the option
+   * @throws InvalidArgument with the name of the option
    */
   def check(verb: String, options: StatementOptions): Unit = {
     val known = knownTo(verb)
@@ -129,7 +133,7 @@ object StatementOptions {
     case _ => own ++ ofChanges
   }
 
-  /** How often a statement is run again at most. */
+  /** Returns the maximum number of retries of a statement. */
   def retries(options: StatementOptions, session: SparkSession): Int =
     Settings.of(options.asOptions, session, Map.empty)(Retries)
 }

@@ -4,17 +4,18 @@ import iceberglite.catalog.SettingWarnings
 import iceberglite.spec.TableProperty
 
 /**
- * Looks at the properties that a user gives a table. A property below `write.`, `read.`, `commit.`, `history.` or `gc.` that
- * has no effect is warned about, and kept: it may belong to another engine. Properties elsewhere are the user's own.
+ * Checks the properties that a user sets on a table. A property with the prefix `write.`, `read.`, `commit.`,
+ * `history.` or `gc.` that has no effect leads to a warning. It is kept, because it may belong to another engine.
+ * Properties with other prefixes belong to the user.
  */
 object TablePropertyCheck {
   private val Prefixes = Seq("write.", "read.", "commit.", "history.", "gc.")
   private val DeletePrefix = "write.delete."
 
-  /** Properties of Hive, Spark and the specification that no registry has. */
+  /** Properties of Hive, Spark and the specification that are not in a registry. */
   private val others = Seq("engine.hive.enabled", "engine.hive.lock-enabled", "write.spark.accept-any-schema")
 
-  /** The keys that this release acts on, but those of single columns. */
+  /** The keys that this release acts on, except those of single columns. */
   private[spark] lazy val known: Set[String] = (TableProperty.all.map(_.key) ++ others ++
     (ReadOptions.all ++ WriteOptions.all).flatMap(_.property)).toSet
 
@@ -24,8 +25,10 @@ object TablePropertyCheck {
     key.startsWith(DeletePrefix) && known("write." + key.stripPrefix(DeletePrefix))
 
   /**
+   * Checks the properties.
+   *
    * @param table for messages
-   * @throws iceberglite.spec.IcebergError.Unsupported for a property that may not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported for a property that must not be ignored
    */
   def check(table: String, properties: Map[String, String], warnings: SettingWarnings): Unit =
     for ((key, value) <- properties.toVector.sorted; message <- warning(key, value))

@@ -2,7 +2,7 @@ package iceberglite.spark.conf
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** The settings of writes that put rows in the place of those with the same keys, without reading the table. */
+/** The options of upserts: writes that replace rows with the same keys, without reading the table. */
 object UpsertOptions {
   val Upsert: SparkOption[Boolean] = SparkOption.flag(
     "upsert",
@@ -28,7 +28,10 @@ object UpsertOptions {
   /** In the order of the documentation. */
   val all: Seq[SparkOption[_]] = Seq(Upsert, Keys, DeleteColumn)
 
-  /** Whether a write is an upsert: one that names keys is. @throws InvalidArgument it says that it is none besides */
+  /**
+   * Whether a write is an upsert; setting key columns implies it. @throws InvalidArgument the options contradict each
+   * other
+   */
   def asked(settings: Settings): Boolean = {
     val said = Upsert.given(settings)
     val hinted = Seq(Keys, DeleteColumn).find(_.given(settings).isDefined)

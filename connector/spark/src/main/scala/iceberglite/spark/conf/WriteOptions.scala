@@ -11,7 +11,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.{DeleteGranularity, DistributionMode, FileFormat, RowLevelProperty, TableProperty}
 import iceberglite.table.IsolationLevel
 
-/** The settings of writes. */
+/** The options of writes. */
 object WriteOptions {
   val Format: SparkOption[FileFormat] = SparkOption[FileFormat](
     "write-format",
@@ -80,11 +80,11 @@ object WriteOptions {
       default = true
     )
 
-  /** How much more bytes rows have in a shuffle than in a Parquet file, about; Apache Iceberg assumes the same. */
+  /** Approximate ratio of the size of rows in a shuffle to their size in a Parquet file, as in Apache Iceberg. */
   val ShuffleRatio = 3L
   private val DefaultAdvisorySize = (128L << 20) * ShuffleRatio
 
-  /** The default of [[AdvisoryPartitionSize]] for a statement that writes delete files alone. */
+  /** The default of [[AdvisoryPartitionSize]] for a statement that writes only delete files. */
   val DeleteAdvisorySize: Long = (32L << 20) * ShuffleRatio
   val AdvisoryPartitionSize: SparkOption[Long] = SparkOption
     .bytes("advisory-partition-size", "Advisory size of the shuffled rows of one task", DefaultAdvisorySize)
@@ -130,7 +130,7 @@ object WriteOptions {
   val Branch: SparkOption[String] =
     SparkOption.name("branch", "It must be the name of a branch", "Branch to write to", "main")
 
-  /** Followed by a key for the summary of the snapshot. */
+  /** The prefix of options for the snapshot summary; the key of the entry follows. */
   val SnapshotPropertyPrefix = "snapshot-property."
 
   /** In the order of the documentation. */
@@ -154,7 +154,7 @@ object WriteOptions {
     Branch
   ) ++ ApplicationOptions.all ++ SchemaOptions.all ++ UpsertOptions.all
 
-  /** Options of Spark's own. */
+  /** Options of Spark itself. */
   private val others: Seq[String] = Seq("path", "paths")
 
   private[spark] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
@@ -162,14 +162,14 @@ object WriteOptions {
     ForeignOptions.write.find(key).isDefined
 
   /**
-   * Rejects what is misspelt or may not be ignored, and warns of what has no effect.
+   * Rejects options that are misspelled or must not be ignored, and warns of options without effect.
    *
    * @throws iceberglite.spec.IcebergError for an option that is not supported or misspelled
    */
   def check(options: CaseInsensitiveStringMap, session: SparkSession): Unit =
     warnings(options).foreach(SessionSettings.warnings(session).once(_))
 
-  /** The warnings that options without effect deserve. @throws iceberglite.spec.IcebergError as [[check]] */
+  /** Returns the warnings for options without effect. @throws iceberglite.spec.IcebergError as [[check]] */
   private[spark] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
     val plain = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
     SparkOption.check(
@@ -180,10 +180,10 @@ object WriteOptions {
     )(_ => false)
   }
 
-  /** The same for all that a session writes; an option comes before it. */
+  /** The prefix for entries in all snapshots of a session; options take precedence. */
   val SessionSnapshotPropertyPrefix = "spark.sql.iceberg.snapshot-property."
 
-  /** What a session or an option puts into the snapshot's summary. */
+  /** Returns the entries of a session and of the options for the snapshot's summary. */
   def snapshotProperties(options: CaseInsensitiveStringMap, session: SparkSession): Map[String, String] =
     session.conf.getAll.collect {
       case (key, value) if key.startsWith(SessionSnapshotPropertyPrefix) =>
@@ -196,7 +196,7 @@ object WriteOptions {
         name -> value
     } ++ snapshotProperties(options)
 
-  /** The entries for the snapshot's summary, with their keys as they were written. */
+  /** Returns the entries of the options for the snapshot's summary, with keys as written. */
   def snapshotProperties(options: CaseInsensitiveStringMap): Map[String, String] =
     options.asCaseSensitiveMap.asScala.collect {
       case (key, value) if key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) =>

@@ -3,7 +3,10 @@ package iceberglite.spark.procedure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
 
-/** `CALL catalog.system.ancestors_of(table)`, and `snapshot_id` of another snapshot than the current one. */
+/**
+ * `CALL catalog.system.ancestors_of(table)`, optionally with the `snapshot_id` of another snapshot than the current
+ * one.
+ */
 object AncestorsOf extends Procedure {
   private val snapshot =
     Parameter.optional("snapshot_id", ParameterType.Id, "Snapshot to start with; by default the current one")

@@ -36,7 +36,7 @@ object ConvertEqualityDeletes extends Procedure {
         val (before, after) = place.commit(name)(_ => deletes.action(found))
         (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.rows).sum))
       }
-      // The new files are the table's by now, whatever becomes of this.
+      // The commit succeeded, even if this step fails.
       place.renew(name, before, after)
       row
     }

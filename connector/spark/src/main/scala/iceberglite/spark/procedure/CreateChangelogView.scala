@@ -58,7 +58,7 @@ object CreateChangelogView extends Procedure {
     val table = changelog(place, changes)
     val wanted = shown(arguments, table.tableSchema, place.session)
     val read = arguments.get(options).getOrElse(Map.empty)
-    // A query would tell what is wrong with them, but only when the view is read.
+    // Checks the options now; a query would report errors only when the view is read.
     table.newScanBuilder(new CaseInsensitiveStringMap(read.asJava))
     val name = viewName(arguments, ident, place.session)
     val fullName = PartitionTerm.quoted(place.catalog.name +: changes.namespace.toSeq :+ changes.name)
@@ -92,7 +92,7 @@ object CreateChangelogView extends Procedure {
     else ChangelogView.WithUpdates(identifiers)
   }
 
-  /** A column's own name may hold dots; otherwise it is a path, as SQL writes it. */
+  /** Resolves a column: either its own name, which may contain dots, or an SQL path. */
   private def path(column: String, schema: Schema, session: SparkSession): Vector[String] =
     if (ColumnPath.child(schema.fields, column, caseSensitive(session)).isDefined) Vector(column)
     else Try(session.sessionState.sqlParser.parseMultipartIdentifier(column).toVector).getOrElse(Vector(column))

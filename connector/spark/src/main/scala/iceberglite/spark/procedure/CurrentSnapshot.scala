@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{LongType, StructType}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.table.Table
 
-/** The columns of procedures that make another snapshot the current one. */
+/** The result columns of procedures that change the current snapshot. */
 private[procedure] object CurrentSnapshot {
   private val current = Procedure.column("current_snapshot_id", LongType, "Snapshot that is current now")
 

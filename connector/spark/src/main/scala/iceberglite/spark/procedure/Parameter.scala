@@ -9,11 +9,11 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * What an argument may be.
+ * The type of an argument.
  *
- * @param sql to which arguments are cast
- * @param python how it is annotated in Python
- * @param read from Spark's own value of the type
+ * @param sql the type to which arguments are cast
+ * @param python the type annotation in Python
+ * @param read converts Spark's internal value of the type
  */
 final case class ParameterType[A](sql: DataType, python: String, read: Any => A)
 
@@ -23,17 +23,17 @@ object ParameterType {
 
   val Id: ParameterType[Long] = ParameterType(LongType, "int", { case number: Long => number })
 
-  /** In milliseconds since 1970, as in the table's history; a finer time is cut off. */
+  /** Milliseconds since 1970, as in the snapshot log; finer units are truncated. */
   val Time: ParameterType[Long] =
     ParameterType(TimestampType, "Timestamp", { case micros: Long => Math.floorDiv(micros, 1000L) })
 
   val Flag: ParameterType[Boolean] = ParameterType(BooleanType, "bool", { case flag: Boolean => flag })
 
-  /** None of them is null. */
+  /** Strings, none of which is null. */
   val Texts: ParameterType[Seq[String]] =
     ParameterType(ArrayType(StringType), "Sequence[str]", { case array: ArrayData => texts(array) })
 
-  /** Texts by names, none of them null. */
+  /** A map of strings, none of which is null. */
   val Options: ParameterType[Map[String, String]] = ParameterType(
     MapType(StringType, StringType),
     "Mapping[str, str | int]",
@@ -47,9 +47,9 @@ object ParameterType {
 }
 
 /**
- * A parameter of a procedure. Its name counts in any case.
+ * A parameter of a procedure. Its name is case-insensitive.
  *
- * @param required whether it must be given
+ * @param required whether it must be set
  * @param doc for the documentation, without a full stop
  */
 final case class Parameter[A](name: String, kind: ParameterType[A], required: Boolean, doc: String) {
@@ -65,7 +65,7 @@ object Parameter {
   def optional[A](name: String, kind: ParameterType[A], doc: String): Parameter[A] =
     Parameter(name, kind, required = false, doc)
 
-  /** The table that a procedure is about; it has one as its first. */
+  /** The table of the procedure, which is the first parameter of every procedure. */
   val table: Parameter[String] =
     required(
       "table",
@@ -75,13 +75,13 @@ object Parameter {
 }
 
 /**
- * What a procedure was called with.
+ * The arguments of a call.
  *
- * @param values Spark's own, by the names of parameters; those that were not given are not in it
+ * @param values internal values of Spark by parameter name; omitted arguments are absent
  */
 final class Arguments(values: Map[String, Any]) {
 
-  /** Of a required parameter. */
+  /** Returns the value of a required parameter. */
   def apply[A](parameter: Parameter[A]): A = parameter.kind.read(values(parameter.name))
 
   def get[A](parameter: Parameter[A]): Option[A] = values.get(parameter.name).map(parameter.kind.read)

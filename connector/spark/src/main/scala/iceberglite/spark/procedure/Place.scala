@@ -13,13 +13,13 @@ import iceberglite.spec.TableMetadata
 import iceberglite.table.Table
 import iceberglite.table.action.Action
 
-/** Where a procedure was called: the session, and the catalog that stands in the statement. */
+/** The context of a call: the session, and the catalog that the statement names. */
 final class Place(val session: SparkSession, val catalog: LiteCatalog) {
 
   /**
-   * The table of a name as SQL writes it; where it names no catalog, it is this one.
+   * Resolves a table name in SQL; a name without a catalog refers to the catalog of the call.
    *
-   * @throws InvalidArgument the text is no name, or that of a table of another catalog
+   * @throws InvalidArgument the text is not a name, or names a table of another catalog
    */
   def identifier(table: String): Identifier = {
     def refuse(hint: String): Nothing = throw InvalidArgument("argument table", table, hint)
@@ -33,7 +33,7 @@ final class Place(val session: SparkSession, val catalog: LiteCatalog) {
     ident
   }
 
-  /** The table as it is now. */
+  /** Returns the table in its current state. */
   def table(name: String): LiveTable = {
     val live = catalog.liveTable(identifier(name))
     live.refresh()
@@ -41,7 +41,7 @@ final class Place(val session: SparkSession, val catalog: LiteCatalog) {
   }
 
   /**
-   * Changes a table by one action, and has cached plans of it made anew.
+   * Changes a table by one action, and refreshes cached plans of it.
    *
    * @return the table before and after
    */
@@ -51,7 +51,10 @@ final class Place(val session: SparkSession, val catalog: LiteCatalog) {
     (before, after)
   }
 
-  /** The same without the cached plans, which are left to [[renew]]: that fails without the change being undone. */
+  /**
+   * Changes a table by one action. The caller refreshes cached plans with [[renew]], whose failure does not undo the
+   * change.
+   */
   def commit(name: String)(action: TableMetadata => Action): (Table, Table) = {
     val before = table(name).current
     (before, before.transaction(EngineSummary.of(session)).add(action(before.metadata)).commit())

@@ -1,6 +1,6 @@
 package iceberglite.spark.procedure
 
-/** The procedures there are. */
+/** The registry of procedures. */
 object Procedures {
 
   /** In the order of the documentation. */
