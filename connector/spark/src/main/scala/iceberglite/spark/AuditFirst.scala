@@ -7,21 +7,23 @@ import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.table.{Destination, SnapshotSummary, Table}
 
 /**
- * Write-audit-publish: with the table property `write.wap.enabled`, what a session writes can be looked at before
- * everybody sees it. With `spark.wap.id` it becomes snapshots that nothing refers to; with `spark.wap.branch` it goes
- * to a branch, which the session then reads too.
+ * Write-audit-publish: with the table property `write.wap.enabled`, writes of a session can be audited before they are
+ * visible to others. With `spark.wap.id`, writes are staged as snapshots that no branch or tag refers to; with
+ * `spark.wap.branch`, they go to a branch, from which the session then reads.
  */
 object AuditFirst {
   val IdKey = "spark.wap.id"
   val BranchKey = "spark.wap.branch"
 
-  /** Where a write goes, and what its snapshot's summary says of it. */
+  /** The target of a write, and the entries that it adds to the summary of its snapshot. */
   final case class Target(to: Destination, summary: Map[String, String] = Map.empty)
 
   /**
-   * @param branch that the statement names
-   * @throws InvalidArgument the session asks for several things at once
-   * @throws iceberglite.spec.IcebergError.NotFound there is no such branch
+   * Returns the target of a write.
+   *
+   * @param branch the branch that the statement names
+   * @throws InvalidArgument the session and the statement request contradictory targets
+   * @throws iceberglite.spec.IcebergError.NotFound the branch does not exist
    */
   def target(table: Table, branch: Option[String], session: SparkSession): Target = {
     val plain = Target(branch.fold[Destination](Destination.Main)(Destination.Branch(_)))
@@ -40,7 +42,7 @@ object AuditFirst {
     target
   }
 
-  /** The branch that the session sees in the place of the table, once there is one. */
+  /** Returns the branch that the session reads instead of the table, if it exists. */
   def branchToRead(table: TableMetadata, session: SparkSession): Option[String] =
     settings(table, session).branch.filter(table.refs.contains)
 
@@ -50,7 +52,10 @@ object AuditFirst {
     if (!TableProperty.of(TableProperty.AuditFirst, table.properties)) Settings(None, None)
     else Settings(setting(session, IdKey), setting(session, BranchKey))
 
-  /** An empty one is more likely a slip than the wish to show everything at once. */
+  /**
+   * Returns the value of a setting. An empty value is an error: it is more likely a mistake than a request to publish
+   * directly.
+   */
   private def setting(session: SparkSession, key: String): Option[String] = {
     val value = session.conf.getOption(key)
     value.filter(_.trim.isEmpty).foreach(v => throw InvalidArgument(key, v, s"It is empty; unset it with RESET $key"))

@@ -3,14 +3,14 @@ package iceberglite.spark
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{CatalogNotFoundException, CatalogPlugin, Identifier}
 
-/** What a name of several parts stands for in a session, as Spark's own resolution has it. */
+/** Resolves multipart names in a session, with the same rules as Spark. */
 object CatalogNames {
 
-  /** The catalog and the name in it; the session's current catalog and namespace stand in where they are left out. */
+  /** Returns the catalog and the name in it; the session's current catalog and namespace are the defaults. */
   def resolve(session: SparkSession, name: Seq[String]): (CatalogPlugin, Identifier) =
     resolveIn(session, session.sessionState.catalogManager.currentCatalog, name)
 
-  /** The same, where another catalog, and its default namespace, stand in for those that are left out. */
+  /** Resolves a name with another catalog, and its default namespace, as the defaults. */
   def resolveIn(session: SparkSession, default: CatalogPlugin, name: Seq[String]): (CatalogPlugin, Identifier) = {
     val manager = session.sessionState.catalogManager
     name match {
@@ -24,7 +24,7 @@ object CatalogNames {
     }
   }
 
-  /** The catalog of that name. Errors of one that is configured, but wrongly, come out. */
+  /** Returns the catalog with a name, if it is configured. Errors of a misconfigured catalog are thrown. */
   private def registered(session: SparkSession, name: String): Option[CatalogPlugin] =
     try Some(session.sessionState.catalogManager.catalog(name))
     catch { case _: CatalogNotFoundException => None }

@@ -7,15 +7,15 @@ import org.apache.spark.SparkContext
 import iceberglite.spec.IcebergError
 
 /**
- * Jobs of Spark of our own, beside queries. What goes back and forth is byte arrays, so that it does not matter which
- * serializer Spark uses.
+ * Spark jobs of the connector outside of queries. Arguments and results are byte arrays, so that the serializer of the
+ * session does not matter.
  */
 private[spark] object ClusterJob {
   private val Description = "spark.job.description"
   private val Fine: Byte = 0
   private val Failed: Byte = 1
 
-  /** Runs a job under a description of its own. */
+  /** Runs a job with its own description. */
   def described[A](context: SparkContext, description: String)(job: => A): A = {
     val before = Option(context.getLocalProperty(Description))
     context.setLocalProperty(Description, description)
@@ -23,12 +23,15 @@ private[spark] object ClusterJob {
     finally context.setLocalProperty(Description, before.orNull)
   }
 
-  /** What a task gives back: errors as they are, and not as the text of a failed job, for they tell what to do. */
+  /**
+   * Returns the result of a task. An error is returned as an object rather than as the text of a failed job, because it
+   * contains the hint for the user.
+   */
   def result(bytes: => Array[Byte]): Array[Byte] =
     try Fine +: bytes
     catch { case e: IcebergError => Failed +: toBytes(e) }
 
-  /** @throws IcebergError that the task met */
+  /** Returns the result. @throws IcebergError the error of the task */
   def opened(result: Array[Byte]): Array[Byte] =
     if (result.head == Fine) result.tail else throw ofBytes[IcebergError](result.tail)
 
@@ -40,7 +43,7 @@ private[spark] object ClusterJob {
     bytes.toByteArray
   }
 
-  /** By the class loader that has this class: jars that a session adds are not on the class path. */
+  /** Deserializes with the class loader of this class: jars that a session adds are not on the class path. */
   def ofBytes[A](bytes: Array[Byte]): A = {
     val in = new ObjectInputStream(new ByteArrayInputStream(bytes)) {
       override def resolveClass(description: ObjectStreamClass): Class[_] =

@@ -6,7 +6,7 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.functions.expr
 
-/** What rows are held against: a column of truth values, or text of SQL. */
+/** A condition on rows: a boolean column, or SQL text. */
 final class Condition private (private[spark] val expression: Expression)
 
 object Condition {

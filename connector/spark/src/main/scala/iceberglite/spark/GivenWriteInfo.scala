@@ -11,7 +11,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** A write of which something came another way than Spark's. */
+/** The description of a write, part of which does not come from Spark. */
 sealed abstract private[spark] class GivenWriteInfo(info: LogicalWriteInfo) extends LogicalWriteInfo {
   override def options: CaseInsensitiveStringMap = info.options
   override def queryId: String = info.queryId
@@ -20,7 +20,7 @@ sealed abstract private[spark] class GivenWriteInfo(info: LogicalWriteInfo) exte
   override def metadataSchema: Optional[StructType] = info.metadataSchema
 }
 
-/** What is written to the name of a branch, `t.branch_b`, as if the write option `branch` had said so. */
+/** A write to the name of a branch, `t.branch_b`, which is equivalent to the write option `branch`. */
 final private[spark] class BranchWriteInfo(info: LogicalWriteInfo, branch: String) extends GivenWriteInfo(info) {
   private val key = WriteOptions.Branch.key
 
@@ -34,14 +34,14 @@ final private[spark] class BranchWriteInfo(info: LogicalWriteInfo, branch: Strin
   }
 }
 
-/** What a statement with options writes. */
+/** A write of a statement with options. */
 final private[spark] class StatementWriteInfo(info: LogicalWriteInfo, given: StatementOptions)
     extends GivenWriteInfo(info) {
   override def options: CaseInsensitiveStringMap =
     new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ given.values).asJava)
 }
 
-/** The same write of rows with other columns. */
+/** The same write for rows with other columns. */
 final private[spark] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType) extends GivenWriteInfo(info) {
   override def schema: StructType = columns
 }

@@ -25,9 +25,9 @@ import iceberglite.spark.catalog.PathName
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The data source `iceberg-lite`. What `load` and `save` are given is a path if it has a slash, and else the name of a
- * table, in a configured catalog or in the current one. The options `snapshot-id`, `as-of-timestamp`, `branch`, `tag`,
- * `versionAsOf` and `timestampAsOf` choose a state of it to read, one at most.
+ * The data source `iceberg-lite`. The argument of `load` and `save` is a path if it has a slash, otherwise the name of
+ * a table in a configured catalog or in the current one. The options `snapshot-id`, `as-of-timestamp`, `branch`, `tag`,
+ * `versionAsOf` and `timestampAsOf` select a state to read; at most one of them may be set.
  */
 class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with SessionConfigSupport {
 
@@ -77,7 +77,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
     }
   }
 
-  /** From here on the path is whole, wherever the program runs. */
+  /** Returns an identifier with the complete path, which is valid regardless of the working directory. */
   private def identifierOf(path: String): Identifier = Identifier.of(Array.empty, PathTables.identifier(path).name)
 
   private def named(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
@@ -95,7 +95,7 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 object IcebergSource {
   val ShortName = "iceberg-lite"
 
-  /** Serves tables by their path where the session's current catalog does not. */
+  /** The catalog for tables by path, if the session's current catalog does not support paths. */
   private val PathCatalog = "iceberg_lite_paths"
 
   private def catalogOfPaths(session: SparkSession): TableCatalog =

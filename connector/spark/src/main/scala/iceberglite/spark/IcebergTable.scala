@@ -30,7 +30,7 @@ import iceberglite.table.Table
  * t.retries(3).merge(changes, "target.id = source.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
  * }}}
  *
- * It keeps nothing of the table, so that it may be kept. Conditions are columns or text of SQL. The session needs the
+ * The object holds no state of the table, so it can be kept. Conditions are columns or SQL text. The session needs the
  * extensions.
  */
 final class IcebergTable private (
@@ -40,13 +40,13 @@ final class IcebergTable private (
     val options: Map[String, String]
 ) {
 
-  /** The rows of the table as of now. */
+  /** Returns the current rows of the table. */
   def toDF: DataFrame = spark.table(name)
 
-  /** The table whose statements have an option more. */
+  /** Returns the table with an additional option for its statements. */
   def option(key: String, value: String): IcebergTable = new IcebergTable(spark, name, parts, options + (key -> value))
 
-  /** The table whose statements are run again so often where another commit is in their way. */
+  /** Returns the table with a maximum number of retries for its statements after commit conflicts. */
   def retries(times: Int): IcebergTable = option(StatementOptions.Retries.key, times.toString)
 
   /** Deletes all rows. */
@@ -55,16 +55,16 @@ final class IcebergTable private (
   /** Deletes the rows that satisfy a condition. */
   def delete(condition: Condition): RowChanges = run("DELETE", DeleteFromTable(relation, condition.expression))
 
-  /** @param set values by the names of columns, or of fields of structs (`address.city`) */
+  /** Updates all rows. @param set values by the names of columns, or of fields of structs (`address.city`) */
   def update(set: Map[String, Column]): RowChanges = run("UPDATE", UpdateTable(relation, assignments(set), None))
 
   def update(condition: Condition, set: Map[String, Column]): RowChanges =
     run("UPDATE", UpdateTable(relation, assignments(set), Some(condition.expression)))
 
   /**
-   * Begins a MERGE; nothing happens before its `execute`.
+   * Begins a MERGE; its `execute` runs it.
    *
-   * @param source called `source` in conditions and values, as this table is called `target`
+   * @param source called `source` in conditions and values; this table is called `target`
    */
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)
@@ -75,7 +75,9 @@ final class IcebergTable private (
     Assignment(UnresolvedAttribute(CatalystSqlParser.parseMultipartIdentifier(column)), value.expr)
   }
 
-  /** @throws StatementError for options that the statement does not have */
+  /**
+   * Runs a statement and returns its changes. @throws StatementError for options that the statement does not support
+   */
   private[spark] def run(verb: String, statement: LogicalPlan, evolves: Boolean = false): RowChanges = {
     val id = UUID.randomUUID().toString
     val given = StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
@@ -108,8 +110,10 @@ final class IcebergTable private (
 object IcebergTable {
 
   /**
-   * @param name as in SQL: `catalog.db.t`, `db.t` in the current catalog, `catalog.db.t.branch_b`
-   * @throws org.apache.spark.sql.AnalysisException there is no such table
+   * Returns the table with a name.
+   *
+   * @param name the name in SQL: `catalog.db.t`, `db.t` in the current catalog, `catalog.db.t.branch_b`
+   * @throws org.apache.spark.sql.AnalysisException the table does not exist
    */
   def forName(spark: SparkSession, name: String): IcebergTable = {
     val table = new IcebergTable(spark, name, spark.sessionState.sqlParser.parseMultipartIdentifier(name), Map.empty)

@@ -4,18 +4,19 @@ import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, Stag
 
 import iceberglite.table.Table
 
-/** A catalog of Spark that serves tables of ours, maybe beside others. */
+/** A Spark catalog with iceberg-lite tables, possibly next to other tables. */
 trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with SupportsNamespaces {
 
   /**
-   * A table of ours by its name, for statements that change it. Commits through it are seen by the catalog's cache.
+   * Returns an iceberg-lite table by its name, for statements that change it. The catalog's cache sees commits through
+   * it.
    *
-   * @throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException there is none
+   * @throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException the table does not exist
    */
   def liveTable(ident: Identifier): LiveTable
 
   /**
-   * Takes a table in that stands in a metadata file.
+   * Registers a metadata file as a table.
    *
    * @throws org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException the name is taken
    */
@@ -24,9 +25,9 @@ trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with Supports
   /** Whether a path is a valid table name. */
   def allowsPaths: Boolean
 
-  /** Why a name cannot be that of a table in this catalog, and what to do instead. */
+  /** Returns why a name cannot be a table in this catalog, and the alternative. */
   def rejection(ident: Identifier): Option[String]
 
-  /** The name of a table that the user may have meant by one that is not there. */
+  /** Returns the existing table whose name is most similar to a missing name. */
   def nearName(ident: Identifier): Option[String]
 }

@@ -2,9 +2,9 @@ package iceberglite.spark
 
 import org.apache.spark.sql.connector.catalog.SupportsRead
 
-/** A table of ours that shows what there is when it is read. */
+/** An iceberg-lite table that shows its current state when it is read. */
 private[spark] trait LiveRead extends SupportsRead {
 
-  /** The same as of now, whatever is committed to it. */
+  /** Returns the table in its current state, regardless of later commits. */
   private[spark] def pinned: LiveRead
 }

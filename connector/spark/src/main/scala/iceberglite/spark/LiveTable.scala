@@ -4,21 +4,21 @@ import iceberglite.spec.Requirement.AssertTableUuid
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 
 /**
- * The newest version of a table that its catalog has seen. Commits through it are seen at once, by every relation over
- * the table: a data frame that was made before an INSERT shows its rows after it.
+ * The newest version of a table that its catalog has seen. Commits through it are visible at once to every relation
+ * over the table: a data frame that was created before an INSERT shows the inserted rows.
  */
 final class LiveTable(loaded: Table) extends Committer {
 
-  // What commits through the tables handed out from here passes by this object.
+  // Tables that are handed out commit through this object.
   @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
 
-  /** Whether there may be a newer version that is to be seen at once. */
+  /** Whether there may be a newer version, which the next access must load. */
   @volatile private var doubted = false
 
-  /** The newest version, for a new look at the table. */
+  /** Returns the newest version, for a new resolution of the table. */
   def current: Table = {
     if (doubted) {
-      // First, so that a doubt that comes meanwhile stays.
+      // Reset the flag first, so that a concurrent doubt is not lost.
       doubted = false
       try refresh()
       catch {
@@ -30,13 +30,13 @@ final class LiveTable(loaded: Table) extends Committer {
     newest
   }
 
-  /** The newest version that is known; nothing is asked. */
+  /** Returns the newest known version without asking the catalog. */
   def seen: Table = newest
 
-  /** Has the next look ask the catalog. */
+  /** Makes the next access ask the catalog. */
   def doubt(): Unit = doubted = true
 
-  /** Sees what others have committed. */
+  /** Loads commits of others. */
   def refresh(): Unit = load(loaded.id)
 
   override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
@@ -45,7 +45,10 @@ final class LiveTable(loaded: Table) extends Committer {
     committed
   }
 
-  /** @throws iceberglite.spec.IcebergError.ValidationFailed another table has taken the name (spec: `table-uuid`) */
+  /**
+   * Loads the newest version. @throws iceberglite.spec.IcebergError.ValidationFailed another table has this name now
+   * (spec: `table-uuid`)
+   */
   override def load(id: TableIdentifier): TableVersion = {
     val known = newest.version
     val version = if (known.isWhole) loaded.committer.reload(id, known) else loaded.committer.load(id)
@@ -53,17 +56,17 @@ final class LiveTable(loaded: Table) extends Committer {
     advance(version)
   }
 
-  /** What has the name by now, perhaps another table; it is not taken over. */
+  /** Loads the version under the table's name, which may be of another table, without keeping it. */
   def atName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
 
   /**
-   * Takes a version that was seen, unless a newer one was before: threads come with their versions in any order, and a
-   * version's log tells what it follows.
+   * Keeps a version unless a newer one is known: threads report versions in any order, and the metadata log of a
+   * version tells which ones it follows.
    */
   def advance(version: TableVersion): TableVersion = synchronized {
     val known = newest.version
     val older = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
-    // The same version may come with more snapshots, or with a newer access to the table's files.
+    // The same version can have more snapshots loaded, or newer credentials for the table's files.
     val same = known.metadataLocation == version.metadataLocation && (known.isWhole || !version.isWhole)
     if (!older && (!same || version.io.isDefined)) newest = newest.at(version)
     version

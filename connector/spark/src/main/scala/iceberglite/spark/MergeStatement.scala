@@ -16,8 +16,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * A MERGE in the making; each step gives another one. Of the clauses of a kind the first whose condition a row satisfies
- * counts. Columns of the two sides are `target.c` and `source.c`; `UpdateAll` and `InsertAll` go by their names.
+ * A builder of a MERGE statement; each method returns a new one. Among the clauses of one kind, the first one whose
+ * condition a row satisfies applies. Columns of the two sides are `target.c` and `source.c`; `UpdateAll` and
+ * `InsertAll` match columns by name.
  */
 final class MergeStatement private (
     table: IcebergTable,
@@ -81,18 +82,18 @@ final class MergeStatement private (
   def whenNotMatchedBySourceDelete(condition: Condition): MergeStatement =
     whenNotMatchedBySource(DeleteAction(Some(condition.expression)))
 
-  /** Adds the columns of the source that the table lacks and a clause names, in the commit of the rows. */
+  /** Adds source columns that the table lacks and that a clause names, in the commit of the rows. */
   def withSchemaEvolution(): MergeStatement = copy(evolves = true)
 
   def option(key: String, value: String): MergeStatement = copy(table = table.option(key, value))
 
-  /** Runs the statement again so often where another commit is in its way. */
+  /** Sets the maximum number of retries after commit conflicts. */
   def retries(times: Int): MergeStatement = copy(table = table.retries(times))
 
   /**
-   * Does it.
+   * Runs the statement.
    *
-   * @throws StatementError there is no clause, or the table or the options do not allow it
+   * @throws StatementError there is no clause, or the table or the options do not allow the statement
    */
   def execute(): RowChanges = {
     if ((matched ++ notMatched ++ notMatchedBySource).isEmpty) throw SparkErrors.of(

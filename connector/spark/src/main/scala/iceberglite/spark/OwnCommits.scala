@@ -8,8 +8,8 @@ import iceberglite.spark.catalog.TableCache
 import iceberglite.table.Table
 
 /**
- * Tells the caches of this JVM of its own commits: a table may have several names, in several catalogs or as a path, and
- * under each of them the next statement sees the commit.
+ * Notifies the caches of this JVM of its own commits. A table may have several names, in several catalogs or as a path;
+ * the next statement sees the commit under each of them.
  */
 private[spark] object OwnCommits {
   private val caches = Collections.newSetFromMap(new WeakHashMap[TableCache, java.lang.Boolean])
@@ -20,17 +20,17 @@ private[spark] object OwnCommits {
   }
 
   /**
-   * The table was changed, replaced or dropped.
+   * Announces that a table was changed, replaced or dropped.
    *
-   * @param through what has seen it already
+   * @param through the object that has already seen the change
    */
   def announce(table: Table, through: Option[LiveTable]): Unit = table.metadata.uuid.foreach { uuid =>
     everywhere(_.suspect(uuid, through))
   }
 
   /**
-   * A table was dropped, made or renamed under a name. The same name in another catalog of the JVM may be the same
-   * table; if not, it is looked at once more than it need be.
+   * Announces that a table was dropped, created or renamed under a name. The same name in another catalog of the JVM
+   * may be the same table; if it is not, its metadata is checked once more than necessary.
    */
   def announce(name: String): Unit = everywhere(_.invalidate(name))
 

@@ -6,12 +6,12 @@ import iceberglite.spark.write.RowCounts._
 import iceberglite.spec.Snapshot
 
 /**
- * What a statement has done to the rows of its table.
+ * The numbers of rows that a statement changed.
  *
- * @param deleted absent where nobody counted them: a copy-on-write DELETE with a subquery, or a MERGE whose only action on
- *   matched rows is a DELETE without a condition, from files with position deletes or equality deletes
- * @param copied rows that copy-on-write wrote again as they were
- * @param snapshotId of the statement; absent where there was nothing to change
+ * @param deleted absent if they were not counted: for a copy-on-write DELETE with a subquery, or a MERGE whose only
+ *   action on matched rows is a DELETE without a condition, from files with position deletes or equality deletes
+ * @param copied rows that copy-on-write rewrote unchanged
+ * @param snapshotId the snapshot of the statement; absent if it changed nothing
  */
 final case class RowChanges(
     inserted: Long,
@@ -29,8 +29,8 @@ object RowChanges {
   val Nothing: RowChanges = RowChanges(0, 0, Some(0), 0, None)
 
   /**
-   * By the summary of the statement's snapshot. Where whole files went or came, it counts the rows of files, and those of
-   * them that were deleted before.
+   * Reads the counts from the summary of the statement's snapshot. For changes of whole files, they include rows of the
+   * files that were deleted before.
    */
   private[spark] def of(snapshot: Snapshot): RowChanges = {
     def count(key: String): Option[Long] = snapshot.summary.get(key).flatMap(text => Try(text.toLong).toOption)

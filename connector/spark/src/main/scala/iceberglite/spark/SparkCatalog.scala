@@ -27,12 +27,12 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{StageMode, Table}
 
 /**
- * A catalog of tables of ours: `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`, and
- * `spark.sql.catalog.lite.type` and the other properties of that kind of catalog.
+ * A catalog of iceberg-lite tables: `spark.sql.catalog.lite = iceberglite.spark.SparkCatalog`, with
+ * `spark.sql.catalog.lite.type` and the other properties of that type of catalog.
  */
 class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOperations {
 
-  /** Whether paths are table names where the kind of the catalog allows it. */
+  /** Whether paths are table names if the type of the catalog supports them. */
   protected def mayAllowPaths: Boolean = true
 
   private var setup: Option[CatalogSetup] = None
@@ -85,7 +85,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
       )
     }
     val partial = found.view.isDefined && !found.live.current.version.isWhole
-    // Others may have made the state since the table was loaded.
+    // Other writers may have created the state after the table was loaded.
     if (partial || Try(travel.snapshot(found.live.current.metadata)).isFailure) found.live.refresh()
     found.view match {
       case Some(TableView.OfMetadata(view)) => new MetadataSparkTable(() => found.live.current, view, travel)
@@ -165,7 +165,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     new StagedSparkTable(staged, () => tables.invalidate(ident))
   }
 
-  /** `DataFrameWriter.save("db.t")` hands the table's name over as its location. */
+  /** Removes the location that is the table's name, as in `DataFrameWriter.save("db.t")`. */
   private def withoutName(ident: Identifier, properties: util.Map[String, String]): Map[String, String] = {
     val fullName = shown(ident)
     properties.asScala.toMap.filterNot { case (key, value) =>
@@ -203,7 +203,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     Seq(from, target).foreach(tables.forget)
   }
 
-  /** Spark leaves the catalog in the new name of a table where the user wrote it. */
+  /** Removes the catalog from the new name of a table, where Spark keeps it if the user wrote it. */
   private def withoutCatalog(to: Identifier): Identifier =
     if (to.namespace.length > 1 && to.namespace.head == name && !namespaceExists(to.namespace)) {
       Identifier.of(to.namespace.tail, to.name)

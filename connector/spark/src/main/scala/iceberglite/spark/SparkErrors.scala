@@ -13,23 +13,23 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
 
 /**
- * An error of the connector as Spark's users know errors of a statement: what was asked for cannot be.
+ * An error of the connector in the form of Spark's analysis errors: the statement is not valid for this table.
  *
- * @param error what happened, with its fields
+ * @param error the original error with its fields
  */
 final class StatementError(message: String, val error: IcebergError)
     extends AnalysisException(message, cause = Some(error))
 
 /**
- * The only place where errors of tables become errors of Spark. The message stays, with the table's name before it
- * where it does not say it, and the original error is the cause.
+ * Converts all errors of tables to errors of Spark. The message is kept, prefixed with the table's name if it does not
+ * contain it, and the original error is the cause.
  */
 object SparkErrors {
 
   /**
    * Runs an operation on a table or a namespace.
    *
-   * @param name of the table or namespace, for messages
+   * @param name the name of the table or namespace, for messages
    */
   def in[A](name: String)(operation: => A): A =
     try operation
@@ -42,7 +42,7 @@ object SparkErrors {
       case AlreadyExists("table", _, _) => new TableAlreadyExistsException(message, Some(error))
       case NotFound("namespace", _, _) => new NoSuchNamespaceException(message, Some(error))
       case AlreadyExists("namespace", _, _) => new NamespaceTaken(message, error)
-      // Not the statement's fault: the same one may succeed later, so it is no AnalysisException.
+      // Not an AnalysisException: the statement is valid and may succeed later.
       case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
       case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists | _: AlreadyCommitted |
           _: InvalidArgument | _: ValidationFailed | _: ColumnWidened => new StatementError(message, error)
@@ -53,7 +53,7 @@ object SparkErrors {
     if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"
 }
 
-/** Spark's own exception takes no cause. */
+/** Spark's own exception cannot have a cause. */
 final private class NamespaceTaken(message: String, error: IcebergError)
     extends NamespaceAlreadyExistsException(message) {
   override def getCause: Throwable = error

@@ -23,16 +23,16 @@ import iceberglite.catalog.{CatalogProperty, HiveCatalog}
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * Spark's own catalog with tables of ours in it: `spark.sql.catalog.spark_catalog =
- * iceberglite.spark.SparkSessionCatalog`, and `type` and the other properties of the catalog that keeps ours; without
- * `type` the session's Hive Metastore does. What is made with `USING iceberg` is ours, all else goes to Spark, as do
- * the namespaces. A name belongs to one table, whosever it is.
+ * Spark's session catalog with iceberg-lite tables: `spark.sql.catalog.spark_catalog =
+ * iceberglite.spark.SparkSessionCatalog`, with `type` and the other properties of the catalog for these tables; without
+ * `type`, they are in the session's Hive Metastore. Tables created with `USING iceberg` are iceberg-lite tables; all
+ * other tables, and the namespaces, are Spark's. A name belongs to one table of either kind.
  */
 @nowarn("cat=deprecation") // Spark calls the newer forms, which pass on to these; every catalog has these
 class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private type Spark = TableCatalog with SupportsNamespaces with FunctionCatalog
 
-  /** Spark's catalog has the namespaces, and does not know paths. */
+  /** The catalog of iceberg-lite tables. Spark's catalog has the namespaces and does not support paths. */
   private val ours = new SparkCatalog { override protected def mayAllowPaths: Boolean = false }
   private var delegate: Option[Spark] = None
 
@@ -45,7 +45,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {
     val given = options.asCaseSensitiveMap.asScala
-    // Where nothing else is said, ours stand where Spark's own do.
+    // By default, iceberg-lite tables are in the same place as Spark's own.
     val isSaid = Seq(CatalogProperty.Type, CatalogProperty.CatalogImpl).exists(_.in(given.toMap).isDefined)
     val all = if (isSaid) given else given + (CatalogProperty.Type.key -> HiveCatalog.catalogType)
     ours.initialize(name, new CaseInsensitiveStringMap(all.asJava))
@@ -165,7 +165,8 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   }
 
   /**
-   * Spark's own catalog cannot stage: there, as without us, a failed query leaves no table, but the old one is gone.
+   * Stages a table in Spark's catalog, which does not support staging: a failed query leaves no table, and a replaced
+   * table is lost, as without the connector.
    */
   private def stagingIn(properties: util.Map[String, String])(
       stage: StagingTableCatalog => StagedTable
@@ -176,7 +177,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
       case _ => unstaged
     }
 
-  // Namespaces are Spark's
+  // Namespaces belong to Spark
 
   override def defaultNamespace: Array[String] = sparks.defaultNamespace
   override def listNamespaces(): Array[Array[String]] = sparks.listNamespaces()
@@ -192,7 +193,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   override def alterNamespace(namespace: Array[String], changes: NamespaceChange*): Unit =
     sparks.alterNamespace(namespace, changes: _*)
 
-  /** Spark's catalog knows nothing of our tables in it. */
+  /** Drops a namespace. Spark's catalog does not know the iceberg-lite tables in it. */
   override def dropNamespace(namespace: Array[String], cascade: Boolean): Boolean = {
     if (ours.namespaceExists(namespace) && ours.listTables(namespace).nonEmpty) {
       throw new NonEmptyNamespaceException(namespace)
@@ -200,7 +201,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     sparks.dropNamespace(namespace, cascade)
   }
 
-  // Functions: those by which our tables are partitioned, and Spark's
+  // Functions: the partition transforms of iceberg-lite tables, and Spark's
 
   override def listFunctions(namespace: Array[String]): Array[Identifier] = sparks.listFunctions(namespace)
 
@@ -210,7 +211,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   private def isOurs(ident: Identifier): Boolean = ours.tableExists(ident)
 
-  /** Spark's catalog refuses names of more than two parts rather than having no table of them. */
+  /**
+   * Whether a table is Spark's. Spark's catalog throws for names with more than two parts instead of reporting a
+   * missing table.
+   */
   private def isSparks(ident: Identifier): Boolean = Try(sparks.tableExists(ident)).getOrElse(false)
 
   private def oursOr(ident: Identifier)(mine: Identifier => Table)(theirs: Identifier => Table): Table =
@@ -230,7 +234,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
     if (tableExists(ident)) throw new TableAlreadyExistsException(ident)
   }
 
-  /** A table of one kind does not take the place of one of the other. */
+  /** Checks that a table of one kind does not replace a table of the other. */
   private def checkNotOther(ident: Identifier, properties: util.Map[String, String]): Unit =
     if (if (asksForOurs(properties)) isSparks(ident) && !isOurs(ident) else isOurs(ident)) {
       throw new TableAlreadyExistsException(ident)

@@ -34,11 +34,12 @@ import iceberglite.spark.sql.{
 }
 
 /**
- * What we add to a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. Beside others it should
- * stand last, for the last parser sees a statement first, and ours passes on what concerns no table of ours.
+ * The extensions of a session: `spark.sql.extensions=iceberglite.spark.SparkSessionExtensions`. List them after other
+ * extensions: the last parser sees a statement first, and this one passes on statements that do not concern
+ * iceberg-lite tables.
  *
- * Without them everything works but our own statements, such as `ALTER TABLE ... ADD PARTITION FIELD`, which Spark
- * takes for syntax errors, and an INSERT that leaves columns out, which Spark refuses.
+ * Without the extensions, everything works except the connector's own statements, such as `ALTER TABLE ... ADD
+ * PARTITION FIELD`, which are syntax errors in Spark, and an INSERT that omits columns, which Spark rejects.
  */
 class SparkSessionExtensions extends (Extensions => Unit) {
 
@@ -50,43 +51,43 @@ class SparkSessionExtensions extends (Extensions => Unit) {
 
 object SparkSessionExtensions {
 
-  /** A rule and where in Spark's planning it runs. */
+  /** A rule and its phase in Spark's planning. */
   sealed private[spark] trait Injection {
     def inject(extensions: Extensions): Unit
   }
 
-  /** With the rules that resolve names, after each round of them. */
+  /** Runs with the resolution rules, in each of their iterations. */
   final private case class Resolution(rule: Rule[LogicalPlan]) extends Injection {
     override def inject(extensions: Extensions): Unit = extensions.injectResolutionRule(_ => rule)
   }
 
-  /** After names are resolved, once. */
+  /** Runs once after resolution. */
   final private case class AfterResolution(rule: SparkSession => Rule[LogicalPlan]) extends Injection {
     override def inject(extensions: Extensions): Unit = extensions.injectPostHocResolutionRule(rule)
   }
 
-  /** With the rules that simplify a query and push its filters down, in each round of them. */
+  /** Runs with the operator optimization rules, in each of their iterations. */
   final private case class Optimization(rule: Rule[LogicalPlan]) extends Injection {
     override def inject(extensions: Extensions): Unit = extensions.injectOptimizerRule(_ => rule)
   }
 
-  /** Once the query is optimized as far as it goes without a look at its tables. */
+  /** Runs after operator optimization, before scans are planned. */
   final private case class BeforeScans(rule: Rule[LogicalPlan]) extends Injection {
     override def inject(extensions: Extensions): Unit = extensions.injectPreCBORule(_ => rule)
   }
 
-  /** After all other rules of the optimizer. */
+  /** Runs after all other rules of the optimizer. */
   final private case class Last(rule: Rule[LogicalPlan]) extends Injection {
     override def inject(extensions: Extensions): Unit =
       extensions.injectPostHocResolutionRule(new LastInOptimizer(_, rule))
   }
 
-  /** Where Spark looks for a way to run a part of a query, before its own. */
+  /** Runs as a planning strategy, before Spark's own strategies. */
   final private case class Planning(strategy: SparkStrategy) extends Injection {
     override def inject(extensions: Extensions): Unit = extensions.injectPlannerStrategy(_ => strategy)
   }
 
-  /** All rules there are. */
+  /** All rules of the extensions. */
   private[spark] val rules: Seq[Injection] = Seq(
     Resolution(FillColumns),
     Resolution(HeldStatement),

@@ -39,14 +39,14 @@ import iceberglite.spec.transform.Void
 import iceberglite.table.Table
 
 /**
- * A table, or an earlier state of one, as Spark sees it.
+ * A table, or an earlier state of a table, for Spark.
  *
- * Its columns are those at the time it was resolved. Its rows are those at the time a scan is planned, so that a data
- * frame made before an INSERT of this session shows the new rows, as with Apache Iceberg.
+ * Its columns are those at the time of its resolution. Its rows are those at the time a scan is planned, so that a data
+ * frame created before an INSERT of this session shows the new rows, as with Apache Iceberg.
  *
- * @param source gives the table as it is now
- * @param travel which state of it is meant
- * @param of what the statement that changes the table asks for
+ * @param source returns the current table
+ * @param travel the state of the table
+ * @param of the options of the statement that changes the table
  */
 class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarget = StatementTarget.plain())
     extends LiveRead
@@ -55,14 +55,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     with SupportsRowLevelOperations
     with SupportsMetadataColumns {
 
-  /** The table at the version it was resolved at. */
+  /** The table at the version at which it was resolved. */
   val table: Table = withNewColumns(of.seen.getOrElse(source()))
 
   private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(of.merge(now).fold(now)(_.merged))
 
   /**
-   * The state that a query without more ado shows: a session may have a branch in the place of the table. A query keeps
-   * it, or a result that Spark keeps could be made anew from another state than it was made from.
+   * The state that a query without time travel reads: a session may read a branch instead of the table. The state is
+   * fixed for a query; otherwise a cached result could be recomputed from another state.
    */
   private val shown: TimeTravel = SparkErrors.in(table.name) {
     if (travel != TimeTravel.Latest) travel
@@ -97,8 +97,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
   override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
 
   /**
-   * A statement may read its table several times: for the files with rows to change, and for the rows. It sees one state
-   * of it.
+   * Returns the state that a statement reads. A statement may read its table several times, for the files with rows to
+   * change and for the rows; all reads use one state.
    */
   private def current(): Table = of.running.get.fold(withNewColumns(source()))(_.table)
 
@@ -111,7 +111,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     new IcebergScanBuilder(now, snapshot, columnsSeen, options, SparkSession.active, appended)
   }
 
-  /** The state to read: options may choose one where the name did not. */
+  /** Returns the state to read: options can select one if the name does not. */
   private def chosen(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
     case TimeTravel.Latest => shown
     case asked if travel == TimeTravel.Latest || travel == asked => asked
@@ -134,10 +134,10 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     new SparkTable(() => now, travel, of)
   }
 
-  /** What the statement that the table is resolved for asks for by WITH. */
+  /** Returns the options of the statement (`WITH`) for which the table is resolved. */
   private[spark] def statementOptions: StatementOptions = of.options
 
-  /** The table as a statement with options changes it. @throws InvalidArgument the name says another branch */
+  /** Returns the table for a statement with options. @throws InvalidArgument the name selects another branch */
   private[spark] def changedWith(options: StatementOptions): SparkTable = SparkErrors.in(name) {
     val at = options.branch.fold(travel) { branch =>
       val asked = TimeTravel.OnBranch(branch)
@@ -151,35 +151,38 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     new SparkTable(source, at, of.withOptions(options, table))
   }
 
-  /** The table as a statement changes it that adds columns to it. @param wanted what its rows have, found by name */
+  /** Returns the table for a statement that adds columns. @param wanted the columns of its rows, matched by name */
   private[spark] def changedWith(wanted: Schema): SparkTable =
     new SparkTable(source, travel, of.withColumns(wanted, table))
 
-  /** What Spark does not tell a table of the statement that changes it; [[iceberglite.spark.rules.RowLevelPlans]] does. */
+  /**
+   * Information about the statement that Spark does not pass to a table; set by
+   * [[iceberglite.spark.rules.RowLevelPlans]].
+   */
   @volatile private[spark] var facts: StatementFacts = StatementFacts()
 
-  /** Whether a statement writes files anew. */
+  /** Whether a statement rewrites files. */
   private[spark] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
     SparkErrors.in(name)(StatementFacts.copiesOnWrite(table, command))
 
-  /** The metadata columns that a statement has to carry from the rows it reads to those it writes. */
+  /** Returns the metadata columns that a statement must carry from the rows it reads to the rows it writes. */
   private[spark] def carriedBy(command: RowLevelOperation.Command): Seq[String] =
     SparkErrors.in(name)(StatementFacts.carriedBy(table, command))
 
-  /** The columns that rows are partitioned by now; of nested fields, the columns that hold them. */
+  /** Returns the columns of the current partitioning; for nested fields, the top-level columns that contain them. */
   private[spark] def partitionColumns: Set[String] =
     table.spec.fields.filter(_.transform != Void).flatMap(_.sourceIds).flatMap(table.schema.paths.get(_))
       .map(_.head).toSet
 
-  /** The metadata columns of rows that are copied as they are. */
+  /** Returns the metadata columns of rows that are copied unchanged. */
   private[spark] def lineage: Seq[String] = SparkErrors.in(name)(StatementFacts.lineageOf(table))
 
-  /** Whether only reading tells how many rows the table's files have left. */
+  /** Whether the number of remaining rows in the table's files is known only by reading them. */
   private[spark] def hasUncountedDeletes: Boolean = SparkErrors.in(name) {
     StatementFacts.hasUncountedDeletes(travel.snapshot(table.metadata))
   }
 
-  /** The table as Spark has cached it before the statement; absent where the statement adds no columns. */
+  /** Returns the table as Spark cached it before the statement, if the statement adds columns. */
   private[spark] def beforeStatement: Option[SparkTable] = of.withoutColumns.map(new SparkTable(source, travel, _))
 
   override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder =
@@ -188,14 +191,14 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
       () => begun.operation
     }
 
-  /** An UPDATE that reads each row once. */
+  /** Returns the operation of an UPDATE that reads each row once. */
   private[spark] def update(): CopyOnWrite = SparkErrors.in(name) {
     new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
   }
 
   /**
-   * An overwrite of rows whose files hold others too: those are written anew. For Spark it is an UPDATE: of a DELETE it
-   * would forget the new rows where whole files can go.
+   * Returns the operation of an overwrite that rewrites files with other rows. It is an UPDATE for Spark: for a DELETE,
+   * Spark would drop the new rows if whole files can be deleted.
    */
   private[spark] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
     WriteOptions.check(of.options.asOptions, SparkSession.active)
@@ -218,7 +221,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     begun
   }
 
-  /** Whether no file has both rows that go and rows that stay. */
+  /** Whether no file contains both rows to delete and rows to keep. */
   override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
     MetadataDelete.canDelete(current(), branchToChange("DELETE from"), predicates, SparkSession.active)
   }
@@ -227,7 +230,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, of.options, SparkSession.active)
   }
 
-  /** The branch that the table's name says. @throws Unsupported for a state that stands still */
+  /** Returns the branch in the table's name. @throws Unsupported the name selects a read-only state */
   private def branchToChange(verb: String): Option[String] = travel match {
     case TimeTravel.Latest => None
     case TimeTravel.OnBranch(branch) => Some(branch)
@@ -239,7 +242,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
 
   override def toString: String = name
 
-  /** Equal where a cached query on one answers a query on the other. */
+  /** Equality means that a cached query on one table answers a query on the other. */
   override def equals(that: Any): Boolean = that match {
     case other: SparkTable =>
       other.name == name && other.shown == shown && other.table.metadata.uuid == table.metadata.uuid

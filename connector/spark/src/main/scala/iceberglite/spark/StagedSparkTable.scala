@@ -9,16 +9,15 @@ import iceberglite.spec.IcebergError.AlreadyCommitted
 import iceberglite.table.StagedTable
 
 /**
- * A table that CREATE or REPLACE ... AS SELECT is making: what the query writes is kept back until Spark says that all
- * went well.
+ * A table that CREATE or REPLACE ... AS SELECT creates: its files are committed only when Spark reports success.
  *
- * @param onCommit what the catalog does once the table is there
+ * @param onCommit called after the table is committed
  */
 final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
     extends SparkTable(() => staged.table, TimeTravel.Latest)
     with SparkStagedTable {
 
-  /** A table that an application has made already, and asks for again, stays as it is. */
+  /** A table that an application already committed with the same version is kept unchanged. */
   override def commitStagedChanges(): Unit = SparkErrors.in(name) {
     try {
       OwnCommits.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)

@@ -11,22 +11,28 @@ import iceberglite.spark.conf.RangeOptions
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.{Schema, Snapshot, SnapshotRef, TableMetadata}
 
-/** Which state of a table is meant. */
+/** A state of a table, for reads. */
 sealed trait TimeTravel {
 
-  /** The state's snapshot; absent where the table is empty. @throws NotFound, InvalidArgument there is no such state */
+  /**
+   * Returns the snapshot of the state, absent for an empty table. @throws NotFound, InvalidArgument the state does not
+   * exist
+   */
   def snapshot(table: TableMetadata): Option[Snapshot]
 
-  /** The columns a reader sees: a branch moves on, so it has the table's; what stands still has those of its time. */
+  /**
+   * Returns the schema of the state: a branch has the current schema of the table, other states the schema of their
+   * snapshot.
+   */
   def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
 
-  /** As the last part of a table's name. */
+  /** Returns the state as the last part of a table's name. */
   def selector: String
 }
 
 object TimeTravel {
 
-  /** The table as it is. */
+  /** The current state of the table. */
   case object Latest extends TimeTravel {
     override def snapshot(table: TableMetadata): Option[Snapshot] = table.currentSnapshot
     override def schema(table: TableMetadata): Schema = table.schema
@@ -64,7 +70,9 @@ object TimeTravel {
     override def selector: String = s"$TagPrefix$name"
   }
 
-  /** What stands in `VERSION AS OF`: the id of a snapshot or the name of a branch or tag; a snapshot comes first. */
+  /**
+   * The value of `VERSION AS OF`: the id of a snapshot, or the name of a branch or tag; a snapshot takes precedence.
+   */
   final case class AtVersion(version: String) extends TimeTravel {
     private def meant(table: TableMetadata): TimeTravel = {
       val id = Try(version.toLong).toOption
@@ -86,7 +94,7 @@ object TimeTravel {
   private val BranchPrefix = "branch_"
   private val TagPrefix = "tag_"
 
-  /** The state that the last part of a table's name stands for: `at_timestamp_<ms>`, `tag_<name>`... */
+  /** Parses the last part of a table's name as a state: `at_timestamp_<ms>`, `tag_<name>`... */
   def ofSelector(part: String): Option[TimeTravel] = {
     def after(prefix: String): Option[String] =
       Some(part).filter(p => p.length > prefix.length && p.toLowerCase.startsWith(prefix)).map(_.drop(prefix.length))
@@ -97,7 +105,7 @@ object TimeTravel {
       .orElse(after(TagPrefix).map(OnTag))
   }
 
-  /** The options that choose a state, each with how it does. */
+  /** The options that select a state, and how to parse their values. */
   private val options: Seq[(String, (String, String) => TimeTravel)] = Seq(
     "snapshot-id" -> ((key, value) => AtSnapshot(RangeOptions.long(key, value))),
     "as-of-timestamp" -> ((key, value) => AtTimestamp(RangeOptions.long(key, value))),
@@ -107,10 +115,10 @@ object TimeTravel {
     "timestampAsOf" -> ((key, value) => AtTimestamp(timestamp(key, value)))
   )
 
-  /** Options that a read may have to choose a state. */
+  /** The names of the read options that select a state. */
   val optionKeys: Seq[String] = options.map(_._1)
 
-  /** What options ask for. @throws InvalidArgument more than one of them is given */
+  /** Returns the state that options select. @throws InvalidArgument more than one of them is set */
   def ofOptions(given: CaseInsensitiveStringMap): TimeTravel = options.filter(o => given.containsKey(o._1)) match {
     case Seq() => Latest
     case Seq((key, parse)) => parse(key, given.get(key))
@@ -121,7 +129,7 @@ object TimeTravel {
       )
   }
 
-  /** Milliseconds of a timestamp, read in the session's time zone, or of epoch seconds. */
+  /** Parses a timestamp in the session's time zone, or epoch seconds; returns milliseconds. */
   private def timestamp(key: String, value: String): Long = {
     val zone = DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone)
     Try(Math.multiplyExact(value.trim.toLong, 1000L)).toOption
@@ -139,14 +147,14 @@ object TimeTravel {
     if (name == SnapshotRef.Main || table.refs.contains(name)) table.snapshotOf(name)
     else throw noSuchRef(kind, name, table)
 
-  /** A branch or tag by its name. */
+  /** Returns a branch or tag by its name. */
   def ref(table: TableMetadata, name: String): SnapshotRef =
     table.refs.getOrElse(name, throw noSuchRef("branch or tag", name, table))
 
   private def noSuchRef(kind: String, name: String, table: TableMetadata): NotFound =
     NotFound(kind, name, knownRefs(table))
 
-  /** For messages: the branches and tags there are. */
+  /** Lists the branches and tags, for messages. */
   def knownRefs(table: TableMetadata): String = {
     val known = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
     if (known.isEmpty) "The table has none"

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.StructType
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** A table of a catalog that cannot stage: it is there at once, and is dropped if the query that fills it fails. */
+/** A table of a catalog without staging: it exists immediately, and is dropped if the query that fills it fails. */
 @nowarn("cat=deprecation") // the older forms are those that every catalog and table has
 final private[spark] class UnstagedTable(catalog: TableCatalog, ident: Identifier, table: Table)
     extends StagedTable

@@ -7,12 +7,12 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.{LiteCatalog, TimeTravel}
 import iceberglite.spec.{SnapshotRef, TableMetadata}
 
-/** The results that Spark keeps of queries (`CACHE TABLE`, `DataFrame.cache`). */
+/** The cached results of queries (`CACHE TABLE`, `DataFrame.cache`). */
 object CachedPlans {
 
   /**
-   * Has those made anew that read what a statement of ours has changed: the table itself, and its branches and tags by
-   * their names. Spark does so for the statements that it knows.
+   * Refreshes cached results of a table that a statement of the connector has changed, and of its branches and tags by
+   * their names. Spark does this for its own statements.
    */
   def renew(
       session: SparkSession,
@@ -30,7 +30,7 @@ object CachedPlans {
     }
   }
 
-  /** As `t.branch_b` and as `t VERSION AS OF 'b'`. */
+  /** Returns the names `t.branch_b` and `t VERSION AS OF 'b'`. */
   private def byName(catalog: LiteCatalog, ident: Identifier)(ref: (String, SnapshotRef)): Seq[(Identifier, Table)] = {
     val state = ref match {
       case (name, _: SnapshotRef.Branch) => TimeTravel.OnBranch(name)

@@ -9,7 +9,7 @@ import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables, Sett
 import iceberglite.io.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
 
-/** A catalog as its properties set it up. */
+/** A catalog, configured by its properties. */
 final case class CatalogSetup(
     name: String,
     catalog: Catalog,
@@ -23,8 +23,8 @@ object CatalogSetup {
   /**
    * Sets up a catalog.
    *
-   * @param options those under `spark.sql.catalog.<name>.`; the case of their keys counts
-   * @param mayAllowPaths whether paths are table names where the kind of the catalog allows it
+   * @param options the properties below `spark.sql.catalog.<name>.`, with case-sensitive keys
+   * @param mayAllowPaths whether paths are table names if the type of the catalog supports them
    */
   def of(
       name: String,
@@ -73,7 +73,7 @@ object CatalogSetup {
       SettingWarnings.ofCatalog(name)
     )
 
-  /** 0 where tables are not to be kept. */
+  /** Returns 0 if tables are not cached. */
   private def expirationMs(name: String, properties: Map[String, String]): Long =
     if (!CatalogProperty.CacheEnabled.flag(name, properties)) 0
     else CatalogProperty.CacheExpirationMs.number(name, properties).getOrElse(0)

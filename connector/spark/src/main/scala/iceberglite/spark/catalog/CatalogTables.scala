@@ -12,18 +12,18 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 
-/** What a name stands for: a table, at a state, and maybe what it says of itself. */
+/** The object that a name refers to: a table, its state, and optionally a metadata table. */
 final case class Found(live: LiveTable, travel: TimeTravel = TimeTravel.Latest, view: Option[TableView] = None)
 
-/** What a table shows of itself beside its rows. */
+/** A view of a table other than its rows. */
 sealed trait TableView
 object TableView {
   final case class OfMetadata(table: MetadataTable) extends TableView
 
-  /** The rows that came and went with each commit. */
+  /** The rows that each commit inserted and deleted. */
   case object Changes extends TableView
 
-  /** By name, without regard to case. */
+  /** Finds a view by its name, ignoring case. */
   def find(name: String): Option[TableView] =
     if (name.equalsIgnoreCase(ChangelogTable.Name)) Some(Changes) else MetadataTables.find(name).map(OfMetadata)
 
@@ -33,15 +33,15 @@ object TableView {
 /**
  * Finds the tables of a catalog by the names that users write:
  *
- *   - `db.t`, a table;
- *   - `db.t.snapshots`, one of its metadata tables;
- *   - `db.t.at_timestamp_<ms>`, `snapshot_id_<id>`, `branch_<name>`, `tag_<name>`, a state of it; both can be combined;
- *   - a path, which has a slash: `/data/t`, and with selectors `/data/t#tag_v1,files`.
+ * - `db.t`, a table;
+ * - `db.t.snapshots`, one of its metadata tables;
+ * - `db.t.at_timestamp_<ms>`, `snapshot_id_<id>`, `branch_<name>`, `tag_<name>`, a state of it; both can be combined;
+ * - a path, which has a slash: `/data/t`, and with selectors `/data/t#tag_v1,files`.
  *
- * A table of that very name comes before a selector.
+ * A table with exactly that name takes precedence over a selector.
  *
  * @param name the catalog's name in the session
- * @param paths absent where paths are not names of tables
+ * @param paths absent if paths are not names of tables
  */
 final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTables], cache: TableCache) {
 
@@ -52,12 +52,12 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
       path.selectors.foldLeft(Found(live(PathHome(tables, path.path)))) { (found, selector) =>
         select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorsKnown(selector)))
       }
-    // Spark takes the path in parquet.`/data/f` for a table first, and for a file only where there is no such table.
+    // Spark resolves the path in parquet.`/data/f` as a table first, and as a file only if there is no such table.
     case (Some(path), None) => throw NotFound("table", path.toString, insteadOfPath)
     case (None, _) => find(idOf(ident))
   }
 
-  /** Returns where an identifier's table is or will be, for statements that create, rename or drop it. */
+  /** Returns the current or future place of an identifier's table, for statements that create, rename or drop it. */
   def home(ident: Identifier): Home = (PathName.of(ident), paths) match {
     case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
     case (Some(PathName(path, Vector())), Some(tables)) => PathHome(tables, path)
@@ -66,7 +66,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     case (None, _) => NamedHome(catalog, idOf(ident))
   }
 
-  /** Returns where a new table will be. A namespace before a path has no meaning, but it must exist. */
+  /** Returns the place of a new table. A namespace before a path has no meaning, but it must exist. */
   def homeOfNew(ident: Identifier): Home = {
     val home = this.home(ident)
     val namespace = ident.namespace.toVector
@@ -82,7 +82,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   def exists(ident: Identifier): Boolean = !isRejectedPath(ident) && home(ident).exists
 
-  /** Why a name cannot be that of a table here, and what to do instead. */
+  /** Returns why a name cannot be a table in this catalog, and the alternative. */
   def rejection(ident: Identifier): Option[String] = if (isRejectedPath(ident)) Some(insteadOfPath) else None
 
   private def isRejectedPath(ident: Identifier): Boolean = paths.isEmpty && PathName.of(ident).isDefined
@@ -91,7 +91,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     s"Catalog $name does not support paths as table names. Use the name of a table, or read and write the path with " +
       s"format(${IcebergSource.ShortName}) or in a catalog of type ${HadoopCatalog.catalogType}"
 
-  /** What the user may have meant by the last part of a name that is not there. */
+  /** Returns a name that is similar to the last part of a missing name. */
   def nearName(ident: Identifier): Option[String] = {
     val id = idOf(ident)
     def metadataTable = Spelling.closest(id.name, TableView.names)
@@ -99,7 +99,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     if (PathName.of(ident).isDefined) None else NearNames.of(catalog, id).orElse(metadataTable)
   }
 
-  /** What others did to the table shows when it is next asked for, to the files of its metadata too. */
+  /** Makes the next access load changes of others, including changes to access of the metadata files. */
   def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) => invalidate(PathHome(tables, path.path))
     case (Some(_), None) =>
@@ -115,16 +115,16 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
     try Some(place.table())
     catch { case _: NotFound => None }
 
-  /** The table is gone, or has a new name. */
+  /** Removes a table that was dropped or renamed. */
   def forget(ident: Identifier): Unit = {
     val key = home(ident).key
     forget(key, cache.known(key))
   }
 
-  /** The same of a table that goes, which other catalogs may know under other names. */
+  /** Removes a table that is being dropped, also from other catalogs that may know it under other names. */
   def forgetting[A](ident: Identifier)(drop: => A): A = {
     val place = home(ident)
-    // A broken table can be dropped, too.
+    // A broken table can also be dropped.
     val table = cache.known(place.key).orElse(Try(place.table()).toOption)
     try drop
     finally forget(place.key, table)
@@ -152,7 +152,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   private def isSelector(part: String): Boolean =
     TimeTravel.ofSelector(part).isDefined || TableView.find(part).isDefined
 
-  /** At most one state and one metadata table. */
+  /** Applies a selector, with at most one state and one metadata table. */
   private def select(found: Found, selector: String): Option[Found] = {
     val view = TableView.find(selector).filter(_ => found.view.isEmpty)
     val travel = TimeTravel.ofSelector(selector).filter(_ => found.travel == TimeTravel.Latest)

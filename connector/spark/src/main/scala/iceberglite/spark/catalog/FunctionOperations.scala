@@ -6,7 +6,10 @@ import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 
 import iceberglite.spark.function.Functions
 
-/** The functions of a catalog: those of [[Functions]], in the namespace `system` and in none, where Spark looks. */
+/**
+ * The functions of a catalog: those of [[Functions]], in the namespace `system`, and without a namespace, where Spark
+ * looks them up.
+ */
 trait FunctionOperations extends FunctionCatalog {
   def namespaceExists(namespace: Array[String]): Boolean
 
@@ -17,7 +20,7 @@ trait FunctionOperations extends FunctionCatalog {
 
   override def loadFunction(ident: Identifier): UnboundFunction =
     if (holdsFunctions(ident.namespace)) {
-      // Spark's own plans, of writes and joins, name no namespace.
+      // Spark's own plans of writes and joins use no namespace.
       val functions = if (ident.namespace.isEmpty) Functions.inPlans else Functions.all
       functions.find(_.name.equalsIgnoreCase(ident.name)).getOrElse(throw new NoSuchFunctionException(ident))
     } else throw new NoSuchFunctionException(ident)

@@ -5,18 +5,18 @@ import org.apache.hadoop.fs.Path
 import iceberglite.catalog.{Catalog, PathTables}
 import iceberglite.table.{StageMode, StagedTable, Table, TableCreation, TableIdentifier}
 
-/** Where one table is or will be: under a name in a catalog, or at a path. */
+/** The current or future place of a table: a name in a catalog, or a path. */
 trait Home {
 
-  /** Tells tables apart within a catalog of Spark. */
+  /** The key that identifies the table within a Spark catalog. */
   def key: String
 
-  /** @throws iceberglite.spec.IcebergError.NotFound */
+  /** Loads the table. @throws iceberglite.spec.IcebergError.NotFound the table does not exist */
   def table(): Table
   def exists: Boolean
   def stage(creation: TableCreation, mode: StageMode): StagedTable
 
-  /** @return false where there is no table */
+  /** Drops the table. @return false if the table does not exist */
   def drop(purge: Boolean): Boolean
 }
 
@@ -26,9 +26,12 @@ final case class NamedHome(catalog: Catalog, id: TableIdentifier) extends Home {
   override def exists: Boolean = catalog.tableExists(id)
   override def drop(purge: Boolean): Boolean = catalog.drop(id, purge)
 
-  /** Spark writes a location in its own way, `file:/wh` for `file:///wh`; that of the catalog goes without saying. */
+  /**
+   * Stages the table. Spark normalizes a location, `file:/wh` for `file:///wh`; the default location of the catalog is
+   * omitted.
+   */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
-    // Only a given location is worth asking a server for the default.
+    // Ask a server for the default only if a location is given.
     def isDefault(location: String): Boolean = new Path(location) == new Path(catalog.defaultLocation(id))
     catalog.stage(id, creation.copy(location = creation.location.filterNot(isDefault)), mode)
   }
@@ -39,7 +42,7 @@ final case class PathHome(paths: PathTables, path: String) extends Home {
   override def table(): Table = paths.table(path)
   override def exists: Boolean = paths.exists(path)
 
-  /** The data source gives the path as the location too, to which Spark adds the scheme. */
+  /** Stages the table. The data source also passes the path as the location, to which Spark adds the scheme. */
   override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
     val here = new Path(path).toUri.getPath
     paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == here)), mode)

@@ -32,7 +32,7 @@ trait NamespaceOperations extends SupportsNamespaces {
     val given = properties.asScala.toMap
     try catalog.createNamespace(namespace.toVector, given)
     catch {
-      // Spark names an owner whether the user cares or not; a catalog that keeps no properties does without.
+      // Spark always sets an owner; a catalog without namespace properties ignores it.
       case _: Unsupported if given.keySet == Set(SupportsNamespaces.PROP_OWNER) =>
         catalog.createNamespace(namespace.toVector, Map.empty)
     }

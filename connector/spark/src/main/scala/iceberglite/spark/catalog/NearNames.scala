@@ -6,10 +6,10 @@ import iceberglite.catalog.{Catalog, Spelling}
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.table.TableIdentifier
 
-/** The table that the user may have meant. */
+/** Suggestions for missing tables. */
 object NearNames {
 
-  /** A name in the namespace that differs from this one by a slip of the pen. */
+  /** Returns a name in the namespace that differs from the missing one only by a typing error. */
   def of(catalog: Catalog, id: TableIdentifier): Option[String] =
     Spelling.closest(id.name, Try(catalog.listTables(id.namespace)).getOrElse(Vector.empty).map(_.name))
 

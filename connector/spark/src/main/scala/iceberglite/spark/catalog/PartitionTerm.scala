@@ -8,16 +8,16 @@ import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, Truncate,
 import iceberglite.spec.{TableMetadata, Transform, Transforms}
 
 /**
- * What a user partitions by: a transform of a column.
+ * A term of a partitioning in SQL: a transform of a column.
  *
- * @param source the column's path from the top
+ * @param source the column's path from the root
  */
 final case class PartitionTerm(source: Vector[String], transform: Transform) {
 
-  /** As written in SQL: `bucket(16, id)`, or just the column. */
+  /** Returns the term in SQL: `bucket(16, id)`, or only the column. */
   def sql: String = sparkTransform.describe
 
-  /** As Apache Iceberg shows it in properties of a table: `bucket(16, id)`, but `truncate(name, 2)`. */
+  /** Returns the term as Apache Iceberg shows it in table properties: `bucket(16, id)`, but `truncate(name, 2)`. */
   def inProperties: String = transform match {
     case Truncate(width) =>
       val column = Expressions.column(PartitionTerm.quoted(source))
@@ -25,7 +25,7 @@ final case class PartitionTerm(source: Vector[String], transform: Transform) {
     case _ => sql
   }
 
-  /** As Spark knows it. */
+  /** Returns the term as a Spark transform. */
   def sparkTransform: SparkTransform = PartitionTerm.sparkTransform(this)
 
   override def toString: String = s"$transform(${source.mkString(".")})"
@@ -44,7 +44,7 @@ object PartitionTerm {
 
   def identity(column: Vector[String]): PartitionTerm = PartitionTerm(column, Identity)
 
-  /** Other names of transforms in SQL; every transform also goes by its own name. */
+  /** Other names of transforms in SQL; every transform also has its own name. */
   private val aliases: Map[String, String] = Map(
     "years" -> "year",
     "months" -> "month",
@@ -54,7 +54,7 @@ object PartitionTerm {
     "date_hour" -> "hour"
   )
 
-  /** Spark has forms of its own for these; the others it knows by name. */
+  /** The transforms for which Spark has own classes; it knows the others by name. */
   private val sparkForms: Map[String, String => SparkTransform] = Map(
     Identity.name -> (Expressions.identity(_)),
     Year.name -> (Expressions.years(_)),
@@ -64,9 +64,9 @@ object PartitionTerm {
   )
 
   /**
-   * A transform as written, `bucket(16, id)`: its parameter may stand before or after the column.
+   * Parses a transform, `bucket(16, id)`: its parameter may be before or after the column.
    *
-   * @throws InvalidArgument it is no transform that a table can be partitioned by
+   * @throws InvalidArgument it is not a supported partition transform
    */
   def of(name: String, arguments: Seq[Argument]): PartitionTerm = {
     val family = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
@@ -89,7 +89,7 @@ object PartitionTerm {
     }
   }
 
-  /** A transform of a statement or of `DataFrameWriterV2.partitionedBy`. */
+  /** Converts a transform of a statement or of `DataFrameWriterV2.partitionedBy`. */
   def of(transform: SparkTransform): PartitionTerm =
     of(transform.name, transform.arguments.toSeq.map(argument(transform)))
 
@@ -106,7 +106,7 @@ object PartitionTerm {
     case other => throw InvalidArgument("transform", of.describe, s"It does not accept $other")
   }
 
-  /** How a table is partitioned, as Spark describes it. Fields that were dropped from a version 1 table do not show. */
+  /** Returns the partitioning of a table for Spark. Fields that were dropped from a version 1 table are omitted. */
   def partitioning(table: TableMetadata): Array[SparkTransform] =
     table.spec.fields.filter(_.transform != Void).map { field =>
       val source = table.schema.paths.getOrElse(field.sourceId, Vector(field.name))
@@ -125,7 +125,7 @@ object PartitionTerm {
     }
   }
 
-  /** A column's path as Spark parses it. */
+  /** Returns a column's path in a form that Spark parses. */
   def quoted(path: Seq[String]): String = path.map(part => "`" + part.replace("`", "``") + "`").mkString(".")
 
   private val families: Set[String] = Transforms.all.map(_.name).toSet - Void.name

@@ -3,9 +3,9 @@ package iceberglite.spark.catalog
 import org.apache.spark.sql.connector.catalog.Identifier
 
 /**
- * A table that is named by its directory, or by a metadata file.
+ * A table that is identified by its directory, or by a metadata file.
  *
- * @param selectors what stands after `#`, by commas: a state or a metadata table
+ * @param selectors the comma-separated parts after `#`: a state or a metadata table
  */
 final case class PathName(path: String, selectors: Vector[String]) {
   override def toString: String = path + (if (selectors.isEmpty) "" else selectors.mkString("#", ",", ""))
@@ -13,12 +13,12 @@ final case class PathName(path: String, selectors: Vector[String]) {
 
 object PathName {
 
-  /** Whether a name given to the data source is a path rather than the name of a table. */
+  /** Whether an argument of the data source is a path rather than the name of a table. */
   def isPath(name: String): Boolean = name.contains("/")
 
   /**
-   * Whether a part of a name is a path, wherever the program runs. Other names with a slash are left to the catalog,
-   * which may have tables of such names.
+   * Whether a part of a name is an absolute path. Other names with a slash are left to the catalog, which may support
+   * such table names.
    */
   private def isFullPath(part: String): Boolean = part.startsWith("/") || part.matches("[a-zA-Z][a-zA-Z0-9+.-]*:/.*")
 
@@ -28,8 +28,8 @@ object PathName {
   }
 
   /**
-   * The path that an identifier stands for. The namespace counts for nothing: the current one precedes a name that was
-   * written alone. The last part after that of a path may be a selector, as with other tables.
+   * Returns the path of an identifier. The namespace is ignored: Spark adds the current one to a single name. The last
+   * part after a path may be a selector, as with other tables.
    */
   def of(ident: Identifier): Option[PathName] =
     if (isFullPath(ident.name)) Some(of(ident.name))

@@ -10,11 +10,11 @@ import iceberglite.spark.{LiveTable, OwnCommits}
 import iceberglite.table.Table
 
 /**
- * The tables of one catalog that were loaded lately. Once an entry is `expirationMs` old its catalog is asked whether
- * there is a newer version, however often the table is used: a busy table is never staler than that. A catalog that
- * keeps a pointer answers by the pointer alone, as long as that has not moved.
+ * The recently loaded tables of one catalog. When an entry is `expirationMs` old, the catalog is asked for a newer
+ * version, even if the table is in constant use: a busy table is never staler than that. A catalog with pointers
+ * compares only the pointer.
  *
- * @param expirationMs 0 keeps nothing; with a negative value, only commits of this JVM and REFRESH TABLE show
+ * @param expirationMs 0 caches nothing; with a negative value, only commits of this JVM and REFRESH TABLE are visible
  */
 final class TableCache(
     expirationMs: Long,
@@ -22,23 +22,25 @@ final class TableCache(
     capacity: Int = TableCache.Capacity
 ) {
 
-  /** What is known under one name; a lock for those who want the table, and wait for one load together. */
+  /** The entry for one name, and the lock with which concurrent readers wait for a single load. */
   final private class Slot {
     @volatile var entry: Option[Entry] = None
 
-    /** Grows with every reason to ask the catalog again, also while it is being asked. */
+    /** Incremented by every reason to ask the catalog again, also during a request. */
     val doubts = new AtomicLong
   }
   private case class Entry(live: LiveTable, loadedMs: Long, doubts: Long)
 
   private val slots = new ConcurrentHashMap[String, Slot]
 
-  /** What was handed out without being kept, by name: data frames and cached results hold on to it. */
+  /**
+   * Tables that were handed out without being cached, by name: data frames and cached results hold references to them.
+   */
   private val handedOut = Collections.synchronizedMap(new WeakHashMap[LiveTable, String])
 
   OwnCommits.join(this)
 
-  /** The table of that name, loaded if need be. Failures of `load` are not remembered. */
+  /** Returns the table with a name, loaded if necessary. Failures of `load` are not cached. */
   def table(name: String)(load: => Table): LiveTable =
     if (expirationMs == 0) {
       val live = new LiveTable(load)
@@ -53,10 +55,10 @@ final class TableCache(
       } finally if (slot.entry.isEmpty) slots.remove(name, slot)
     }
 
-  /** The table as it was last seen. */
+  /** Returns the last known version of the table. */
   def known(name: String): Option[Table] = entryOf(name).map(_.live.current)
 
-  /** What others committed shows when the table is next asked for. */
+  /** Makes the next access load commits of others. */
   def invalidate(name: String): Unit = {
     Option(slots.get(name)).foreach(_.doubts.incrementAndGet())
     doubt { case (_, known) => known == name }
@@ -65,14 +67,14 @@ final class TableCache(
   private def doubt(which: ((LiveTable, String)) => Boolean): Unit =
     handedOut.synchronized(handedOut.asScala.toVector).filter(which).foreach(_._1.doubt())
 
-  /** Somebody in this JVM has committed to the table, under another name perhaps. */
+  /** Handles a commit of this JVM to the table, possibly under another name. */
   private[spark] def suspect(table: UUID, through: Option[LiveTable]): Unit = {
     def isConcerned(live: LiveTable) = !through.exists(_ eq live) && live.seen.metadata.uuid.contains(table)
     slots.values.forEach(slot => if (slot.entry.forall(e => isConcerned(e.live))) slot.doubts.incrementAndGet())
     doubt { case (live, _) => isConcerned(live) }
   }
 
-  /** The table is gone, or another took its name. */
+  /** Removes a table that was dropped, or whose name another table took. */
   def remove(name: String): Unit = slots.remove(name)
 
   def clear(): Unit = slots.clear()
@@ -81,7 +83,7 @@ final class TableCache(
 
   private def fresh(slot: Slot, load: => Table): LiveTable = slot.synchronized {
     val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
-      // First the clock and the doubts: what is committed while the answer is on its way may not be in it.
+      // Read the clock and the counter first: the response may lack commits that happen during the request.
       val (askedMs, doubts) = (nowMs(), slot.doubts.get)
       Entry(renewed(slot.entry.map(_.live), load), askedMs, doubts)
     }
@@ -92,7 +94,10 @@ final class TableCache(
   private def isFresh(entry: Entry, slot: Slot): Boolean =
     entry.doubts == slot.doubts.get && (expirationMs < 0 || nowMs() - entry.loadedMs < expirationMs)
 
-  /** The same table keeps its object, which relations hold; one that was dropped and made again is another. */
+  /**
+   * Keeps the object of the same table, which relations reference; a table that was dropped and created again gets a
+   * new one.
+   */
   private def renewed(known: Option[LiveTable], load: => Table): LiveTable = known.filter { live =>
     val version = live.atName()
     val same = version.metadata.uuid == live.current.metadata.uuid
@@ -109,6 +114,6 @@ final class TableCache(
 
 object TableCache {
 
-  /** Metadata of a large table takes megabytes; a job that goes through thousands of tables must not keep them all. */
+  /** Limits the number of entries: metadata of a large table takes megabytes, and a job may use thousands of tables. */
   val Capacity = 500
 }

@@ -8,10 +8,10 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.{ColumnPath, DefaultValue, SchemaUpdate, TableProperty, Type}
 import iceberglite.table.action._
 
-/** What ALTER TABLE asks for, as actions of one commit. */
+/** Converts the changes of ALTER TABLE to actions of one commit. */
 object TableChanges {
 
-  /** @throws iceberglite.spec.IcebergError for what cannot be changed */
+  /** Returns the actions. @throws iceberglite.spec.IcebergError for changes that are not possible */
   def actions(changes: Seq[TableChange], caseSensitive: Boolean): Seq[Action] = {
     val columns = changes.collect { case change: ColumnChange => change }
     val schema = if (columns.isEmpty) None
@@ -44,7 +44,7 @@ object TableChanges {
     val default = Option(add.defaultValue).flatMap(d => defaultOf(d.getSql, path, columnType))
     val doc = Option(add.comment).filter(_.nonEmpty)
     val longer = update.addColumn(path.init, path.last, columnType, doc, required = !add.isNullable, default)
-    // What stands for the structs of a list or map has a longer path than the statement's.
+    // The path of the element or value struct of a list or map is longer than the path in the statement.
     val id = update.lastColumnId + 1
     val declared = DeclaredTypes.parts(add.dataType, longer.schema.byId(id)).foldLeft(longer) {
       case (sofar, (part, text)) => sofar.declareType(longer.schema.paths(id) ++ part, Some(text))
@@ -63,7 +63,7 @@ object TableChanges {
     try update.dropColumn(path)
     catch { case NotFound("column", _, _) if ifExists => update }
 
-  /** @param sql empty where a default is dropped */
+  /** Parses a default. @param sql empty if the default is dropped */
   private def defaultOf(sql: String, path: Vector[String], t: Type): Option[DefaultValue] =
     if (sql.isEmpty) None else SparkDefaults.of(sql, name(path), SparkTypes.toSpark(t), t, "ALTER TABLE")
 
@@ -72,7 +72,7 @@ object TableChanges {
   private val CherryPickSnapshotId = "cherry-pick-snapshot-id"
   private val snapshotKeys = Seq(TableDescription.CurrentSnapshotId, CherryPickSnapshotId)
 
-  /** Keys with a meaning count in any case. Of two changes of one property, the later counts. */
+  /** Returns the last change of each property. Keys of reserved properties are case-insensitive. */
   private def wanted(changes: Seq[TableChange]): Map[String, Option[String]] = {
     def known(key: String): String = meanings.keys.find(_.equalsIgnoreCase(key)).getOrElse(key)
     changes.foldLeft(Map.empty[String, Option[String]]) {
@@ -106,7 +106,7 @@ object TableChanges {
     }
   }
 
-  /** Properties that stand for other parts of the metadata, and what it does to set one. */
+  /** The properties that represent other parts of the metadata, with the action that sets them. */
   private val meanings: Map[String, String => Action] = Map(
     TableDescription.Location -> (value => new UpdateLocation(value)),
     TableDescription.FormatVersion -> (value => new UpgradeVersion(TableProperty.Version.read(value))),
@@ -136,7 +136,7 @@ object TableChanges {
     throw InvalidArgument(s"table property $key", value, "It must be the id of a snapshot")
   )
 
-  /** Whether a change is about a snapshot, which others may have made since the table was loaded. */
+  /** Whether a change refers to a snapshot, which others may have committed after the table was loaded. */
   def namesSnapshot(changes: Seq[TableChange]): Boolean = changes.exists {
     case set: SetProperty => snapshotKeys.exists(_.equalsIgnoreCase(set.property))
     case _ => false

@@ -11,9 +11,9 @@ import iceberglite.table.TableCreation
 import iceberglite.table.action.RecordApplication
 
 /**
- * What CREATE TABLE and its like ask for, as Spark hands it over.
+ * The definition of a table in CREATE TABLE and similar statements, as Spark passes it.
  *
- * @param properties the user's, and those that Spark adds for the other clauses of the statement
+ * @param properties the user's properties, and those that Spark adds for other clauses of the statement
  */
 final case class TableDefinition(
     columns: StructType,
@@ -23,9 +23,9 @@ final case class TableDefinition(
 ) {
 
   /**
-   * The table to be made.
+   * Returns the description of the new table.
    *
-   * @throws iceberglite.spec.IcebergError for what a table cannot have
+   * @throws iceberglite.spec.IcebergError for definitions that are not supported
    */
   def creation: TableCreation = {
     val fields = SparkTypes.fromSpark(columns)
@@ -46,7 +46,7 @@ final case class TableDefinition(
     properties.filterKeys(key => !TableDefinition.isDropped(key))
   }
 
-  /** `USING orc` makes a table of ours whose files are ORC. */
+  /** Returns the file format for a provider: `USING orc` creates an iceberg-lite table with ORC files. */
   private def formatOf(provider: Option[String]): Map[String, String] = provider.map(_.toLowerCase) match {
     case None | Some("iceberg" | "iceberg-lite") => Map.empty
     case Some(name) => FileFormat.parse(name) match {

@@ -6,9 +6,7 @@ import org.apache.spark.sql.connector.catalog.TableCatalog
 
 import iceberglite.spec.{DeclaredType, NullOrder, SortDirection, SortField, TableMetadata, TableProperty}
 
-/**
- * A table's properties as `SHOW TBLPROPERTIES` and `DESCRIBE` give them: its own, and those that stand for metadata.
- */
+/** The table properties in `SHOW TBLPROPERTIES` and `DESCRIBE`: the table's own, and those that represent metadata. */
 object TableDescription {
   val Provider = "iceberg"
   val Format = "format"
@@ -18,7 +16,7 @@ object TableDescription {
   val SortOrder = "sort-order"
   val IdentifierFields = "identifier-fields"
 
-  /** Keys that are computed here; a table never keeps them as its own. */
+  /** The keys of computed properties, which are never stored in a table. */
   val Computed: Set[String] = Set(
     Format,
     CurrentSnapshotId,

@@ -5,16 +5,16 @@ import org.apache.spark.sql.connector.catalog.{SupportsRowLevelOperations, Table
 import org.apache.spark.sql.connector.write.{RowLevelOperation, RowLevelOperationTable}
 import org.apache.spark.sql.{Dataset, SparkSession}
 
-/** What Spark lets only its own packages do with statements. */
+/** Operations on statements that are accessible only in packages of Spark. */
 object Statements {
 
-  /** Runs a statement that is there as a plan. */
+  /** Runs a logical plan as a statement. */
   def run(session: SparkSession, statement: LogicalPlan): Unit = {
     Dataset.ofRows(session, statement)
     ()
   }
 
-  /** A table as an operation on its rows reads and writes it. */
+  /** Returns the table of a row-level operation. */
   def changed(table: Table with SupportsRowLevelOperations, operation: RowLevelOperation): Table =
     RowLevelOperationTable(table, operation)
 }
