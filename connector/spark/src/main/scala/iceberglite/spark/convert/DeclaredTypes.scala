@@ -17,28 +17,31 @@ import iceberglite.spec.Type.{ListType, MapType, StructType}
 import iceberglite.spec.{DeclaredType, NestedField, Type}
 
 /**
- * `CHAR` and `VARCHAR`, which tables keep as strings: what a statement declares stays beside the schema as a
- * [[DeclaredType]]. Spark, which is told of it again, pads, compares and checks lengths by itself.
+ * `CHAR` and `VARCHAR`, which tables store as strings: the declared type is kept in a property as a [[DeclaredType]]
+ * and is reported to Spark, which pads, compares and checks lengths.
  */
 object DeclaredTypes {
 
-  /** What columns declare, at every depth, as properties by field id. @param fields the columns of the table */
+  /**
+   * Returns the declared types of columns at every depth, as properties by field id. @param fields the columns of the
+   * table
+   */
   def properties(columns: SparkStruct, fields: Vector[NestedField]): Map[String, String] =
     columns.fields.toVector.zip(fields).flatMap { case (column, field) =>
       declared(column.dataType, field, Vector(field.name))
     }.map { case (field, _, text) => DeclaredType.key(field.id) -> text }.toMap
 
-  /** What one column declares: the way to each declared part, from the column on, and its type. */
+  /** Returns the declared parts of a column: their paths from the column, and their types. */
   def parts(dataType: DataType, column: NestedField): Vector[(Vector[String], String)] =
     declared(dataType, column, Vector.empty).map { case (_, path, text) => path -> text }
 
-  /** The column's type as a property holds it, if it is one that the table's types lack. */
+  /** Returns a declared type in the form of the property, if it is CHAR or VARCHAR. */
   def text(dataType: DataType): Option[String] = dataType match {
     case CharType(_) | VarcharType(_) => Some(dataType.catalogString)
     case _ => None
   }
 
-  /** How long the texts of a field are at least, padded by spaces: of one that is declared as CHAR. */
+  /** Returns the minimum length of the values of a field that is declared as CHAR, which are padded with spaces. */
   def charLength(fieldId: Int, properties: Map[String, String]): Option[Int] =
     DeclaredType.of(fieldId, properties).flatMap(parsed).collect { case CharType(length) => length }
 
@@ -58,10 +61,10 @@ object DeclaredTypes {
   }
 
   /**
-   * Columns as Spark knows them, with what the table's properties declare of them. A property that says nothing that
-   * Spark understands counts for nothing, for anybody may have written it.
+   * Returns columns with the types that the table's properties declare. A property that Spark cannot parse is ignored,
+   * because any engine may have written it.
    *
-   * @param columns those of `fields`, possibly with others behind them
+   * @param columns the columns of `fields`, possibly followed by others
    */
   def shown(columns: SparkStruct, fields: Vector[NestedField], properties: Map[String, String]): SparkStruct =
     if (!properties.keysIterator.exists(DeclaredType.isKey)) columns

@@ -13,10 +13,10 @@ import iceberglite.inspect.MetadataRow
 import iceberglite.spec.Type._
 import iceberglite.spec.{NestedField, Schema, Type}
 
-/** Rows of metadata tables as rows of Spark, in the types of [[SparkTypes]]. */
+/** Converts rows of metadata tables to Spark rows, in the types of [[SparkTypes]]. */
 object InternalRows {
 
-  /** Converts rows of one schema; the values are as [[MetadataRow]] says. */
+  /** Returns the converter for rows of a schema; [[MetadataRow]] describes the values. */
   def of(schema: Schema): MetadataRow => InternalRow = struct(schema.fields)
 
   private def struct(fields: Vector[NestedField]): MetadataRow => InternalRow = {
@@ -28,7 +28,7 @@ object InternalRows {
     }
   }
 
-  /** An optional value is an `Option`, a required one stands bare. */
+  /** Converts a value: an optional value is an `Option`, a required value is plain. */
   private def field(t: Type, required: Boolean): Any => Any = {
     val convert = value(t)
     if (required) convert

@@ -14,16 +14,16 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Type._
 import iceberglite.spec.{ColumnSource, DefaultValue, NestedField, PrimitiveType, Type}
 
-/** Defaults of columns as Spark's SQL has them, expressions, and as tables have them, values. */
+/** Converts column defaults between Spark's SQL expressions and the values of tables. */
 object SparkDefaults {
 
   /**
-   * Spark hands on what is known of a column with the query that reads it. By this key we tell a default that a user has
-   * written from one that a CREATE TABLE AS SELECT has found in its query, and that is no business of the new table.
+   * Spark passes the metadata of a column through queries. This key distinguishes a default that a user has written
+   * from one that a CREATE TABLE AS SELECT finds in its query, which does not apply to the new table.
    */
   private val Origin = "iceberg-lite.default-of-a-table"
 
-  /** A column with its write default, where Spark looks for it when a statement says DEFAULT. */
+  /** Returns a column with its write default in the place where Spark looks for it when a statement says DEFAULT. */
   def shown(field: StructField, column: NestedField): StructField = column.writeDefault.fold(field) { _ =>
     val sql = SparkLiteral(writeValue(column).orNull, field.dataType).sql
     val metadata = new MetadataBuilder().withMetadata(field.metadata)
@@ -33,9 +33,9 @@ object SparkDefaults {
   }
 
   /**
-   * What a write gives a column that the rows do not have, as Spark's rows hold it; null is absent.
+   * Returns the value, in Spark's internal format, that a write stores in a column that the rows lack; null is absent.
    *
-   * @throws InvalidArgument where the default is a struct with a field that must not be null and has no default
+   * @throws InvalidArgument the default is a struct with a required field without a default
    */
   def writeValue(column: NestedField): Option[Any] =
     column.writeDefault.flatMap(_ =>
@@ -49,7 +49,7 @@ object SparkDefaults {
       }
     )
 
-  /** The rules of reading on the defaults of writing: what they differ in is which of its two defaults a field gives. */
+  /** Returns the field with its write default as initial default, so that the rules of reads apply to writes. */
   private def forWriting(f: NestedField): NestedField = f.copy(
     initialDefault = f.writeDefault,
     fieldType = f.fieldType match {
@@ -61,19 +61,19 @@ object SparkDefaults {
     }
   )
 
-  /** The default in the definition of a column; absent for none and for null. */
+  /** Returns the default in the definition of a column; absent for none and for null. */
   def declared(field: StructField, t: Type): Option[DefaultValue] =
     if (field.metadata.contains(Origin)) None
     else field.getCurrentDefaultValue().flatMap(of(_, field.name, field.dataType, t, "CREATE TABLE"))
 
   /**
-   * The value of an expression.
+   * Returns the value of an expression.
    *
-   * @param name of the column
-   * @param t its type in the table
+   * @param name the name of the column
+   * @param t the type of the column in the table
    * @param statement for messages
    * @return absent for null
-   * @throws InvalidArgument for an expression that has no constant value of the type
+   * @throws InvalidArgument the expression has no constant value of the type
    */
   def of(sql: String, name: String, dataType: DataType, t: Type, statement: String): Option[DefaultValue] = {
     def refuse(reason: String): Nothing = throw InvalidArgument(s"default of column $name", sql, reason)
@@ -87,7 +87,7 @@ object SparkDefaults {
     Option(value).map(valueOf(_, t).fold(refuse, identity))
   }
 
-  /** Spark would take the time of the statement for the constant. */
+  /** Whether the expression depends on the current time, for which Spark would use the time of the statement. */
   private def isOfTheMoment(sql: String, name: String): Boolean = scala.util.Try {
     val expression = CatalystSqlParser.parseExpression(sql)
     val plan = Project(Seq(Alias(expression, name)()), OneRowRelation())

@@ -16,33 +16,35 @@ import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.{ColumnPath, Literal, NestedField, PrimitiveType, Schema, Transform, Transforms}
 
 /**
- * A filter of Spark as an expression on a table.
+ * A Spark filter, converted to an expression on a table.
  *
- * @param expression bound to the columns of the schema, true for every row that the filter is true for
- * @param exact whether it is true for no other row
+ * @param expression bound to the columns of the schema, true for every row for which the filter is true
+ * @param exact whether it is false for all other rows
  */
 final case class ConvertedFilter(expression: Expression, exact: Boolean)
 
 /**
- * Turns Spark's filters into expressions.
+ * Converts Spark's filters to expressions.
  *
- * Spark's logic knows three values. An expression is true where the filter is, and false where the filter is false or
- * null; so NOT is carried inward during the conversion, to where it is known what makes a test false rather than null.
+ * Spark uses three-valued logic. An expression is true if the filter is true, and false if the filter is false or null;
+ * therefore NOT is pushed inward during the conversion, to the tests for which it is known whether they are false or
+ * null.
  *
  * @param schema the columns that the filters name
- * @param texts all texts that the rows in question have in a column, by its id, where they are known
+ * @param texts all values of a string column in the relevant rows, by column id, if they are known
  */
 final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => Option[Set[String]] = _ => None) {
 
   /**
-   * The same condition; absent where an expression cannot say it. For changes to a table, which must not touch more.
+   * Returns the equivalent condition, if an expression can represent it. For changes to a table, which must not affect
+   * other rows.
    */
   def exact(filter: SparkPredicate): Option[Expression] = convert(filter).filter(_.exact).map(_.expression)
 
-  /** The condition, or one that more rows satisfy; absent where nothing can be said. For skipping files. */
+  /** Returns the condition, or one that more rows satisfy, if there is one. For skipping files. */
   def convert(filter: SparkPredicate): Option[ConvertedFilter] = convert(filter, holds = true)
 
-  /** What is true where the filter is true (`holds`), or where it is false. */
+  /** Returns an expression that is true if the filter is true (`holds`), or if it is false. */
   private def convert(filter: SparkPredicate, holds: Boolean): Option[ConvertedFilter] = {
     val children = filter.children
     (filter.name, children) match {
@@ -67,7 +69,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
 
   private def exactly(e: Expression): Option[ConvertedFilter] = Some(ConvertedFilter(e, exact = true))
 
-  /** One side alone still skips files. */
+  /** Combines two sides; a single side can still skip files. */
   private def both(l: SparkPredicate, r: SparkPredicate, holds: Boolean): Option[ConvertedFilter] =
     (convert(l, holds), convert(r, holds)) match {
       case (Some(a), Some(b)) => Some(ConvertedFilter(and(a.expression, b.expression), a.exact && b.exact))
@@ -90,7 +92,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
       }
     }
 
-  /** Ranges tell nothing of it, but a column may have few texts, all of them known. */
+  /** Tests a filter on the known values of a column, for filters that bounds cannot decide. */
   private def known(
       child: SparkExpression,
       value: SparkLiteral[_],
@@ -107,7 +109,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
     case _ => None
   }
 
-  /** A null in the list makes the test null where it is not true. */
+  /** Converts IN; a null in the list makes the test null unless it is true. */
   private def in(child: SparkExpression, values: Array[SparkExpression], holds: Boolean): Option[ConvertedFilter] =
     column(child).flatMap { case (term, t) =>
       val given = values.collect { case v: SparkLiteral[_] => Option(v.value) }
@@ -152,7 +154,7 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
     case _ => None
   }
 
-  /** A column, or a transform of one by its SQL function, with the type of its values. */
+  /** Returns a column, or a transform of a column by its SQL function, with the type of its values. */
   private def column(e: SparkExpression): Option[(Term, PrimitiveType)] = e match {
     case reference: NamedReference => field(reference)
     case function: UserDefinedScalarFunc =>
@@ -175,19 +177,25 @@ final class SparkFilters(schema: Schema, caseSensitive: Boolean, texts: Int => O
     }
   }
 
-  /** Absent for a metadata column, or a name that stands for two columns when case is ignored: Spark evaluates it. */
+  /**
+   * Returns a named column; absent for a metadata column, or for an ambiguous name when case is ignored: Spark
+   * evaluates these.
+   */
   private def named(reference: NamedReference, caseSensitive: Boolean): Option[Vector[NestedField]] =
     try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
     catch { case _: NotFound | _: InvalidArgument => None }
 }
 
-/** The functions `system.bucket`, `system.days` and so on, as Spark hands them on in filters. */
+/** The functions `system.bucket`, `system.days` and so on, in filters that Spark pushes down. */
 private object TransformFunctions {
 
-  /** SQL says `days(ts)` and the specification `day`. */
+  /** Maps SQL names to those of the specification: `days(ts)` to `day`. */
   private val singular = Map("years" -> "year", "months" -> "month", "days" -> "day", "hours" -> "hour")
 
-  /** Our functions and Apache Iceberg's are the transforms, and say so in their canonical names. */
+  /**
+   * Returns the transform of a function. The canonical names of the connector's and Apache Iceberg's functions identify
+   * it.
+   */
   def transformOf(function: UserDefinedScalarFunc): Option[Transform] =
     if (!function.canonicalName.startsWith(s"iceberg.${function.name}(")) None
     else {

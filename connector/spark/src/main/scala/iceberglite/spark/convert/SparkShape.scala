@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 import iceberglite.spec.{Literal, LiteralConversion, PrimitiveType, ValueShape}
 
-/** Values as Spark's rows hold them, in the types of [[SparkTypes]]; null is absent. */
+/** Values in Spark's internal format, in the types of [[SparkTypes]]; null is absent. */
 object SparkShape extends ValueShape[Option[Any]] {
   override def ofNull: Option[Any] = None
 
-  /** A value that was written under an earlier type of the column becomes one of the present type. */
+  /** Converts a value that was written with an earlier type of the column to the current type. */
   override def primitive(value: Literal, t: PrimitiveType): Option[Any] =
     Some(SparkValues.toSpark(LiteralConversion.to(value, t).getOrElse(value), t))
 

@@ -29,10 +29,10 @@ import iceberglite.spec.Type._
 import iceberglite.spec.{NestedField, Schema, Type}
 
 /**
- * The types of tables and those of Spark.
+ * Converts between the types of tables and those of Spark.
  *
- * What Spark 3.5 has no type for keeps its value: `uuid` is a string, `time` a bigint of microseconds since midnight,
- * `timestamp_ns` and `timestamptz_ns` bigints of nanoseconds since 1970, `fixed` and the spatial types (as WKB) are
+ * Types that Spark 3.5 lacks keep their values: `uuid` is a string, `time` a bigint of microseconds since midnight,
+ * `timestamp_ns` and `timestamptz_ns` are bigints of nanoseconds since 1970, `fixed` and the spatial types (as WKB) are
  * binaries, `unknown` is void, and `variant` a string of JSON. Spark's smaller integers become `int`; its `char` and
  * `varchar` become `string`.
  */
@@ -45,21 +45,24 @@ object SparkTypes {
     f.doc.fold(field)(field.withComment)
   })
 
-  /** The columns of a table with their write defaults, which Spark looks for in columns alone and not inside of them. */
+  /**
+   * Returns the columns of a table with their write defaults, which Spark supports for columns but not for nested
+   * fields.
+   */
   def withDefaults(schema: Schema): SparkStruct = SparkStruct(toSpark(schema).fields.zip(schema.fields).map {
     case (field, column) => SparkDefaults.shown(field, column)
   })
 
   /**
-   * Columns for a new schema: their ids tell them apart, and whoever takes them gives them ids of its own. Their defaults
-   * are for writes: there are no rows from before.
+   * Returns columns for a new schema, with temporary ids that the table replaces. Their defaults are write defaults,
+   * because there are no existing rows.
    */
   def fromSpark(struct: SparkStruct): Vector[NestedField] =
     new Conversion().fields(struct, Vector.empty).zip(struct.fields).map { case (column, field) =>
       column.copy(writeDefault = SparkDefaults.declared(field, column.fieldType))
     }
 
-  /** The type of one column. @param name of the column, for messages */
+  /** Converts the type of one column. @param name the name of the column, for messages */
   def fromSpark(dataType: DataType, name: String): Type = new Conversion().typeOf(dataType, Vector(name))
 
   def toSpark(t: Type): DataType = t match {
@@ -80,7 +83,7 @@ object SparkTypes {
     case map: MapType => SparkMap(toSpark(map.key), toSpark(map.value), !map.valueRequired)
   }
 
-  /** One conversion from Spark, which counts the ids. */
+  /** One conversion from Spark, which assigns the ids. */
   final private class Conversion {
     private var lastId = 0
 

@@ -11,10 +11,10 @@ import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 import iceberglite.spec.{DateTime, Literal, LiteralConversion, PrimitiveType}
 
-/** Single values of tables and those that Spark holds in its rows, in the types of [[SparkTypes]]. */
+/** Converts between single values of tables and Spark's internal format, in the types of [[SparkTypes]]. */
 object SparkValues {
 
-  /** As a Spark row holds it in a column of type `t`; a decimal takes its precision from there. */
+  /** Returns a value in the format of a Spark row for a column of type `t`, which gives a decimal its precision. */
   def toSpark(value: Literal, t: PrimitiveType): Any = value match {
     case BooleanLiteral(v) => v
     case IntLiteral(v) => if (t == LongType) v.toLong else v
@@ -38,10 +38,10 @@ object SparkValues {
   }
 
   /**
-   * A value of a Spark row as one of type `t`.
+   * Returns a value of a Spark row as a value of type `t`.
    *
-   * @return absent where no value of the type equals it: text that is no UUID in its usual form, bytes of another
-   *   length, a number that is no time of day
+   * @return absent if no value of the type equals it: text that is not a UUID in its usual form, bytes of another
+   *   length, a number that is not a time of day
    */
   def fromSpark(value: Any, t: PrimitiveType): Option[Literal] = (t, value) match {
     case (BooleanType, v: Boolean) => Some(BooleanLiteral(v))

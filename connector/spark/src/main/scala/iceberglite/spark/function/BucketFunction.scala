@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Murmur3
 import iceberglite.spec.transform.Bucket
 
-/** `bucket(16, id)`: the number of the bucket that a value falls in. */
+/** `bucket(16, id)`: the number of the bucket of a value. */
 object BucketFunction extends ParametrizedFunction("bucket") {
   override protected def signature: String = "bucket(number, value)"
 
@@ -22,7 +22,7 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     case BinaryType => OfBinary
   }
 
-  /** The transform of the latest call: its number is the same for all rows of a query. */
+  /** The transform of the latest call: the number of buckets is the same for all rows of a query. */
   @volatile private var latest: Bucket = Bucket(1)
 
   private def bucket(buckets: Int): Bucket = {
@@ -44,7 +44,7 @@ object BucketFunction extends ParametrizedFunction("bucket") {
     def invoke(buckets: Int, value: Int): Int = of(buckets, Murmur3.hashInt(value))
     override protected def valueOf(input: InternalRow): Integer = invoke(input.getInt(0), input.getInt(1))
 
-    /** An int and a long of one value are in one bucket. */
+    /** An int and a long with the same value are in the same bucket. */
     override def canonicalName: String =
       if (source == IntegerType) OfLong(LongType).canonicalName else super.canonicalName
   }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFunction, UnboundFunction}
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** The functions of a catalog: the partition transforms as in SQL, and what version this is. */
+/** The functions of a catalog: the SQL partition transforms, and the version of the connector. */
 object Functions {
   private val functions: Seq[UnboundFunction] = Seq(
     BucketFunction,
@@ -17,12 +17,14 @@ object Functions {
   )
 
   /**
-   * For statements of users: Spark 3.5 hands conditions on functions to a scan only when they have no method
-   * `invoke`, as it compiles a call to that and does not recognise the function in it.
+   * The functions for statements of users. Spark 3.5 pushes conditions on functions down to a scan only if they have no
+   * method `invoke`; otherwise it compiles a call to that method and does not recognize the function.
    */
   val all: Seq[UnboundFunction] = functions.map(new Evaluated(_))
 
-  /** For Spark's plans, which call them for each row that is written: with `invoke`, three times as fast. */
+  /**
+   * The functions for Spark's plans, which call them for each written row: with `invoke`, they are three times as fast.
+   */
   val inPlans: Seq[UnboundFunction] = functions
 
   final private class Evaluated(function: UnboundFunction) extends UnboundFunction {

@@ -6,7 +6,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.Murmur3
 
-/** The spec's hashes of what Spark holds in its rows, without copies. */
+/** The specification's hashes for values in Spark's internal format, without copies. */
 private[spark] object Hashes {
 
   def string(value: UTF8String): Int = value.getBaseObject match {

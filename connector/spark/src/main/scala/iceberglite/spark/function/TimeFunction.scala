@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.functions.BoundFunction
 import org.apache.spark.sql.types.{DataType, DateType, TimestampNTZType, TimestampType}
 
 /**
- * A point in time as whole units since 1970.
+ * A transform of a point in time to whole units since 1970.
  *
  * @param result the type of the number
  */

@@ -5,23 +5,23 @@ import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFu
 import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, ShortType, StructField, StructType}
 
 /**
- * A partition transform as a function of SQL. Spark calls it too, to send the rows of a partition to one task and to
- * sort them, so it must give what the spec's transform gives.
+ * A partition transform as an SQL function. Spark also calls it to distribute and sort the rows of partitions, so it
+ * must return the value of the specification's transform.
  */
 abstract class TransformFunction(override val name: String) extends UnboundFunction {
 
-  /** How it is written: `days(date or timestamp)`. */
+  /** The signature in SQL: `days(date or timestamp)`. */
   protected def signature: String
 
   override def description: String = s"$name - the partition transform $signature of Apache Iceberg tables"
 
-  /** Spark shows the message beside the call. */
+  /** Rejects the argument types. Spark shows the message with the call. */
   protected def refuse(inputType: StructType): Nothing = throw new UnsupportedOperationException(
     s"$name(${inputType.fields.map(_.dataType.catalogString).mkString(", ")}) is not possible; write $signature"
   )
 }
 
-/** With one argument. */
+/** A function with one argument. */
 abstract class UnaryFunction(name: String) extends TransformFunction(name) {
   protected def bound: PartialFunction[DataType, BoundFunction]
 
@@ -31,7 +31,7 @@ abstract class UnaryFunction(name: String) extends TransformFunction(name) {
   }
 }
 
-/** With a number, such as that of the buckets, and a value. */
+/** A function with a number, such as the number of buckets, and a value. */
 abstract class ParametrizedFunction(name: String) extends TransformFunction(name) {
   protected def bound: PartialFunction[DataType, BoundFunction]
 
@@ -44,11 +44,11 @@ abstract class ParametrizedFunction(name: String) extends TransformFunction(name
 }
 
 /**
- * A transform of one type of values. Beside [[valueOf]] it has a method `invoke` on the plain values, which Spark
- * finds by its name and compiles calls to.
+ * A transform of one type of values. In addition to [[valueOf]], it has a method `invoke` for the plain values, which
+ * Spark finds by its name and compiles calls to.
  *
- * @param function its name
- * @param parameters the types before that of the value
+ * @param function the name of the function
+ * @param parameters the types before the type of the value
  */
 abstract class BoundTransform[R](
     function: String,
@@ -59,12 +59,12 @@ abstract class BoundTransform[R](
 
   override def name: String = function
 
-  /** The same for tables of every catalog, so that Spark can join two without a shuffle. */
+  /** The name is the same for tables of every catalog, so that Spark can join two tables without a shuffle. */
   override def canonicalName: String = s"iceberg.$function(${source.catalogString})"
 
   override def inputTypes: Array[DataType] = (parameters :+ source).toArray
 
-  /** The result where no argument is null. */
+  /** Returns the result for arguments that are not null. */
   protected def valueOf(input: InternalRow): R
 
   final override def produceResult(input: InternalRow): R = {

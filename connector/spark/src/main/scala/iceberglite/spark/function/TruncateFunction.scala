@@ -46,7 +46,7 @@ object TruncateFunction extends ParametrizedFunction("truncate") {
     override protected def valueOf(input: InternalRow): java.lang.Long = invoke(input.getInt(0), input.getLong(1))
   }
 
-  /** Null where the result has more digits than the type, next to its least value. */
+  /** Truncates decimals. The result is null if it has more digits than the type, close to the minimum of the type. */
   final case class OfDecimal(source: DecimalType) extends Bound[Decimal](source) {
     def invoke(width: Int, value: Decimal): Decimal =
       if (value == null) null

@@ -17,11 +17,11 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
 
 /**
- * What a table says of itself, `db.t.snapshots`, as a table of Spark that can only be read.
+ * A metadata table, such as `db.t.snapshots`, as a read-only Spark table.
  *
- * @param source gives the table as it is now
- * @param view which of its metadata tables
- * @param travel of which state of the table
+ * @param source returns the current table
+ * @param view the metadata table
+ * @param travel the state of the table
  */
 final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val travel: TimeTravel)
     extends LiveRead {

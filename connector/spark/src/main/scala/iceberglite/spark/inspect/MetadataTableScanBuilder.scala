@@ -19,9 +19,9 @@ import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.table.Table
 
 /**
- * Reads a metadata table. Its rows are made on the driver, when the query is planned for execution; Spark filters them.
+ * Reads a metadata table. The driver produces its rows when the query is planned for execution; Spark filters them.
  *
- * @param schema the columns as Spark has seen them
+ * @param schema the columns that Spark has seen
  */
 final class MetadataTableScanBuilder(
     name: String,
@@ -33,7 +33,7 @@ final class MetadataTableScanBuilder(
     with SupportsPushDownRequiredColumns {
   private var wanted: StructType = schema
 
-  /** Whole columns only: what is to be won is not decoding the metrics of files that nobody looks at. */
+  /** Prunes top-level columns only, which avoids decoding the metrics of files when they are not requested. */
   override def pruneColumns(required: StructType): Unit =
     wanted = StructType(schema.filter(field => required.fieldNames.contains(field.name)))
 
@@ -58,7 +58,9 @@ final private class MetadataTableScan(
 
   override def rows(): Array[InternalRow] = computed
 
-  /** Spark asks for joins, in the plan that it then runs: the rows are made once for both. */
+  /**
+   * Estimates the size of the rows. Spark asks for joins in the plan that it then runs, so the rows are produced once.
+   */
   override def estimateStatistics(): Statistics = SizeEstimate.of(computed.length.toLong, wanted).statistics()
 
   override def readSchema(): StructType = wanted

@@ -19,9 +19,9 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import iceberglite.spark.read.IcebergScan
 
 /**
- * A side of a join that is broadcast tells the other which files have rows to join: by partitions, and by the bounds of the
- * key's column. Spark does that itself only for a side with a condition that looks selective, because it may have to run
- * the side twice for it; where the broadcast is there anyway it costs no more than collecting the keys.
+ * Uses the broadcast side of a join to select the files of the other side that have rows to join: by partitions, and by
+ * the bounds of the key's column. Spark itself does so only for a side with a selective condition, because it may have
+ * to run that side twice; with an existing broadcast, the only cost is collecting the keys.
  */
 object BroadcastFilters extends Rule[LogicalPlan] with JoinSelectionHelper {
   private val RowsForEachKey = 10
@@ -61,14 +61,17 @@ object BroadcastFilters extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
   }
 
-  /** Spark collects the keys in the driver, which for many of them takes longer than to read a small scan. */
+  /**
+   * Whether the filter pays off: Spark collects the keys on the driver, which for many keys takes longer than reading a
+   * small scan.
+   */
   private def isWorth(built: LogicalPlan, scan: DataSourceV2ScanRelation): Boolean =
     rows(built) <= (rows(scan) / RowsForEachKey).max(FewKeys)
 
   private def rows(plan: LogicalPlan): BigInt =
     plan.stats.rowCount.getOrElse(plan.stats.sizeInBytes / EstimationUtils.getSizePerRow(plan.output))
 
-  /** The scan that a key comes from, which can choose files by it, and the key as its rows have it. */
+  /** Returns the scan that provides a key and can select files by it, and the key as in the rows of the scan. */
   private def scanOf(key: Expression, plan: LogicalPlan): Option[(Expression, DataSourceV2ScanRelation)] = plan match {
     case Project(columns, child) if columns.forall(_.deterministic) || key.references.subsetOf(child.outputSet) =>
       val sources = columns.collect { case a: Alias => (a.toAttribute: Attribute) -> a.child }.toMap
@@ -81,14 +84,14 @@ object BroadcastFilters extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => None
   }
 
-  /** Spark hands nothing else to a scan. */
+  /** Whether the key is a column: Spark passes nothing else to a scan. */
   private def isColumn(key: Expression): Boolean = key match {
     case _: Attribute => true
     case GetStructField(struct, _, _) => isColumn(struct)
     case _ => false
   }
 
-  /** That of this rule, or Spark's own. */
+  /** Whether a filter on the key already exists, from this rule or from Spark. */
   private def isOf(key: Expression)(filter: Expression): Boolean = filter match {
     case pruning: DynamicPruningSubquery => pruning.pruningKey.semanticEquals(key)
     case _ => false

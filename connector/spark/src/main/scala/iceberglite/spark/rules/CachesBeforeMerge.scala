@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.SparkTable
 
 /**
- * After a write Spark makes anew what it has cached of the table, and knows that by the table's columns. Where a MERGE adds
- * some, they are those from before it.
+ * Refreshes cached plans after a MERGE that adds columns. Spark refreshes the plans of a written table after a write
+ * and finds them by the table's columns; here they are the columns before the MERGE.
  */
 object CachesBeforeMerge extends Rule[LogicalPlan] {
 

@@ -10,21 +10,21 @@ import iceberglite.spark.write.RowChange
 import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
 
 /**
- * Metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: the lineage of rows,
- * and one in which the write sees what became of a row ([[RowChange]]).
+ * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: row lineage,
+ * and a column that tells the write what happened to a row ([[RowChange]]).
  *
- * @param wanted their names; those that columns of the table hide are left out
+ * @param wanted their names; names that columns of the table hide are omitted
  */
 final private[rules] class CarriedColumns(wanted: Seq[String], relation: DataSourceV2Relation) {
 
-  /** As columns like others: without the mark of metadata columns. */
+  /** The columns as ordinary columns, without the marker of metadata columns. */
   val columns: Seq[AttributeReference] = {
     val metadata = relation.output.filter(a => MetadataAttribute.isValid(a.metadata)) ++ relation.metadataOutput
     wanted.filterNot(isWritten).flatMap(name => metadata.find(_.name == name))
       .map(_.withMetadata(Metadata.empty).asInstanceOf[AttributeReference])
   }
 
-  /** The rule meets what it has made again. */
+  /** Whether the rule has already added the columns to a plan. */
   private def isWritten(name: String): Boolean =
     relation.output.exists(a => a.name == name && !MetadataAttribute.isValid(a.metadata))
 
@@ -32,10 +32,10 @@ final private[rules] class CarriedColumns(wanted: Seq[String], relation: DataSou
 
   val names: Set[String] = columns.map(_.name).toSet
 
-  /** Whether the write sees what became of a row. */
+  /** Whether the write learns what happened to a row. */
   def tellsChanges: Boolean = names(CarriedRows.Change.name)
 
-  /** A row that is changed keeps its id. When that was, the commit tells. */
+  /** The values for an updated row: it keeps its id, and the sequence number is that of the commit. */
   def updated: Seq[Assignment] = values {
     case a if a.name == RowId.name => a
     case a if a.name == LastUpdatedSequenceNumber.name => unknown
@@ -53,13 +53,16 @@ final private[rules] class CarriedColumns(wanted: Seq[String], relation: DataSou
 
   private def values(of: AttributeReference => Expression): Seq[Assignment] = columns.map(a => Assignment(a, of(a)))
 
-  /** A row stays what it is. */
+  /** The action for a row that does not change. */
   def unchanged: MergeAction = {
     val others = relation.output.filterNot(a => names(a.name))
     UpdateAction(None, (others ++ columns).map(a => Assignment(a, a)))
   }
 
-  /** @param marksDeletes whether rows that go come to the write, to be counted */
+  /**
+   * Returns an action with the carried columns. @param marksDeletes whether deleted rows are passed to the write, to be
+   * counted
+   */
   def after(action: MergeAction, marksDeletes: Boolean): MergeAction = action match {
     case u: UpdateAction => u.copy(assignments = u.assignments ++ updated)
     case i: InsertAction => i.copy(assignments = i.assignments ++ inserted)

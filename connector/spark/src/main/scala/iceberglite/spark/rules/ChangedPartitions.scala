@@ -5,12 +5,14 @@ import org.apache.spark.sql.catalyst.plans.logical.Assignment
 
 import iceberglite.spark.SparkTable
 
-/** Tells whether new values of columns may put rows into other partitions. */
+/** Determines whether new values of columns can move rows to other partitions. */
 private[rules] object ChangedPartitions extends PredicateHelper {
 
   /**
-   * @param assignments one for each column of the table; a column that keeps its value has itself as value
-   * @param condition what holds for the rows that are changed: a column that equals its new value keeps it
+   * Returns whether the assignments can change partitions.
+   *
+   * @param assignments one for each column of the table; an unchanged column has itself as value
+   * @param condition true for all changed rows; a column that equals its new value is unchanged
    */
   def by(assignments: Seq[Assignment], condition: Option[Expression], table: SparkTable): Boolean = {
     val partitioning = table.partitionColumns
@@ -30,7 +32,7 @@ private[rules] object ChangedPartitions extends PredicateHelper {
       right.semanticEquals(column) && left.semanticEquals(value)
     }
 
-  /** Spark casts values to the type of their column, also where they have it. */
+  /** Removes the casts that Spark adds even if a value has the type of its column. */
   private def plain(value: Expression): Expression = value match {
     case Cast(child, target, _, _) if child.dataType == target => plain(child)
     case other => other

@@ -10,8 +10,8 @@ import iceberglite.spark.write.RowChange
 import iceberglite.spark.write.rows.CopyOnWrite
 
 /**
- * A DELETE by copy-on-write that is to count its rows hands the write those that go too, marked, where metadata does not
- * tell how many there were.
+ * Makes a copy-on-write DELETE also pass deleted rows to the write, marked, so that it can count them if metadata does
+ * not give their number.
  */
 object CountedDeletes extends Rule[LogicalPlan] {
 

@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import iceberglite.spark.write.rows.CopyOnWrite
 
 /**
- * The files that a MERGE by copy-on-write writes anew, where its condition names metadata columns. Spark looks for them by
- * the table's columns alone, which is why [[RowLevelPlans]] keeps it from doing so.
+ * Determines the files that a copy-on-write MERGE rewrites if its condition names metadata columns. Spark would find
+ * them by the table's columns only, which [[RowLevelPlans]] prevents.
  */
 object FilesByMetadata extends Rule[LogicalPlan] {
 
@@ -31,10 +31,10 @@ object FilesByMetadata extends Rule[LogicalPlan] {
     query.collectFirst { case join: Join if readsTable(join.left) => join } match {
       case Some(Join(target, source, LeftOuter | FullOuter, Some(condition), _)) if SameTwice(source) =>
         val outer = condition.references.intersect(target.outputSet).toSeq
-        // As the optimizer has it by now: with the condition beside the subquery.
+        // Matches the plan of the optimizer at this point, with the condition next to the subquery.
         val hasMatch = Exists(source, outer, joinCond = Seq(condition))
         if (outer.isEmpty) write else write.copy(condition = condition, groupFilterCondition = Some(hasMatch))
-      // Of a source without rows Spark has taken the join away.
+      // For an empty source, Spark has already removed the join.
       case None if !query.exists(_.isInstanceOf[Join]) => write.copy(condition = Literal.FalseLiteral)
       case _ => write
     }

@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
- * Puts a rule behind all others of a session's optimizer, where the scans stand in the plan. Extensions of Spark 3.5 have
- * no such place, and the session is not there yet when they are asked for rules: the first query of a session that is
- * analyzed does it.
+ * Adds a rule after all others of a session's optimizer, when the plan contains scans. Spark 3.5 has no such extension
+ * point, and the session does not exist yet when extensions are asked for rules: the first query that is analyzed in a
+ * session adds the rule.
  *
- * @param rule one for all sessions
+ * @param rule one rule for all sessions
  */
 final private[spark] class LastInOptimizer(session: SparkSession, rule: Rule[LogicalPlan]) extends Rule[LogicalPlan] {
 

@@ -22,17 +22,17 @@ import iceberglite.spark.SparkTable
 import iceberglite.spark.write.rows.{CopyOnWrite, MergeOnRead, StatementFacts}
 
 /**
- * Joins a small source with the target of a MERGE without moving the target's rows. Spark joins by an outer join where rows
- * of the source may have no match, which cannot broadcast the source: it shuffles and sorts the whole target.
+ * Joins a small source with the target of a MERGE without shuffling the target. If source rows may have no match, Spark
+ * uses an outer join, which cannot broadcast the source: it shuffles and sorts the whole target.
  *
- *   - Where rows without a match in the source stay as they are (merge-on-read without NOT MATCHED BY SOURCE), the target's
- *     rows with a match are sought out first, by a semi join; the outer join then has those only.
- *   - Where rows are only inserted, which Spark does by an append after an anti join, the same.
- *   - Else the target's rows are joined with what they match, and the source's rows without a match come from a second
- *     reading, of the columns of the condition only.
+ * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
+ *   first finds the target's rows with a match; the outer join then processes only those.
+ * - If rows are only inserted, for which Spark uses an append after an anti join, the same applies.
+ * - Otherwise the target's rows are joined with their matches, and the source's rows without a match come from a second
+ *   read, of the columns of the condition only.
  *
- * A source that is small is broadcast as by `spark.sql.autoBroadcastJoinThreshold`, or by a BROADCAST hint. It is computed
- * more than once, which is why it must give the same rows each time.
+ * A source is small below `spark.sql.autoBroadcastJoinThreshold`, or with a BROADCAST hint. It is evaluated more than
+ * once, so it must return the same rows each time.
  */
 object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
 
@@ -57,16 +57,16 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
     case _ => plan
   }
 
-  /** Subqueries of a condition that become joins when this rule is through, which may move rows. */
+  /** Whether a condition has subqueries that become joins after this rule, which may shuffle rows. */
   private def hasJoinsToCome(query: LogicalPlan): Boolean =
     query.exists(_.expressions.exists(SubqueryExpression.hasInOrCorrelatedExistsSubquery))
 
   private val broadcast = Some(HintInfo(strategy = Some(BROADCAST)))
 
-  /** @param written stands for the table in the rows that are read to be replaced; `original` for the table itself */
+  /** Rewrites the joins. @param written the relation of the rows to replace; `original` is the table itself */
   final private class Joins(facts: StatementFacts, written: LogicalPlan, original: LogicalPlan) {
 
-    /** Of a join whose left side is the target, or whose right side is, after which rows are inserted. */
+    /** Matches a join whose left side is the target, or whose right side is, before an insert. */
     private object SmallSource {
       def unapply(join: Join): Option[Expression] =
         if (join.condition.exists(SubqueryExpression.hasSubquery)) None else ofJoin(join)
@@ -80,7 +80,10 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
       }
     }
 
-    /** Tables in the source have their size once their scans are built, of the rows and columns that it needs. */
+    /**
+     * Whether a source is small. Tables in the source have a size after their scans are built, for the rows and columns
+     * that are needed.
+     */
     private def isSmall(source: LogicalPlan): Boolean =
       SameTwice(source) && (facts.broadcastsSource || fitsOneTask(source))
 
@@ -88,10 +91,10 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
 
     private val table = tableOf(written)
 
-    /** Whether the rows of the target come to the write in the tasks that read them. */
+    /** Whether rows of the target are written by the tasks that read them. */
     var rowsStay: Boolean = false
 
-    /** Whether new rows come from a task of their own beside those that read the target. */
+    /** Whether new rows come from an additional task besides those that read the target. */
     var addsTasks: Boolean = false
 
     private def tableOf(plan: LogicalPlan) = plan.collectFirst { case r: DataSourceV2Relation => r.table }
@@ -108,7 +111,7 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
       case join @ Join(target, _, kind, _, _) if readOf(target).isDefined => joined(join, kind)
     }
 
-    /** The rows of the target that have a match. */
+    /** Returns the rows of the target that have a match. */
     private def reduced(target: LogicalPlan, source: LogicalPlan, condition: Expression, join: Join): LogicalPlan = {
       val copy = fresh(source, join)
       Join(target, copy.plan, LeftSemi, Some(copy.of(condition)), JoinHint(None, broadcast))
@@ -138,7 +141,7 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
       condition.references.intersect(join.left.outputSet).subsetOf(read)
     }
 
-    /** The target's rows with what they match, and the source's rows without a match. */
+    /** Returns the target's rows with their matches, and the source's rows without a match. */
     private def parted(join: Join, condition: Expression): LogicalPlan = {
       val Join(target, source, _, _, _) = join
       val sought = fresh(Project(keysOf(target, condition), plain(target)), join)
@@ -153,9 +156,9 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
     }
 
     /**
-     * Puts new rows together in few files, unless all rows are distributed before the write: those of a small source in one
-     * task, others by a shuffle. Without adaptive execution, as in a batch of a stream, the shuffle would spread them over
-     * all tasks.
+     * Combines new rows in few files, unless all rows are distributed before the write: those of a small source in one
+     * task, others by a shuffle. Without adaptive execution, as in a micro-batch of a stream, a shuffle would spread
+     * them over all tasks.
      */
     private def together(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
       if (facts.changesPartitions) rows
@@ -168,20 +171,22 @@ object MergeJoins extends Rule[LogicalPlan] with JoinSelectionHelper {
     private def keysOf(target: LogicalPlan, condition: Expression) =
       condition.references.intersect(target.outputSet).toSeq
 
-    /** Reads the table without replacing what was read. */
+    /** Returns a plan that reads the table without replacing the files. */
     private def plain(target: LogicalPlan): LogicalPlan = target.transformDown {
       case r: DataSourceV2Relation if table.exists(_ eq r.table) =>
         tableOf(original).fold(r)(t => r.copy(table = t))
     }
 
-    /** The plan once more, with attributes of its own. @param beside whose attributes are taken */
+    /** Copies the plan with new attributes. @param beside plans whose attributes must not be used */
     private def fresh(plan: LogicalPlan, beside: LogicalPlan*): Copy =
       DeduplicateRelations(crossed(beside.reduceLeft(crossed), plan)) match {
         case Join(_, copy, _, _, _) => new Copy(unordered(copy), AttributeMap(plan.output.zip(copy.output)))
         case other => throw new IllegalStateException(s"Not a join: $other")
       }
 
-    /** The copy of what Spark has cached still is in order by the attributes of the original, and nobody needs the order. */
+    /**
+     * Removes the order of cached data in a copy, because it refers to attributes of the original and is not needed.
+     */
     private def unordered(copy: LogicalPlan): LogicalPlan = copy.transform {
       case cached: InMemoryRelation if cached.outputOrdering.nonEmpty =>
         InMemoryRelation(cached.output, cached.cacheBuilder, Nil, cached.statsOfPlanToCache)

@@ -16,8 +16,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.types.{BooleanType, NullType}
 
 /**
- * Gives the literal NULL as a condition of DELETE, UPDATE, MERGE and an overwrite the type BOOLEAN. Spark coerces types
- * in a Filter, but not in these commands. It rewrites them into comparisons with TRUE after the last coercion, and those
+ * Casts the literal NULL to BOOLEAN in conditions of DELETE, UPDATE, MERGE and overwrites. Spark coerces types in a
+ * Filter, but not in these commands. It rewrites them into comparisons with TRUE after the last coercion, and those
  * comparisons fail.
  */
 private[rules] object NullConditions {
@@ -42,7 +42,7 @@ private[rules] object NullConditions {
     case i: InsertStarAction => i.copy(condition = i.condition.map(c => typed(c)))
   }
 
-  /** The condition, as a BOOLEAN where it is the literal NULL. */
+  /** Returns the condition, as a BOOLEAN if it is the literal NULL. */
   def typed(condition: Expression): Expression =
     if (condition.dataType == NullType) Cast(condition, BooleanType) else condition
 }

@@ -13,11 +13,11 @@ import org.apache.spark.sql.types.{DataType, DateType, TimestampNTZType, Timesta
 import iceberglite.spark.rules.OrderedExpression._
 
 /**
- * An expression over one column of dates or timestamps that grows with the column: `date_trunc('month', ts)`,
+ * An expression over one column of dates or timestamps that increases with the column: `date_trunc('month', ts)`,
  * `year(d)`.
  *
- * Where clocks are put back it does not quite: at 00:00:30 in St. John's it may be 23:01 half a minute later. There a
- * value of the expression tells of the column only to within a margin.
+ * When clocks are put back, it is not strictly increasing: in St. John's, 00:00:30 may be followed by 23:01. Around
+ * such times, a value of the expression determines the column only within a margin.
  *
  * @param column of the type date, timestamp or timestamp without time zone
  */
@@ -28,9 +28,9 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
     .map(DateTimeUtils.getZoneId)
 
   /**
-   * Where the expression reaches a value.
+   * Returns the column value from which the expression has at least a given value.
    *
-   * @return absent where it is always below, always at least that value, or cannot be calculated
+   * @return absent if it is always below, always at least that value, or cannot be calculated
    */
   def reaches(value: Long): Option[Threshold] =
     try {
@@ -38,7 +38,7 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
       if (of(below) >= value || of(from) < value) None
       else {
         while (below + 1 < from) {
-          // Their difference may be more than a long holds.
+          // The difference may overflow a long.
           val middle = (below >> 1) + (from >> 1) + (below & from & 1)
           if (of(middle) < value) below = middle else from = middle
         }
@@ -51,7 +51,7 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
     function.eval(InternalRow(held)).asInstanceOf[Number].longValue
   }
 
-  /** In units of the column. */
+  /** Returns the margin in units of the column. */
   private def margin(at: Long): Long = {
     val unit = if (column.dataType == DateType) MicrosPerDay else 1L
     val moment = Instant.EPOCH.plus(at * unit, ChronoUnit.MICROS)
@@ -61,8 +61,10 @@ final private[rules] class OrderedExpression(val column: Expression, whole: Expr
 }
 
 /**
- * @param from the expression is at least the value from here on, and below it before
- * @param margin how far from there that may not be so
+ * The column value at which the expression reaches a value.
+ *
+ * @param from the expression is at least the value from here on, and less before
+ * @param margin the distance from there within which this may not hold
  */
 final private[rules] case class Threshold(from: Long, margin: Long) {
   def isExact: Boolean = margin == 0
@@ -90,11 +92,11 @@ private[rules] object OrderedExpression {
     case _ => false
   }
 
-  /** Far beyond any calendar, and not so far that something overflows. */
+  /** Returns limits beyond any calendar date that do not overflow. */
   private def limits(t: DataType): (Long, Long) =
     if (t == DateType) (-280000 * 365L, 280000 * 365L) else (-280000 * MicrosPerYear, 280000 * MicrosPerYear)
 
-  /** For some days around a moment the clocks may run evenly, be put forward or back, or leave out a day. */
+  /** Returns the days around a moment for which the clock may change: it may be put forward or back, or skip a day. */
   private def daysUnsure(zone: ZoneId, moment: Instant): Long = {
     val rules = zone.getRules
     val until = moment.plus(DaysAround, ChronoUnit.DAYS)
@@ -105,7 +107,7 @@ private[rules] object OrderedExpression {
   }
 }
 
-/** A column, or a field in structs, which a filter of Spark's sources can name. */
+/** A column, or a field in structs, that a filter of Spark's data sources can name. */
 private[rules] object Column {
   def unapply(e: Expression): Option[Expression] = if (isColumn(e)) Some(e) else None
 

@@ -40,11 +40,11 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spark.SparkTable
 
 /**
- * What Spark 3.5 does not get right of statements that change a table with columns of CHAR or VARCHAR. These are read
- * padded, by a projection over the table, behind which a DELETE, and a MERGE that only deletes, does not find the table;
- * here the padding goes into the conditions instead. And what a MERGE inserts keeps the note of the declared type, which
- * the table has lost by then, so that the one does not fit the other; here it goes from both, for the lengths are checked
- * by expressions.
+ * Corrects Spark 3.5's handling of statements that change a table with CHAR or VARCHAR columns. Spark pads these
+ * columns with a projection over the table. A DELETE, and a MERGE that only deletes, do not find the table below the
+ * projection; here the padding is moved into the conditions. A MERGE with inserts keeps the metadata of the declared
+ * type in the inserted columns but not in the table, so that they do not match; here it is removed from both, because
+ * expressions check the lengths.
  */
 object PaddedTargets extends Rule[LogicalPlan] {
 
@@ -67,7 +67,7 @@ object PaddedTargets extends Rule[LogicalPlan] {
   private def ofOurs(target: LogicalPlan): Boolean =
     target.collectFirst { case relation: DataSourceV2Relation => isOurs(relation) }.contains(true)
 
-  /** @param target of the command */
+  /** Moves padding into the conditions of a command. @param target the target of the command */
   private def withPaddedConditions(command: LogicalPlan, target: LogicalPlan): LogicalPlan = {
     val padded = target.collectFirst {
       case project @ Project(_, relation: DataSourceV2Relation) if isOurs(relation) =>
@@ -81,8 +81,8 @@ object PaddedTargets extends Rule[LogicalPlan] {
     AttributeMap(project.projectList.collect { case a @ Alias(child, _) => a.toAttribute -> child })
 
   /**
-   * The condition of an overwrite, of which Spark pads nothing: as that of a query, whose columns of CHAR are padded, for
-   * other engines may not have done so, and what is compared with them too.
+   * Pads the condition of an overwrite, which Spark does not do: CHAR columns, because other engines may have written
+   * them without padding, and the values that they are compared with.
    */
   def padded(condition: Expression, relation: DataSourceV2Relation, table: SparkTable): Expression = {
     val notes = CharVarcharUtils.replaceCharVarcharWithStringInSchema(table.schema).map(f => f.name -> f.metadata).toMap
@@ -96,7 +96,7 @@ object PaddedTargets extends Rule[LogicalPlan] {
     }
   }
 
-  /** Subqueries name the columns of the table too. */
+  /** Pads columns of the table in subqueries too. */
   private def inside(condition: Expression, padded: AttributeMap[Expression]): Expression = condition.transformDown {
     case a: Attribute => padded.getOrElse(a, a)
     case subquery: SubqueryExpression if subquery.references.exists(padded.contains) =>
@@ -110,7 +110,7 @@ object PaddedTargets extends Rule[LogicalPlan] {
       subquery.withNewPlan(plan).withNewChildren(outer)
   }
 
-  /** The rows that a statement leaves are those of the table, without the notes that Spark would look for in them. */
+  /** Removes the metadata that Spark would check from the output of a command. */
   private def withoutNotes(command: LogicalPlan): LogicalPlan = command match {
     case delete: DeleteFromTable => delete.copy(table = storedAs(delete.table))
     case merge: MergeIntoTable => merge.copy(targetTable = storedAs(merge.targetTable))
@@ -121,7 +121,7 @@ object PaddedTargets extends Rule[LogicalPlan] {
     case relation: DataSourceV2Relation if isOurs(relation) => PaddedTargets.withoutNotes(relation)
   }
 
-  /** The table with its columns as they are stored. */
+  /** Returns the table with its columns as stored. */
   def withoutNotes(relation: DataSourceV2Relation): DataSourceV2Relation =
     relation.copy(output = relation.output.map(CharVarcharUtils.cleanAttrMetadata))
 
@@ -131,7 +131,7 @@ object PaddedTargets extends Rule[LogicalPlan] {
   }
 }
 
-/** A column of CHAR as Spark reads it: values that are shorter than its length are padded with spaces. */
+/** A CHAR column as Spark reads it: shorter values are padded with spaces to its length. */
 private[rules] object PaddedColumn {
 
   def unapply(e: Expression): Option[(Expression, Int)] = e match {
@@ -140,15 +140,15 @@ private[rules] object PaddedColumn {
     case _ => None
   }
 
-  /** What a comparison of the padded value says of the column as it is stored, padded or not. */
+  /** Converts a comparison of the padded value to a test of the stored value, padded or not. */
   def test(e: BinaryComparison, text: Expression, length: Int, value: UTF8String): Option[ColumnTest] = {
     val upper = Literal(value, StringType)
     val lower = Literal(value.trimRight(), StringType)
-    // A character below a space would stand before the padding.
+    // A character below a space sorts before the padding.
     val isPlain = value.getBytes.forall(b => b < 0 || b >= ' ')
     val range = e match {
       case _: EqualTo | _: EqualNullSafe if value.numChars > length => Some(EqualTo(text, upper))
-      // Between the value without its spaces and the one with all of them.
+      // The range between the value without trailing spaces and the fully padded value.
       case _: EqualTo | _: EqualNullSafe =>
         Some(And(
           GreaterThanOrEqual(text, lower),

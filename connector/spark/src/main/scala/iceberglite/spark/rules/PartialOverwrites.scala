@@ -14,8 +14,8 @@ import iceberglite.spark.conf.StatementOptions
 import iceberglite.spec.MetadataColumns.FilePath
 
 /**
- * Overwrites by a condition that files satisfy in part, as `df.writeTo(t).overwrite(condition)`: the rows of such files that
- * do not satisfy it are written anew, together with the new rows. Spark alone replaces whole files only.
+ * Overwrites by a condition that some rows of a file satisfy, as in `df.writeTo(t).overwrite(condition)`: rows of such
+ * files that do not satisfy it are rewritten, together with the new rows. Spark itself replaces only whole files.
  */
 object PartialOverwrites extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -34,14 +34,17 @@ object PartialOverwrites extends Rule[LogicalPlan] with PredicateHelper {
       }
   }
 
-  /** A table that takes any columns may get others than it has, also of types that only the write itself can tell of. */
+  /**
+   * Whether a write can add columns to a table that accepts any schema, possibly of types that only the write can
+   * check.
+   */
   private def mergesColumns(relation: DataSourceV2Relation, query: LogicalPlan): Boolean =
     relation.skipSchemaResolution && (query.output.size != relation.output.size ||
       query.output.zip(relation.output).exists { case (value, column) =>
         value.name != column.name || !Cast.canUpCast(value.dataType, column.dataType)
       })
 
-  /** As the optimizer would have it: Spark casts the values of static partitions. */
+  /** Simplifies the condition as the optimizer would: Spark casts the values of static partitions. */
   private def folded(condition: Expression): Expression = condition.transformUp {
     case e if e.foldable && e.deterministic && !e.exists(_.isInstanceOf[Unevaluable]) =>
       Literal.create(e.eval(), e.dataType)

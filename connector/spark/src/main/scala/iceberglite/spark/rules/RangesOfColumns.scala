@@ -12,16 +12,16 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spark.SparkTable
 
 /**
- * Says of columns what a filter says of expressions over them that reach no source of Spark: `date_trunc('day', ts) =
+ * Derives filters on columns from filters on expressions that Spark does not push down: `date_trunc('day', ts) =
  * TIMESTAMP '2024-02-29'` becomes `ts >= TIMESTAMP '2024-02-29' AND ts < TIMESTAMP '2024-03-01'`, in the session's time
  * zone, and `left(s, 2) = 'ab'` becomes `s LIKE 'ab%'`.
  *
- * What is put in the place of an expression is true, false and null for the same values. Where there is no such range,
- * because of clocks that are put back, a wider one is added beside the expression.
+ * A replacement is true, false and null for the same values as the expression. If there is no such range, because
+ * clocks are put back, a wider range is added next to the expression.
  */
 private[spark] object RangesOfColumns extends Rule[LogicalPlan] {
 
-  /** On conditions that have their range beside them already. */
+  /** Marks conditions whose range has already been added. */
   private val Ranged = TreeNodeTag[Unit]("iceberglite.ranged")
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformWithPruning(_.containsPattern(FILTER)) {
@@ -41,14 +41,16 @@ private[spark] object RangesOfColumns extends Rule[LogicalPlan] {
     if (exact.getTagValue(Ranged).isDefined || SubqueryExpression.hasSubquery(exact)) Seq(exact)
     else
       implied(exact).filter(_._2).fold(Seq(exact)) { case (range, _) =>
-        // The expression may be a part of other plans, which do not have the range.
+        // The expression may be part of other plans that do not have the range.
         val marked = exact.clone()
         marked.setTagValue(Ranged, ())
         Seq(marked, range)
       }
   }
 
-  /** What holds where a condition is true, and whether it says more of columns than the condition. */
+  /**
+   * Returns the condition that holds if a condition is true, and whether it says more about columns than the condition.
+   */
   private def implied(e: Expression): Option[(Expression, Boolean)] = e match {
     case And(l, r) => (implied(l), implied(r)) match {
         case (Some((a, better)), Some((b, best))) => Some((And(a, b), better || best))
@@ -60,12 +62,12 @@ private[spark] object RangesOfColumns extends Rule[LogicalPlan] {
   }
 }
 
-/** A test of an expression over a column as one of the column: the same, or one that more values pass. */
+/** A test of an expression over a column, converted to a test of the column: equivalent, or true for more values. */
 final private[rules] case class ColumnTest(range: Expression, isExact: Boolean)
 
 private[rules] object ColumnTest {
 
-  /** A list of more values becomes the range from the least to the greatest. */
+  /** A longer list of values becomes the range from the minimum to the maximum. */
   private val MostRanges = 20
 
   def of(e: Expression): Option[ColumnTest] = e match {
@@ -153,7 +155,7 @@ private[rules] object ColumnTest {
   private def both(a: ColumnTest, b: ColumnTest): ColumnTest =
     ColumnTest(And(a.range, b.range), a.isExact && b.isExact)
 
-  /** `<=>` is never null. */
+  /** Handles null: `<=>` never returns null. */
   private def present(column: Expression, test: ColumnTest): ColumnTest =
     test.copy(range = And(IsNotNull(column), test.range))
 
@@ -171,10 +173,10 @@ private[rules] object ColumnTest {
     if (tests.exists(_.isEmpty)) None
     else Some(tests.flatten.reduceLeft((a, b) => ColumnTest(Or(a.range, b.range), a.isExact && b.isExact)))
 
-  /** The first characters of a text. */
+  /** A prefix of a text with a given length. */
   final private class StartOfText(val text: Expression, length: Int) {
 
-    /** One that is shorter is the whole text; of more characters there are none. */
+    /** Tests equality: a shorter value must be the whole text; a longer value never matches. */
     def is(start: Any): Option[ColumnTest] = {
       val value = start.asInstanceOf[UTF8String]
       val test = Literal(value, StringType)

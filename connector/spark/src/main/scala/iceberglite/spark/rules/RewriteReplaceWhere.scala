@@ -16,8 +16,8 @@ import iceberglite.spark.{SparkErrors, SparkTable}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Makes the write option `replaceWhere` the condition of an overwrite of all rows, and lets the query fail at the first new
- * row that does not satisfy it: a job that is run again would not replace such a row, but add it once more.
+ * Uses the write option `replaceWhere` as the condition of an overwrite of all rows. The query fails at the first new
+ * row that does not satisfy it: a rerun of the job would not replace such a row, but add it again.
  */
 final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan] {
   private val option = OverwriteOptions.ReplaceWhere
@@ -55,7 +55,7 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
     )
   }
 
-  /** @throws InvalidArgument for what is no condition on the columns of the table */
+  /** Resolves the condition. @throws InvalidArgument it is not a condition on the columns of the table */
   private def resolved(text: String, relation: DataSourceV2Relation, table: String): Expression = {
     def invalid(reason: String) = InvalidArgument(
       s"option ${option.key}",
@@ -73,7 +73,9 @@ final class RewriteReplaceWhere(session: SparkSession) extends Rule[LogicalPlan]
     condition
   }
 
-  /** The condition on the columns of the new rows, which are in the table's order, or have its names. */
+  /**
+   * Returns the condition on the columns of the new rows, which have the order of the table's columns or their names.
+   */
   private def ofRows(
       condition: Expression,
       write: OverwriteByExpression,

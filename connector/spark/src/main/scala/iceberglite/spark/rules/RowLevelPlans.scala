@@ -36,10 +36,10 @@ import iceberglite.spark.{LiveRead, SparkErrors, SparkTable}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * What Spark lacks for DELETE, UPDATE and MERGE on our tables, before it rewrites them. Copy-on-write has to know what
- * became of a row, and in version 3 to write its id along with it (adopted version 3: "Row Lineage"), where Spark drops
- * all metadata columns before the write: here they become columns like others ([[CarriedColumns]]). And a table is told
- * whether the rows that it gets are still in the tasks that read them: subqueries become joins, which may move rows.
+ * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs to know what
+ * happened to a row, and in version 3 must write its id with it (adopted version 3: "Row Lineage"). Spark drops all
+ * metadata columns before the write; here they become ordinary columns ([[CarriedColumns]]). Also, a table is told
+ * whether the rows to write are still in the tasks that read them: subqueries become joins, which may shuffle rows.
  */
 object RowLevelPlans extends Rule[LogicalPlan] {
 
@@ -53,8 +53,8 @@ object RowLevelPlans extends Rule[LogicalPlan] {
   }
 
   /**
-   * A statement may read what it compares with several times, and has to see the same each time, whatever is committed to
-   * our tables meanwhile.
+   * Pins the tables of a command: a statement may read its inputs several times, and must see the same rows each time
+   * despite concurrent commits.
    */
   private def pinned[P <: LogicalPlan](command: P): P = command.transformExpressions {
     case subquery: SubqueryExpression => subquery.withNewPlan(pinnedTables(subquery.plan))
@@ -65,8 +65,8 @@ object RowLevelPlans extends Rule[LogicalPlan] {
   }
 
   /**
-   * Spark adds all metadata columns to a table of which a condition names one, and then takes them for columns to write.
-   * They are left out again, and those that are named are asked for. Of a table with columns of CHAR it forgets to add them.
+   * Removes unused metadata columns from the target: if a condition names one, Spark adds all of them, and then treats
+   * them as columns to write. Those that are named are kept. For a table with CHAR columns, Spark does not add them.
    */
   private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
     case Target(table, relation) =>
@@ -84,8 +84,8 @@ object RowLevelPlans extends Rule[LogicalPlan] {
   }
 
   /**
-   * The command on another form of the table. @param metadata attributes of the old form's metadata columns, which the new
-   * one knows by other ids
+   * Replaces the table in a command. @param metadata attributes of the old relation's metadata columns, which have
+   * other ids in the new one
    */
   private def exchanged(
       command: LogicalPlan,
@@ -134,7 +134,7 @@ object RowLevelPlans extends Rule[LogicalPlan] {
   private def isMetadata(attribute: Attribute): Boolean = MetadataAttribute.isValid(attribute.metadata)
 
   private def completed(command: LogicalPlan): LogicalPlan = command match {
-    // As it stands, Spark takes a table that is cached for one that cannot be deleted from.
+    // Otherwise, Spark treats a cached table as one that does not support deletes.
     case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) =>
       DeleteFromTableWithFilters(relation, Nil)
 
@@ -157,15 +157,15 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       else withCarried(u.copy(assignments = assignments ++ carried.updated), relation, carried)
 
     case m @ MergeIntoTable(Target(table, relation), _, condition, matched, missing, unmatched) =>
-      // Of a single DELETE without a condition Spark does not mind that several rows of the source match a row.
+      // For a single DELETE without a condition, Spark accepts several matching source rows.
       val isAppend = matched.isEmpty && unmatched.isEmpty
       val carried = new CarriedColumns(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
       val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
       note(table, rowByRow = false, marks)
-      // Without a clause for it Spark writes a row as often as rows of the source match it, and does not look.
+      // Without such a clause, Spark writes a row once for each matching source row, without a check.
       val kept =
         if (matched.isEmpty && !isAppend && table.copiesOnWrite(Command.MERGE)) Seq(carried.unchanged) else Nil
-      // Spark would look for files with rows to change by the table's columns alone: unless all rows count.
+      // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
       val byMetadata = !isAppend && unmatched.isEmpty && table.copiesOnWrite(Command.MERGE) &&
         (condition.references -- m.sourceTable.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
       val others = if (byMetadata) Seq(carried.unchanged) else Nil
@@ -205,7 +205,7 @@ object RowLevelPlans extends Rule[LogicalPlan] {
     case _ => false
   }
 
-  /** The one table of ours that a statement changes. */
+  /** Matches the iceberg-lite table that a statement changes. */
   private object Target {
     def unapply(plan: LogicalPlan): Option[(SparkTable, DataSourceV2Relation)] = plan.collectFirst {
       case relation: DataSourceV2Relation if relation.table.isInstanceOf[SparkTable] =>
@@ -226,8 +226,8 @@ object RowLevelPlans extends Rule[LogicalPlan] {
 }
 
 /**
- * After copy-on-write Spark drops what it has cached of the table. It knows the table again by its columns, which are those
- * without what [[RowLevelPlans]] has added.
+ * Drops cached plans after copy-on-write. Spark finds the cached table by its columns, which are those without the
+ * additions of [[RowLevelPlans]].
  */
 object CachedTables extends Rule[LogicalPlan] {
 

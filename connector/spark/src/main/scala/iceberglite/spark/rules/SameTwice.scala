@@ -14,9 +14,9 @@ import iceberglite.spark.LiveRead
 import iceberglite.spark.write.rows.CopyOnWrite
 
 /**
- * Whether a query that is run more than once within a statement has the same rows each time. For Spark it is enough that
- * no function is random; but which rows a LIMIT takes, or which values a FIRST, may differ, and so may what a database or a
- * stream answers a moment later.
+ * Whether a query that runs more than once in a statement returns the same rows each time. Spark only requires
+ * deterministic functions; but the rows of a LIMIT or the values of FIRST may differ, and so may the results of a
+ * database or a stream.
  */
 private[rules] object SameTwice {
 
@@ -39,7 +39,10 @@ private[rules] object SameTwice {
     case _ => false
   }
 
-  /** Tables of ours are pinned to a version by [[RowLevelPlans]]; of files Spark has made a list. */
+  /**
+   * Whether a leaf always returns the same rows. [[RowLevelPlans]] pins iceberg-lite tables to a version; Spark lists
+   * files once.
+   */
   private def isFixed(leaf: LeafNode): Boolean = leaf match {
     case DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _) => true
     case DataSourceV2ScanRelation(DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _), _, _, _, _) => true
@@ -51,9 +54,10 @@ private[rules] object SameTwice {
 }
 
 /**
- * Copy-on-write looks for the files with rows to change by a query of its own, and leaves others alone. Where its answer may
- * not be that of the statement itself, a row to change would be in a file that was left alone, and a MERGE would insert it
- * once more: then all files count that the condition's constants leave.
+ * Removes group filters whose result may change. Copy-on-write finds the files with rows to change by a separate query
+ * and keeps other files. If its result could differ from that of the statement, a row to change could be in a kept
+ * file, and a MERGE would insert it again; in this case all files are rewritten that constants in the condition do not
+ * exclude.
  */
 object SteadyGroupFilters extends Rule[LogicalPlan] {
 

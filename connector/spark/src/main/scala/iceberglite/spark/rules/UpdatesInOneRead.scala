@@ -13,11 +13,11 @@ import org.apache.spark.sql.types.BooleanType
 import iceberglite.spark.SparkTable
 
 /**
- * An UPDATE by copy-on-write whose condition has a subquery asks of each row once whether it is to change. Spark alone
- * unites two queries, for rows that change and for rows that do not: it reads the files to write anew twice, and where the
- * subquery's answer differs between the two, a row gets lost or comes twice.
+ * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself unites two queries,
+ * for rows that change and for rows that do not: it reads the files to rewrite twice, and if the results of the
+ * subquery differ, rows are lost or duplicated.
  *
- * Functions of Python would run on all rows, whatever the condition. Where the answer cannot differ, such a statement is
+ * Python functions would run on all rows, regardless of the condition. If the result cannot differ, such a statement is
  * left to Spark.
  */
 object UpdatesInOneRead extends Rule[LogicalPlan] {

@@ -4,14 +4,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spark.catalog.PartitionTerm
 
-/** A form of ALTER TABLE that Spark does not know. Open by design: a statement is one file and one line in `all`. */
+/** A form of ALTER TABLE that Spark does not support. Open by design: a statement is one file and one line in `all`. */
 trait AlterTableStatement {
 
-  /** The words after the table's name by which the statement is known. */
+  /** The words after the table's name that identify the statement. */
   def words: Seq[String]
 
   /**
-   * Reads what follows the words.
+   * Parses the text after the words.
    *
    * @param table the table's name as written
    */
@@ -28,7 +28,7 @@ object AlterTableStatement {
     SetWriteOrder
   ) ++ RefKind.all.flatMap(kind => MakeRef.statements(kind) :+ new DropRef.Statement(kind))
 
-  /** The table and the statement, if this is one of them; the reader then stands after its words. */
+  /** Returns the table and the statement, if it is one of these; the reader is then after its words. */
   def begin(reader: SqlReader): Option[(Seq[String], AlterTableStatement)] =
     if (!reader.skip("ALTER", "TABLE")) None
     else for {
@@ -36,7 +36,7 @@ object AlterTableStatement {
       statement <- all.find(s => reader.skip(s.words: _*))
     } yield (table, statement)
 
-  /** `column`, `a.b` or `transform(argument, ...)`; a column alone stands for its identity. */
+  /** Parses `column`, `a.b` or `transform(argument, ...)`; a column alone means the identity transform. */
   private[sql] def partitionTerm(reader: SqlReader): WrittenTerm = {
     val name = reader.multipart("a column or a transform")
     if (name.size > 1 || !reader.skipSymbol("(")) WrittenTerm(name, None)
@@ -53,7 +53,7 @@ object AlterTableStatement {
     reader.numberIfAny().map(PartitionTerm.Number)
       .getOrElse(PartitionTerm.Column(reader.multipart("a column or a number")))
 
-  /** One column or more. */
+  /** Parses one or more columns. */
   private[sql] def columns(reader: SqlReader): Vector[Vector[String]] = {
     val names = Vector.newBuilder[Vector[String]]
     names += reader.multipart("a column")
@@ -61,7 +61,7 @@ object AlterTableStatement {
     names.result()
   }
 
-  /** `AS name`, if it comes next. */
+  /** Parses `AS name`, if it is next. */
   private[sql] def alias(reader: SqlReader): Option[String] =
     if (reader.skip("AS")) Some(reader.identifier("a name for the partition field")) else None
 }
@@ -69,11 +69,11 @@ object AlterTableStatement {
 /**
  * A partition field as written.
  *
- * @param arguments absent where there are no parentheses: the name is a column's or, in DROP and REPLACE, the field's
+ * @param arguments absent without parentheses: the name is a column's or, in DROP and REPLACE, the field's
  */
 final case class WrittenTerm(name: Vector[String], arguments: Option[Seq[PartitionTerm.Argument]]) {
 
-  /** What the table would be partitioned by. @throws iceberglite.spec.IcebergError.InvalidArgument no such transform */
+  /** Returns the partition term. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
   def term: PartitionTerm = arguments match {
     case None => PartitionTerm.identity(name)
     case Some(given) => PartitionTerm.of(name.head, given)

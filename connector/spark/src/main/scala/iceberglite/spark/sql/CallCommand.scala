@@ -14,9 +14,9 @@ import iceberglite.spark.{LiteCatalog, SparkErrors}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Runs a procedure, once, when the statement is given.
+ * Runs a procedure once, when the statement is submitted.
  *
- * @param child one row with the arguments, each in a column of its parameter's name
+ * @param child one row with the arguments, each in a column with its parameter's name
  */
 final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: LogicalPlan)
     extends RunnableCommand
@@ -41,7 +41,10 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
     }.toMap
   }
 
-  /** As Spark widens types without loss; and from text, as in a cast that does not pass over what it cannot read. */
+  /**
+   * Converts a value to the type of the parameter: by lossless widening, or from text with a cast that fails for
+   * invalid text.
+   */
   private def coerced(parameter: Parameter[_], value: Any, from: DataType, zone: String): Any = {
     val to = parameter.kind.sql
     def refuse(): Nothing =

@@ -11,10 +11,10 @@ import iceberglite.spark.procedure.{Parameter, Procedure, Procedures}
 import iceberglite.spark.{CatalogNames, LiteCatalog}
 
 /**
- * `CALL catalog.system.procedure(argument, ...)`, with arguments either by position or by name, `name => value`. A
- * value is any expression that needs no table's row: a constant, `map(...)`, `current_timestamp() - INTERVAL 1 DAY`.
+ * Parses `CALL catalog.system.procedure(argument, ...)`, with positional or named arguments, `name => value`. A value
+ * is any expression that needs no row of a table: a constant, `map(...)`, `current_timestamp() - INTERVAL 1 DAY`.
  *
- * @param expressions reads the values
+ * @param expressions parses the values
  */
 final class CallStatement(
     session: SparkSession,
@@ -23,8 +23,8 @@ final class CallStatement(
 ) {
 
   /**
-   * What follows the word CALL, if it is a procedure of one of our catalogs; a name without a catalog may be of others'
-   * procedures.
+   * Parses the text after CALL, if it is a procedure of an iceberg-lite catalog; a name without a catalog may be a
+   * procedure of another catalog.
    */
   def parse(reader: SqlReader): Option[LogicalPlan] = {
     val first = reader.peek
@@ -53,7 +53,7 @@ final class CallStatement(
     }
   }
 
-  /** What is given, each under its parameter's name, as a query of one row. */
+  /** Returns the arguments as a query of one row, each in a column with its parameter's name. */
   private def arguments(procedure: Procedure, reader: SqlReader): LogicalPlan = {
     reader.expectSymbol("(")
     var given = Vector.empty[Argument]

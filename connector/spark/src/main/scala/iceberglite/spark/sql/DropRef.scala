@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.TableMetadata
 import iceberglite.table.action.{Action, RemoveRef}
 
-/** `ALTER TABLE t DROP BRANCH [IF EXISTS] name`, and the same of a TAG. */
+/** `ALTER TABLE t DROP BRANCH [IF EXISTS] name`, and likewise for a TAG. */
 final case class DropRef(table: Seq[String], kind: RefKind, name: String, ifExists: Boolean) extends TableCommand {
 
   override protected def refreshes: Boolean = true

@@ -20,7 +20,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
 import iceberglite.spark.{SparkErrors, SparkTable}
 import iceberglite.spec.Schema
 
-/** A MERGE that adds columns to its table: nothing but its two relations is resolved until that has them. */
+/** A MERGE that adds columns to its table. Only its two relations are resolved until the table has the columns. */
 final private[spark] case class EvolvingMerge(
     target: LogicalPlan,
     source: LogicalPlan,
@@ -33,7 +33,7 @@ final private[spark] case class EvolvingMerge(
   override def right: LogicalPlan = source
   override lazy val resolved: Boolean = false
 
-  /** What Spark waits for before it resolves names. */
+  /** Prevents Spark from resolving names before the table has the columns. */
   override def childrenResolved: Boolean = false
 
   override protected def withNewChildrenInternal(newLeft: LogicalPlan, newRight: LogicalPlan): EvolvingMerge =
@@ -41,9 +41,10 @@ final private[spark] case class EvolvingMerge(
 }
 
 /**
- * Gives the table of a MERGE the columns of the source that it lacks, and that `UPDATE SET *`, `INSERT *` or an assignment
- * to a column of the same name asks for; and wider types. The table of the plan has them at once, that of the catalog with
- * the commit of the rows. What the source lacks stays as it is, or is null or the column's default in new rows.
+ * Adds columns to the table of a MERGE: those of the source that the table lacks and that `UPDATE SET *`, `INSERT *` or
+ * an assignment to a column of the same name uses; it also widens types. The table of the plan has them immediately,
+ * the table of the catalog with the commit of the rows. Columns that the source lacks keep their values; in new rows
+ * they are null or have the column's default.
  */
 object EvolvingMerge extends Rule[LogicalPlan] {
 
@@ -85,7 +86,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     case other => other
   }
 
-  /** The columns of the source, and fields in them, that the actions bring to the table. */
+  /** Returns the columns of the source, and fields in them, that the actions add to the table. */
   private def named(m: EvolvingMerge): StructType = {
     val source = StructType(m.source.output.map(a => StructField(a.name, a.dataType)))
     val actions = m.matched ++ m.notMatched
@@ -100,7 +101,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     }
   }
 
-  /** Of the column that an assignment sets, without the table's name or alias before it. */
+  /** Returns the path of the column that an assignment sets, without the table's name or alias. */
   private def path(assigned: Assignment, target: Seq[Attribute]): Option[Seq[String]] = assigned.key match {
     case UnresolvedAttribute(parts) =>
       val qualifier = target.headOption.fold(Seq.empty[String])(_.qualifier)
@@ -112,7 +113,7 @@ object EvolvingMerge extends Rule[LogicalPlan] {
     case _ => None
   }
 
-  /** A value that is not a column of the same name says nothing of the column's type. */
+  /** Whether an assignment determines the column's type: only if the value is a column of the same name. */
   private def isBrought(value: Expression, name: String): Boolean = value match {
     case UnresolvedAttribute(parts) => conf.resolver(parts.last, name)
     case _ => false

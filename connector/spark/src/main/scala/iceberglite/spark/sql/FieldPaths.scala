@@ -3,10 +3,10 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.types.StructType
 
-/** Fields of structs by the names on the way to them. */
+/** Fields of structs, by the names on their paths. */
 private[sql] object FieldPaths {
 
-  /** What is left of a struct where only certain fields count; paths that lead nowhere do not. */
+  /** Returns a struct with only the fields on given paths; paths of missing fields are ignored. */
   def only(struct: StructType, paths: Seq[Seq[String]], resolver: Resolver): StructType = StructType(
     struct.fields.flatMap { field =>
       val below = paths.filter(p => p.nonEmpty && resolver(p.head, field.name)).map(_.tail)

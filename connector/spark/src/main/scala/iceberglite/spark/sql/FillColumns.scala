@@ -10,8 +10,8 @@ import iceberglite.spark.{SparkErrors, SparkTable}
 import iceberglite.spec.IcebergError.ValidationFailed
 
 /**
- * Gives an INSERT that names its columns those that it leaves out: with their defaults, or with null. Spark 3.5 does so
- * for its own tables, and for those of other catalogs only where the statement says DEFAULT.
+ * Adds the omitted columns to an INSERT with a list of columns: with their defaults, or with null. Spark 3.5 does this
+ * for its own tables; for tables of other catalogs it does so only if the statement contains DEFAULT.
  */
 object FillColumns extends Rule[LogicalPlan] {
 
@@ -26,7 +26,7 @@ object FillColumns extends Rule[LogicalPlan] {
       }
   }
 
-  /** That a list of columns is longer or shorter than the rows, Spark says. */
+  /** Whether the columns can be filled. Spark reports a list of columns that is longer or shorter than the rows. */
   private def namesColumns(insert: InsertIntoStatement): Boolean =
     insert.byName || insert.userSpecifiedCols.nonEmpty && insert.userSpecifiedCols.size == insert.query.output.size
 

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.{DataType, NullType}
 
 /**
- * A statement that Spark is not to resolve yet, because it may have to be resolved several times. As a subquery it gets
- * the values of the parameters of `spark.sql(text, args)` and the named queries of WITH, which come from outside.
+ * A statement that Spark must not resolve yet, because it may have to be resolved several times. As a subquery, it
+ * still receives the values of the parameters of `spark.sql(text, args)` and the named queries of WITH.
  */
 final private[sql] case class HeldPlan(plan: LogicalPlan, exprId: ExprId = NamedExpression.newExprId)
     extends SubqueryExpression(plan, Nil, exprId, Nil, None)
@@ -21,12 +21,12 @@ final private[sql] case class HeldPlan(plan: LogicalPlan, exprId: ExprId = Named
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): HeldPlan = this
 }
 
-/** A statement to be run again where need be, until its parameters are there. */
+/** A statement that may be retried, until its parameters are known. */
 final private[spark] case class HeldStatement(table: Seq[String], held: HeldPlan, retries: Int) extends LeafCommand {
   override lazy val resolved: Boolean = false
 }
 
-/** Makes a command of a statement that waited for its parameters. */
+/** Replaces a statement by a command when its parameters are known. */
 object HeldStatement extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case HeldStatement(table, held, retries) => RetriedStatement(table, held.plan, retries)

@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.{ColumnPath, SchemaUpdate, TableMetadata}
 import iceberglite.table.action.{Action, UpdateSchema}
 
-/** A statement that changes which columns tell rows apart (spec: "Identifier Field IDs"). */
+/** A statement that changes the identifier fields (spec: "Identifier Field IDs"). */
 trait IdentifierFieldsCommand extends TableCommand {
   protected def change(update: SchemaUpdate, caseSensitive: Boolean): SchemaUpdate
 

@@ -12,7 +12,7 @@ import iceberglite.table.{Change, CommitContext, Destination}
 
 /**
  * `ALTER TABLE t CREATE BRANCH [IF NOT EXISTS] name`, `CREATE OR REPLACE BRANCH`, `REPLACE BRANCH`, with their options,
- * and the same of a TAG. Without `AS OF VERSION` it stands for the table's current snapshot.
+ * and likewise for a TAG. Without `AS OF VERSION`, it refers to the table's current snapshot.
  */
 final case class MakeRef(
     table: Seq[String],
@@ -53,7 +53,7 @@ final case class MakeRef(
     case tag: SnapshotRef.Tag => tag.copy(snapshotId = id)
   }
 
-  /** A branch of a table without a snapshot begins with an empty one of its own. */
+  /** Starts a branch of a table without a snapshot with an empty snapshot of its own. */
   private def begun: Seq[Action] =
     new FastAppend(Vector.empty, Destination.Branch(name, create = true)) +:
       (if (options.keeps) Seq(new Retained(name, options)) else Nil)
@@ -61,7 +61,7 @@ final case class MakeRef(
 
 object MakeRef {
 
-  /** What is done where the name is there, and where it is not. */
+  /** The effect on an existing and on a missing branch or tag. */
   sealed abstract class Mode(val words: String*)
   case object Create extends Mode("CREATE")
   case object CreateOrReplace extends Mode("CREATE", "OR", "REPLACE")
@@ -81,7 +81,7 @@ object MakeRef {
   }
 }
 
-/** Gives a branch that an action before it has made its retentions. */
+/** Sets the retention of a branch that an earlier action has created. */
 final private class Retained(name: String, options: RefOptions) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val ref = base.refs(name)

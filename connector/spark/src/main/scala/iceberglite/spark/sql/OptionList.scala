@@ -4,10 +4,13 @@ import org.apache.spark.sql.catalyst.parser.ParserUtils
 
 import iceberglite.spark.conf.StatementOptions
 
-/** `('key' = 'value', ...)`; keys may be names with dots, values numbers, true and false, the sign may be left out. */
+/**
+ * Parses `('key' = 'value', ...)`. Keys may be names with dots, values may be numbers, true and false, and the equals
+ * sign is optional.
+ */
 private[sql] object OptionList {
 
-  /** What follows the word WITH. */
+  /** Parses the text after WITH. */
   def read(reader: SqlReader): StatementOptions = {
     reader.expectSymbol("(")
     var options = Vector(option(reader))

@@ -4,7 +4,7 @@ import iceberglite.spec.transform.Identity
 import iceberglite.spec.{SpecUpdate, TableMetadata}
 import iceberglite.table.action.{Action, UpdateSpec}
 
-/** A statement that changes how new data of a table is partitioned. */
+/** A statement that changes the partitioning of new data of a table. */
 trait PartitionFieldCommand extends TableCommand {
   protected def change(update: SpecUpdate, metadata: TableMetadata): SpecUpdate
 
@@ -13,7 +13,10 @@ trait PartitionFieldCommand extends TableCommand {
 
   override protected def refreshes: Boolean = false
 
-  /** A word alone is the name of a partition field, unless a column is partitioned by under this name. */
+  /**
+   * Removes a field. A single word is the name of a partition field, unless a column with this name is partitioned by
+   * identity.
+   */
   protected def remove(update: SpecUpdate, metadata: TableMetadata, written: WrittenTerm): SpecUpdate = {
     val term = written.term
     val isColumn = metadata.spec.fields.exists { field =>

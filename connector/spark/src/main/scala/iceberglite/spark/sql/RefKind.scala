@@ -3,15 +3,15 @@ package iceberglite.spark.sql
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.SnapshotRef
 
-/** What a statement about named snapshots is about. */
+/** The kind of reference in a statement: branch or tag. */
 sealed abstract class RefKind(val word: String) {
 
-  /** As in messages: `branch`. */
+  /** The name for messages: `branch`. */
   def name: String = word.toLowerCase
 
   def of(snapshotId: Long): SnapshotRef
 
-  /** @throws InvalidArgument the name is of the other kind */
+  /** Checks the kind of an existing reference. @throws InvalidArgument it is of the other kind */
   def check(refName: String, ref: SnapshotRef): Unit =
     if (ref.kind != name) throw InvalidArgument(name, refName, s"It is a ${ref.kind}")
 }

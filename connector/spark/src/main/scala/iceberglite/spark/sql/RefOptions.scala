@@ -5,11 +5,12 @@ import scala.util.Try
 import iceberglite.spec.SnapshotRef
 
 /**
- * What CREATE and REPLACE say of a branch or tag; what is absent is as it was, or as the table has it.
+ * The options of CREATE and REPLACE for a branch or tag; absent options keep their values, or the defaults of the
+ * table.
  *
  * @param snapshotId `AS OF VERSION`
  * @param maxRefAgeMs `RETAIN`
- * @param minSnapshotsToKeep of `WITH SNAPSHOT RETENTION`, as the next one
+ * @param minSnapshotsToKeep part of `WITH SNAPSHOT RETENTION`, like the next parameter
  */
 final case class RefOptions(
     snapshotId: Option[Long] = None,
@@ -19,7 +20,7 @@ final case class RefOptions(
 ) {
   def keeps: Boolean = maxRefAgeMs.isDefined || minSnapshotsToKeep.isDefined || maxSnapshotAgeMs.isDefined
 
-  /** The branch or tag with these retentions in the place of its own. */
+  /** Returns the branch or tag with these retention options. */
   def on(ref: SnapshotRef): SnapshotRef = ref match {
     case branch: SnapshotRef.Branch => branch.copy(
         minSnapshotsToKeep = minSnapshotsToKeep.orElse(branch.minSnapshotsToKeep),
@@ -34,7 +35,7 @@ object RefOptions {
   private val Minute = 60 * 1000L
   private val units: Seq[(String, Long)] = Seq("DAYS" -> 24 * 60 * Minute, "HOURS" -> 60 * Minute, "MINUTES" -> Minute)
 
-  /** @param kind a tag keeps one snapshot, so that there is no retention of snapshots to it */
+  /** Parses the options. @param kind a tag has no retention of snapshots, because it keeps a single one */
   def parse(kind: RefKind, reader: SqlReader): RefOptions = {
     val snapshot = if (reader.skip("AS", "OF", "VERSION")) Some(reader.long("the id of a snapshot")) else None
     val retain = if (reader.skip("RETAIN")) Some(duration(reader.number("a number"), reader)) else None

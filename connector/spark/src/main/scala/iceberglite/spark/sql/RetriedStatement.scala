@@ -14,12 +14,12 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, Valida
 import iceberglite.table.{Environment, Patience}
 
 /**
- * Runs a statement, and runs it again where another commit is in its way: each time it is resolved and planned on the
- * table as it is then. Never where nobody knows whether its commit happened.
+ * Runs a statement, and runs it again after a commit conflict: each time it is resolved and planned on the current
+ * state of the table. It is never retried after a commit with an unknown outcome.
  *
  * @param table its name as written
- * @param statement as parsed
- * @param retries how many times after the first
+ * @param statement the parsed statement
+ * @param retries maximum number of runs after the first
  */
 final private[spark] case class RetriedStatement(table: Seq[String], statement: LogicalPlan, retries: Int)
     extends LeafRunnableCommand {
@@ -61,11 +61,11 @@ private[spark] object RetriedStatement {
   private val FirstWaitMs = 100L
   private val LongestWaitMs = 60000L
 
-  /** The statement itself where it is not to be run again. */
+  /** Returns the statement itself if there are no retries. */
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
     if (retries == 0) statement else HeldStatement(table, HeldPlan(statement), retries)
 
-  /** Whether a statement failed only because of what others have committed since it was planned. */
+  /** Whether a statement failed only because of commits after it was planned. */
   private[spark] def isConflict(error: Throwable): Boolean = {
     val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(MostCauses).toSeq
     !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {

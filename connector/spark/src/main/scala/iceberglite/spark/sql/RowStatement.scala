@@ -3,13 +3,13 @@ package iceberglite.spark.sql
 import iceberglite.spark.conf.StatementOptions
 
 /**
- * The beginning of a statement that changes rows, with what Spark 3.5 does not know in it.
+ * The beginning of a statement that changes rows, with the parts that Spark 3.5 does not support.
  *
  * @param verb DELETE, UPDATE, MERGE or INSERT
  * @param table the table's name as written
  * @param options `t WITH ('key' = 'value')`, before or after an alias
  * @param evolves `MERGE WITH SCHEMA EVOLUTION INTO`
- * @param foreign where these stand in the text
+ * @param foreign the positions of these parts in the text
  */
 final private[sql] case class RowStatement(
     verb: String,
@@ -19,7 +19,7 @@ final private[sql] case class RowStatement(
     foreign: Vector[Range]
 ) {
 
-  /** The statement as Spark knows it, with everything at its place. */
+  /** Returns the statement for Spark: the parts are blanked, so that positions do not change. */
   def plainText(sql: String): String = foreign.foldLeft(sql) { (text, range) =>
     text.patch(range.start, text.slice(range.start, range.end).map(c => if (c == '\n') c else ' '), range.size)
   }
@@ -28,10 +28,10 @@ final private[sql] case class RowStatement(
 private[sql] object RowStatement {
   private val ExplainModes = Seq("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
 
-  /** The words that may follow the table's name, so that they are no alias. */
+  /** The words that may follow the table's name and are therefore not an alias. */
   private val AfterTable = Seq("WHERE", "SET", "USING", "WITH", "AS")
 
-  /** If it is one; what stands before it are EXPLAIN and names for queries. */
+  /** Parses the beginning of a statement, if it is one; EXPLAIN and named queries may precede it. */
   def begin(reader: SqlReader): Option[RowStatement] = {
     if (reader.skip("EXPLAIN")) ExplainModes.exists(reader.skip(_))
     if (reader.skip("WITH") && !skipNamedQueries(reader)) None else statement(reader)
@@ -69,7 +69,7 @@ private[sql] object RowStatement {
     RowStatement(verb, table, options, evolves = false, foreign)
   }
 
-  /** Names for queries begin with WITH too, but never with WITH and a parenthesis. */
+  /** Whether an option list is next. Named queries also begin with WITH, but never with WITH and a parenthesis. */
   private def isWithList(reader: SqlReader): Boolean = reader.peek.isWord("WITH") && reader.ahead(1).isSymbol("(")
 
   private def skipAlias(reader: SqlReader): Unit = {
@@ -80,11 +80,11 @@ private[sql] object RowStatement {
     ()
   }
 
-  /** `WITH name [(columns)] [AS] (query), ...`. @return whether something is left */
+  /** Skips `WITH name [(columns)] [AS] (query), ...`. @return whether more text follows */
   private def skipNamedQueries(reader: SqlReader): Boolean = {
     var more = true
     while (more) {
-      // The name.
+      // Takes the name.
       reader.take()
       reader.skipParentheses()
       reader.skip("AS")

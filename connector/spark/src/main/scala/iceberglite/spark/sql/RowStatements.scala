@@ -9,10 +9,10 @@ import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.StatementOptions
 
 /**
- * DELETE, UPDATE, MERGE and INSERT with what Spark 3.5 does not know: options after the table's name, and columns that a
- * MERGE adds. Spark parses the rest.
+ * DELETE, UPDATE, MERGE and INSERT with syntax that Spark 3.5 does not support: options after the table's name, and
+ * columns that a MERGE adds. Spark parses the rest.
  *
- * @param isOurs whether a name, as written, is one of a table of ours
+ * @param isOurs whether a name, as written, is an iceberg-lite table
  */
 final private[sql] class RowStatements(
     session: SparkSession,
@@ -20,7 +20,7 @@ final private[sql] class RowStatements(
     isOurs: Seq[String] => Boolean
 ) {
 
-  /** Absent for statements that Spark knows as they are. @param reader at the beginning of the statement */
+  /** Parses a statement; absent for statements without such syntax. @param reader at the beginning of the statement */
   def parse(reader: SqlReader): Option[LogicalPlan] = RowStatement.begin(new SqlReader(reader.sql)).filter { s =>
     (s.foreign.nonEmpty || retries(s) > 0) && isOurs(s.table)
   }.map { statement =>
@@ -41,7 +41,7 @@ final private[sql] class RowStatements(
 
 private[spark] object RowStatements {
 
-  /** @param plan the statement as Spark's parser has it */
+  /** Returns the plan with its options. @param plan the statement from Spark's parser */
   def planned(verb: String, options: StatementOptions, evolves: Boolean, plan: LogicalPlan): LogicalPlan = {
     val ofTable = if (verb == "INSERT") options else options.ofTable
     val evolving =

@@ -6,11 +6,11 @@ import iceberglite.spec.{DistributionMode, NullOrder, SortDirection, TableMetada
 import iceberglite.table.action.{Action, UpdateProperties, UpdateSortOrder}
 
 /**
- * `ALTER TABLE t WRITE { DISTRIBUTED BY PARTITION | [LOCALLY] ORDERED BY order | UNORDERED } ...`: how rows are spread
- * over tasks and sorted before they are written. Files that are there stay as they are.
+ * `ALTER TABLE t WRITE { DISTRIBUTED BY PARTITION | [LOCALLY] ORDERED BY order | UNORDERED } ...`: sets how rows are
+ * distributed over tasks and sorted before they are written. Existing files do not change.
  *
- * @param mode absent: as the table has it
- * @param order none: unsorted
+ * @param mode absent to keep the table's mode
+ * @param order empty for an unsorted table
  */
 final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode], order: Vector[WrittenSortField])
     extends TableCommand {
@@ -25,7 +25,7 @@ final case class SetWriteOrder(table: Seq[String], mode: Option[DistributionMode
 /** A field of a sort order as written. */
 final case class WrittenSortField(written: WrittenTerm, direction: SortDirection, nulls: NullOrder) {
 
-  /** @throws iceberglite.spec.IcebergError.InvalidArgument no such transform */
+  /** Returns the sort field. @throws iceberglite.spec.IcebergError.InvalidArgument the transform does not exist */
   def field: UnboundSortField = {
     val term = written.term
     UnboundSortField(term.source, term.transform, direction, nulls)
@@ -40,15 +40,15 @@ object SetWriteOrder extends AlterTableStatement {
     if (clauses == Clauses(distributed = false, None)) {
       reader.fail("expected DISTRIBUTED BY PARTITION, ORDERED BY, LOCALLY ORDERED BY or UNORDERED")
     }
-    // Rows of a partition that go to one task may be sorted there, whichever way the order alone would spread them.
+    // Rows of a partition in one task may be sorted there, so the order alone does not determine the distribution.
     val mode = if (clauses.distributed) Some(DistributionMode.Hash) else clauses.ordering.flatMap(_.mode)
     SetWriteOrder(table, mode, clauses.ordering.fold(Vector.empty[WrittenSortField])(_.fields))
   }
 
-  /** What was read so far: at most one clause of each kind, in any sequence. */
+  /** The clauses parsed so far: at most one of each kind, in any sequence. */
   final private case class Clauses(distributed: Boolean, ordering: Option[Ordering])
 
-  /** @param mode absent: to be left as it is */
+  /** An order clause. @param mode absent to keep the table's mode */
   final private case class Ordering(mode: Option[DistributionMode], fields: Vector[WrittenSortField])
 
   private def read(reader: SqlReader, seen: Clauses): Clauses = {
@@ -68,7 +68,7 @@ object SetWriteOrder extends AlterTableStatement {
     else if (reader.skip("ORDERED", "BY")) Some(Ordering(Some(DistributionMode.Range), fields(reader)))
     else None
 
-  /** With parentheses around them, or without. */
+  /** Parses fields with or without parentheses around them. */
   private def fields(reader: SqlReader): Vector[WrittenSortField] = {
     val inParentheses = reader.skipSymbol("(")
     val all = Vector.newBuilder[WrittenSortField]
@@ -78,7 +78,7 @@ object SetWriteOrder extends AlterTableStatement {
     all.result()
   }
 
-  /** Nulls are the smallest values where the statement does not say, as in Spark. */
+  /** Parses a field. By default nulls are the smallest values, as in Spark. */
   private def field(reader: SqlReader): WrittenSortField = {
     val term = AlterTableStatement.partitionTerm(reader)
     val descending = !reader.skip("ASC") && reader.skip("DESC")

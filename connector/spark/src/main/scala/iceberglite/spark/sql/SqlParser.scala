@@ -11,9 +11,10 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import iceberglite.spark.{CatalogNames, LiteCatalog}
 
 /**
- * Adds our statements to a session's SQL. A statement is ours if it is one of [[AlterTableStatement.all]] on a table of
- * one of our catalogs, or a CALL of a procedure of one; every other goes to the parser that was there before, be it
- * Spark's or another extension's. So do, after us, those that change rows of one of our tables.
+ * Adds the connector's statements to a session's SQL. It handles a statement if it is one of
+ * [[AlterTableStatement.all]] on a table of an iceberg-lite catalog, or a CALL of a procedure of such a catalog. All
+ * other statements go to the previous parser, Spark's or another extension's. Statements that change rows of an
+ * iceberg-lite table also go to it, after the connector has parsed its own syntax.
  */
 final class SqlParser(session: SparkSession, delegate: ParserInterface) extends ParserInterface {
 

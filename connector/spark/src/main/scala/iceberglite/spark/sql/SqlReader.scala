@@ -7,12 +7,13 @@ import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
- * Reads the tokens of one statement from left to right. What does not fit is a ParseException that points at it.
+ * Reads the tokens of one statement from left to right. Invalid input is a ParseException with its position.
  *
  * @param sql the whole statement, which errors show
  */
 final class SqlReader(val sql: String) {
-  // Cut one by one: most statements are not ours, which their first word tells, and may be megabytes of VALUES.
+  // Tokenized on demand: most statements belong to others, which their first word shows, and may be megabytes of
+  // VALUES.
   private val tokens = ArrayBuffer.empty[SqlToken]
   private var at = 0
 
@@ -23,16 +24,16 @@ final class SqlReader(val sql: String) {
 
   def peek: SqlToken = token(at)
 
-  /** What comes so many tokens after the next one; nothing is taken. */
+  /** Returns the token at a distance from the next one, without taking it. */
   def ahead(tokens: Int): SqlToken = token(at + tokens)
 
-  /** Takes the next token, whatever it is; at the end of the statement it is its end again and again. */
+  /** Takes the next token of any kind; at the end of the statement, it returns the end token repeatedly. */
   def take(): SqlToken = {
     at += 1
     token(at - 1)
   }
 
-  /** Takes the words if all of them come next; else nothing is taken. */
+  /** Takes the words if all of them are next; otherwise takes nothing. */
   def skip(words: String*): Boolean = {
     val fits = words.zipWithIndex.forall { case (word, i) => token(at + i).isWord(word) }
     if (fits) at += words.size
@@ -49,14 +50,14 @@ final class SqlReader(val sql: String) {
 
   def expectWord(word: String): Unit = if (!skip(word)) fail(s"expected $word")
 
-  /** @param what for messages: "a column" */
+  /** Takes an identifier. @param what for messages: "a column" */
   def identifier(what: String): String = if (isIdentifier(peek)) take().text else fail(s"expected $what")
 
   private def isIdentifier(token: SqlToken): Boolean = token.kind == SqlToken.Word || token.kind == SqlToken.Quoted
 
   def multipartIfAny(): Option[Vector[String]] = if (isIdentifier(peek)) Some(multipart("a name")) else None
 
-  /** A name of several parts: `a.b`, where a part in backticks may hold dots. */
+  /** Takes a multipart name: `a.b`; a part in backticks may contain dots. */
   def multipart(what: String): Vector[String] = {
     val parts = Vector.newBuilder[String]
     parts += identifier(what)
@@ -64,13 +65,13 @@ final class SqlReader(val sql: String) {
     parts.result()
   }
 
-  /** A whole number, if one comes next. */
+  /** Takes a whole number, if it is next. */
   def numberIfAny(): Option[Int] = wholeIfAny(Int.MaxValue).map(_.toInt)
 
-  /** A whole number. @param what for messages: "a number of snapshots" */
+  /** Takes a whole number. @param what for messages: "a number of snapshots" */
   def number(what: String): Int = numberIfAny().getOrElse(fail(s"expected $what"))
 
-  /** @param what for messages: "the id of a snapshot" */
+  /** Takes a long. @param what for messages: "the id of a snapshot" */
   def long(what: String): Long = wholeIfAny(Long.MaxValue).getOrElse(fail(s"expected $what"))
 
   private def wholeIfAny(most: Long): Option[Long] = Some(peek).filter(_.kind == SqlToken.Number).map { token =>
@@ -79,7 +80,7 @@ final class SqlReader(val sql: String) {
     value
   }
 
-  /** The name of `name =>`, which is taken, if it comes next. */
+  /** Takes `name =>` and returns the name, if it is next. */
   def namedIfAny(): Option[SqlToken] = {
     val (name, equals, greater) = (peek, token(at + 1), token(at + 2))
     val named = isIdentifier(name) && equals.isSymbol("=") && greater.isSymbol(">") && equals.end == greater.start
@@ -88,8 +89,8 @@ final class SqlReader(val sql: String) {
   }
 
   /**
-   * The text up to the next comma or closing parenthesis that is not inside of parentheses or brackets. What stands
-   * before it in the statement is blank, so that who reads it finds everything at its place.
+   * Takes the text up to the next comma or closing parenthesis outside of parentheses and brackets. The preceding text
+   * of the statement is blanked, so that the parser of the expression reports correct positions.
    */
   def expression(what: String): String = {
     val first = at
@@ -103,7 +104,7 @@ final class SqlReader(val sql: String) {
     sql.take(start).map(c => if (c == '\n') c else ' ') + sql.substring(start, token(at - 1).end)
   }
 
-  /** Takes a parenthesis and all up to the one that closes it. @return whether one came next and is closed */
+  /** Takes a parenthesized text. @return whether one is next and is closed */
   def skipParentheses(): Boolean = skipSymbol("(") && {
     var depth = 1
     while (depth > 0 && peek.kind != SqlToken.End) {
@@ -117,23 +118,23 @@ final class SqlReader(val sql: String) {
   private def closes(token: SqlToken): Boolean = Seq(")", "]").exists(token.isSymbol)
   private def ends(token: SqlToken): Boolean = closes(token) || Seq(",", ";").exists(token.isSymbol)
 
-  /** The statement is over, but for semicolons. */
+  /** Checks that the statement has ended, except for semicolons. */
   def end(): Unit = {
     while (skipSymbol(";")) ()
     if (peek.kind != SqlToken.End) fail("expected the end of the statement")
   }
 
-  /** Refuses the statement at the next token. */
+  /** Rejects the statement at the next token. */
   def fail(problem: String): Nothing = failAt(peek, problem)
 
-  /** Refuses the statement at a token that was read before. */
+  /** Rejects the statement at a token that was read before. */
   def failAt(token: SqlToken, problem: String): Nothing = {
     val near = if (token.kind == SqlToken.End) token.text else s"'${sql.substring(token.start, token.end)}'"
     val message = s"Syntax error at or near $near: $problem."
     throw new ParseException(Some(sql), message, origin(token.start), origin(token.end))
   }
 
-  /** Lines count from 1, characters in a line from 0, as in Spark's own errors. */
+  /** Returns the position: lines count from 1, characters in a line from 0, as in Spark's own errors. */
   private def origin(index: Int): Origin = {
     val before = sql.substring(0, index)
     val line = before.count(_ == '\n') + 1

@@ -1,7 +1,7 @@
 package iceberglite.spark.sql
 
 /**
- * A piece of a statement.
+ * A token of a statement.
  *
  * @param text without quotes and escapes
  * @param start index of its first character in the statement
@@ -24,18 +24,18 @@ object SqlToken {
   case object Text extends Kind
   case object Symbol extends Kind
 
-  /** What stands where the statement is over. */
+  /** The token at the end of the statement. */
   case object End extends Kind
 }
 
 /**
- * Cuts a statement into tokens as Spark does: words of ASCII letters, digits and underscores, identifiers in backticks,
- * strings in either quotes with backslash escapes, `--` and nested bracketed comments. It takes every text; what nobody
- * knows is a symbol of one character.
+ * Splits a statement into tokens as Spark does: words of ASCII letters, digits and underscores, identifiers in
+ * backticks, strings in either quotes with backslash escapes, `--` and nested bracketed comments. Every text is valid
+ * input; an unknown character is a symbol of one character.
  */
 object SqlTokens {
 
-  /** The first token at or after an index. */
+  /** Returns the first token at or after an index. */
   def next(sql: String, from: Int): SqlToken = {
     val at = skipBlank(sql, from)
     if (at >= sql.length) SqlToken(SqlToken.End, "end of input", sql.length, sql.length)
@@ -59,7 +59,10 @@ object SqlTokens {
     end
   }
 
-  /** Two backticks inside stand for one. A quote that is never closed is a symbol: the parser says where it stands. */
+  /**
+   * Reads a quoted identifier. Two backticks inside mean one. A quote that is never closed is a symbol: the parser
+   * reports its position.
+   */
   private def quoted(sql: String, at: Int): SqlToken = {
     val name = new StringBuilder
     var i = at + 1

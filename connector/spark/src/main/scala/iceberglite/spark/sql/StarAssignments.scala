@@ -21,8 +21,8 @@ import iceberglite.spark.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * What `UPDATE SET *` and `INSERT *` mean where the source need not have all columns of the table: those that it has, by
- * name. Fields of structs that it lacks stay as they are, or are null in new rows.
+ * The meaning of `UPDATE SET *` and `INSERT *` if the source does not need all columns of the table: they assign the
+ * columns of the source by name. Fields of structs that the source lacks keep their values, or are null in new rows.
  */
 final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Attribute], resolver: Resolver) {
 
@@ -43,7 +43,9 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
     found.headOption
   }
 
-  /** @param kept the value that is there, whose fields stay where the new value has none */
+  /**
+   * Fills missing fields of a struct. @param kept the existing value, whose fields are used if the new value lacks them
+   */
   private def filled(value: Expression, to: DataType, kept: Option[Expression]): Expression =
     if (!lacksFields(value.dataType, to)) value
     else (value.dataType, to) match {
@@ -68,7 +70,7 @@ final private[sql] class StarAssignments(target: Seq[Attribute], source: Seq[Att
       case i => filled(GetStructField(value, i, Some(from(i).name)), field.dataType, kept)
     }
 
-  /** Whether values lack fields that the column's have. */
+  /** Whether values lack fields of the column's type. */
   private def lacksFields(from: DataType, to: DataType): Boolean = (from, to) match {
     case (given: StructType, wanted: StructType) => wanted.exists { field =>
         given.find(f => resolver(f.name, field.name)).forall(f => lacksFields(f.dataType, field.dataType))

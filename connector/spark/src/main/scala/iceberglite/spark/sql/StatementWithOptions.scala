@@ -16,7 +16,7 @@ import iceberglite.spark.conf.StatementOptions
 import iceberglite.spark.{SparkErrors, SparkTable}
 import iceberglite.spec.IcebergError.Unsupported
 
-/** A statement whose table is still to hear of its options. */
+/** A statement whose options have not been passed to its table yet. */
 final private[spark] case class StatementWithOptions(child: LogicalPlan, options: StatementOptions)
     extends UnaryCommand {
   override lazy val resolved: Boolean = false
@@ -24,9 +24,9 @@ final private[spark] case class StatementWithOptions(child: LogicalPlan, options
 }
 
 /**
- * Hands the options of a statement to its table, once that is known. Spark 3.5 would take them along in the relation, but
- * asks for the operation and the write without them; and another relation of the statement over the same table, or a
- * cached query, would be one over another table then.
+ * Passes the options of a statement to its table, when the table is resolved. Spark 3.5 could carry them in the
+ * relation, but it requests the operation and the write without them; also, another relation of the statement over the
+ * same table, or a cached query, would then be over a different table.
  */
 object StatementWithOptions extends Rule[LogicalPlan] {
 
@@ -43,7 +43,7 @@ object StatementWithOptions extends Rule[LogicalPlan] {
       }
   }
 
-  /** By hand: Spark's own ways to change a plan leave alone what is equal, and the table is. */
+  /** Changes the plan manually: Spark's own methods keep a plan that is equal, and the table is equal. */
   private def changed(target: LogicalPlan, options: StatementOptions): LogicalPlan = target match {
     case alias: SubqueryAlias => alias.copy(child = changed(alias.child, options))
     case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) =>

@@ -21,14 +21,14 @@ import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Tells the user which table of our catalogs has a name like the one that was not found, or why there can be none of
- * this name. Spark asks a catalog only whether a table is there, and its own message cannot say more.
+ * Suggests an existing table of an iceberg-lite catalog with a name similar to a missing one, or says why there can be
+ * no table with this name. Spark asks a catalog only whether a table exists, and its own message has no suggestion.
  */
 final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach {
-      // The target of a write is no child of its plan.
+      // The target of a write is not a child of its plan.
       case insert: InsertIntoStatement => look(insert.table)
       case write: V2WriteCommand => look(write.table)
       case other => look(other)
@@ -45,7 +45,7 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
     case _ =>
   }
 
-  /** Spark says only that a table that is to be replaced or dropped is not there. */
+  /** Rejects a missing target. Spark reports only that a table to replace or drop does not exist. */
   private def reject(target: LogicalPlan): Unit = target match {
     case ResolvedIdentifier(catalog: LiteCatalog, ident) => catalog.rejection(ident).foreach { reason =>
         val name = (catalog.name +: ident.namespace :+ ident.name).mkString(".")
@@ -57,7 +57,7 @@ final class SuggestTableNames(session: SparkSession) extends Rule[LogicalPlan] {
   private def suggest(name: Seq[String]): Unit = CatalogNames.resolve(session, name) match {
     case (catalog: LiteCatalog, ident) =>
       val hint = catalog.rejection(ident).orElse(catalog.nearName(ident).map(near => s"did you mean ${quoted(near)}?"))
-      // The class and parameters are those of Spark's own error, which programs look for.
+      // Keep the error class and parameters of Spark's own error, which programs may check.
       hint.foreach { text =>
         val missing = name.map(quoted).mkString(".")
         throw new NoSuchTableException("TABLE_OR_VIEW_NOT_FOUND", Map("relationName" -> s"$missing ($text)"))

@@ -17,12 +17,12 @@ trait TableCommand extends LeafRunnableCommand {
   /** The table's name as written. */
   def table: Seq[String]
 
-  /** What is to be done to the table; nothing, if there is nothing to do. */
+  /** Returns the actions on the table; empty if there is nothing to do. */
   protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action]
 
   /**
-   * Whether to see what others have committed before. A statement that must not be applied to what its user has not
-   * seen begins with the table as the session knows it.
+   * Whether to load commits of others first. A statement that must not apply to changes that its user has not seen
+   * starts from the table as known to the session.
    */
   protected def refreshes: Boolean
 

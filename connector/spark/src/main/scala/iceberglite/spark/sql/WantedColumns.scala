@@ -8,13 +8,13 @@ import iceberglite.spec.{ColumnPath, NestedField, PrimitiveType, Type}
 import iceberglite.table.Table
 
 /**
- * What the columns of a MERGE's source ask of those of its table. A type that the table's cannot be widened to is left to
- * Spark's store assignment; and no column may become optional because the source's may be null.
+ * The changes that the columns of a MERGE's source require in its table. A type to which the table's type cannot be
+ * widened is left to Spark's store assignment; no column becomes optional because the source is nullable.
  */
 final private[sql] class WantedColumns(table: Table, caseSensitive: Boolean) {
   private val version = table.metadata.formatVersion
 
-  /** @throws iceberglite.spec.IcebergError.Unsupported for a new column of a type that tables do not have */
+  /** Returns the columns. @throws iceberglite.spec.IcebergError.Unsupported for a new column of an unsupported type */
   def of(source: SparkStruct): Vector[NestedField] = fields(table.schema.fields, SparkTypes.fromSpark(source))
 
   private def fields(known: Vector[NestedField], given: Vector[NestedField]): Vector[NestedField] = given.map { field =>
