@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.iceberglite.CurrentFile
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-/** The batches of the files of one task, one after the other. */
+/** Reads the batches of the files of one task, one after the other. */
 final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => FileBatches)
     extends PartitionReader[ColumnarBatch] {
   private val waiting: Iterator[FileTask] = tasks.iterator
@@ -40,7 +40,7 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 
   override def currentMetricsValues(): Array[CustomTaskMetric] = ScanMetrics.ofFiles(filesByRows)
 
-  /** Spark hands on what the task's reader before this one has counted. */
+  /** Starts with the metrics of the task's previous reader, which Spark passes on. */
   override def initMetricsValues(before: Array[CustomTaskMetric]): Unit =
     filesByRows += before.filter(_.name == (new FilesReadByRows).name).map(_.value).sum
 
@@ -55,10 +55,10 @@ final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String
 }
 
 /**
- * The same as rows.
+ * Returns the batches as rows.
  *
- * @param copy makes rows of the batches' views of rows: a nested view gives a value where there is a null to whoever does
- *   not ask whether there is one, as Spark's interpreted expressions do
+ * @param copy copies rows from the batches' views: a nested view returns a value for a null if the caller does not
+ *   check for null, as Spark's interpreted expressions do
  */
 final private[read] class RowReader(batches: BatchReader, copy: InternalRow => InternalRow)
     extends PartitionReader[InternalRow] {

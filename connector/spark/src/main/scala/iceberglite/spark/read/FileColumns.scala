@@ -7,12 +7,12 @@ import iceberglite.spec.Type.StructType
 import iceberglite.spec.{MetadataColumns, NameMapping, NestedField}
 
 /**
- * The columns of a scan in files of the formats that core reads: what is looked for in a file, and what is made of what
- * was found.
+ * The columns of a scan in files of the formats that core reads: the columns to look for in a file, and their
+ * conversion.
  *
  * @param wanted columns of the table and metadata columns, in the order of the result
- * @param mapping the table's field ids for files that hold none
- * @param values what the table knows of its files
+ * @param mapping the table's field ids for files without field ids
+ * @param values the values that the table's metadata has for its files
  */
 final private[read] class FileColumns(
     wanted: Vector[NestedField],
@@ -21,19 +21,19 @@ final private[read] class FileColumns(
 ) {
   private val (metadata, data) = wanted.partition(f => values.isMetadata(f.id))
 
-  /** What a file may have of them (spec, version 3: "Row Lineage"). */
+  /** Returns the columns that a file may contain (spec, version 3: "Row Lineage"). */
   def stored(task: FileTask): StructType =
     StructType(data ++ metadata.filter(f => FileColumns.isLineage(f.id) && task.firstRowId.isDefined))
 
-  /** Whether it matters where in the file a row is. */
+  /** Whether the positions of rows in the file are needed. */
   def needPositions(task: FileTask): Boolean = metadata.exists(f =>
     f.id == MetadataColumns.Position.id || f.id == MetadataColumns.RowId.id && task.firstRowId.isDefined
   )
 
   /**
-   * What stands for one of [[stored]] that the file lacks.
+   * Returns the replacement of a [[stored]] column that the file lacks.
    *
-   * @return left the path, from the field's name on, of a required field that no rule gives a value
+   * @return left the path, from the field's name on, of a required field without a value by any rule
    */
   def absent(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
     (field.id, task.firstRowId) match {
@@ -42,7 +42,7 @@ final private[read] class FileColumns(
       case _ => values.ofAbsent(field, task)
     }
 
-  /** The columns in their order. @param found those of [[stored]] */
+  /** Returns the columns in order. @param found those of [[stored]] */
   def of(task: FileTask, found: Vector[ColumnVector], positions: ColumnVector): Vector[ColumnVector] = {
     val inFile = stored(task).fields.map(_.id).zip(found).toMap
     wanted.map { f =>

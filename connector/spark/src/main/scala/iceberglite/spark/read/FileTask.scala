@@ -15,15 +15,15 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.Expression
 
 /**
- * A part of a data file to read: what an executor needs to know of it, and no more.
+ * A part of a data file to read: the information that an executor needs.
  *
- * @param start where the part begins in the file, in bytes
- * @param filter what is left of the scan's filter for the rows of this file; for skipping only
- * @param withoutNan the ids of the filter's columns that hold no NaN in this file
+ * @param start position of the part in the file, in bytes
+ * @param filter residual filter of the scan for the rows of this file; for skipping only
+ * @param withoutNan the ids of the filter's columns without NaN in this file
  * @param firstRowId version 3: the id of the file's first row
  * @param deletes the delete files that apply, without metrics
- * @param fileLength of the whole file, in bytes
- * @param change of a changelog: what happened to the rows, and to which
+ * @param fileLength length of the whole file, in bytes
+ * @param change for a changelog: what happened to which rows
  */
 final private[read] case class FileTask(
     path: String,
@@ -43,10 +43,10 @@ final private[read] case class FileTask(
 
 private[read] object FileTask {
 
-  /** What the file is to the user. */
+  /** Returns the role of the file, for messages. */
   def role(tableName: String): String = s"data file of table $tableName"
 
-  /** Whatever is wrong with a file, the user learns which file of which table it is. */
+  /** Adds the file and the table to any error of a read. */
   def naming[A](task: FileTask, tableName: String)(read: => A): A =
     try read
     catch {
@@ -70,14 +70,14 @@ private[read] object FileTask {
   }
 }
 
-/** What one task of Spark reads. */
+/** The input of one Spark task. */
 sealed private[read] trait IcebergInputPartition extends InputPartition {
   def tasks: Vector[FileTask]
 }
 
 private[read] object IcebergInputPartition {
 
-  /** Whatever makes a task of a good size. */
+  /** Files packed by size. */
   final case class Packed(tasks: Vector[FileTask]) extends IcebergInputPartition
 
   /** Files, or pieces of files, of one group; see [[report.Grouping]]. */

@@ -10,25 +10,25 @@ import iceberglite.spec.Type.StructType
 import iceberglite.spec._
 
 /**
- * The columns of a data file that stand in the table's metadata and not in the file.
+ * The columns of a data file whose values are in the table's metadata and not in the file.
  *
- * @param metadataIds the ids of the wanted metadata columns
- * @param capacity the most rows of a batch
+ * @param metadataIds the ids of the requested metadata columns
+ * @param capacity maximum number of rows in a batch
  */
 final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds: Set[Int], capacity: Int) {
 
   def isMetadata(id: Int): Boolean = metadataIds.contains(id)
 
   /**
-   * What stands for a field that the file lacks, see [[ColumnSource]].
+   * Returns the replacement of a field that the file lacks, see [[ColumnSource]].
    *
-   * @return left the path, from the field's name on, of a required field that no rule gives a value
+   * @return left the path, from the field's name on, of a required field without a value by any rule
    */
   def ofAbsent(field: NestedField, task: FileTask): Either[Vector[String], ColumnVector] =
     ColumnSource.valueOf(field, partitionValue(_, task), SparkShape)
       .map(ConstantVectors.of(SparkTypes.toSpark(field.fieldType), _, capacity))
 
-  /** A metadata column that is one value for all rows of the file. */
+  /** Returns a metadata column that has one value for all rows of the file. */
   def metadata(field: NestedField, task: FileTask): ColumnVector = (field.id, field.fieldType) match {
     case (MetadataColumns.FilePath.id, _) => constant(field, Some(Literal.StringLiteral(task.path)))
     case (MetadataColumns.SpecId.id, _) => constant(field, Some(Literal.IntLiteral(task.specId)))
@@ -36,7 +36,7 @@ final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds
     case (id, _) if CommitScan.columns.exists(_.id == id) => constant(field, task.change.flatMap(CommitScan.value(id)))
     case (MetadataColumns.LastUpdatedSequenceNumber.id, _) =>
       constant(field, task.firstRowId.map(_ => Literal.LongLiteral(task.dataSequenceNumber)))
-    // Of a table that never had partitions it is null.
+    // It is null for a table that was never partitioned.
     case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty => partition(struct, task)
     case _ => constant(field, None)
   }
@@ -46,7 +46,7 @@ final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds
 
   private def dataTypeOf(field: NestedField): DataType = SparkTypes.toSpark(field.fieldType)
 
-  /** The file's partition as a struct of the partition fields of all specs; those of other specs are null. */
+  /** Returns the file's partition as a struct of the partition fields of all specs; fields of other specs are null. */
   private def partition(struct: StructType, task: FileTask): ColumnVector = {
     val fieldIds = specs.get(task.specId).fold(Vector.empty[Int])(_.fields.map(_.fieldId))
     val byId = fieldIds.zip(task.partition.values).toMap
@@ -54,7 +54,10 @@ final private[read] class FileValues(specs: Map[Int, PartitionSpec], metadataIds
     ConstantVectors.struct(SparkTypes.toSpark(struct).asInstanceOf[SparkStruct], values, capacity)
   }
 
-  /** @return absent where the file's spec has no identity field of this column */
+  /**
+   * Returns the value of an identity partition field. @return absent if the file's spec has no such field for the
+   * column
+   */
   private def partitionValue(field: NestedField, task: FileTask): Option[Option[Any]] =
     for {
       spec <- specs.get(task.specId)

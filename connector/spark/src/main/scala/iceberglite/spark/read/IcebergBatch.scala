@@ -21,12 +21,11 @@ import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
 
 /**
- * The tasks of a scan, and what executors need to run them.
+ * The tasks of a scan, and the information that executors need to run them.
  *
- * @param joined a condition that came with the rows of a join's other side; Spark knows of it, and it is for skipping
- *   only
- * @param chosen the files to read, where somebody else chose them
- * @param packing how chosen files are packed into tasks; absent: as those of any scan
+ * @param joined a runtime filter from the other side of a join, which Spark also applies; it is for skipping only
+ * @param chosen the files to read, if they are selected elsewhere
+ * @param packing how selected files are packed into tasks; absent for the packing of ordinary scans
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
@@ -82,7 +81,7 @@ final private[read] class IcebergBatch(
     )
   }
 
-  /** Files of a partition share what is left of the filter, and so most of what follows from it. */
+  /** Files of a partition have the same residual, and share the results derived from it. */
   private var lastResidual: Expression = AlwaysTrue
   private var lastFilter: Option[(Expression, Set[Int])] = None
 
@@ -137,9 +136,9 @@ final private[read] class IcebergBatch(
 }
 
 /**
- * Delete files for the way to the executors; what tasks share here they share there.
+ * Deduplicates delete files so that tasks share them on executors.
  *
- * @param check is asked once about each
+ * @param check called once for each file
  */
 final private[spark] class SharedDeletes(check: ContentFile => Unit)
     extends (Vector[DeleteFile] => Vector[DeleteFile]) {

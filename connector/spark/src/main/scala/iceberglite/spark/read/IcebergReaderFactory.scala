@@ -17,14 +17,14 @@ import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
 import iceberglite.spec.{FileFormat, NameMapping, PartitionSpec}
 
 /**
- * How batches are read.
+ * The settings for batches.
  *
  * @param columnar whether Spark gets batches; rows otherwise
- * @param rows the most rows of a batch
+ * @param rows maximum number of rows in a batch
  */
 final private[read] case class BatchSettings(columnar: Boolean, rows: Int, offHeap: Boolean)
 
-/** Makes the readers of a scan's tasks, on the executors. */
+/** Creates the readers of a scan's tasks on the executors. */
 final private[read] class IcebergReaderFactory(
     tableName: String,
     wanted: WantedColumns,
@@ -52,7 +52,7 @@ final private[read] class IcebergReaderFactory(
     case other => throw new IllegalArgumentException(s"${other.getClass.getName} is no part of a scan of $tableName")
   }
 
-  /** Opens the files of one partition; what is read of delete files serves all of them. */
+  /** Opens the files of one partition, which share the loaded delete files. */
   final private class OpenFiles {
     private val conf = configuration.value.value
     private val io = new HadoopFileIO(conf)

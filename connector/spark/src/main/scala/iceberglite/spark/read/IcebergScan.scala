@@ -33,7 +33,7 @@ import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
 
-/** A scan of a table. Two are equal when they read the same, so that Spark can read once for both. */
+/** A scan of a table. Two scans are equal if they read the same data, so that Spark can reuse one for both. */
 final private[spark] class IcebergScan(
     private[read] val files: PlannedFiles,
     private[read] val wanted: WantedColumns,
@@ -47,7 +47,7 @@ final private[spark] class IcebergScan(
     with SupportsReportOrdering
     with SupportsRuntimeV2Filtering {
 
-  /** Spark forgets which columns are metadata columns unless each scan says so again. */
+  /** Marks the metadata columns: Spark loses the marks unless each scan sets them again. */
   private lazy val schema: StructType =
     StructType(wanted.fields.zip(SparkTypes.toSpark(wanted.fields)).map { case (field, column) =>
       val mark = new MetadataBuilder().putString(METADATA_COL_ATTR_KEY, field.name).build()
@@ -56,11 +56,13 @@ final private[spark] class IcebergScan(
 
   override def readSchema(): StructType = schema
 
-  /** The same scan, with its files in groups. */
+  /** Returns the same scan with its files in groups. */
   private[read] def groupedBy(grouping: Grouping): IcebergScan =
     new IcebergScan(files, wanted, settings, caseSensitive, session, Some(grouping))
 
-  /** Where the user asks for it; else [[report.GroupedJoins]] groups what gains by it. */
+  /**
+   * Reports the grouping if the user requests it; otherwise [[report.GroupedJoins]] groups scans that benefit from it.
+   */
   override def outputPartitioning(): Partitioning =
     grouping.flatMap(_.reported).getOrElse(new UnknownPartitioning(0))
 
@@ -68,7 +70,10 @@ final private[spark] class IcebergScan(
 
   override def toBatch: Batch = new IcebergBatch(this, joined, None, session)
 
-  /** Reads these files of it. @param packing how they are packed into tasks; absent: as those of any scan */
+  /**
+   * Returns a batch of these files of the scan. @param packing how they are packed into tasks; absent for the packing
+   * of ordinary scans
+   */
   private[read] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
     new IcebergBatch(this, JoinFilter.none(files), Some(tasks), session, packing)
 
@@ -76,24 +81,24 @@ final private[spark] class IcebergScan(
 
   private[read] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
 
-  /** The tasks of the scan without the rows of a join's other side, for EXPLAIN and for batches. */
+  /** The tasks of the scan without a runtime filter, for EXPLAIN and for batches. */
   private[read] lazy val tasks: Vector[TaskFiles] = packing.of(planned)
 
   private[read] def filter: Expression = files.filter
 
-  /** Whether Spark gets batches: it does, whatever the formats of the files, unless the user wants rows. */
+  /** Whether Spark gets batches: always, for all file formats, unless the user requests rows. */
   private[read] def isColumnar: Boolean = settings.vectorized
 
   override def columnarSupportMode(): ColumnarSupportMode =
     if (isColumnar) ColumnarSupportMode.SUPPORTED else ColumnarSupportMode.UNSUPPORTED
 
   /**
-   * For EXPLAIN: what is read, and what the filters spared. The number of tasks is that of all planned files: a join may
-   * leave fewer when it runs.
+   * Describes for EXPLAIN what is read and what the filters skip. The number of tasks is that of all planned files: a
+   * runtime filter may reduce it.
    */
   override def description(): String = describedWith(tasks.size)
 
-  /** @param taskCount the number of tasks, where others choose the files */
+  /** Describes the scan. @param taskCount the number of tasks, if the files are selected elsewhere */
   private[read] def describedWith(taskCount: Int): String = {
     val report = files.plan.report
     val snapshot = files.commits.fold(report.snapshotId.fold("no snapshot")(id => s"snapshot $id"))(_.description)
@@ -124,13 +129,13 @@ final private[spark] class IcebergScan(
   /** The columns of the table, without metadata columns. */
   private def columns: Vector[NestedField] = wanted.fields.filterNot(f => wanted.metadataIds(f.id))
 
-  // Spark sets it when it has the rows of a join's other side, and asks for a new batch right after. Two joins may
-  // share the scan, so the last filters count alone.
+  // Spark sets it when it has the keys of a join's other side, and requests a new batch directly afterwards. Two joins
+  // may share the scan, so that only the last filters apply.
   @volatile private var joined: JoinFilter = JoinFilter.none(files)
 
   private lazy val joinColumns: Vector[NestedField] = JoinColumns.of(files, files.widened.without(columns))
 
-  /** The columns by which a join with few rows on its other side spares files. */
+  /** The columns by which the keys of a small side of a join can skip files. */
   override def filterAttributes(): Array[NamedReference] =
     joinColumns.map(f => ColumnReference(f.name): NamedReference).toArray
 
@@ -140,7 +145,7 @@ final private[spark] class IcebergScan(
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all
 
-  /** Spark asks when it has the batch that it runs. */
+  /** Called when Spark has the batch that it runs. */
   override def reportDriverMetrics(): Array[CustomTaskMetric] = {
     val filter = joined
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
@@ -172,7 +177,7 @@ final private[spark] class IcebergScan(
   override def toString: String = s"IcebergScan(${files.table.name})"
 }
 
-/** A column by its name, which may hold dots. */
+/** A column by its name, which may contain dots. */
 final private case class ColumnReference(name: String) extends NamedReference {
   override def fieldNames(): Array[String] = Array(name)
   override def describe(): String = name

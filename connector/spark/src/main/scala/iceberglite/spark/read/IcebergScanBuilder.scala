@@ -33,13 +33,12 @@ import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.table.Table
 
 /**
- * Takes from Spark what a scan need not bring: columns, fields of structs, and files that no wanted row is in.
+ * Builds a scan with Spark's pushdowns: columns, fields of structs, filters, aggregates and limits.
  *
- * @param snapshot absent for a table that has none
- * @param schema of that snapshot, or the table's
- * @param appended the commits that led to the snapshot, of whose appends the rows are wanted; absent where all rows of
- *   the snapshot are
- * @param wholeFiles whether all rows of files are read that may have one that Spark wants
+ * @param snapshot absent for a table without a snapshot
+ * @param schema the schema of that snapshot, or the table's
+ * @param appended the commits whose appended rows are read; absent to read all rows of the snapshot
+ * @param wholeFiles whether all rows are read of each file that may have a matching row
  */
 final class IcebergScanBuilder(
     table: Table,
@@ -67,7 +66,7 @@ final class IcebergScanBuilder(
   private var files: PlannedFiles = filesWith(AlwaysTrue)
   private var answer: Option[AggregateScan] = None
 
-  /** @return the filters that Spark has to apply to the rows */
+  /** Pushes filters down. @return the filters that Spark has to apply to the rows */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
     val usable = predicates.filterNot(files.widened.isIn)
     val ranges = filesFor(usable.flatMap(new SparkFilters(schema, caseSensitive).convert(_)))
@@ -85,10 +84,13 @@ final class IcebergScanBuilder(
     wanted = WantedColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
   }
 
-  /** What metadata answers needs no second aggregation by Spark. */
+  /** Aggregates that metadata answers need no second aggregation by Spark. */
   override def supportCompletePushDown(aggregation: Aggregation): Boolean = true
 
-  /** Spark asks only where it tests no row itself, as it does for the two that follow. */
+  /**
+   * Pushes an aggregation down. Spark calls this method, and the two below, only if it applies no filter to rows
+   * itself.
+   */
   override def pushAggregation(aggregation: Aggregation): Boolean = SparkErrors.in(table.name) {
     val columns = aggregation.aggregateExpressions ++ aggregation.groupByExpressions
     if (settings.aggregatePushDown && !columns.exists(files.widened.isIn)) {
@@ -117,7 +119,7 @@ final class IcebergScanBuilder(
     true
   }
 
-  /** Files are left out, not rows. */
+  /** Skips files, but does not limit rows. */
   override def isPartiallyPushed(): Boolean = true
 
   override def build(): Scan = answer.getOrElse {
@@ -125,7 +127,7 @@ final class IcebergScanBuilder(
     if (settings.dataGrouping.contains(true)) Grouping.asked(files, wanted).fold(scan)(scan.groupedBy) else scan
   }
 
-  /** A scan that brings rows, and not in groups. */
+  /** Builds a scan that returns rows and is not grouped. */
   private[read] def buildPlain(): IcebergScan = new IcebergScan(files, wanted, settings, caseSensitive, session)
 
   /** Whether a single task reads all files. */
@@ -136,7 +138,7 @@ final class IcebergScanBuilder(
     tasks.size <= 1 && split.size <= 1
   }
 
-  /** What a statement that changes rows reads by this, as soon as Spark has planned the reading. */
+  /** Returns the files that a row-level statement reads with this scan, when Spark has planned it. */
   private[spark] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
   private def filesFor(filters: Array[ConvertedFilter]): PlannedFiles =

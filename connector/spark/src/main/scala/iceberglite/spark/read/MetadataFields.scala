@@ -6,10 +6,13 @@ import iceberglite.inspect.UnionPartition
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.{MetadataColumns, NestedField, TableMetadata}
 
-/** The columns of a table that its files supply rather than their rows (spec: "Reserved Field IDs"). */
+/** The metadata columns, whose values belong to files rather than to rows (spec: "Reserved Field IDs"). */
 object MetadataFields {
 
-  /** In the order in which Apache Iceberg lists them. A column of the table with the same name hides one of these. */
+  /**
+   * Returns the columns in the order of Apache Iceberg. A column of the table with the same name hides a metadata
+   * column.
+   */
   def of(metadata: TableMetadata): Vector[NestedField] = Vector(
     MetadataColumns.SpecId,
     NestedField.optional(
@@ -26,7 +29,8 @@ object MetadataFields {
   )
 
   /**
-   * The partition fields of all specs. Of a version 1 table whose specs contradict each other, none: it is still read.
+   * Returns the partition fields of all specs; none for a version 1 table with contradictory specs, which can still be
+   * read.
    */
   private def partitionType(metadata: TableMetadata): StructType =
     Try(new UnionPartition(metadata).structType).getOrElse(StructType(Vector.empty))

@@ -4,16 +4,16 @@ import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.transform.Identity
 
 /**
- * The texts that the partitions of planned files have: for conditions that say something of whole texts and nothing of
- * ranges of them, such as what they end with.
+ * The partition values of string columns in planned files, for conditions on whole strings that ranges cannot decide,
+ * such as suffixes.
  */
 final private[read] class PartitionTexts(files: PlannedFiles) extends (Int => Option[Set[String]]) {
 
   /**
-   * All texts of a column.
+   * Returns all values of a column.
    *
-   * @param id of the column
-   * @return absent where it is no partition field of some file as it is
+   * @param id the id of the column
+   * @return absent if it is not an identity partition field of all files
    */
   override def apply(id: Int): Option[Set[String]] = {
     val positions = files.table.metadata.specs.map { spec =>

@@ -16,14 +16,14 @@ import iceberglite.table.Table
 import iceberglite.tree.PartitionSpecs
 
 /**
- * The files of one scan, found once: for pushing filters down, for statistics, for EXPLAIN and for reading.
+ * The files of one scan, planned once: for filter pushdown, statistics, EXPLAIN and reading.
  *
- * @param filter what all the rows that Spark wants satisfy
- * @param limit how many of these rows Spark wants
- * @param known the plan of all of them, where it was made already
- * @param commits what is read of the commits that led to the snapshot; absent where it is the snapshot itself
- * @param planning who reads the manifests; absent for the driver alone
- * @param asked the columns whose metrics are wanted, however many files there are
+ * @param filter satisfied by all rows that Spark needs
+ * @param limit the number of these rows that Spark needs
+ * @param known the plan of all of them, if it exists already
+ * @param commits the commits that are read; absent to read the snapshot itself
+ * @param planning where manifests are read; absent for the driver
+ * @param asked the columns whose metrics are needed, regardless of the number of files
  * @param wholeFiles whether all rows of the files are read
  */
 final private[read] class PlannedFiles private (
@@ -67,15 +67,15 @@ final private[read] class PlannedFiles private (
   /** The columns that are wider in the snapshot than in the schema of the scan. */
   val widened: WidenedColumns = WidenedColumns.of(table.name, table.metadata, snapshot, schema)
 
-  /** The same for somebody who wants no more than so many rows, and tests none of them. */
+  /** Returns the files for a limited number of rows, for a query that applies no filter to rows. */
   def limitedTo(rows: RowLimit): PlannedFiles = {
     val known = if (isPlanned) Some(planned) else None
     new PlannedFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, asked, wholeFiles)
   }
 
   /**
-   * The same with the metrics of these columns, as far as they are known at all: of very many files, a plan keeps no more
-   * than those of its filter.
+   * Returns the files with the metrics of these columns, if they are available: for a large number of files, a plan
+   * keeps only the metrics of its filter's columns.
    */
   def withMetricsOf(ids: Set[Int]): PlannedFiles =
     if (plan.keeps.has(ids)) this
@@ -89,15 +89,15 @@ final private[read] class PlannedFiles private (
 
   def planningMs: Long = planned._2
 
-  /** Whether the plan was made already, or the rows are not all those of the snapshot, of which its summary tells. */
+  /** Whether the plan exists already, or the rows are not all rows of the snapshot, which its summary describes. */
   def isPlanNeeded: Boolean =
     isPlanned || filter != AlwaysTrue || limit != RowLimit.None || commits.isDefined
 
   /**
-   * Whether a condition that is a part of the filter holds for every row of the planned files by their partitions, so
-   * that nobody needs to test the rows.
+   * Whether a part of the filter holds for every row of the planned files by their partitions, so that it need not be
+   * applied to rows.
    *
-   * @param byMetrics whether to take the files' metrics for it too
+   * @param byMetrics whether to use the files' metrics too
    */
   def isDecided(condition: Expression, byMetrics: Boolean = false): Boolean = {
     val bound = Bind(condition, schema, caseSensitive)
@@ -117,7 +117,7 @@ final private[read] class PlannedFiles private (
     case AlwaysTrue | AlwaysFalse => Set.empty
   }
 
-  /** The first file of which it is not known ends the search. */
+  /** Checks files until the first one for which the condition is not certain. */
   private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
     val residual = residuals(bound)
     val strict = new StrictMetrics(bound)
@@ -127,15 +127,15 @@ final private[read] class PlannedFiles private (
     }
   }
 
-  /** A writer that did not look into a column may have counted no nulls in it. */
+  /** Whether null counts are reliable: a writer that did not inspect a column may have counted no nulls in it. */
   private def isCounted(task: FileScanTask, ids: Set[Int]): Boolean =
     ids.forall(task.file.metrics.valueCount(_).contains(task.file.recordCount))
 
-  /** A condition on the columns of the scan's schema, bound to them. */
+  /** Binds a condition to the columns of the scan's schema. */
   def bound(condition: Expression): Expression = Bind(condition, schema, caseSensitive)
 
   /**
-   * The planned files that may have rows for which one more condition holds, one that came with the rows of a join.
+   * Returns the planned files that may have rows for an additional condition from a runtime filter.
    *
    * @param bound the condition, bound to the columns of the scan's schema
    */
@@ -150,7 +150,10 @@ final private[read] class PlannedFiles private (
       copyWith(both, asked).plan.tasks
     }
 
-  /** What is left of a condition for the rows of a file; worked out once for the files that share a partition tuple. */
+  /**
+   * Returns the residual of a condition for the rows of a file, computed once for the files with the same partition
+   * tuple.
+   */
   private def residuals(bound: Expression): FileScanTask => Expression = {
     val sources = PartitionSpecs.sources(table.metadata, widened.planned)
     val bySpec = mutable.Map.empty[Int, Residual]

@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, Cus
 
 import iceberglite.scan.ScanReport
 
-/** What the SQL tab shows of a scan's planning and of its files. Spark makes an instance of each class by its name. */
+/** The metrics of a scan's planning and files in the SQL tab. Spark instantiates each class by its name. */
 private[read] object ScanMetrics {
 
   def all: Array[CustomMetric] = Array(
@@ -30,7 +30,7 @@ private[read] object ScanMetrics {
     Value((new TotalPlanningDuration).name, planningMs)
   )
 
-  /** Of one task. @param byRows the data files that no columnar reader could decode */
+  /** Returns the metrics of one task. @param byRows the number of data files that no columnar reader supports */
   def ofFiles(byRows: Long): Array[CustomTaskMetric] = Array(Value((new FilesReadByRows).name, byRows))
 
   final private case class Value(override val name: String, override val value: Long) extends CustomTaskMetric

@@ -8,7 +8,7 @@ import iceberglite.table.Table
 
 private[spark] object TableStorage {
 
-  /** How the files of a table are reached: as its catalog says, which may have settings of its own. */
+  /** Returns the Hadoop configuration for the files of a table, with the storage settings of its catalog. */
   def configuration(table: Table, session: SparkSession): Configuration = table.io match {
     case io: HadoopFileIO => new Configuration(io.configuration)
     case _ => session.sessionState.newHadoopConf()

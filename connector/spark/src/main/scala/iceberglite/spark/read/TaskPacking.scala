@@ -7,9 +7,9 @@ import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.TableMetadata
 
 /**
- * The files that one task of Spark reads.
+ * The files that one Spark task reads.
  *
- * @param key of the group that the files belong to; absent where the scan is not grouped
+ * @param key the key of the group of the files; absent if the scan is not grouped
  */
 final private[read] case class TaskFiles(files: Vector[FileScanTask], key: Option[Vector[Any]])
 
@@ -23,9 +23,9 @@ final private[read] class TaskPacking(
   def of(files: Vector[FileScanTask]): Vector[TaskFiles] = inGroups(files).getOrElse(ungrouped(packed(files)))
 
   /**
-   * Packs files that a statement writes again.
+   * Packs files that a statement rewrites.
    *
-   * @param rewrite how the statement's write wants them packed; absent: as those of any scan
+   * @param rewrite the packing that the statement's write needs; absent for the packing of ordinary scans
    */
   def ofReplaced(files: Vector[FileScanTask], rewrite: Option[RewritePacking]): Vector[TaskFiles] =
     inGroups(files).getOrElse {
@@ -45,7 +45,7 @@ final private[read] class TaskPacking(
     groups <- by.of(files)
   } yield groups.flatMap { case (key, ofKey) => pieces(by, ofKey).map(TaskFiles(_, Some(key))) }
 
-  /** Rows in order come in one piece. */
+  /** Splits groups into pieces; sorted rows remain in one piece. */
   private def pieces(grouping: Grouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
     if (grouping.order.isEmpty) split(files, settings.splitSize)
     else Vector(GroupOrder.arranged(files, grouping.order, metadata).getOrElse(
@@ -53,8 +53,8 @@ final private[read] class TaskPacking(
     ))
 
   /**
-   * Files, or runs of row groups, that do not fill a task leave some of its size unused. Where this leads to more tasks than
-   * there are cores, row groups are packed one by one, and splits are made larger, if fewer tasks come of it.
+   * Packs files, or runs of row groups, which may not fill a task completely. If this results in more tasks than cores,
+   * row groups are packed one by one, and splits are enlarged, if that reduces the number of tasks.
    */
   private def packed(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val weight = files.iterator.map(Splits.weight(_, settings.fileOpenCost)).sum

@@ -7,9 +7,9 @@ import iceberglite.spec.Type.{ListType, MapType, StructType}
 import iceberglite.spec.{ColumnPath, NestedField, Schema, Type}
 
 /**
- * The columns that a scan is to bring, with nothing in their structs that nobody asks for.
+ * The columns that a scan returns, with only the requested fields of structs.
  *
- * @param metadataIds which of them are metadata columns
+ * @param metadataIds the ids of the metadata columns among them
  */
 final private[read] case class WantedColumns(fields: Vector[NestedField], metadataIds: Set[Int])
 
@@ -17,7 +17,7 @@ private[read] object WantedColumns {
 
   def all(schema: Schema): WantedColumns = WantedColumns(schema.fields, Set.empty)
 
-  /** @throws NotFound for a name that neither the schema nor the metadata columns have */
+  /** Returns the columns. @throws NotFound for a name that is neither in the schema nor a metadata column */
   def of(
       required: SparkStruct,
       schema: Schema,
@@ -46,7 +46,7 @@ private[read] object WantedColumns {
     case _ => t
   }
 
-  /** Spark hands on the names as we told them: the same case comes first. */
+  /** Finds a field. Spark passes names as reported, so an exact match takes precedence. */
   private def named(fields: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))
 

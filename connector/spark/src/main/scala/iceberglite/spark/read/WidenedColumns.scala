@@ -8,11 +8,11 @@ import iceberglite.spec.Type.{ListType, MapType, StructType, canPromote}
 import iceberglite.spec.{FormatVersion, NestedField, PrimitiveType, Schema, Snapshot, TableMetadata, Type}
 
 /**
- * The columns whose type became wider between the creation of a DataFrame and the snapshot that it reads. The files of the
- * snapshot may hold values that the DataFrame's type cannot, and so may partitions and column metrics.
+ * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files of the
+ * snapshot may contain values that the DataFrame's type cannot represent, and so may partitions and column metrics.
  *
- * Planning makes no use of such columns and does not fail: Spark also plans cached DataFrames again, within the statement
- * that changes their table.
+ * Planning does not use such columns and does not fail: Spark also replans cached DataFrames, within the statement that
+ * changes their table.
  *
  * @param seen the columns of the DataFrame
  * @param written the columns of the snapshot
@@ -29,7 +29,7 @@ final private[read] class WidenedColumns(tableName: String, seen: Schema, writte
     case _ => false
   }
 
-  /** The columns of the DataFrame with their wider types: those of the values in manifests. */
+  /** The columns of the DataFrame with their wider types, which are the types of values in manifests. */
   lazy val planned: Schema = if (ids.isEmpty) seen else Schema(seen.schemaId, seen.fields.map(widened))
 
   private def widened(field: NestedField): NestedField = field.copy(fieldType =
@@ -43,21 +43,21 @@ final private[read] class WidenedColumns(tableName: String, seen: Schema, writte
     }
   )
 
-  /** The columns of the table that are or hold one of these fields. */
+  /** The columns of the table that are, or contain, one of these fields. */
   private lazy val columns: Vector[NestedField] = seen.fields.filter(holds)
 
   private def holds(field: NestedField): Boolean = ids.nonEmpty && Schema(0, Vector(field)).byId.keys.exists(ids)
 
-  /** Returns the columns without these. */
+  /** Returns the columns without the widened ones. */
   def without(fields: Vector[NestedField]): Vector[NestedField] = if (ids.isEmpty) fields else fields.filterNot(holds)
 
-  /** Whether an expression is about one of these columns. */
+  /** Whether an expression uses one of these columns. */
   def isIn(expression: Expression): Boolean = ids.nonEmpty && expression.references.exists(isColumn)
 
   private def isColumn(reference: NamedReference): Boolean =
     columns.exists(_.name.equalsIgnoreCase(reference.fieldNames.head))
 
-  /** @throws ColumnWidened for a column to be read that is one of these */
+  /** Checks the columns to read. @throws ColumnWidened for one of these columns */
   def check(wanted: Vector[NestedField]): Unit = if (ids.nonEmpty) {
     Schema(0, wanted).byId.keys.toVector.sorted.find(ids).foreach { id =>
       def typeIn(schema: Schema) = SparkTypes.toSpark(schema.byId(id).fieldType).simpleString
@@ -68,7 +68,7 @@ final private[read] class WidenedColumns(tableName: String, seen: Schema, writte
 
 private[read] object WidenedColumns {
 
-  /** @param snapshot absent for a table without rows */
+  /** Returns the widened columns. @param snapshot absent for a table without rows */
   def of(tableName: String, metadata: TableMetadata, snapshot: Option[Snapshot], seen: Schema): WidenedColumns =
     new WidenedColumns(tableName, seen, snapshot.fold(seen)(metadata.schemaOf))
 }

@@ -104,7 +104,7 @@ object RowLevelPlans extends Rule[LogicalPlan] {
       }
   }
 
-  /** Metadata columns stay what they are. */
+  /** Removes the assignments that Spark adds for metadata columns. */
   private def withoutAssignments(command: LogicalPlan): LogicalPlan = command match {
     case u: UpdateTable => u.copy(assignments = ofColumns(u.assignments))
     case m: MergeIntoTable => m.copy(

@@ -15,7 +15,7 @@ import iceberglite.spark.read.report.SizeEstimate
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.{Literal, PrimitiveType, Schema, TableMetadata}
 
-/** The answer to a query with aggregates, from metadata alone: no data file is opened, and no job is run. */
+/** The result of a query with aggregates, from metadata only: no data file is opened, and no job runs. */
 final private[read] class AggregateScan private (schema: StructType, answer: Array[InternalRow], what: String)
     extends LocalScan
     with SupportsReportStatistics {
@@ -33,10 +33,12 @@ final private[read] class AggregateScan private (schema: StructType, answer: Arr
 private[read] object AggregateScan {
 
   /**
-   * @param metadata of the table
-   * @param plan makes the plan of the files with rows that match, of which all rows do, with the metrics of these
-   *   columns; asked for only where it may help
-   * @return absent where metadata does not tell for certain
+   * Returns the scan.
+   *
+   * @param metadata the metadata of the table
+   * @param plan plans the files with matching rows, in which all rows match, with the metrics of these columns; called
+   *   only if needed
+   * @return absent if metadata does not give an exact result
    */
   def of(
       aggregation: Aggregation,
@@ -68,26 +70,26 @@ private[read] object AggregateScan {
   }
 }
 
-/** What a query asks: aggregates, in groups of rows that are equal in some columns. */
+/** The aggregates of a query, by groups of rows that are equal in some columns. */
 final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], val functions: Vector[PushedAggregate]) {
 
-  /** First the columns of GROUP BY, then the aggregates. */
+  /** Returns the schema: the columns of GROUP BY, then the aggregates. */
   def schema: StructType = StructType(
     groups.map(g => StructField(g.name, SparkTypes.toSpark(g.fieldType), g.mayBeNull)) ++
       functions.map(f => StructField(f.name, SparkTypes.toSpark(f.valueType), f.mayBeNull))
   )
 
-  /** The columns whose metrics are asked. */
+  /** Returns the columns whose metrics are needed. */
   def measured: Set[Int] = functions.flatMap(_.measured).map(_.id).toSet
 
-  /** Without a look at the files. */
+  /** Whether the grouping may be possible, without a look at the files. */
   def mayBeGrouped(metadata: TableMetadata): Boolean =
     metadata.specs.exists(spec => groups.forall(g => spec.identityPositions.contains(g.id)))
 
   def answer(plan: ScanPlan): Option[AggregateScan] = {
     val keys = new GroupKeys(groups)
     val found = mutable.LinkedHashMap.empty[Vector[Option[Literal]], Group]
-    // Without GROUP BY there is one row, also of no files.
+    // Without GROUP BY there is one row, even if there are no files.
     if (groups.isEmpty) found.put(Vector.empty, new Group)
     val isKnown = plan.tasks.forall { task =>
       keys.of(task).exists { key =>
@@ -120,7 +122,7 @@ final private[aggregate] class AggregateQuery(val groups: Vector[ScanColumn], va
       tallies.foreach(_.add(task))
     }
 
-    /** Whether a row is left in it. */
+    /** Whether the group has a row that is not deleted. */
     def isThere: Boolean = sure > 0
 
     def isExact: Boolean = (groups.isEmpty || isThere || isCounted) && tallies.forall(_.isExact)

@@ -8,9 +8,9 @@ import org.apache.spark.sql.execution.LeafExecNode
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * Rows that are known when the query is planned, without a job where the driver wants them.
+ * Returns rows that are known when the query is planned, without a job if the driver needs them.
  *
- * @param description of where they come from, for EXPLAIN
+ * @param description the source of the rows, for EXPLAIN
  */
 final private[aggregate] case class AnswerExec(
     override val output: Seq[Attribute],

@@ -17,8 +17,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 /**
- * Finishes an answer of metadata at once: Spark would run a job to give its columns other names, to add one to a count
- * or to take out the groups that HAVING does not want.
+ * Evaluates projections and filters over a metadata answer on the driver: Spark would run a job to rename its columns,
+ * add one to a count or apply HAVING.
  */
 object AnswerStrategy extends SparkStrategy {
 
@@ -36,7 +36,9 @@ object AnswerStrategy extends SparkStrategy {
     case _ => Nil
   }
 
-  /** A subquery has no value yet, and code of a user's belongs into a job. */
+  /**
+   * Whether an expression can be evaluated now: a subquery has no value yet, and user-defined code should run in a job.
+   */
   private def isReady(e: Expression): Boolean = e.deterministic && !e.exists {
     case _: AttributeReference => false
     case _: PlanExpression[_] | _: Unevaluable | _: UserDefinedExpression => true

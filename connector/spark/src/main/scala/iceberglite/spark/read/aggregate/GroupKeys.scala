@@ -11,14 +11,14 @@ import iceberglite.spec.{Literal, LiteralConversion, PartitionSpec, PartitionTup
 
 /**
  * The values that all rows of a file have in the columns of GROUP BY, which are identity partition fields of the file's
- * own spec. One thread's.
+ * own spec. For use by one thread.
  */
 final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
   private type Key = Vector[Option[Literal]]
   private val positions = mutable.Map.empty[Int, Option[Vector[Int]]]
   private val known = new IdentityHashMap[PartitionTuple, Option[Key]]
 
-  /** Absent where the file's partition does not tell. Files of one partition share the tuple. */
+  /** Returns the key; absent if the file's partition does not determine it. Files of one partition share the tuple. */
   def of(task: FileScanTask): Option[Key] =
     if (columns.isEmpty) GroupKeys.One
     else positions.getOrElseUpdate(task.spec.specId, positionsIn(task.spec)).flatMap { at =>
@@ -44,7 +44,7 @@ final private[aggregate] class GroupKeys(columns: Vector[ScanColumn]) {
 private object GroupKeys {
   private val One: Option[Vector[Option[Literal]]] = Some(Vector.empty)
 
-  /** Both zeros are in one group. */
+  /** Normalizes zeros: both are in one group. */
   private def normalized(value: Literal): Literal = value match {
     case FloatLiteral(v) if v == 0.0f => FloatLiteral(0.0f)
     case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(0.0)

@@ -10,26 +10,28 @@ import iceberglite.spec.{Literal, PrimitiveType, TableMetadata}
 /** An aggregate function of a query that metadata may answer. */
 sealed private[aggregate] trait PushedAggregate {
 
-  /** As in SQL, for EXPLAIN. */
+  /** The SQL form, for EXPLAIN. */
   def name: String
 
   def valueType: PrimitiveType
 
-  /** The column whose metrics it takes. */
+  /** The column whose metrics are used. */
   def measured: Option[ScanColumn]
 
-  /** The least of no values is null; a count never is. */
+  /** Whether the result can be null: the minimum of no values is null, but a count is not. */
   def mayBeNull: Boolean
 
-  /** An empty one, for the files of one group. */
+  /** Creates an empty tally for the files of one group. */
   def tally: Tally
 }
 
 private[aggregate] object PushedAggregate {
 
   /**
+   * Returns the aggregate.
+   *
    * @param column finds a column of the table
-   * @return absent for what only rows can answer
+   * @return absent if only rows can determine it
    */
   def of(
       function: AggregateFunc,

@@ -5,13 +5,16 @@ import iceberglite.spark.read.facts.{ColumnFacts, ColumnFactsOf, RowCount}
 import iceberglite.spec.Literal
 import iceberglite.spec.Literal.LongLiteral
 
-/** One aggregate over the files of a group, of which each is added once. Once it is not exact, it stays so. */
+/**
+ * The value of one aggregate over the files of a group; each file is added once. A tally that is not exact never
+ * becomes exact again.
+ */
 sealed private[aggregate] trait Tally {
   def add(task: FileScanTask): Unit
 
   def isExact: Boolean
 
-  /** The value where it is exact; absent for null. */
+  /** The value; absent for null. Only valid if it is exact. */
   def value: Option[Literal]
 }
 
@@ -46,12 +49,12 @@ final private[aggregate] class ValueTally(facts: ColumnFactsOf) extends Tally {
 }
 
 /**
- * Finds the least value, or the greatest.
+ * Finds the minimum or the maximum.
  *
- * A file's bound need not be a value of a row that is left. It does no harm where another file has a value that lies
- * before it.
+ * A file's bound may be the value of a deleted row, or no value at all. This does not matter if another file has a
+ * value that precedes it.
  *
- * @param bound of a file, that no value lies before
+ * @param bound the bound of a file that no value precedes
  */
 final private[aggregate] class ExtremeTally(
     facts: ColumnFactsOf,

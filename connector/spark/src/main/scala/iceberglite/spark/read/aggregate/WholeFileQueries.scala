@@ -19,14 +19,14 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spark.SparkTable
 
 /**
- * Tells the scans below aggregates and limits that these may be answered by whole files. Spark asks for it only where
- * no filter is left to it, and a filter that the bounds of all files decide is left to it elsewhere: it takes the
- * filter of one side of a join for the sign that the other side is worth pruning.
+ * Marks the scans below aggregates and limits that whole files may answer. Spark pushes these down only if it has no
+ * remaining filter, but a filter that the bounds of all files decide is otherwise left to Spark, because it takes the
+ * filter of one side of a join as a sign that the other side is worth pruning.
  */
 object WholeFileQueries extends Rule[LogicalPlan] {
   private[spark] val Key = "iceberg-lite.filters-by-metrics"
 
-  /** Whether the scan with these options is such a one. */
+  /** Whether a scan with these options is marked. */
   private[read] def contains(options: CaseInsensitiveStringMap): Boolean = options.getBoolean(Key, false)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.transformDown {

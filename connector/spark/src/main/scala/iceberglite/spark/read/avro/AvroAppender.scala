@@ -12,7 +12,7 @@ import iceberglite.data.avro.AvroLeaf._
 import iceberglite.io.{AvroFault, AvroInput, AvroUnion, FieldDecoder}
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Takes one value as an Avro file encodes it, and puts it behind those of a column. */
+/** Decodes one value of an Avro file and appends it to a column. */
 abstract private[avro] class AvroAppender {
   def append(in: AvroInput, to: WritableColumnVector): Unit
 }
@@ -41,7 +41,7 @@ private[avro] object AvroAppender {
       }
   }
 
-  /** Appending tells where, which nobody needs. */
+  /** Creates an appender from a function that returns the position, which is not needed. */
   private def made(add: (AvroInput, WritableColumnVector) => Int): AvroAppender = new AvroAppender {
     override def append(in: AvroInput, to: WritableColumnVector): Unit = {
       add(in, to)
@@ -51,7 +51,7 @@ private[avro] object AvroAppender {
 
   private def bytes(value: Array[Byte], to: WritableColumnVector): Int = to.appendByteArray(value, 0, value.length)
 
-  /** From where they are, without a copy in between. */
+  /** Appends bytes directly from the input, without an intermediate copy. */
   private def raw(in: AvroInput, length: Int, to: WritableColumnVector): Int = {
     val start = in.position
     in.skip(length)
@@ -108,11 +108,11 @@ private[avro] object AvroAppender {
   }
 
   /**
-   * The fields of a record in the order of the file.
+   * Decodes the fields of a record in the order of the file.
    *
-   * @param appenders absent for a field that nobody wants
-   * @param skippers what passes over it
-   * @param children where each goes among the children of the struct's vector
+   * @param appenders absent for a field that is not requested
+   * @param skippers skip the values of fields
+   * @param children index of each field among the children of the struct's vector
    */
   final class Fields(
       appenders: Array[Option[AvroAppender]],

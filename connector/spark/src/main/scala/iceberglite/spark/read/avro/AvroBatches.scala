@@ -11,9 +11,9 @@ import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.vector.PositionsVector
 
 /**
- * The batches of one part of an Avro file: its rows are put into columns as they are decoded.
+ * The batches of one part of an Avro file: decoded rows are appended to columns.
  *
- * @param vectors what the file's values are put into
+ * @param vectors the target of the file's values
  */
 final private[read] class AvroBatches(
     path: String,
@@ -59,13 +59,15 @@ final private[read] class AvroBatches(
 
 private[read] object AvroBatches {
 
-  /** A vector has room for 2 GB. */
+  /** The limit of bytes in a batch; a vector has room for 2 GB. */
   private val MaxBytes = 1L << 24
 
   /**
-   * @param columns what is to be read, those of the deletes among them
-   * @param capacity the most rows of a batch
-   * @throws iceberglite.spec.IcebergError.UnreadableFile for whatever is wrong with the file
+   * Opens the file.
+   *
+   * @param columns the columns to read, including those for deletes
+   * @param capacity maximum number of rows in a batch
+   * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file
    */
   def open(
       task: FileTask,

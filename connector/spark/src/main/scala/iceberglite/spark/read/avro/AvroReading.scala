@@ -23,11 +23,11 @@ import iceberglite.spec.{NestedField, Type}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 
 /**
- * How a column of an Avro file becomes one of Spark's.
+ * The conversion of a column of an Avro file to a Spark column.
  *
- * @param stored the type of the vector that its values are put into
- * @param appender puts them there
- * @param view makes the column of that vector: what the file lacks is not put anywhere
+ * @param stored the type of the vector for the values
+ * @param appender appends values to it
+ * @param view creates the column from that vector; columns that the file lacks have no vector
  */
 final private[avro] case class AvroReading(
     stored: DataType,
@@ -35,10 +35,10 @@ final private[avro] case class AvroReading(
     view: WritableColumnVector => ColumnVector
 )
 
-/** @param capacity the most rows of a batch */
+/** Matches columns. @param capacity maximum number of rows in a batch */
 final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
 
-  /** Those of a struct's wanted fields that are in the file, and the columns of all of them. */
+  /** Returns the requested fields of a struct that are in the file, and the columns of all requested fields. */
   def of(struct: Struct[ColumnVector], wanted: Vector[NestedField]): AvroFields = {
     val inFile = struct.inFile.map {
       case Wanted(target, column) => Right(target -> of(column, wanted(target).fieldType))
@@ -113,7 +113,7 @@ final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
 /**
  * The fields of a struct.
  *
- * @param stored those that are in the file, as the vectors hold them
+ * @param stored the fields in the file, as in the vectors
  */
 final private[avro] case class AvroFields(
     stored: SparkStruct,
@@ -121,7 +121,7 @@ final private[avro] case class AvroFields(
     views: Vector[AvroFields.View]
 ) {
 
-  /** The wanted fields in their order. @param child the vectors of [[stored]] */
+  /** Returns the requested fields in order. @param child the vectors of [[stored]] */
   def columns(child: Int => WritableColumnVector): Vector[ColumnVector] = views.map {
     case AvroFields.Stored(ordinal, view) => view(child(ordinal))
     case AvroFields.Given(vector) => vector

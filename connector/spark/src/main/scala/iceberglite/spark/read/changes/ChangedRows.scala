@@ -10,8 +10,8 @@ import org.apache.spark.sql.{Column, DataFrame}
 import iceberglite.scan.ChangeType
 
 /**
- * Calculates on a changelog whose columns go by their places, for names may be anything, and whose values are in a form
- * in which they can be compared. Equal rows are one row with a count, more than 0 if more were inserted than deleted.
+ * Computes views of a changelog. Columns are identified by position, because any name is possible, and values are in a
+ * comparable form. Equal rows are one row with a count, which is positive if more were inserted than deleted.
  *
  * @param changes with the changelog's own columns last
  */
@@ -23,7 +23,7 @@ final private class ChangedRows(changes: DataFrame) {
 
   def ofCommits: DataFrame = rows(perCommit(changed).where(count =!= 0L), kindOf(count), count)
 
-  /** Where there is one row on either side with the same identifiers, the two are an update. */
+  /** Combines a deleted and an inserted row with the same identifiers to an update, if there is one of each. */
   def withUpdates(identifiers: Seq[ChangelogView.Identifier]): DataFrame = {
     val keys = identifiers.map(i => part(i.places)._1)
     val sameKey = Window.partitionBy(keys ++ commit: _*).orderBy(count).rowsBetween(First, Last)
@@ -39,8 +39,8 @@ final private class ChangedRows(changes: DataFrame) {
   }
 
   /**
-   * What is left of a row stands where its count left 0 for the last time; of the changes of one commit the deletes
-   * come first. So it is in Apache Iceberg.
+   * Returns the net changes. A remaining row has the position after the last point at which its count was 0; deletes
+   * precede inserts within one commit. This is Apache Iceberg's behavior.
    */
   def ofAll: DataFrame = {
     val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
@@ -57,7 +57,7 @@ final private class ChangedRows(changes: DataFrame) {
     rows(left, kindOf(total), total)
   }
 
-  /** One for each change. */
+  /** Returns one row for each change. */
   private def changed: DataFrame = {
     val all = changes.queryExecution.analyzed.output.map(new Column(_))
     val values = fields.indices.map(i => ComparableForm.of(all(i), fields(i).dataType).as(s"c$i"))
@@ -66,11 +66,11 @@ final private class ChangedRows(changes: DataFrame) {
     changes.select(values ++ Seq(one.as("count"), place.as("ordinal"), snapshot.as("snapshot")): _*)
   }
 
-  /** How many of each row a commit inserted, less those that it deleted. */
+  /** Returns how many times a commit inserted each row, minus how many times it deleted it. */
   private def perCommit(changed: DataFrame, more: Column*): DataFrame =
     changed.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), more: _*)
 
-  /** @param times how often a row is to be shown, whatever the sign */
+  /** Returns the rows of the view. @param times how many times a row is returned, regardless of the sign */
   private def rows(counted: DataFrame, kind: Column, times: Column): DataFrame = {
     val values = fields.indices.map { i =>
       ComparableForm.back(columns(i), fields(i).dataType).as(fields(i).name, fields(i).metadata)
@@ -79,7 +79,7 @@ final private class ChangedRows(changes: DataFrame) {
     counted.withColumn("copy", explode(sequence(lit(1L), abs(times)))).select(values ++ change: _*)
   }
 
-  /** The part of a row at some place, and its type in the table. */
+  /** Returns a part of a row by its path of positions, and its type in the table. */
   private def part(places: Seq[Int]): (Column, DataType) =
     places.tail.foldLeft((columns(places.head), fields(places.head).dataType)) { case ((value, whole), place) =>
       (new Column(GetStructField(value.expr, place)), whole.asInstanceOf[StructType](place).dataType)

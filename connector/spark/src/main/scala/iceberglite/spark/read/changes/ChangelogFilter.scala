@@ -10,15 +10,15 @@ sealed private[changes] trait ChangelogFilter
 
 private[changes] object ChangelogFilter {
 
-  /** On the columns of the table. */
+  /** A filter on the columns of the table. */
   final case class OfRow(filter: ConvertedFilter) extends ChangelogFilter
 
-  /** On [[CommitScan.columns]]. */
+  /** A filter on [[CommitScan.columns]]. */
   final case class OfChange(filter: ConvertedFilter) extends ChangelogFilter
 
   private val ofChange = CommitScan.columns.map(_.id).toSet
 
-  /** Absent where it is on both. */
+  /** Returns the filter; absent if it uses both kinds of columns. */
   def of(filter: ConvertedFilter): Option[ChangelogFilter] = columns(filter.expression) match {
     case ids if ids.forall(ofChange) => Some(OfChange(filter))
     case ids if !ids.exists(ofChange) => Some(OfRow(filter))

@@ -23,10 +23,10 @@ import iceberglite.spec.{MetadataColumns, NestedField, Schema}
 import iceberglite.table.Table
 
 /**
- * Takes from Spark what a changelog need not bring: columns, files without wanted rows, and commits that nobody asks
- * for.
+ * Builds a scan of a changelog with Spark's pushdowns: columns, files without matching rows, and commits that are not
+ * requested.
  *
- * @param schema of the table, without what a changelog adds
+ * @param schema the schema of the table, without the changelog's columns
  */
 final class ChangelogScanBuilder(
     table: Table,
@@ -49,8 +49,8 @@ final class ChangelogScanBuilder(
   private var files: PlannedFiles = filesWith(Vector.empty, Vector.empty)
 
   /**
-   * A condition on what happened to rows tells which commits are read, one on the table's columns which files; one on
-   * both is left to Spark.
+   * Pushes filters down: a condition on the change selects commits, a condition on the table's columns selects files,
+   * and a condition on both is left to Spark.
    *
    * @return the filters that Spark has to apply to the rows
    */
@@ -90,7 +90,7 @@ final class ChangelogScanBuilder(
 
 object ChangelogScanBuilder {
 
-  /** The metadata columns of a changelog's rows: `_deleted` would mark what `_change_type` tells. */
+  /** The metadata columns of a changelog's rows; `_deleted` would repeat `_change_type`. */
   def metadata(table: Table): Vector[NestedField] =
     MetadataFields.of(table.metadata).filterNot(_.id == MetadataColumns.Deleted.id)
 }

@@ -18,11 +18,11 @@ import iceberglite.spec.Schema
 import iceberglite.table.Table
 
 /**
- * `db.t.changes`: the rows that each commit inserted and deleted, as a table that can only be read. The options
- * `start-snapshot-id` or `start-timestamp` and `end-snapshot-id` or `end-timestamp` choose the commits.
+ * `db.t.changes`: the rows that each commit inserted and deleted, as a read-only table. The options `start-snapshot-id`
+ * or `start-timestamp` and `end-snapshot-id` or `end-timestamp` select the commits.
  *
- * @param source gives the table as it is now
- * @param travel the state that the commits led to
+ * @param source returns the current table
+ * @param travel the state that is the result of the commits
  */
 final class ChangelogTable(source: () => Table, val travel: TimeTravel)
     extends LiveRead
@@ -77,10 +77,10 @@ final class ChangelogTable(source: () => Table, val travel: TimeTravel)
 
 object ChangelogTable {
 
-  /** As users write it after the table's name. */
+  /** The name that users write after the table's name. */
   val Name = "changes"
 
-  /** @throws Unsupported a column of the table has the name of one of the changelog's */
+  /** Checks the schema. @throws Unsupported a column of the table has the name of a changelog column */
   private def checked(schema: Schema, table: String): Schema = {
     CommitScan.columns.map(_.name).find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
       throw Unsupported(

@@ -2,36 +2,36 @@ package iceberglite.spark.read.changes
 
 import org.apache.spark.sql.DataFrame
 
-/** What a view of a changelog shows. */
+/** The content of a changelog view. */
 sealed private[spark] trait ChangelogView extends Product with Serializable
 
 private[spark] object ChangelogView {
 
-  /** What each commit changed; rows that it only wrote again are left out. */
+  /** The changes of each commit, without rows that it only rewrote. */
   case object OfCommits extends ChangelogView
 
   /**
-   * The same, with a row that was deleted and the one that was inserted for it as one update.
+   * The changes of each commit, in which a deleted row and the row inserted for it are one update.
    *
-   * @param identifiers the columns that tell rows apart: the place of each in the table, and in structs
+   * @param identifiers the columns that identify a row, by their positions in the table and in structs
    */
   final case class WithUpdates(identifiers: Seq[Identifier]) extends ChangelogView
 
-  /** What all commits together changed. */
+  /** The net changes of all commits. */
   case object OfAll extends ChangelogView
 
-  /** A column. @param places of it among the table's columns, then in each struct that it is in */
+  /** A column. @param places its position among the table's columns, then in each enclosing struct */
   final case class Identifier(name: String, places: Seq[Int])
 
-  /** The `_change_type` of a row that an update took away, and of the one that it put in its place. */
+  /** The `_change_type` of a row before and after an update. */
   val UpdateBefore = "UPDATE_BEFORE"
   val UpdateAfter = "UPDATE_AFTER"
 
   /**
-   * The rows of a view. Filters of a query of it reach the scan where they are about what rows are grouped by: the
-   * table's columns or the identifiers among them, and, but for [[OfAll]], the commit.
+   * Returns the rows of a view. Filters of a query on it reach the scan if they use the columns by which rows are
+   * grouped: the table's columns or the identifiers among them and, except for [[OfAll]], the commit.
    *
-   * @param changes the rows of `t.changes`, its own three columns last
+   * @param changes the rows of `t.changes`, with its own three columns last
    */
   def of(changes: DataFrame, view: ChangelogView): DataFrame = {
     val rows = new ChangedRows(changes)

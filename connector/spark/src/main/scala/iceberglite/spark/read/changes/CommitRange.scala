@@ -7,15 +7,17 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.TableMetadata
 import iceberglite.table.Table
 
-/** The commits that the options of a read speak of. */
+/** The commits that the options of a read select. */
 object CommitRange {
 
-  /** With all snapshots, where a catalog gave only those that branches and tags name. */
+  /** Returns the table with all snapshots, if a catalog loaded only those of branches and tags. */
   def whole(table: Table): Table = if (table.version.isWhole) table else table.refresh()
 
   /**
-   * @param travel the state that the commits led to, unless the options name the last one
-   * @throws iceberglite.spec.IcebergError.NotFound a snapshot is not there
+   * Returns the range.
+   *
+   * @param travel the state that is the result of the commits, unless the options set the last commit
+   * @throws iceberglite.spec.IcebergError.NotFound a snapshot does not exist
    * @throws InvalidArgument the options contradict each other or the table's history
    */
   def of(table: TableMetadata, travel: TimeTravel, options: RangeOptions): SnapshotRange = {

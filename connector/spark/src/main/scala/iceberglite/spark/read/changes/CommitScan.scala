@@ -6,19 +6,19 @@ import iceberglite.spec.expr.{Evaluate, Expression}
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
-/** What a scan reads of commits, where it is not about a state of the table. */
+/** The content of a scan that reads commits rather than a state of the table. */
 sealed private[read] trait CommitScan extends Product with Serializable {
 
-  /** The files to read. @param filter on the columns of `schema` */
+  /** Plans the files. @param filter a filter on the columns of `schema` */
   def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan
 
-  /** For EXPLAIN. */
+  /** The description for EXPLAIN. */
   def description: String
 }
 
 private[read] object CommitScan {
 
-  /** The rows that appends brought. */
+  /** The rows that appends added. */
   final case class Appended(range: SnapshotRange) extends CommitScan {
     override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan =
       IncrementalScan(table.tree(schema), range, filter, caseSensitive, ManifestCache.of(table.io)).plan()
@@ -44,11 +44,11 @@ private[read] object CommitScan {
     override def description: String = s"changes of $range"
   }
 
-  /** What a changelog says of each row, besides the table's columns. */
+  /** The columns of a changelog in addition to the table's columns. */
   val columns: Vector[NestedField] =
     Vector(MetadataColumns.ChangeType, MetadataColumns.ChangeOrdinal, MetadataColumns.CommitSnapshotId)
 
-  /** The value of one of [[columns]], by its id. */
+  /** Returns the value of one of [[columns]], by its id. */
   def value(id: Int): RowChange => Option[Literal] = id match {
     case MetadataColumns.ChangeType.id => c => Some(Literal.StringLiteral(c.changeType.name))
     case MetadataColumns.ChangeOrdinal.id => c => Some(Literal.IntLiteral(c.ordinal))

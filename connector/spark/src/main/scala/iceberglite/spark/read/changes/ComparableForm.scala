@@ -7,12 +7,12 @@ import org.apache.spark.sql.functions.{lit, map_entries, map_from_entries, sort_
 import org.apache.spark.sql.types._
 
 /**
- * Values in a form that Spark groups and sorts by, in which two are the same only if they are: as they stand, 0.0 and
- * -0.0 would become one, and maps cannot be compared. NaN is one value.
+ * Converts values to a form for grouping and sorting in Spark in which they are equal only if they are the same:
+ * otherwise, 0.0 and -0.0 would be equal, and maps cannot be compared. NaN is one value.
  */
 private[changes] object ComparableForm {
 
-  /** @param value of the type */
+  /** Returns the comparable form. @param value of the type */
   def of(value: Column, dataType: DataType): Column = dataType match {
     case t if isComparable(t) => value
     case FloatType => call(classOf[java.lang.Float], IntegerType, "floatToIntBits", value)
@@ -22,7 +22,7 @@ private[changes] object ComparableForm {
     case map: MapType => sort_array(transform(map_entries(value), of(_, entry(map))))
   }
 
-  /** The value of a type in the form that [[of]] gave it; of a map the entries may be in another order. */
+  /** Converts the form of [[of]] back; the entries of a map may have another order. */
   def back(form: Column, dataType: DataType): Column = dataType match {
     case t if isComparable(t) => form
     case FloatType => call(classOf[java.lang.Float], FloatType, "intBitsToFloat", form)
@@ -51,7 +51,7 @@ private[changes] object ComparableForm {
     when(value.isNull, lit(null)).otherwise(new Column(CreateNamedStruct(parts)))
   }
 
-  /** Null of null. */
+  /** Calls a method, which returns null for null. */
   private def call(of: Class[_], result: DataType, method: String, argument: Column): Column =
     new Column(StaticInvoke(of, result, method, Seq(argument.expr), returnNullable = false))
 }

@@ -15,14 +15,14 @@ import iceberglite.spark.conf.{DeleteCacheOptions, Settings}
 import iceberglite.table.Table
 
 /**
- * How the tasks of a scan share what they read of delete files.
+ * The settings for sharing loaded delete files among the tasks of a scan.
  *
- * @param owner the table by its full name, and a hash of the settings of its storage: the same name with other
- *   credentials is another owner
+ * @param owner the table's full name with a hash of its storage settings: the same name with other credentials has
+ *   another owner
  */
 final private[spark] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: DeleteCacheLimits) {
 
-  /** On an executor, for one task. */
+  /** Returns the cache on an executor, for one task. */
   def sharing: DeleteSharing =
     if (enabled) DeleteSharing(DeleteCache.shared, owner, limits, DeleteCacheSettings.localDirectory)
     else
@@ -36,7 +36,7 @@ final private[spark] case class DeleteCacheSettings(owner: String, enabled: Bool
 
 private[spark] object DeleteCacheSettings {
 
-  /** @throws iceberglite.spec.IcebergError.InvalidArgument for a value that cannot be */
+  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
   def of(session: SparkSession, table: Table, storage: Configuration): DeleteCacheSettings = {
     val settings = Settings.of(CaseInsensitiveStringMap.empty, session, table.properties)
     val pairs = storage.asScala.map(e => e.getKey -> e.getValue)
@@ -51,7 +51,7 @@ private[spark] object DeleteCacheSettings {
     )
   }
 
-  /** Where Spark puts its own temporary files, by the cluster's word first. */
+  /** Returns Spark's directory for temporary files; the setting of the cluster takes precedence. */
   private def localDirectory: String = {
     val variables = Seq("SPARK_EXECUTOR_DIRS" -> File.pathSeparator, "LOCAL_DIRS" -> ",")
     val named = variables.flatMap { case (name, between) => sys.env.get(name).toSeq.flatMap(_.split(between)) }

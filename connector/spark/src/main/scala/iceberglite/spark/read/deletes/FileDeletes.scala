@@ -11,24 +11,24 @@ import iceberglite.spec.Type.StructType
 import iceberglite.spec.{MetadataColumns, NestedField, Type}
 
 /**
- * How the deleted rows of one file are kept out of its batches or, where `_deleted` is wanted, marked in them.
+ * Removes deleted rows of one file from its batches or, if `_deleted` is requested, marks them.
  *
- * @param wanted the columns that the scan is to bring
- * @param among where it is given, of the rows that are left only those that these take out
+ * @param wanted the columns that the scan returns
+ * @param among if set, only remaining rows that these deletes remove are returned
  */
 final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes, among: Option[RowDeletes] = None) {
   def isEmpty: Boolean = deletes.isEmpty && among.isEmpty
 
-  /** Whether it is known without a look at the file that no row of it is wanted. */
+  /** Whether the file is known to have no matching row without opening it. */
   def leavesNothing: Boolean = onlyAt.exists(_.isSubsetOf(deletes.positions))
 
-  /** The only places of the file where wanted rows may be; absent where they may be anywhere. */
+  /** The only positions at which matching rows may be; absent if they may be anywhere. */
   def onlyAt: Option[DeletionVector] = among.filter(_.keys.forall(_.isEmpty)).map(_.positions)
 
   private val marksRows: Boolean = wanted.metadataIds.contains(MetadataColumns.Deleted.id)
   private val byPlace: Boolean = (deletes +: among.toVector).exists(!_.positions.isEmpty)
 
-  /** The columns to read: those that are wanted come first and in their order. */
+  /** The columns to read: requested columns come first, in order. */
   val columns: WantedColumns =
     if (isEmpty) wanted
     else {
@@ -41,9 +41,11 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
     }
 
   /**
-   * @param read a batch of [[columns]], which the reader fills again and again
-   * @param capacity the most rows of a batch
-   * @param moving moves the rows of `read`; absent where its vectors cannot be written to
+   * Returns the batches without deleted rows.
+   *
+   * @param read a batch of [[columns]], which the reader reuses
+   * @param capacity maximum number of rows in a batch
+   * @param moving moves the rows of `read`; absent if its vectors are not writable
    */
   def in(read: ColumnarBatch, capacity: Int, moving: Option[Compaction] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
@@ -62,7 +64,7 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
     new LiveRows(of.positions, if (of.positions.isEmpty) None else Some(vectors(places)), keys, capacity)
   }
 
-  /** Leaves out the fields of structs that only the deletes ask for. They come last, at each level. */
+  /** Removes the fields of structs that only the deletes need. They are last at each level. */
   private def narrowed(wanted: Type, read: Type, vector: ColumnVector): ColumnVector = (wanted, read) match {
     case (struct @ StructType(fields), StructType(all)) if wanted != read && vector != null =>
       val children = fields.zip(all).zipWithIndex.map { case ((f, r), i) => child(f, r, vector.getChild(i)) }
@@ -74,7 +76,7 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
     narrowed(wanted.fieldType, read.fieldType, vector)
 }
 
-/** The batch to hand out of each one that is read. */
+/** The batch to return for each batch that is read. */
 final private[read] class LiveBatch(
     rows: RowChoice,
     visible: Array[ColumnVector],
@@ -83,14 +85,14 @@ final private[read] class LiveBatch(
 ) {
   private val whole = new ColumnarBatch(visible)
 
-  /** Shows the first rows once they have been moved there, and others where they are. */
+  /** Shows the first rows if they were moved there, and other rows at their positions. */
   private val selected =
     if (moving.isDefined) whole else new ColumnarBatch(visible.map(new SelectedVector(_, rows.rows)))
 
-  /** Good until the next [[select]]. */
+  /** Valid until the next [[select]]. */
   var batch: ColumnarBatch = whole
 
-  /** Looks at a batch that was read. @return whether any row is left of it */
+  /** Processes a batch. @return whether it has a remaining row */
   def select(count: Int): Boolean = {
     val live = rows.find(count)
     if (live == count || marksRows) {

@@ -20,18 +20,20 @@ import org.apache.spark.unsafe.Platform
 import iceberglite.scan.{DeletedKeys, KeyBuffer, KeySet, LongKeys, ReadColumns}
 import iceberglite.spec.NestedField
 
-/** Whether rows of a batch are deleted by their keys (spec: "Equality Delete Files"). One thread's. */
+/** Tests whether rows of a batch are deleted by their keys (spec: "Equality Delete Files"). For use by one thread. */
 private[read] trait KeyTest {
 
-  /** @param row in the batch that the test was made for */
+  /** Whether a row is deleted. @param row index in the batch for which the test was created */
   def isDeleted(row: Int): Boolean
 }
 
 private[read] object KeyTest {
 
   /**
+   * Creates a test.
+   *
    * @param read the columns of the batch
-   * @param vectors of those columns; the reader fills the same ones for every batch
+   * @param vectors the vectors of those columns, which the reader reuses
    */
   def of(keys: DeletedKeys, read: Vector[NestedField], vectors: Array[ColumnVector]): KeyTest = {
     val columns = keys.columns.map(c => KeyVector.of(ReadColumns.place(c.path, read), vectors)).toArray
@@ -46,9 +48,9 @@ private[read] object KeyTest {
 }
 
 /**
- * A column of keys.
+ * A key column.
  *
- * @param around the structs that hold the column, from the top
+ * @param around the structs that contain the column, from the top
  */
 final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector) {
   private val dataType: DataType = vector.dataType
@@ -68,7 +70,7 @@ final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector)
 
   def longAt(row: Int): Long = if (isInt) vector.getInt(row).toLong else vector.getLong(row)
 
-  /** Puts the value into a key, in the form that the values of delete files have there. */
+  /** Appends the value to a key, in the form of the values of delete files. */
   def put(row: Int, key: KeyBuffer): Unit =
     if (isNullAt(row)) key.putNull()
     else
@@ -94,13 +96,13 @@ private object KeyVector {
   }
 }
 
-/** One column of integers, dates or times. */
+/** Tests one column of integers, dates or times. */
 final private class WholeNumberTest(column: KeyVector, keys: LongKeys) extends KeyTest {
   override def isDeleted(row: Int): Boolean =
     if (column.isNullAt(row)) keys.hasNull else keys.contains(column.longAt(row))
 }
 
-/** Any columns. */
+/** Tests any columns. */
 final private class AnyKeyTest(columns: Array[KeyVector], keys: KeySet) extends KeyTest {
   private val key = new KeyBuffer
 
@@ -115,7 +117,7 @@ final private class AnyKeyTest(columns: Array[KeyVector], keys: KeySet) extends 
   }
 }
 
-/** The keys of several files, where they are too many for one set. */
+/** Tests the keys of several files, if they are too many for one set. */
 final private class AnyOfTests(tests: Array[KeyTest]) extends KeyTest {
   override def isDeleted(row: Int): Boolean = {
     var i = 0

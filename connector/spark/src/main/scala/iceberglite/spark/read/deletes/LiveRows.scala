@@ -6,25 +6,25 @@ import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.io.puffin.DeletionVector
 
-/** Chooses rows of batches. */
+/** Selects rows of batches. */
 private[read] trait RowChoice {
 
-  /** The chosen rows of the batch at hand, ascending: as many as [[find]] said. */
+  /** The selected rows of the current batch, ascending; [[find]] returns their number. */
   def rows: Array[Int]
 
-  /** Which rows of the batch at hand are deleted. */
+  /** Which rows of the current batch are deleted. */
   def isDeleted: Array[Boolean]
 
-  /** Looks at a batch. @return how many of its rows are chosen */
+  /** Processes a batch. @return how many of its rows are selected */
   def find(count: Int): Int
 }
 
 /**
  * Finds the rows of a batch that are not deleted.
  *
- * @param deleted the places of deleted rows in the file
- * @param places the column with the rows' places, ascending; absent where no row is deleted by its place
- * @param capacity the most rows of a batch
+ * @param deleted the positions of deleted rows in the file
+ * @param places the column with the positions of rows, ascending; absent if no row is deleted by position
+ * @param capacity maximum number of rows in a batch
  */
 final private[read] class LiveRows(
     deleted: DeletionVector,
@@ -51,7 +51,7 @@ final private[read] class LiveRows(
     live
   }
 
-  /** Where pages were skipped, the places have gaps. */
+  /** Handles gaps between positions, which result from skipped pages. */
   private def markPlaces(places: ColumnVector, count: Int): Unit = {
     var row = 0
     deleted.foreachIn(places.getLong(0), places.getLong(count - 1) + 1) { place =>
@@ -60,7 +60,10 @@ final private[read] class LiveRows(
     }
   }
 
-  /** The first row, not before `from`, whose place is at least `place`; there is one. It may be `from`, behind a gap. */
+  /**
+   * Returns the first row, at `from` or later, whose position is at least `place`; it exists. It may be `from`, after a
+   * gap.
+   */
   private def rowAtOrAfter(places: ColumnVector, place: Long, from: Int, count: Int): Int = {
     val guess = place - places.getLong(from) + from
     if (guess >= from && guess < count && places.getLong(guess.toInt) == place) guess.toInt
@@ -84,10 +87,10 @@ final private[read] class LiveRows(
 }
 
 /**
- * Finds the rows of a batch that were live and that more deletes take out.
+ * Finds the rows of a batch that were live and that additional deletes remove.
  *
  * @param before the rows that were live
- * @param more the rows that the other deletes leave
+ * @param more the rows that remain after the additional deletes
  */
 final private[read] class NewlyDeleted(before: LiveRows, more: LiveRows, capacity: Int) extends RowChoice {
   override val rows: Array[Int] = new Array[Int](capacity)

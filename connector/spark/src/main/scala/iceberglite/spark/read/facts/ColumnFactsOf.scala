@@ -18,8 +18,8 @@ import iceberglite.spec.{
 }
 
 /**
- * What metadata says of one column, file by file: by the file's partition where that is the column's value, by the age
- * of a column that the file cannot have, and else by the file's metrics. One thread's.
+ * The metadata about one column, for each file: from the file's partition if it determines the column's value, from the
+ * age of a column that the file cannot have, and otherwise from the file's metrics. For use by one thread.
  */
 final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetadata)
     extends (FileScanTask => ColumnFacts) {
@@ -45,7 +45,7 @@ final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetad
     if (!younger.thanDataOf(task)) None
     else column.field.initialDefault match {
       case None if column.field.optional => Some(ColumnFacts.ofNull(rows))
-      // The struct around it may be null.
+      // An enclosing struct may be null.
       case Some(OfPrimitive(value)) if !column.isNested => constant(value, rows)
       case _ => None
     }
@@ -55,7 +55,7 @@ final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetad
 
   private def ofMetrics(task: FileScanTask, rows: RowCount): ColumnFacts = {
     val metrics = task.file.metrics
-    // A writer that did not look into a column may have counted no nulls in it.
+    // A writer that did not inspect a column may have counted no nulls in it.
     val isCounted = metrics.valueCount(column.id).contains(task.file.recordCount)
     val nulls = if (isCounted) metrics.nullValueCount(column.id) else None
     val (lower, upper) = bounds(metrics)
@@ -63,11 +63,11 @@ final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetad
   }
 
   /**
-   * A NaN is above all values, and the bounds do not tell of it; of a writer that did not look for NaNs, they may have
-   * been spoilt by one.
+   * Returns the bounds. A NaN is above all values and not covered by the bounds; bounds of a writer that did not check
+   * for NaNs may be affected by one.
    */
   private def bounds(metrics: Metrics): (Option[Literal], Option[Literal]) = column.fieldType match {
-    // Writers did not agree on the order of UUIDs; bounds of the others are no values of them.
+    // Writers did not agree on the order of UUIDs; bounds of the other types are not values of the type.
     case UuidType | UnknownType | VariantType | _: GeometryType | _: GeographyType => (None, None)
     case t @ (FloatType | DoubleType) =>
       val nans = metrics.nanValueCount(column.id)
@@ -81,8 +81,8 @@ final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetad
     bound.flatMap(SingleValue.decodeValid(t, _)).filterNot(ColumnBounds.isNan)
 
   /**
-   * Bounds of strings and binaries may be cut, at a length that nobody notes down; those that writers keep of
-   * timestamps in ORC files may be rounded to milliseconds.
+   * Whether bounds are values: bounds of strings and binaries may be truncated to an unknown length, and timestamp
+   * bounds from ORC files may be rounded to milliseconds.
    */
   private def areValues(t: PrimitiveType, format: FileFormat): Boolean = t match {
     case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimeType => true

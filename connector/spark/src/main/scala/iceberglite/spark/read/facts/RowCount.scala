@@ -3,12 +3,12 @@ package iceberglite.spark.read.facts
 import iceberglite.scan.FileScanTask
 
 /**
- * How many rows of a file no delete takes away, as far as metadata tells. Vectors count what they hold; other deletes
- * do not say how many rows of which file they mean.
+ * The number of rows of a file that are not deleted, as far as metadata determines it. Deletion vectors have a
+ * cardinality; other delete files do not tell how many rows of a file they delete.
  *
- * @param total all rows of the file, deleted ones too; negative where its entry does not count them
- * @param inVectors how many of them deletion vectors hold
- * @param isExact whether nothing else takes rows away
+ * @param total all rows of the file, including deleted ones; negative if its entry has no count
+ * @param inVectors the number of rows in deletion vectors
+ * @param isExact whether no other deletes apply
  */
 final private[read] case class RowCount(total: Long, inVectors: Long, isExact: Boolean) {
   def isWhole: Boolean = isExact && inVectors == 0
@@ -17,7 +17,7 @@ final private[read] case class RowCount(total: Long, inVectors: Long, isExact: B
 
   def atLeast: Long = atLeastOf(total)
 
-  /** Of some of the rows, of which nobody knows whether they are among the deleted ones. */
+  /** Returns a lower limit of how many of some rows remain, if it is unknown whether they are deleted. */
   def atLeastOf(some: Long): Long = if (isExact) math.max(0L, some - inVectors) else 0L
 }
 

@@ -7,7 +7,7 @@ import iceberglite.spec.Type.StructType
 import iceberglite.spec.{ColumnPath, NestedField, NestedType, PrimitiveType, Schema}
 
 /**
- * A column of a table, or a field in its structs, that metadata may speak of.
+ * A column of a table, or a field in its structs, for which metadata may exist.
  *
  * @param path from a column of the table to the field
  */
@@ -25,7 +25,7 @@ final private[read] case class ScanColumn(path: Vector[NestedField], fieldType: 
 
 private[read] object ScanColumn {
 
-  /** Absent for other expressions, metadata columns, and what lies in lists and maps. */
+  /** Returns the column; absent for other expressions, metadata columns, and fields in lists and maps. */
   def of(e: Expression, schema: Schema, caseSensitive: Boolean): Option[ScanColumn] = e match {
     case reference: NamedReference =>
       named(reference, schema, caseSensitive = true).orElse(named(reference, schema, caseSensitive)).flatMap(column)

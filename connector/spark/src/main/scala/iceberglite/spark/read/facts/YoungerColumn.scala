@@ -6,16 +6,16 @@ import iceberglite.scan.FileScanTask
 import iceberglite.spec.{FormatVersion, Schema, TableMetadata, TableProperty}
 
 /**
- * Whether a column was added after the data of a file, so that the file cannot have it. The file's entry does not say
- * with which schema it was written; its data is as old as the snapshot of its data sequence number, which does.
+ * Determines whether a column was added after the data of a file, so that the file cannot contain it. The file's entry
+ * does not have the schema with which it was written, but the snapshot of its data sequence number does.
  */
 final private[facts] class YoungerColumn(id: Int, metadata: TableMetadata) {
 
-  /** A name mapping may find columns of any age in a file without ids. */
+  /** Not decidable otherwise: a name mapping may find columns of any age in a file without ids. */
   private val isKnown = metadata.formatVersion != FormatVersion.V1 &&
     TableProperty.of(TableProperty.NameMappingDefault, metadata.properties).isEmpty
 
-  /** Schemas are numbered in the order in which they were added. */
+  /** Schema ids increase in the order in which schemas were added. */
   private lazy val firstSchemaId: Option[Int] =
     Try(metadata.schemas.filter(_.byId.contains(id)).map(_.schemaId).min).toOption
 
@@ -27,7 +27,7 @@ final private[facts] class YoungerColumn(id: Int, metadata: TableMetadata) {
   private def isOlder(schema: Schema): Boolean =
     firstSchemaId.exists(schema.schemaId < _) && schema.byId.keysIterator.forall(_ < id)
 
-  /** Version 1 gave no numbers: all of its data has 0. */
+  /** Version 1 has no sequence numbers: all of its data has 0. */
   def thanDataOf(task: FileScanTask): Boolean =
     isKnown && task.dataSequenceNumber > 0 && olderSequenceNumbers.contains(task.dataSequenceNumber)
 }

@@ -4,7 +4,7 @@ import java.util.IdentityHashMap
 
 import iceberglite.scan.{DeleteFile, FileScanTask, ScanPlan}
 
-/** A plan of fewer files than one that was made. */
+/** A plan with a subset of the files of another plan. */
 private[read] object FewerFiles {
   def of(plan: ScanPlan, tasks: Vector[FileScanTask]): ScanPlan = {
     val report = plan.report

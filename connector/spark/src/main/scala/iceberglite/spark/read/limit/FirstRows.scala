@@ -7,17 +7,17 @@ import iceberglite.spec.expr.Expression.{GreaterThanOrEqual, IsNull, LessThanOrE
 import iceberglite.spec.expr.{Expression, Term}
 
 /**
- * Leaves out the files that by their bounds hold none of the first rows in an order.
+ * Skips files whose bounds show that they contain none of the first rows in an order.
  *
- * There are enough rows up to the bound that so many rows for certain do not lie beyond. A file whose values all lie
- * beyond that bound is not needed; one whose values may be equal to it is, for ties go by other columns. What is wanted
- * of the other files is part of their residual, so that parts of them are skipped too.
+ * It finds a bound before which there are certainly enough rows. A file whose values are all beyond that bound is not
+ * needed; a file with values that may be equal to it is, because other columns decide between equal rows. The condition
+ * for the requested rows becomes part of the residual of the other files, so that parts of them are skipped too.
  *
- * @param rows how many rows are wanted; all rows of the files are candidates
+ * @param rows the number of requested rows; all rows of the files are candidates
  */
 final private[limit] class FirstRows(order: RowOrder, rows: Long) {
 
-  /** From the view of an ascending order: what comes last and first in a file. */
+  /** Orders values as in an ascending order: the last and first values of a file. */
   private val before: Ordering[Literal] = if (order.isAscending) Literal.ordering else Literal.ordering.reverse
 
   private def nearest(facts: ColumnFacts): Option[Literal] = if (order.isAscending) facts.lower else facts.upper
@@ -37,7 +37,7 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
     }
   }
 
-  /** The bound up to which there are rows enough; absent where there may be fewer in all. */
+  /** Returns the bound before which there are enough rows; absent if there may be fewer rows in total. */
   private def endAmongValues(facts: Vector[ColumnFacts], nulls: Long): Option[End] = {
     var sure = if (order.nullsFirst) nulls else 0L
     facts.flatMap(f => farthest(f).map(_ -> f.valuesAtLeast)).sortBy(_._1)(before).iterator
@@ -48,13 +48,13 @@ final private[limit] class FirstRows(order: RowOrder, rows: Long) {
       .map { case (bound, _) => new UpTo(bound) }
   }
 
-  /** Where the wanted rows end. */
+  /** The end of the requested rows. */
   sealed private trait End {
 
-    /** What the wanted rows satisfy. */
+    /** The condition that requested rows satisfy. */
     def condition: Expression
 
-    /** Whether a file may hold one of them. */
+    /** Whether a file may contain such a row. */
     def mayHold(facts: ColumnFacts): Boolean
   }
 

@@ -3,24 +3,24 @@ package iceberglite.spark.read.limit
 import iceberglite.scan.{FileScanTask, ScanPlan}
 import iceberglite.spark.read.facts.RowCount
 
-/** How many of the rows that match a scan's filter are wanted. */
+/** A limit on the rows that match a scan's filter. */
 sealed private[read] trait RowLimit extends Product with Serializable {
 
   /**
-   * The files to read.
+   * Returns the files to read.
    *
-   * @param whole the plan of all files, where it is there already
-   * @param make plans all files, or no more than hold so many rows for certain
+   * @param whole the plan of all files, if it exists already
+   * @param make plans all files, or only enough for a certain number of rows
    */
   def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan
 
-  /** For EXPLAIN; absent where there is no limit. */
+  /** The description for EXPLAIN; absent without a limit. */
   def description: Option[String]
 }
 
 private[read] object RowLimit {
 
-  /** All of them. */
+  /** No limit. */
   case object None extends RowLimit {
     override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan =
       whole.getOrElse(make(Option.empty))
@@ -28,14 +28,14 @@ private[read] object RowLimit {
     override def description: Option[String] = Option.empty
   }
 
-  /** Any so many of them. */
+  /** Any rows up to a number. */
   final case class AnyOf(rows: Int) extends RowLimit {
     override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan =
       whole.fold(make(Some(rows.toLong)))(all => FewerFiles.of(all, first(all.tasks)))
 
     override def description: Option[String] = Some(s"limit=$rows")
 
-    /** All rows of these files match: Spark tests none of them. */
+    /** Returns enough files. All rows of these files match: Spark applies no filter to them. */
     private def first(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
       var sure = 0L
       tasks.takeWhile { task =>
@@ -46,7 +46,7 @@ private[read] object RowLimit {
     }
   }
 
-  /** So many of them that come first in an order. */
+  /** The first rows in an order, up to a number. */
   final case class FirstOf(rows: Int, order: RowOrder) extends RowLimit {
     override def plan(whole: Option[ScanPlan], make: Option[Long] => ScanPlan): ScanPlan = {
       val all = whole.getOrElse(make(Option.empty))

@@ -6,8 +6,8 @@ import iceberglite.spark.read.facts.{ColumnFactsOf, ScanColumn}
 import iceberglite.spec.{Schema, TableMetadata}
 
 /**
- * The order in which somebody takes the first rows, as far as its first column goes. Rows that are equal in this column
- * may have others to tell them apart.
+ * The first column of the order in which rows are requested. Other columns may decide between rows that are equal in
+ * this column.
  */
 final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean, nullsFirst: Boolean)(
     metadata: TableMetadata
@@ -23,7 +23,7 @@ final private[read] case class RowOrder(column: ScanColumn, isAscending: Boolean
 
 private[read] object RowOrder {
 
-  /** Absent for an order by something else than a column of the table. */
+  /** Returns the order; absent for an order by something else than a column of the table. */
   def of(
       orders: Array[SortOrder],
       schema: Schema,

@@ -11,7 +11,7 @@ import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.IcebergError.UnreadableFile
 
-/** The batches of one part of an ORC file, from the library's vectors, of which no value is copied. */
+/** The batches of one part of an ORC file, over the library's vectors, without copying values. */
 final private[read] class OrcBatches(
     reader: OrcBatchReader[ColumnVector],
     positions: PositionsVector,
@@ -37,9 +37,11 @@ final private[read] class OrcBatches(
 private[read] object OrcBatches {
 
   /**
-   * @param columns what is to be read, those of the deletes among them
-   * @param capacity the most rows of a batch
-   * @throws UnreadableFile for whatever is wrong with the file
+   * Opens the file.
+   *
+   * @param columns the columns to read, including those for deletes
+   * @param capacity maximum number of rows in a batch
+   * @throws UnreadableFile for any error in the file
    */
   def open(
       task: FileTask,

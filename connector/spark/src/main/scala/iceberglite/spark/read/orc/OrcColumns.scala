@@ -11,14 +11,14 @@ import iceberglite.spec.{NestedField, Type}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 
 /**
- * Makes Spark's columns of the library's vectors, once a file.
+ * Creates Spark's columns over the library's vectors, once for each file.
  *
- * @param positions the rows' places in the file
- * @param damaged the error for a column with a value that cannot be: its name, and what is wrong
+ * @param positions the positions of rows in the file
+ * @param damaged the error for a column with an invalid value: its name, and the reason
  */
 final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, String) => Throwable) {
 
-  /** @param wanted the fields that the struct was matched to */
+  /** Returns the columns. @param wanted the fields to which the struct was matched */
   def of(
       struct: OrcColumn.Struct[ColumnVector],
       wanted: Vector[NestedField],
@@ -73,7 +73,7 @@ final private[orc] class OrcColumns(positions: ColumnVector, damaged: (String, S
     }
   }
 
-  /** The largest number of so many digits, as far as longs go. */
+  /** Returns the largest number with this number of digits that fits a long. */
   private def largest(digits: Int): Long =
     if (digits > OrcColumns.DigitsOfLong) Long.MaxValue else BigInt(10).pow(digits).toLong - 1
 }

@@ -10,20 +10,23 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.data.VariantJson
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** The library has nulls in the fields where the struct is null, and never repeats a struct that is there. */
+/**
+ * A struct. The library has nulls in the fields if the struct is null, and never marks a struct that is not null as
+ * repeating.
+ */
 final private[orc] class OrcStructs(inner: StructColumnVector, children: Array[ColumnVector], dataType: DataType)
     extends OrcVector(inner, dataType) {
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 }
 
-/** The places of lists and maps in the vectors of their parts. */
+/** The offsets of lists and maps in the vectors of their parts. */
 abstract private[orc] class OrcSequences(
     inner: MultiValuedColumnVector,
     dataType: DataType,
     damaged: String => Throwable
 ) extends OrcVector(inner, dataType) {
 
-  /** The index of the first part, after a look at whether all of them are there. */
+  /** Returns the index of the first part, after checking that all of them exist. */
   final protected def startOf(place: Int, parts: HiveVector): Int = {
     val (start, length) = (inner.offsets(place), inner.lengths(place))
     if (start < 0 || length < 0 || start > parts.isNull.length - length) {
@@ -66,7 +69,7 @@ final private[orc] class OrcMaps(
   override def getChild(ordinal: Int): ColumnVector = if (ordinal == 0) keys else values
 }
 
-/** Variants as JSON text; one that lacks a part is null. */
+/** Variants as JSON text; a variant that lacks a part is null. */
 final private[orc] class OrcVariants(
     inner: StructColumnVector,
     metadata: ColumnVector,

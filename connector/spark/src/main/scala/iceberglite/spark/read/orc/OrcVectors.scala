@@ -10,21 +10,23 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.data.orc.OrcTimestamp
 import iceberglite.spark.read.vector.TypedVector
 
-/** A vector of the ORC library as Spark sees it. The library fills it anew for each batch. */
+/** A vector of the ORC library for Spark. The library reuses it for each batch. */
 abstract private[orc] class OrcVector(inner: HiveVector, dataType: DataType) extends TypedVector(dataType) {
   final protected def place(row: Int): Int = if (inner.isRepeating) 0 else row
 
   override def hasNull: Boolean = !inner.noNulls
   override def isNullAt(rowId: Int): Boolean = !inner.noNulls && inner.isNull(place(rowId))
 
-  /** Of all that there is room for: how many rows a vector within a list has the library does not say. */
+  /**
+   * Counts nulls in the whole capacity, because the library does not tell the number of rows of a vector within a list.
+   */
   override def numNulls: Int =
     if (inner.noNulls) 0
     else if (inner.isRepeating) if (inner.isNull(0)) inner.isNull.length else 0
     else inner.isNull.count(identity)
 }
 
-/** Booleans, whole numbers, dates and times of a day. */
+/** Booleans, integers, dates and times of day. */
 final private[orc] class OrcWholes(inner: LongColumnVector, dataType: DataType) extends OrcVector(inner, dataType) {
   override def getBoolean(rowId: Int): Boolean = inner.vector(place(rowId)) != 0
   override def getInt(rowId: Int): Int = inner.vector(place(rowId)).toInt
@@ -37,7 +39,7 @@ final private[orc] class OrcFloatings(inner: DoubleColumnVector, dataType: DataT
   override def getDouble(rowId: Int): Double = inner.vector(place(rowId))
 }
 
-/** Numbers that may be too large for their unit. @param damaged the error for a value that cannot be */
+/** Numbers that may exceed the range of their unit. @param damaged the error for an invalid value */
 abstract private[orc] class OrcTimes(inner: HiveVector, dataType: DataType, damaged: String => Throwable)
     extends OrcVector(inner, dataType) {
   protected def exactly(place: Int): Long
@@ -95,7 +97,7 @@ final private[orc] class OrcDecimals(
     if (isNullAt(rowId)) null
     else {
       val value = inner.vector(place(rowId)).getHiveDecimal.bigDecimalValue
-      // The library drops zeros at the end, and so the scale is at most the column's.
+      // The library removes trailing zeros, so that the scale is at most the column's.
       if (value.scale > scale || value.precision - value.scale > precision - scale) {
         throw damaged(s"The value $value is no ${dataType.simpleString}")
       }
@@ -121,7 +123,7 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damage
       Arrays.copyOfRange(inner.vector(at), inner.start(at), inner.start(at) + inner.length(at))
     }
 
-  /** Spark reads beyond an array without a word. */
+  /** Checks an index: Spark reads beyond an array without an error. */
   private def checked(at: Int): Int = {
     val (bytes, start, length) = (inner.vector(at), inner.start(at), inner.length(at))
     if (start < 0 || length < 0 || start > bytes.length - length) {
@@ -131,7 +133,7 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damage
   }
 }
 
-/** Binaries of one length, which the library does not check (spec: "Appendix A: ORC"). */
+/** Binaries of a fixed length, which the library does not check (spec: "Appendix A: ORC"). */
 private[orc] class OrcFixed(inner: BytesColumnVector, length: Int, dataType: DataType, damaged: String => Throwable)
     extends OrcBytes(inner, dataType, damaged) {
   override def getBinary(rowId: Int): Array[Byte] = {
@@ -143,7 +145,7 @@ private[orc] class OrcFixed(inner: BytesColumnVector, length: Int, dataType: Dat
   }
 }
 
-/** The 16 bytes of UUIDs, as the text that is usual. */
+/** The 16 bytes of UUIDs, as text in the usual form. */
 final private[orc] class OrcUuids(inner: BytesColumnVector, damaged: String => Throwable)
     extends OrcFixed(inner, OrcUuids.Size, StringType, damaged) {
   override def getUTF8String(rowId: Int): UTF8String =

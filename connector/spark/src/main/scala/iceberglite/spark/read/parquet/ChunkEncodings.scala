@@ -12,17 +12,20 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import iceberglite.data.parquet.SplitBytes
 
 /**
- * What the encodings of the columns that are read of a file ask for.
+ * The requirements of the encodings of the columns to read in a file.
  *
- * @param byRows whether Spark's vectorised reader cannot decode some of them
- * @param wholePages whether it can, but for passing over values inside of a page
+ * @param byRows whether Spark's vectorized reader cannot decode some of them
+ * @param wholePages whether it can, except for skipping values within a page
  */
 final private[parquet] case class ChunkEncodings(byRows: Boolean, wholePages: Boolean)
 
 private[parquet] object ChunkEncodings {
   private val Dictionaries: Set[Encoding] = Encoding.values.filter(_.usesDictionary).toSet
 
-  /** @param unreadable the error for a column that no reader here can decode: its name, and the encoding */
+  /**
+   * Returns the requirements. @param unreadable the error for a column that no reader here can decode: its name, and
+   * the encoding
+   */
   def of(
       footer: ParquetMetadata,
       requested: MessageType,
@@ -46,7 +49,10 @@ private[parquet] object ChunkEncodings {
     ChunkEncodings(found.exists(_.byRows), found.exists(_.wholePages))
   }
 
-  /** Old writers count no pages, and name the encodings of values and levels in one list. */
+  /**
+   * Returns the encodings of values. Old writers have no page statistics, and list the encodings of values and levels
+   * together.
+   */
   private def ofValues(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Set[Encoding] =
     Option(chunk.getEncodingStats) match {
       case Some(pages) => pages.getDataEncodings.asScala.toSet
@@ -55,17 +61,19 @@ private[parquet] object ChunkEncodings {
         if (column.getPrimitiveType.getPrimitiveTypeName == BOOLEAN) all else all - RLE
     }
 
-  /** No values are encoded so, only levels: those that are always zero, and others by very old writers. */
+  /**
+   * Whether an encoding is used only for levels: by levels that are always zero, and by very old writers for others.
+   */
   private def isPackedLevel(e: Encoding): Boolean = e.name == "BIT_PACKED"
 
-  /** Writers name the encoding also where there are no levels to write. */
+  /** Whether levels are packed; writers list the encoding even if there are no levels. */
   private def hasPackedLevels(chunk: ColumnChunkMetaData, column: ColumnDescriptor): Boolean = {
     val encodings = chunk.getEncodings.asScala
     encodings.exists(isPackedLevel) && column.getMaxDefinitionLevel > 0 &&
     (column.getMaxRepetitionLevel > 0 || !encodings.exists(_ == RLE))
   }
 
-  /** What Spark's vectorised reader has decoders for. */
+  /** Whether Spark's vectorized reader has a decoder. */
   private def byVectors(physical: PrimitiveTypeName, e: Encoding): Boolean = e == PLAIN || (physical match {
     case BOOLEAN => e == RLE
     case INT32 | INT64 => e == DELTA_BINARY_PACKED || Dictionaries(e)
@@ -74,7 +82,7 @@ private[parquet] object ChunkEncodings {
     case FIXED_LEN_BYTE_ARRAY => e == DELTA_BYTE_ARRAY || Dictionaries(e)
   })
 
-  /** What Parquet's own reader of records knows besides. */
+  /** Whether Parquet's own record reader has a decoder that Spark lacks. */
   private def byRecords(physical: PrimitiveTypeName, e: Encoding): Boolean =
     e == BYTE_STREAM_SPLIT && SplitBytes.holds(physical)
 }

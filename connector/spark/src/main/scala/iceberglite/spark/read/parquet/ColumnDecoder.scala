@@ -3,17 +3,17 @@ package iceberglite.spark.read.parquet
 import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
-/** Decodes the columns that are read of a part of a file. No batch has rows of two row groups. */
+/** Decodes the requested columns of a part of a file. No batch has rows of two row groups. */
 private[parquet] trait ColumnDecoder extends AutoCloseable {
 
-  /** The columns of [[FileProjection.readSchema]]; the same vectors are filled again and again. */
+  /** The columns of [[FileProjection.readSchema]], in reused vectors. */
   def columns: ColumnarBatch
 
-  /** Goes on to the next rows. */
+  /** Advances to the next rows. */
   def next(): Boolean
 }
 
-/** By Spark's vectorised reader. */
+/** Decodes with Spark's vectorized reader. */
 final private[parquet] class VectorDecoder(reader: VectorizedParquetRecordReader) extends ColumnDecoder {
   override val columns: ColumnarBatch = reader.resultBatch()
   override def next(): Boolean = reader.nextBatch()

@@ -11,10 +11,9 @@ import iceberglite.spec.Type.{ListType, MapType, StructType, VariantType}
 import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Type}
 
 /**
- * One node of a file's schema that is read: the part of it to request, how Spark is to read that, and what becomes of
- * it.
+ * A node of a file's schema that is read: the part to request, the type in which Spark reads it, and its conversion.
  *
- * @param columns the primitives below it that a filter may ask for, by field id
+ * @param columns the primitives below it that a filter may use, by field id
  */
 final private[parquet] case class Match(
     requested: ParquetType,
@@ -23,16 +22,16 @@ final private[parquet] case class Match(
     columns: Map[Int, FileColumn] = Map.empty
 )
 
-/** The children that are read of a struct or of the file, and where the fields of the wanted struct come from. */
+/** The children to read of a struct or of the file, and the sources of the fields of the requested struct. */
 final private[parquet] case class StructMatch(children: Vector[Match], sources: Vector[Source])
 
 /**
  * Matches the columns of a table to those of one file by field id, at every level.
  *
- * @param absent what stands for a field that the file does not have
- * @param mismatch the error for a column whose type in the file the table cannot have: its name, the type in the file,
- *   the wanted type
- * @param damaged the error for a column with a value that cannot be: its name, and what is wrong
+ * @param absent the replacement of a field that the file does not have
+ * @param mismatch the error for a column whose type in the file does not match the table: its name, the type in the
+ *   file, the requested type
+ * @param damaged the error for a column with an invalid value: its name, and the reason
  */
 final private[parquet] class ColumnMatch(
     absent: (NestedField, Vector[String]) => Source,
@@ -40,7 +39,7 @@ final private[parquet] class ColumnMatch(
     damaged: (String, String) => Throwable
 ) {
 
-  /** The wanted fields of a struct, of which only these are read. */
+  /** Returns the requested fields of a struct; only these are read. */
   def struct(group: GroupType, wanted: Vector[NestedField], path: NodePath): StructMatch = {
     val byId = childrenOf(group).reverse.flatMap(c => idOf(c).map(_ -> c)).toMap
     val start = StructMatch(Vector.empty, Vector.empty)
@@ -54,7 +53,7 @@ final private[parquet] class ColumnMatch(
     }
   }
 
-  /** @param id of the field, where a filter may ask for it */
+  /** Matches a node. @param id the id of the field, if a filter may use it */
   private def node(file: ParquetType, wanted: Type, path: NodePath, id: Option[Int]): Match = {
     def mismatched = mismatch(path.names.mkString("."), file, wanted)
     (file, wanted) match {
@@ -78,7 +77,7 @@ final private[parquet] class ColumnMatch(
 
   private def structNode(group: GroupType, wanted: StructType, path: NodePath): Match = {
     val matched = struct(group, wanted.fields, path)
-    // Without any child of its own in the request, the struct would be null in every row.
+    // Without a requested child, the struct would be null in every row.
     val children = if (matched.children.isEmpty) Vector(Unwanted.anchor(group)) else matched.children
     val read = Unwanted.structOf(children)
     Match(
@@ -89,7 +88,7 @@ final private[parquet] class ColumnMatch(
     )
   }
 
-  /** Whether the children that are read are the wanted ones in their order. */
+  /** Whether the children to read are the requested ones in order. */
   private def areInPlace(sources: Vector[Source], read: Int): Boolean =
     sources.size == read && sources.zipWithIndex.forall {
       case (Source.FromFile(ordinal, AsIs), i) => ordinal == i
@@ -111,7 +110,10 @@ final private[parquet] class ColumnMatch(
     Match(withChildren(group, Vector(repeated)), read, reading)
   }
 
-  /** With fewer fields, the repeated group would no longer be told from a list of three levels. */
+  /**
+   * Reads the whole struct of a list: with fewer fields, the repeated group could no longer be distinguished from a
+   * three-level list.
+   */
   private def wholeStruct(group: GroupType, wanted: StructType, path: NodePath): Match = {
     val matched = struct(group, wanted.fields, path)
     val names = matched.children.map(_.requested.getName)
@@ -139,12 +141,12 @@ final private[parquet] class ColumnMatch(
 }
 
 /**
- * Where a node stands.
+ * The position of a node.
  *
  * @param names in the table
- * @param inFile in the file, for what stands outside lists and maps
+ * @param inFile in the file, for nodes outside lists and maps
  * @param repeated whether a row may have many of it
- * @param isElement whether it is the element of a list or a part of a map: in old lists a repeated field itself
+ * @param isElement whether it is the element of a list or a part of a map: in old lists, a repeated field itself
  */
 final private[parquet] case class NodePath(
     names: Vector[String],
@@ -154,7 +156,7 @@ final private[parquet] case class NodePath(
 ) {
   def /(name: String, fileName: String): NodePath = copy(names :+ name, inFile :+ fileName, isElement = false)
 
-  /** Of a list or map. */
+  /** Returns the path of a part of a list or map. */
   def part(name: String): NodePath = copy(names :+ name, repeated = true, isElement = true)
 }
 
@@ -162,10 +164,10 @@ private[parquet] object NodePath {
   val Root: NodePath = NodePath(Vector.empty, Vector.empty, repeated = false, isElement = false)
 }
 
-/** Parts of a file that are read although nobody wants their values. */
+/** Parts of a file that are read although their values are not requested. */
 private[parquet] object Unwanted {
 
-  /** The part of a struct that is cheapest to read, for telling whether the struct is null. */
+  /** Returns the part of a struct that is cheapest to read, to determine whether the struct is null. */
   def anchor(group: GroupType): Match = {
     val children = childrenOf(group).filterNot(_.isRepetition(REPEATED))
     def structs = children.collect { case g: GroupType if shapeOf(g).contains(Struct) => g }
@@ -177,7 +179,7 @@ private[parquet] object Unwanted {
       .getOrElse(whole(group.getType(0)))
   }
 
-  /** All of a node, by its physical types. */
+  /** Returns a whole node, by its physical types. */
   def whole(file: ParquetType): Match = Match(file, typeOf(file), AsIs)
 
   def structOf(children: Vector[Match]): SparkStruct =
@@ -196,7 +198,7 @@ private[parquet] object Unwanted {
     if (file.isRepetition(REPEATED)) ArrayType(once) else once
   }
 
-  /** A repeated element is the element, and not a list of its own. */
+  /** Returns the type of a part: a repeated element is the element, and not a list of its own. */
   private def typeOfPart(file: ParquetType): DataType = typeOf(file) match {
     case ArrayType(element, _) if file.isRepetition(REPEATED) => element
     case other => other

@@ -12,11 +12,11 @@ import iceberglite.spec.Type.StructType
 import iceberglite.spec.{MetadataColumns, NameMapping, NestedField, TableProperty, Type}
 
 /**
- * Works out what to read of a data file for the wanted columns of a scan (spec: "Column Projection").
+ * Determines what to read of a data file for the columns of a scan (spec: "Column Projection").
  *
  * @param wanted columns of the table and metadata columns, in the order of the result
- * @param mapping the table's field ids for files that hold none
- * @param values what the table knows of its files
+ * @param mapping the table's field ids for files without field ids
+ * @param values the values that the table's metadata has for its files
  * @param tableName for messages
  */
 final private[read] class FileProjections(
@@ -26,7 +26,10 @@ final private[read] class FileProjections(
     tableName: String
 ) {
 
-  /** @throws UnreadableFile where a column of the file is not what the table says, or a required one is not there */
+  /**
+   * Returns the projection. @throws UnreadableFile a column of the file has the wrong type, or a required column is
+   * missing
+   */
   def of(file: MessageType, task: FileTask): FileProjection = {
     val matching = new ColumnMatch(absent(task), mismatch(task), damaged(task))
     val (metadata, stored) = wanted.partition(f => values.isMetadata(f.id))
@@ -83,7 +86,7 @@ final private[read] class FileProjections(
     s"A value of its column $name is not a variant: $reason. Remove the column from the query, or restore the file"
   )
 
-  /** @param column as the file calls it */
+  /** Returns the error for an encoding. @param column the name in the file */
   def undecodable(task: FileTask)(column: String, encoding: Encoding): Throwable = unreadable(
     task,
     s"Its column $column has values in the encoding $encoding, which is not supported. Rewrite the file with " +

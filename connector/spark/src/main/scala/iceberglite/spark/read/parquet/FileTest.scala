@@ -15,7 +15,7 @@ import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 import iceberglite.spec.{Literal, Type}
 
-/** Tests of one column of a file. Each is absent where the file's statistics cannot tell it. */
+/** Tests of one column of a file. A test is absent if the file's statistics cannot decide it. */
 private[parquet] trait FileTest {
   def isNull: FilterPredicate
   def notNull: FilterPredicate
@@ -29,10 +29,10 @@ private[parquet] trait FileTest {
 
 private[parquet] object FileTest {
 
-  /** From here on, testing the values of a list one by one costs more than it skips. */
+  /** The length from which testing a list of values one by one costs more than it saves. */
   val LongList = 20
 
-  /** @param mayHoldNan NaN is greater than all else in Spark, and no statistics tell of it */
+  /** Returns the tests. @param mayHoldNan NaN is the greatest value in Spark, and statistics do not cover it */
   def of(column: FileColumn, wanted: Type, mayHoldNan: Boolean): Option[FileTest] = {
     val path = column.path.toArray
     val file = column.parquetType
@@ -51,7 +51,10 @@ private[parquet] object FileTest {
     }
   }
 
-  /** A date that has become a timestamp is not compared: its literals are of the new type. */
+  /**
+   * Converts a literal. A date that was promoted to a timestamp is not compared, because its literals have the new
+   * type.
+   */
   private def asInt(wanted: Type)(value: Literal): Option[Integer] = (value, wanted) match {
     case (IntLiteral(v), _) => Some(v)
     case (LongLiteral(v), _) if v.isValidInt => Some(v.toInt)
@@ -111,7 +114,10 @@ private[parquet] object FileTest {
   }
 }
 
-/** @param convert a value of the table's type as one of the file's; absent where it has none */
+/**
+ * Tests of ordered values. @param convert converts a value of the table's type to the file's type; absent if there is
+ * none
+ */
 private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
     convert: Literal => Option[T]
@@ -132,13 +138,13 @@ private class OrderedTest[T <: AnyRef with Comparable[T], C <: Column[T] with Su
 
   override def startsWith(prefix: String): Option[FilterPredicate] = None
 
-  /** Parquet looks up a list in dictionaries, but takes it for a range where it has bounds only. */
+  /** Tests a list. Parquet looks up a list in dictionaries, but uses its range if there are only bounds. */
   protected def among(values: Vector[T]): FilterPredicate =
     if (values.size > FileTest.LongList) FilterApi.in[T, C](column, new java.util.HashSet[T](values.asJava))
     else values.map(v => FilterApi.eq[T, C](column, v): FilterPredicate).reduce(FilterApi.or(_, _))
 }
 
-/** Both zeros are one number to Spark and two to Parquet. */
+/** Both zeros are equal in Spark but not in Parquet. */
 final private class FloatingTest[T <: Number with Comparable[T], C <: Column[T] with SupportsLtGt](
     column: C,
     convert: Literal => Option[T],
@@ -180,14 +186,14 @@ final private class BooleanTest(path: Array[String]) extends FileTest {
   }
 }
 
-/** Text and bytes, which Parquet compares unsigned, and decimals, which it compares by their value. */
+/** Tests strings and binaries, which Parquet compares unsigned, and decimals, which it compares by value. */
 final private class BytesTest(path: Array[String], convert: Literal => Option[Binary])
     extends OrderedTest(SparkFilterApi.binaryColumn(path), convert) {
 
   override def startsWith(prefix: String): Option[FilterPredicate] = {
     val column = SparkFilterApi.binaryColumn(path)
     val first = prefix.getBytes(UTF_8)
-    // No byte of UTF-8 is 0xFF, so the next byte is one too.
+    // No byte of UTF-8 is 0xFF, so the next byte is valid.
     first.lastOption.map { last =>
       val after = first.init :+ (last + 1).toByte
       FilterApi.and(

@@ -13,9 +13,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 
 /**
- * Tells Spark's vectorised Parquet reader which columns of a file to read. Spark's own [[ParquetReadSupport]] matches
- * by name; this one gives out what was matched by field id. Parquet makes an instance by its class name, so the
- * projection travels in the [[ReadJob]].
+ * Tells Spark's vectorized Parquet reader which columns of a file to read. Spark's own [[ParquetReadSupport]] matches
+ * by name; this class passes on the columns that were matched by field id. Parquet instantiates it by its class name,
+ * so the projection is passed in the [[ReadJob]].
  */
 final class IcebergReadSupport extends ReadSupport[InternalRow] {
   override def init(context: InitContext): ReadContext = context.getConfiguration match {
@@ -23,7 +23,7 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
     case other => throw new IllegalStateException(s"$other says nothing of the columns to read")
   }
 
-  /** Spark's vectorised reader makes no records. */
+  /** Spark's vectorized reader creates no records. */
   override def prepareForRead(
       configuration: Configuration,
       keyValueMetadata: JavaMap[String, String],
@@ -33,10 +33,13 @@ final class IcebergReadSupport extends ReadSupport[InternalRow] {
     throw new UnsupportedOperationException("Rows are made of batches, not by Parquet's record reader")
 }
 
-/** The configuration of one file's reading. A [[JobConf]], because Hadoop would copy any other into one. */
+/**
+ * The configuration for reading one file. It is a [[JobConf]], because Hadoop would copy any other configuration into
+ * one.
+ */
 final private[read] class ReadJob(base: Configuration, val projection: FileProjection) extends JobConf(base) {
   set(ParquetInputFormat.READ_SUPPORT_CLASS, classOf[IcebergReadSupport].getName)
   set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, projection.readSchema.json)
-  // Ours may not be the class loader that loads Hadoop.
+  // The class loader of the connector may not be the one that loads Hadoop.
   setClassLoader(classOf[IcebergReadSupport].getClassLoader)
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{DataType, DecimalType, LongType, TimestampType}
 
-/** Takes the values of a column of a file and puts them behind those of a vector, as Spark's vectorised reader has them. */
+/** Appends the values of a column of a file to a vector, like Spark's vectorized reader. */
 private[parquet] object LeafConverter {
 
   def of(file: ParquetPrimitive, vector: WritableColumnVector): PrimitiveConverter =
@@ -32,7 +32,7 @@ private[parquet] object LeafConverter {
   /** Whether the vector of a decimal has ints. */
   private def isInt(t: DataType): Boolean = DecimalType.is32BitDecimalType(t)
 
-  /** Whether the vector of a decimal has longs, or what an unsigned int is read as. */
+  /** Whether the vector has longs: for a decimal, or for an unsigned int. */
   private def isLong(t: DataType): Boolean = !isInt(t) && DecimalType.is64BitDecimalType(t) || t == LongType
 
   private def longs(vector: WritableColumnVector, t: DataType): PrimitiveConverter =
@@ -44,7 +44,7 @@ private[parquet] object LeafConverter {
 
   private def unscaled(value: Binary): BigInteger = new BigInteger(value.getBytesUnsafe)
 
-  /** The nanoseconds of a day and its Julian number. */
+  /** Converts the nanoseconds of a day and its Julian day number. */
   private def micros(value: Binary): Long = {
     val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
     val at = bytes.position()

@@ -22,8 +22,8 @@ import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 /**
  * The batches of one part of a Parquet file.
  *
- * @param places of the rows, where they are needed and not the last column that is read
- * @param byRows whether Spark's vectorised reader cannot decode the file
+ * @param places the positions of the rows, if they are needed and are not the last column that is read
+ * @param byRows whether Spark's vectorized reader cannot decode the file
  */
 final private[read] class ParquetBatches(
     decoder: ColumnDecoder,
@@ -57,7 +57,9 @@ final private[read] class ParquetBatches(
 
 private[read] object ParquetBatches {
 
-  /** Dates and times are those of the spec's calendar, whatever the session says and the file leaves out. */
+  /**
+   * Dates and times use the specification's calendar, regardless of the session and of missing metadata in the file.
+   */
   private val Calendar = "CORRECTED"
   private val NoZone = "UTC"
 
@@ -86,7 +88,7 @@ private[read] object ParquetBatches {
     Read(task, footer, projection, filter, encodings, base)
   }
 
-  /** What is read of a file. @param footer of the row groups to read */
+  /** The inputs of a read. @param footer with the row groups to read */
   final private[parquet] case class Read(
       task: FileTask,
       footer: ParquetMetadata,
@@ -107,7 +109,7 @@ private[read] object ParquetBatches {
 
   private[parquet] def byVectors(read: Read, settings: BatchSettings, deletes: Option[FileDeletes]): ParquetBatches = {
     import read.{footer, projection, task}
-    // Where nothing is skipped the places are known; Spark's reader makes an object of each.
+    // Positions are known if nothing is skipped; Spark's reader creates an object for each of them.
     val places = if (read.filter.isEmpty && projection.needsPosition) RowPlaces.of(footer, settings.rows) else None
     val fromReader = projection.needsPosition && places.isEmpty
     val job = read.job(if (fromReader) projection.withPositions else projection)
@@ -142,7 +144,7 @@ private[read] object ParquetBatches {
     RowPlaces.of(footer, settings.rows)
       .getOrElse(throw new IllegalStateException("The footer does not tell which rows a row group has"))
 
-  /** The row groups of the task's part only; the reader takes them as they are. */
+  /** Reads the footer with only the row groups of the task's part, which the reader uses directly. */
   private def readFooter(path: Path, task: FileTask, base: Configuration): ParquetMetadata = {
     val file = ParquetInput.of(HadoopInputFile.fromPath(path, base))
     val options = HadoopReadOptions.builder(base, path).withRange(task.start, task.start + task.length).build()
@@ -151,7 +153,9 @@ private[read] object ParquetBatches {
     finally stream.close()
   }
 
-  /** What Spark's reader asks a configuration for, independent of the session's settings; set once a scan. */
+  /**
+   * Sets the configuration that Spark's reader needs, independent of the session's settings; called once for a scan.
+   */
   def prepare(base: Configuration): Configuration = {
     base.setBoolean(SQLConf.PARQUET_BINARY_AS_STRING.key, false)
     base.setBoolean(SQLConf.PARQUET_INT96_AS_TIMESTAMP.key, true)
@@ -159,7 +163,7 @@ private[read] object ParquetBatches {
     base.setBoolean(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key, false)
     base.setBoolean(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key, false)
     base.setBoolean(SQLConf.CASE_SENSITIVE.key, true)
-    // A bit that flipped in a page would be a wrong row; to check costs little beside unpacking.
+    // A flipped bit in a page would result in a wrong row; checking costs little compared to decompression.
     base.setBooleanIfUnset(ParquetInputFormat.PAGE_VERIFY_CHECKSUM_ENABLED, true)
     base
   }

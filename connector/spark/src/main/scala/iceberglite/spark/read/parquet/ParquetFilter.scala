@@ -6,16 +6,16 @@ import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.{Expression, Predicate, Term}
 
 /**
- * A condition on a table's columns as one on the columns of a file, in the file's names and types: Parquet skips row
- * groups by statistics and dictionaries, and pages by the column index. Rows are not tested by it, so it may say less
- * than the condition, and says nothing of what the file's statistics do not tell for certain.
+ * Converts a condition on a table's columns to one on the columns of a file, with the file's names and types: Parquet
+ * skips row groups by statistics and dictionaries, and pages by the column index. It is not applied to rows, so it may
+ * be weaker than the condition, and it omits tests that the file's statistics do not decide.
  *
- * @param columns the columns that are read, by field id: Parquet takes any other for one that is null in all rows
- * @param withoutNan the columns that hold no NaN for certain
+ * @param columns the columns that are read, by field id: Parquet treats any other column as null in all rows
+ * @param withoutNan the columns that certainly contain no NaN
  */
 final private[read] class ParquetFilter(columns: Map[Int, FileColumn], withoutNan: Set[Int]) {
 
-  /** @return absent where no row can be skipped by it */
+  /** Converts a condition. @return absent if it skips no row */
   def of(condition: Expression): Option[FilterPredicate] = condition match {
     case And(l, r) => (of(l), of(r)) match {
         case (Some(a), Some(b)) => Some(FilterApi.and(a, b))

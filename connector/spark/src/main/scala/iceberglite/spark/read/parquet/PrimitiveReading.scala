@@ -27,16 +27,17 @@ import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 
 /**
- * How columns of Parquet's physical and logical types become columns of a table (spec: "Parquet", and the promotions of
- * "Schema Evolution").
+ * Converts columns of Parquet's physical and logical types to columns of a table (spec: "Parquet", and the promotions
+ * of "Schema Evolution").
  *
- * Spark's reader takes times, nanoseconds and UUIDs by their physical types. Timestamps of microseconds it is given as
- * bigints: the numbers are the same, and Spark would refuse files that differ from the table in the zone flag.
+ * Spark's reader reads times, nanoseconds and UUIDs by their physical types. Timestamps in microseconds are read as
+ * bigints: the numbers are the same, and Spark would reject files that differ from the table in the UTC-adjusted flag.
  */
 private[parquet] object PrimitiveReading {
 
   /**
-   * The type to have Spark read, and what becomes of it; absent where the file's type is none that the table may have.
+   * Returns the type for Spark to read, and the conversion; absent if the file's type is not valid for the table's
+   * type.
    */
   def of(file: ParquetPrimitive, wanted: PrimitiveType): Option[(DataType, Reading)] = {
     val logical = Option(file.getLogicalTypeAnnotation)
@@ -65,7 +66,7 @@ private[parquet] object PrimitiveReading {
     }
   }
 
-  /** A type in which Spark reads a column that is only there to tell whether its struct is null. */
+  /** Returns a type in which Spark reads a column that only determines whether its struct is null. */
   def physical(file: ParquetPrimitive): DataType = file.getPrimitiveTypeName match {
     case BOOLEAN => SparkBoolean
     case INT32 => IntegerType
@@ -83,7 +84,7 @@ private[parquet] object PrimitiveReading {
       by: org.apache.spark.sql.vectorized.ColumnVector => org.apache.spark.sql.vectorized.ColumnVector
   ): Option[(DataType, Reading)] = Some((dataType, Converted(by)))
 
-  /** Spark decodes a decimal by the physical type, and hands it out by the precision it is asked for. */
+  /** Reads a decimal: Spark decodes it by the physical type, and returns it with the requested precision. */
   private def decimal(
       file: ParquetPrimitive,
       logical: DecimalLogicalTypeAnnotation,
@@ -96,7 +97,7 @@ private[parquet] object PrimitiveReading {
     else as(read, new DecimalAsDecimal(_, read, made))
   }
 
-  /** Of bytes of any length Spark reads no decimals that fit a long. */
+  /** Returns the precision to read: Spark does not read variable-length bytes as decimals that fit a long. */
   private def readPrecision(file: ParquetPrimitive, precision: Int): Int =
     if (file.getPrimitiveTypeName == BINARY) math.max(precision, Decimal.MAX_LONG_DIGITS + 1) else precision
 
@@ -117,7 +118,7 @@ private[parquet] object PrimitiveReading {
           case TimeUnit.MICROS => if (nanos) None else as(SparkLong)
           case TimeUnit.MILLIS => if (nanos) None else as(SparkTimestamp)
         }
-      // Only in imported files; Spark makes microseconds of it.
+      // Only in imported files; Spark converts it to microseconds.
       case (INT96, _) if !nanos => as(SparkTimestamp)
       case (INT32, _) if logical.isDefined && isDate(logical) =>
         wanted match {

@@ -8,15 +8,15 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-/** What makes a column of the table of one that Spark's reader has read. */
+/** Converts a column that Spark's reader has read to a column of the table. */
 sealed private[read] trait Reading
 
 private[read] object Reading {
 
-  /** The vector is the column. */
+  /** Uses the vector as the column. */
   case object AsIs extends Reading
 
-  /** Each value is seen differently. */
+  /** Converts each value. */
   final case class Converted(by: ColumnVector => ColumnVector) extends Reading
 
   final case class StructOf(children: Vector[Source], dataType: StructType) extends Reading
@@ -24,40 +24,42 @@ private[read] object Reading {
   final case class MapOf(key: Reading, value: Reading, dataType: DataType) extends Reading
 }
 
-/** Where a column of the table, or a field of a struct, comes from. */
+/** The source of a column of the table, or of a field of a struct. */
 sealed private[read] trait Source
 
 private[read] object Source {
 
-  /** The child at a place of what is read. */
+  /** The child at an index of the columns that are read. */
   final case class FromFile(ordinal: Int, reading: Reading) extends Source
 
   /** One value for all rows. */
   final case class Constant(vector: ColumnVector) extends Source
 
-  /** The row's place in the file. */
+  /** The row's position in the file. */
   case object Position extends Source
 
-  /** The row's id: what the file says, else the file's first row id and the place (spec, version 3: "Row Lineage"). */
+  /**
+   * The row's id: from the file, otherwise the file's first row id plus the position (spec, version 3: "Row Lineage").
+   */
   final case class RowId(inFile: Option[Int], firstRowId: Long) extends Source
 
-  /** What the file says, else the file's data sequence number. */
+  /** The value in the file, otherwise the file's data sequence number. */
   final case class LastUpdated(inFile: Int, sequenceNumber: Long) extends Source
 }
 
 /**
- * A column that a filter may ask for: a primitive of the file outside lists and maps.
+ * A column that a filter may use: a primitive of the file outside lists and maps.
  *
  * @param path its names in the file
  */
 final private[read] case class FileColumn(path: Vector[String], parquetType: ParquetPrimitive)
 
 /**
- * What is read of one file, and what becomes of it.
+ * The columns to read of one file, and their conversion.
  *
- * @param requested a part of the file's schema, in its names and types
- * @param readSchema how Spark is to read it, in the same names
- * @param columns the wanted columns in their order
+ * @param requested a part of the file's schema, with its names and types
+ * @param readSchema the types in which Spark reads it, with the same names
+ * @param columns the requested columns in order
  * @param filterable the columns that are read, by field id
  */
 final private[read] case class FileProjection(
@@ -67,13 +69,13 @@ final private[read] case class FileProjection(
     filterable: Map[Int, FileColumn]
 ) {
 
-  /** Whether the rows' places in the file are needed. */
+  /** Whether the positions of rows in the file are needed. */
   def needsPosition: Boolean = columns.exists {
     case Source.Position | _: Source.RowId => true
     case _: Source.FromFile | _: Source.Constant | _: Source.LastUpdated => false
   }
 
-  /** With the places last, from Spark's reader. */
+  /** Returns the projection with positions from Spark's reader as the last column. */
   def withPositions: FileProjection = copy(
     requested = new MessageType(requested.getName, FileProjection.appended(requested)),
     readSchema = readSchema.add(FileProjection.RowIndexName, LongType)
@@ -82,7 +84,10 @@ final private[read] case class FileProjection(
 
 private object FileProjection {
 
-  /** Spark's reader fills a column of this name with the places of the rows, right under page skipping too. */
+  /**
+   * Spark's reader fills a column with this name with the positions of rows, which are also correct if pages are
+   * skipped.
+   */
   private val RowIndexName: String = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME
 
   private def appended(to: MessageType): JavaList[ParquetType] = {

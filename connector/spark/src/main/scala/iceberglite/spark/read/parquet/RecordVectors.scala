@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import iceberglite.io.ParquetShapes._
 
 /**
- * Puts the records of a file into vectors, as Spark's vectorised reader fills them. A record is the count of those since
- * the last [[reset]].
+ * Appends the records of a file to vectors in the layout of Spark's vectorized reader. A record is the number of
+ * records since the last [[reset]].
  *
  * @param vectors of the fields of `requested`
  */
@@ -28,7 +28,7 @@ final private[parquet] class RecordVectors(requested: MessageType, vectors: Arra
     }
   }
 
-  /** Of emptied vectors. */
+  /** Restarts with emptied vectors. */
   def reset(): Unit = count = 0
 
   override def getCurrentRecord: Int = count
@@ -36,23 +36,23 @@ final private[parquet] class RecordVectors(requested: MessageType, vectors: Arra
 }
 
 /**
- * One node of the file's schema, whose values go behind those of its vector.
+ * A node of the file's schema, whose values are appended to its vector.
  *
- * @param converter takes the values that are there
+ * @param converter receives the values
  */
 sealed private class NodeVector(val vector: WritableColumnVector, val converter: Converter) {
 
-  /** Before an entry of what is around the node. */
+  /** Called before an entry of the enclosing node. */
   def begin(): Unit = ()
 
-  /** After it: a null, where it had no value. @param entries how many there are by now */
+  /** Called after the entry; appends a null if there was no value. @param entries the number of entries so far */
   def complete(entries: Int): Unit = if (vector.getElementsAppended < entries) {
     if (vector.dataType.isInstanceOf[StructType]) vector.appendStruct(true) else vector.appendNull()
     ()
   }
 }
 
-/** A repeated field that is no part of a list: all values of an entry are one array. */
+/** A repeated field that is not part of a list: all values of an entry are one array. */
 final private class RepeatedVector(vector: WritableColumnVector, element: NodeVector)
     extends NodeVector(vector, element.converter) {
   private var first = 0
@@ -69,7 +69,7 @@ private object NodeVector {
     case _ => single(file, vector)
   }
 
-  /** Of one value, be the field repeated or not. */
+  /** Creates the node of a single value, even if the field is repeated. */
   private def single(file: ParquetType, vector: WritableColumnVector): NodeVector = (file, vector.dataType) match {
     case (primitive: ParquetPrimitive, _) => new NodeVector(vector, LeafConverter.of(primitive, vector))
     case (group: GroupType, _: StructType) =>
@@ -108,7 +108,7 @@ final private class NodeFields(nodes: Vector[NodeVector]) {
     }
   }
 
-  /** Of the first field: of all of them, between entries. */
+  /** Returns the number of entries of the first field, which between entries is that of all fields. */
   def entries: Int = all(0).vector.getElementsAppended
 }
 
@@ -124,7 +124,7 @@ final private class StructVector(vector: WritableColumnVector, fields: NodeField
 }
 
 /**
- * The group around the repeated field of a list or map.
+ * The group that contains the repeated field of a list or map.
  *
  * @param first the vector with a value for each entry
  */
@@ -137,7 +137,7 @@ final private class EntriesVector(vector: WritableColumnVector, first: WritableC
   override def end(): Unit = vector.putArray(vector.appendNotNull(), begin, first.getElementsAppended - begin)
 }
 
-/** The repeated group of a list of three levels, or of a map. */
+/** The repeated group of a three-level list, or of a map. */
 final private class EntryVector(parts: NodeFields) extends GroupConverter {
   private var before = 0
 

@@ -12,9 +12,10 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.data.parquet.GuardedPages
 
 /**
- * By Parquet's own reader, row by row: it knows encodings that Spark's does not. What it makes of the values is the same.
+ * Decodes with Parquet's own reader, row by row: it supports encodings that Spark's reader lacks. The results are the
+ * same.
  *
- * @param capacity the most rows of a batch
+ * @param capacity maximum number of rows in a batch
  */
 final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: FileProjection, capacity: Int)
     extends ColumnDecoder {
@@ -57,7 +58,7 @@ final private[parquet] class RowDecoder(reader: ParquetFileReader, projection: F
 
 private[parquet] object RowDecoder {
 
-  /** @param footer of the row groups to read, of which the job's filter may leave out some */
+  /** Opens the file. @param footer with the row groups to read, some of which the job's filter may skip */
   def open(path: Path, footer: ParquetMetadata, job: ReadJob, capacity: Int): (RowDecoder, ParquetMetadata) = {
     val reader = opened(path, footer, job)
     try {
@@ -71,7 +72,7 @@ private[parquet] object RowDecoder {
     }
   }
 
-  /** No other constructor takes a footer that was read before. */
+  /** No other constructor accepts a footer that was read before. */
   @nowarn("cat=deprecation")
   private def opened(path: Path, footer: ParquetMetadata, job: ReadJob): ParquetFileReader =
     new ParquetFileReader(job, path, footer)

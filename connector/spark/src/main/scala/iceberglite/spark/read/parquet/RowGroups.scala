@@ -6,10 +6,12 @@ import org.apache.parquet.hadoop.metadata.{BlockMetaData, ParquetMetadata}
 
 import iceberglite.io.puffin.DeletionVector
 
-/** Which parts of a file need not be read. */
+/** Selects the row groups of a file that must be read. */
 private[parquet] object RowGroups {
 
-  /** A footer without the row groups in which none of some rows is. @param rows by their places in the file */
+  /**
+   * Returns a footer with only the row groups that contain one of some rows. @param rows by their positions in the file
+   */
   def holding(footer: ParquetMetadata, rows: DeletionVector): ParquetMetadata = {
     val blocks = new ArrayList[BlockMetaData]
     footer.getBlocks.forEach(block => if (mayHold(block, rows)) { blocks.add(block); () })

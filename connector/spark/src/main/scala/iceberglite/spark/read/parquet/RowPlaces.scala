@@ -7,19 +7,19 @@ import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector
 import org.apache.spark.sql.types.LongType
 
 /**
- * The places of rows in their file, where all rows of some row groups are read. No batch has rows of two row groups.
+ * The positions of rows in their file, for reads of complete row groups. No batch has rows of two row groups.
  *
- * @param groups the place of the first row of each group, and how many there are
- * @param capacity the most rows of a batch
+ * @param groups the position of the first row of each group, and the number of its rows
+ * @param capacity maximum number of rows in a batch
  */
 final private[read] class RowPlaces private (groups: Iterator[(Long, Long)], capacity: Int) {
   private var next: Long = 0L
   private var left: Long = 0L
 
-  /** Good until the next [[fill]]. */
+  /** Valid until the next [[fill]]. */
   val vector: OnHeapColumnVector = new OnHeapColumnVector(capacity, LongType)
 
-  /** Sets the places of the next rows. */
+  /** Sets the positions of the next rows. */
   def fill(rows: Int): Unit = {
     while (left == 0 && rows > 0) {
       val (first, count) = groups.next()
@@ -39,7 +39,7 @@ final private[read] class RowPlaces private (groups: Iterator[(Long, Long)], cap
 
 private[read] object RowPlaces {
 
-  /** @return absent where the footer does not tell which rows a group has */
+  /** Returns the positions. @return absent if the footer lacks the positions of row groups */
   def of(footer: ParquetMetadata, capacity: Int): Option[RowPlaces] = {
     val groups = footer.getBlocks.asScala.map(block => (block.getRowIndexOffset, block.getRowCount))
     if (groups.exists(_._1 < 0)) None else Some(ofGroups(groups, capacity))

@@ -18,8 +18,8 @@ import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 
 /**
- * Variants, which Spark 3.5 has no type for, as JSON text. What a writer has shredded into columns of their own is put
- * together again (Parquet: "Variant Shredding").
+ * Variants, a type that Spark 3.5 lacks, as JSON text. Shredded variants are reassembled (Parquet: "Variant
+ * Shredding").
  */
 private[parquet] object VariantReading {
   private val Metadata = "metadata"
@@ -27,8 +27,10 @@ private[parquet] object VariantReading {
   private val TypedValue = "typed_value"
 
   /**
-   * @param unreadable the error for bytes that are no variant
-   * @return absent for a group that is no variant
+   * Matches a variant.
+   *
+   * @param unreadable the error for bytes that are not a variant
+   * @return absent for a group that is not a variant
    */
   def of(group: GroupType, unreadable: String => Throwable): Option[Match] = {
     val names = childrenOf(group).map(_.getName)
@@ -42,10 +44,10 @@ private[parquet] object VariantReading {
     )
   }
 
-  /** How a part of a file is read, and what makes a part of a variant of it. */
+  /** The reading of a part of a file, and its conversion to a part of a variant. */
   final private case class Part[A](dataType: DataType, column: ColumnVector => A)
 
-  /** A struct of `value`, the encoded variant, and `typed_value`, the shredded one; either may be left out. */
+  /** A struct of `value`, the encoded variant, and `typed_value`, the shredded one; either may be missing. */
   private def shredded(group: GroupType, metadataToo: Boolean): Option[Part[ShreddedColumn]] = {
     val children = childrenOf(group).map { child =>
       child.getName -> (child.getName match {

@@ -7,9 +7,9 @@ import iceberglite.scan.{KeptMetrics, TableScan}
 import iceberglite.spark.conf.PlanningModes
 
 /**
- * How the scans of one query are planned: by whom, and what the driver keeps of the files.
+ * How the scans of one query are planned: where manifests are read, and which metrics the driver keeps.
  *
- * @param manifestBytes of so large manifests the driver keeps no metrics but those that somebody asks for
+ * @param manifestBytes size of manifests above which the driver keeps only metrics that are requested
  */
 final private[read] class ScanPlanning(
     session: SparkSession,
@@ -18,7 +18,10 @@ final private[read] class ScanPlanning(
 ) {
   private val processors = Runtime.getRuntime.availableProcessors
 
-  /** @param asked the ids of the columns that somebody wants the metrics of, however many files there are */
+  /**
+   * Configures a scan. @param asked the ids of the columns whose metrics are requested, regardless of the number of
+   * files
+   */
   def of(scan: TableScan, asked: Set[Int]): TableScan = scan.copy(
     keeps = KeptMetrics.Of(asked, fromBytes = manifestBytes),
     cluster = Some(new SparkPlanning(session.sparkContext, modes, scan.table.name, processors))
@@ -27,10 +30,13 @@ final private[read] class ScanPlanning(
 
 private[read] object ScanPlanning {
 
-  /** Decoded, manifests are about ten times as large; of more than a part of the heap the driver keeps the least. */
+  /**
+   * The size limit: decoded manifests are about ten times as large, and above a fraction of the heap the driver keeps
+   * as little as possible.
+   */
   private val ManifestBytes: Long = Runtime.getRuntime.maxMemory / 80
 
-  /** @throws iceberglite.spec.IcebergError.InvalidArgument for a value that cannot be */
+  /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
   def of(options: CaseInsensitiveStringMap, session: SparkSession, properties: Map[String, String]): ScanPlanning =
     new ScanPlanning(session, PlanningModes.of(options, session, properties))
 }

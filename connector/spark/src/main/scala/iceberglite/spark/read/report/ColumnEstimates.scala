@@ -15,10 +15,10 @@ import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Literal, NestedField, PrimitiveType}
 
 /**
- * What is known of the values of a column in the files of a scan, for Spark's cost-based optimizer.
+ * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.
  *
- * @param least and `greatest` as Spark holds them; absent for texts and binaries, of which it asks for none
- * @param length the average bytes of a value, where Spark assumes fewer
+ * @param least like `greatest` in Spark's internal format; absent for strings and binaries, for which Spark needs none
+ * @param length the average size of a value in bytes, if Spark assumes less
  */
 final private[read] case class ColumnEstimate(
     distinct: Long,
@@ -34,19 +34,19 @@ final private[read] case class ColumnEstimate(
   override def avgLen(): OptionalLong = length.fold(OptionalLong.empty)(OptionalLong.of(_))
 }
 
-/** A column whose values are longer than Spark assumes, and of which nothing else is known. */
+/** Statistics of a column whose values are longer than Spark assumes, without other information. */
 final private[read] case class LongValues(bytes: Long) extends ColumnStatistics {
   override def avgLen(): OptionalLong = OptionalLong.of(bytes)
 }
 
-/** The estimates of columns: from the sketches of the newest statistics file and from the metrics of the files. */
+/** Estimates column statistics from the sketches of the newest statistics file and from the metrics of the files. */
 private[read] object ColumnEstimates {
 
   /**
-   * Columns of which everything is known that Spark asks for: it takes one with a count of values and no bounds for a
-   * column of nulls, which joins with nothing.
+   * Returns the columns with complete statistics: Spark treats a column with a number of values but without bounds as
+   * one of nulls, which joins with nothing.
    *
-   * @param averageLength the average bytes of a column's values, where Spark assumes fewer
+   * @param averageLength the average size of a column's values in bytes, if Spark assumes less
    */
   def of(
       files: PlannedFiles,
@@ -76,7 +76,10 @@ private[read] object ColumnEstimates {
       case _ => None
     }
 
-  /** Spark compares values of other types with bounds: without these it expects no row for them. */
+  /**
+   * Whether bounds are not needed: Spark compares values of other types with bounds, and without bounds it expects no
+   * matching row.
+   */
   private def isText(column: NestedField): Boolean = column.fieldType match {
     case StringType | BinaryType => true
     case _ => false
@@ -99,7 +102,7 @@ private[read] object ColumnEstimates {
   private def all[A](values: Vector[Option[A]]): Option[Vector[A]] =
     if (values.forall(_.isDefined)) Some(values.flatten) else None
 
-  /** By the statistics file of the snapshot, or else of its youngest ancestor that has one. */
+  /** Reads the distinct counts from the statistics file of the snapshot, or of its nearest ancestor that has one. */
   private def distinctValues(files: PlannedFiles): Int => Option[Long] = {
     val metadata = files.table.metadata
     val file = files.snapshot.flatMap { snapshot =>
@@ -116,7 +119,7 @@ private[read] object ColumnEstimates {
       } yield count
   }
 
-  /** A statistics file that cannot be read costs a better plan, and not the query. */
+  /** Reads a sketch. A statistics file that cannot be read results in a worse plan, but not in an error. */
   private def sketched(files: PlannedFiles, path: String, blob: BlobMetadata): Option[Long] =
     try {
       val file = PuffinFile.open(files.table.io, path)

@@ -4,23 +4,25 @@ import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spec.transform.{Identity, Void}
 
-/** By what the two sides of a join can be grouped so that rows which meet are in groups of one key. */
+/**
+ * Finds terms by which the two sides of a join can be grouped, so that matching rows are in groups with the same key.
+ */
 private[report] object GroupMatch {
 
-  /** Terms, each with the position of the key that it is of. */
+  /** Terms, each with the position of its key. */
   private type Terms = Vector[(Int, GroupTerm)]
   private type Groups = Option[Vector[Vector[FileScanTask]]]
 
   /**
-   * The bytes on both sides for which moving the rows takes longer than a task of their own. Each group is a task, however
-   * little it holds.
+   * The bytes on both sides for which a shuffle takes longer than an additional task. Each group is a task, regardless
+   * of its size.
    */
   private val WorthTask = 1L << 20
 
-  /** The longest task may take so many times what it would take with all rows spread evenly. */
+  /** The maximum ratio of the longest task to the duration with evenly distributed rows. */
   private val Skew = 4L
 
-  /** @param isWhole whether Spark wants a term for each key */
+  /** Returns the terms of both sides. @param isWhole whether Spark needs a term for each key */
   def of(left: JoinSide, right: JoinSide, isWhole: Boolean): Option[(Terms, Terms)] = {
     val found = (left.isGrouped, right.isGrouped) match {
       case (true, true) => None
@@ -33,7 +35,7 @@ private[report] object GroupMatch {
     }
   }
 
-  /** What one is grouped by, and the same of the other. */
+  /** Returns the terms of one side that is grouped already, and the matching terms of the other side. */
   private def after(grouped: JoinSide, other: JoinSide): Option[(Terms, Terms)] = grouped.fixed.flatMap { terms =>
     val same = terms.flatMap { case (position, term) => other.like(term, position).map(position -> _) }
     if (same.size == terms.size) Some((terms, same)) else None
@@ -49,7 +51,7 @@ private[report] object GroupMatch {
     pairs.toVector.unzip
   }
 
-  /** Whether there is something to read on both sides, in groups neither too many nor too uneven. */
+  /** Whether grouping pays off: both sides have data, in groups that are neither too many nor too uneven. */
   def isWorth(left: Groups, right: Groups, settings: ReadSettings, parallelism: Int): Boolean =
     (left ++ right).size == 2 && {
       val sizes = (left ++ right).map(_.map(_.iterator.map(_.length).sum)).toVector

@@ -11,14 +11,15 @@ import iceberglite.spec.transform.Identity
 import iceberglite.spec.{NestedField, PrimitiveType, SortField, TableMetadata}
 
 /**
- * The columns by which the rows of each group ascend, nulls first, when its files are read one after the other.
+ * The columns by which the rows of each group are sorted in ascending order, nulls first, if its files are read one
+ * after the other.
  *
- * Every file says by its sort order that its rows are sorted (spec: "Sorting"); files of one group follow each other
- * where their bounds lie apart.
+ * Every file states by its sort order that its rows are sorted (spec: "Sorting"); files of a group are concatenated if
+ * their bounds do not overlap.
  */
 private[read] object GroupOrder {
 
-  /** @return none where nothing is certain */
+  /** Returns the columns. @return empty if the order is not certain */
   def of(files: PlannedFiles, groups: Vector[Vector[FileScanTask]]): Vector[NestedField] = {
     val metadata = files.table.metadata
     val orders = groups.iterator.flatten.map(_.file.sortOrderId).toSet.toVector
@@ -33,18 +34,21 @@ private[read] object GroupOrder {
 
   private val none: Vector[Int] = Vector.empty
 
-  /** The columns, as far as Spark's joins want them: in this direction. */
+  /** Returns the columns up to the first with another direction than Spark's joins need. */
   private def ascending(fields: Vector[SortField]): Vector[Int] = fields.takeWhile { f =>
     f.transform == Identity && f.direction == Ascending && f.nullOrder == NullsFirst && f.sourceIds.size == 1
   }.map(_.sourceId)
 
-  /** Texts and bytes are compared in more than one way, and so are the zeros and NaN. */
+  /**
+   * Whether all engines sort a column in the same way: strings and binaries have several orders, and so do zeros and
+   * NaN.
+   */
   private def isSortedAlike(column: NestedField): Boolean = column.fieldType match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType => true
     case _ => false
   }
 
-  /** The files of a group so that the rows ascend. */
+  /** Returns the files of a group in an order in which rows are ascending. */
   def arranged(
       tasks: Vector[FileScanTask],
       columns: Vector[NestedField],

@@ -11,21 +11,23 @@ import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, Truncate,
 import iceberglite.spec.{Literal, LiteralConversion, NestedField, PrimitiveType, Transform}
 
 /**
- * One value of the key by which a scan's files are grouped.
+ * One part of the key by which a scan's files are grouped.
  *
- * @param column one of the table's own, not within another
- * @param transform of the column; [[Void]] where the files are not grouped by it
+ * @param column a top-level column of the table
+ * @param transform the transform of the column; [[Void]] if the files are not grouped by it
  */
 final private[read] case class GroupTerm(column: NestedField, source: PrimitiveType, transform: Transform) {
   private val result: PrimitiveType = transform.resultType(source)
 
-  /** The value as Spark holds it; absent where it is none of the term's type. */
+  /** Returns a value in Spark's internal format; absent if it is not of the term's type. */
   def toSpark(value: Option[Literal]): Option[Any] = value match {
     case None => Some(null)
     case Some(literal) => LiteralConversion.to(literal, result).map(SparkValues.toSpark(_, result))
   }
 
-  /** As Spark compares it with that of another scan. @param attribute of the column */
+  /**
+   * Returns the expression with which Spark compares the term to that of another scan. @param attribute of the column
+   */
   def expression(attribute: Attribute): Expression = transform match {
     case Identity => attribute
     case Void => TransformExpression(GroupFunction(Void.name, attribute.dataType, IntegerType), Seq(attribute))
@@ -35,13 +37,16 @@ final private[read] case class GroupTerm(column: NestedField, source: PrimitiveT
       )
   }
 
-  /** Whether both stand for the same of their columns. */
+  /** Whether both terms are equivalent for their columns. */
   def isLike(that: GroupTerm): Boolean = transform == that.transform && source == that.source
 }
 
 private[read] object GroupTerm {
 
-  /** Absent where Spark compares other values than the transform was of, or equal ones are in two partitions. */
+  /**
+   * Returns the term; absent if Spark compares other values than those of the transform, or if equal values are in two
+   * partitions.
+   */
   def of(column: NestedField, transform: Transform): Option[GroupTerm] = column.fieldType match {
     case t: PrimitiveType if isCompared(t) && isKnown(transform) && transform.canTransform(t) =>
       Some(GroupTerm(column, t, transform))
@@ -50,7 +55,10 @@ private[read] object GroupTerm {
 
   def everything(column: NestedField): Option[GroupTerm] = of(column, Void)
 
-  /** Zeros of both signs are one value to Spark, and the types that it does not have it knows by other values. */
+  /**
+   * Whether Spark's comparison matches the partition values: zeros of both signs are equal in Spark, and types that
+   * Spark lacks have other values.
+   */
   private def isCompared(t: PrimitiveType): Boolean = t match {
     case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType | StringType |
         BinaryType => true
@@ -66,8 +74,8 @@ private[read] object GroupTerm {
 }
 
 /**
- * Stands for a partition transform in Spark's plans, where nobody calls it. Its parameter is in its name: Spark
- * compares only those of buckets.
+ * Represents a partition transform in Spark's plans; it is never called. Its parameter is part of its name, because
+ * Spark compares only the parameters of buckets.
  */
 final private case class GroupFunction(transform: String, source: DataType, override val resultType: DataType)
     extends ScalarFunction[Any] {

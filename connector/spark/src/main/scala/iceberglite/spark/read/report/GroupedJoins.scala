@@ -10,9 +10,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Groups the files of two scans that are partitioned alike by the keys of their join, so that Spark joins partition
- * with partition and moves no rows. Scans that gain nothing by it keep their parallelism: a grouped one has no more
- * tasks than partitions.
+ * Groups the files of two scans that are partitioned alike by the keys of their join, so that Spark joins partition by
+ * partition without a shuffle. Scans that do not benefit keep their parallelism: a grouped scan has no more tasks than
+ * partitions.
  */
 private[spark] object GroupedJoins extends Rule[LogicalPlan] {
 
@@ -24,7 +24,7 @@ private[spark] object GroupedJoins extends Rule[LogicalPlan] {
   }
 }
 
-/** One look at a plan. */
+/** Processes one plan. */
 final private class GroupedJoins(conf: SQLConf, session: SparkSession)
     extends JoinSelectionHelper
     with JoinKinds {
@@ -32,7 +32,7 @@ final private class GroupedJoins(conf: SQLConf, session: SparkSession)
   private val wantsAllKeys = conf.getConf(SQLConf.REQUIRE_ALL_CLUSTER_KEYS_FOR_CO_PARTITION)
   private val inPlace = Collections.newSetFromMap(new IdentityHashMap[Join, java.lang.Boolean])
 
-  /** From the leaves upward, so that a join finds what was grouped for those below it. */
+  /** Transforms a plan bottom-up, so that a join sees the grouping for the joins below it. */
   def of(plan: LogicalPlan): LogicalPlan = plan.transformUp { case join: Join => grouped(join) }
 
   private def grouped(join: Join): Join = join match {
@@ -51,7 +51,7 @@ final private class GroupedJoins(conf: SQLConf, session: SparkSession)
     case _ => join
   }
 
-  /** Whether Spark would move the rows of both sides. */
+  /** Whether Spark would shuffle the rows of both sides. */
   private def mayMove(join: Join): Boolean = streamed(join).isEmpty && !hintToShuffleReplicateNL(join.hint)
 
   override def streamed(join: Join): Option[LogicalPlan] = {

@@ -17,26 +17,26 @@ import iceberglite.spec.transform.{Truncate, Void}
 import iceberglite.spec.{NestedField, PartitionField, PartitionSpec, PartitionTuple, Schema}
 
 /**
- * How the files of a scan are grouped, so that rows which differ in a term are in different groups.
+ * The grouping of the files of a scan: rows that differ in a term are in different groups.
  *
- * @param order the columns by which the rows of each group ascend, nulls first, if its files are read in their order
+ * @param order the columns by which the rows of each group are ascending, nulls first, if its files are read in order
  */
 final private[read] case class Grouping(terms: Vector[GroupTerm], order: Vector[NestedField] = Vector.empty) {
 
-  /** With the order that the files of the scan give. */
+  /** Returns the grouping with the order of the scan's files. */
   def ordered(files: PlannedFiles): Grouping =
     copy(order = of(files.plan.tasks).fold(order)(groups => GroupOrder.of(files, groups.map(_._2))))
 
-  /** The order as far as its columns are read. */
+  /** Returns the grouping with the order up to the first column that is not read. */
   def withoutUnread(read: Set[Int]): Grouping = copy(order = order.takeWhile(c => read(c.id)))
 
-  /** As Spark is told. */
+  /** Returns the order for Spark. */
   def reportedOrder: Array[SortOrder] = order.map { column =>
     val reference = Expressions.column(PartitionTerm.quoted(Seq(column.name)))
     Expressions.sort(reference, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST)
   }.toArray
 
-  /** As Spark may be told: it knows no transforms with a parameter but buckets. */
+  /** Returns the partitioning for Spark, which supports parameters only in bucket transforms. */
   def reported: Option[Partitioning] =
     if (terms.isEmpty) None
     else {
@@ -44,15 +44,15 @@ final private[read] case class Grouping(terms: Vector[GroupTerm], order: Vector[
       Some(new KeyGroupedPartitioning(keys.toArray, 0))
     }
 
-  /** For EXPLAIN. */
+  /** Returns the description for EXPLAIN. */
   def description: String =
     terms.filter(_.transform != Void).map(t => PartitionTerm(Vector(t.column.name), t.transform).sql)
       .mkString("grouped by ", ", ", if (order.isEmpty) "" else order.map(_.name).mkString(" sorted by ", ", ", ""))
 
   /**
-   * The files of each group, by its key.
+   * Returns the files of each group, by its key.
    *
-   * @return absent where the partition of a file does not tell its key
+   * @return absent if the partition of a file does not determine its key
    */
   def of(tasks: Vector[FileScanTask]): Option[Vector[(Vector[Any], Vector[FileScanTask])]] = {
     val keys = new Keys
@@ -69,7 +69,7 @@ final private[read] case class Grouping(terms: Vector[GroupTerm], order: Vector[
   private def group(keys: Keys, files: Vector[FileScanTask]): (Vector[Any], Vector[FileScanTask]) =
     (keys.of(files.head).getOrElse(Vector.empty), files)
 
-  /** Files of one partition share the tuple. */
+  /** Caches keys: files of one partition share the tuple. */
   final private class Keys {
     private val positions = mutable.Map.empty[Int, Option[Vector[Option[Int]]]]
     private val known = new IdentityHashMap[PartitionTuple, Option[Vector[Any]]]
@@ -87,7 +87,7 @@ final private[read] case class Grouping(terms: Vector[GroupTerm], order: Vector[
       if (values.forall(_.isDefined)) Some(values.flatten) else None
     }
 
-    /** Absent where the spec lacks a term. */
+    /** Returns the positions of the terms; absent if the spec lacks a term. */
     private def positionsIn(spec: PartitionSpec): Option[Vector[Option[Int]]] = {
       val found = terms.map { term =>
         if (term.transform == Void) Some(None)
@@ -100,10 +100,10 @@ final private[read] case class Grouping(terms: Vector[GroupTerm], order: Vector[
 
 private[read] object Grouping {
 
-  /** What a term without effect has for its value. */
+  /** The value of a term without effect. */
   private val Anything: Any = 0
 
-  /** What a scan can be grouped by for a user who asks: the terms whose columns are read. */
+  /** Returns the grouping at the user's request: the terms whose columns are read. */
   def asked(files: PlannedFiles, wanted: WantedColumns): Option[Grouping] = {
     val read = wanted.fields.map(_.id).toSet
     val known = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
@@ -111,13 +111,13 @@ private[read] object Grouping {
       .map(g => if (isOrderKept) g.ordered(files).withoutUnread(read) else g)
   }
 
-  /** Spark cuts groups in pieces where this is on, and an ordered one is in one piece. */
+  /** Whether the order is kept: with this setting, Spark divides groups, but a sorted group must stay in one piece. */
   def isOrderKept: Boolean = !SQLConf.get.v2BucketingPartiallyClusteredDistributionEnabled
 
-  /** The key of a group as a row of Spark. */
+  /** Returns the key of a group as a Spark row. */
   def row(key: Vector[Any]): InternalRow = new GenericInternalRow(key.toArray)
 
-  /** What all files of a scan are partitioned by, whichever spec they are of. */
+  /** Returns the terms by which all files of a scan are partitioned, regardless of their specs. */
   def terms(files: PlannedFiles): Vector[GroupTerm] = {
     val specs = files.plan.tasks.iterator.map(_.spec.specId).toSet.toVector.map(files.table.metadata.specsById)
     specs.headOption.fold(Vector.empty[GroupTerm]) { first =>
@@ -134,7 +134,7 @@ private[read] object Grouping {
   private def isOf(term: GroupTerm)(field: PartitionField): Boolean =
     field.sourceIds == Vector(term.column.id) && field.transform == term.transform
 
-  /** Arrays are equal only to themselves. */
+  /** Makes a key comparable: arrays are equal only to themselves. */
   private def comparable(key: Vector[Any]): Vector[Any] = key.map {
     case bytes: Array[Byte] => bytes.toVector
     case other => other

@@ -8,16 +8,16 @@ import iceberglite.spec.expr.Evaluate
 import iceberglite.spec.{Literal, NestedField, NestedType, PrimitiveType}
 
 /**
- * The columns by which the rows of a join's other side may spare files: those that partitions come from, and those by
- * whose bounds the files lie apart. Where Spark is told of one it may not make a Bloom filter for it, so a column whose
- * values are everywhere is left out.
+ * The columns by which the keys of a join's other side may skip files: the source columns of partitions, and columns
+ * for which the bounds of files do not overlap much. If Spark is told of a column, it may not create a Bloom filter for
+ * it; therefore columns with similar values in all files are omitted.
  */
 private[read] object JoinColumns {
 
-  /** So many files stand for all. */
+  /** The number of files in a sample. */
   private val Sample = 64
 
-  /** @return which of the columns, with the structs that hold such fields */
+  /** Returns the columns. @return includes structs that contain such fields */
   def of(files: PlannedFiles, columns: Vector[NestedField]): Vector[NestedField] = {
     val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
     lazy val sample = evenly(files.plan.tasks)
@@ -40,7 +40,7 @@ private[read] object JoinColumns {
     if (tasks.size <= Sample) tasks
     else Vector.tabulate(Sample)(i => tasks((i.toLong * tasks.size / Sample).toInt))
 
-  /** Whether a value that is a bound of one file lies within at most half of the files, on the average. */
+  /** Whether a value that is a bound of one file is within the bounds of at most half of the files, on average. */
   private def liesApart(facts: ColumnFactsOf, tasks: Vector[FileScanTask]): Boolean = {
     val ranges = tasks.map(facts).flatMap(f => f.lower.flatMap(low => f.upper.map(low -> _)))
     val hits = ranges.iterator.map { case (low, high) => within(ranges, low) + within(ranges, high) }.sum

@@ -16,14 +16,14 @@ import iceberglite.spec.expr.{Evaluate, Expression}
 import iceberglite.spec.expr.Expression._
 
 /**
- * A filter that Spark adds when the query runs, from the rows of a join's other side, and what it leaves of a scan. It is
- * converted, bound and planned once, because it may hold many thousands of values.
+ * A runtime filter that Spark adds from the rows of a join's other side, and its effect on a scan. It is converted,
+ * bound and planned once, because it may contain many thousands of values.
  *
  * @param bound the filter, bound to the columns of the scan
  */
 final private[read] class JoinFilter private (val bound: Expression, files: PlannedFiles) {
 
-  /** The planned files that may have rows for which the filter holds. */
+  /** The planned files that may have rows that satisfy the filter. */
   lazy val tasks: Vector[FileScanTask] = files.tasksWith(bound)
 
   /** The filter for the rows of these files. */
@@ -34,10 +34,16 @@ final private[read] class JoinFilter private (val bound: Expression, files: Plan
 
 private[read] object JoinFilter {
 
-  /** Every task carries the condition, and every row group and page is tested by it: longer lists become ranges. */
+  /**
+   * The maximum number of values for rows: the condition is sent with every task and tested for every row group and
+   * page; longer lists become ranges.
+   */
   private val MostValues = 100
 
-  /** Longer lists, unless there are many files, prune hardly more files than their range does. */
+  /**
+   * The maximum number of values for files: unless there are many files, longer lists skip hardly more files than their
+   * range.
+   */
   private val MostValuesForFiles = 10000
   private val MostValuesForEachFile = 10
 
@@ -50,7 +56,7 @@ private[read] object JoinFilter {
     new JoinFilter(files.bound(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
   }
 
-  /** Replaces a list of more than `most` values by their range, before a literal is made of each. */
+  /** Replaces a list with more than `most` values by its range, before a literal is created for each value. */
   private[report] def withShortList(predicate: Predicate, most: Long): Predicate = predicate.children.toVector match {
     case (column: NamedReference) +: values if predicate.name == "IN" && values.size > most =>
       range(column, values).getOrElse(predicate)
@@ -68,7 +74,7 @@ private[read] object JoinFilter {
     }
   }
 
-  /** Holds for every row that the condition holds for. */
+  /** Returns a condition that holds for every row for which the filter holds. */
   def forRows(bound: Expression): Expression = bound match {
     case In(term, values) if values.size > MostValues =>
       implicit val ordering: Ordering[Literal] = Evaluate.ordering

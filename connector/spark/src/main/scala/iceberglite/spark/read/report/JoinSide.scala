@@ -13,7 +13,7 @@ import iceberglite.spec.transform.Void
 /**
  * A side of a join with a scan whose partitions are those of the side.
  *
- * @param keys the keys of the join, as they are called where the join is, with the scan's columns that they are
+ * @param keys the keys of the join by their names at the join, with the corresponding columns of the scan
  */
 final private[report] case class JoinSide(
     plan: LogicalPlan,
@@ -23,10 +23,10 @@ final private[report] case class JoinSide(
 ) {
   val isGrouped: Boolean = relation.keyGroupedPartitioning.isDefined
 
-  /** What the files of the scan are partitioned by. */
+  /** The terms by which the files of the scan are partitioned. */
   lazy val terms: Vector[GroupTerm] = Grouping.terms(scan.files)
 
-  /** What the scan is grouped by already: where the column is among the keys, and how. */
+  /** The existing grouping of the scan: the positions of its columns among the keys, and the terms. */
   lazy val fixed: Option[Vector[(Int, GroupTerm)]] = for {
     grouping <- scan.grouping
     expressions <- relation.keyGroupedPartitioning
@@ -37,13 +37,13 @@ final private[report] case class JoinSide(
   private def position(column: Expression): Int =
     keys.indexWhere(_.exists { case (attribute, _) => attribute.semanticEquals(column) })
 
-  /** What the scan has for the term of another, by the key at a position. */
+  /** Returns the scan's term that is equivalent to a term of another scan, for the key at a position. */
   def like(term: GroupTerm, position: Int): Option[GroupTerm] = keys(position).flatMap { case (_, column) =>
     if (term.transform == Void) anything(position)
     else terms.find(t => t.column.id == column.id && t.isLike(term))
   }
 
-  /** By the key at a position the files are not grouped. */
+  /** Returns a term without effect: the files are not grouped by the key at this position. */
   def anything(position: Int): Option[GroupTerm] = keys(position).map(_._2).flatMap { column =>
     column.fieldType match {
       case t: PrimitiveType => Some(GroupTerm(column, t, Void))
@@ -54,7 +54,7 @@ final private[report] case class JoinSide(
   def groups(by: Vector[(Int, GroupTerm)]): Option[Vector[Vector[FileScanTask]]] =
     Grouping(by.map(_._2)).of(scan.files.plan.tasks).map(_.map(_._2))
 
-  /** The plan with the scan grouped. */
+  /** Returns the plan with the scan grouped. */
   def grouped(by: Vector[(Int, GroupTerm)]): LogicalPlan =
     if (isGrouped) plan
     else {
@@ -71,15 +71,15 @@ final private[report] case class JoinSide(
       }
     }
 
-  /** A column as the relation has it. */
+  /** Returns a column as an attribute of the relation. */
   private def read(column: NestedField): Option[Attribute] =
     Some(scan.wanted.fields.indexWhere(_.id == column.id)).filter(_ >= 0).flatMap(i => relation.output.lift(i))
 }
 
-/** How Spark will run the joins below a side. */
+/** How Spark will execute the joins below a side. */
 private[report] trait JoinKinds {
 
-  /** The side that stays where it is, of a join that broadcasts the other. */
+  /** The side of a join that is not broadcast, if the other side is. */
   def streamed(join: Join): Option[LogicalPlan]
 
   /** Whether its two sides are grouped for it. */
@@ -94,8 +94,10 @@ private[report] object JoinSide {
   }
 
   /**
-   * @param streamed the side of a join that stays where it is, of one that broadcasts the other
-   * @return absent where rows are moved between the scan and the join, or the keys are not columns of a scan
+   * Returns the side.
+   *
+   * @param streamed returns the side of a join that is not broadcast, if the other side is
+   * @return absent if rows are shuffled between the scan and the join, or the keys are not columns of a scan
    */
   def of(plan: LogicalPlan, keys: Seq[Expression], joins: JoinKinds): Option[JoinSide] = {
     val attributes = keys.toVector.map {
@@ -117,7 +119,7 @@ private[report] object JoinSide {
     scan.wanted.fields.lift(relation.output.indexWhere(_.exprId == of.exprId))
       .filterNot(f => scan.wanted.metadataIds(f.id))
 
-  /** Finds the scan, and what the keys are called there. */
+  /** Finds the scan, and the names of the keys there. */
   final private class Search(joins: JoinKinds) {
     private type Keys = Vector[Option[Attribute]]
 
@@ -135,10 +137,13 @@ private[report] object JoinSide {
       case _ => None
     }
 
-    /** Spark tells all scans below a join which groups there are, also those behind a broadcast. */
+    /**
+     * Returns the other side of a join. Spark passes the groups to all scans below a join, also those below a
+     * broadcast.
+     */
     private def other(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
 
-    /** The sides whose partitions a join of two grouped scans keeps. */
+    /** Returns the sides whose partitioning a join of two grouped scans preserves. */
     private def kept(join: Join): Seq[LogicalPlan] = join.joinType match {
       case _: InnerLike => Seq(join.left, join.right)
       case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Seq(join.left)

@@ -11,17 +11,17 @@ import iceberglite.spec.Type._
 import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema, Type}
 
 /**
- * Estimates the size of a scan in memory: the rows that planning left, times the width that Spark assumes for the columns
- * that are read. This is Apache Iceberg's estimate, with two additions: rows in deletion vectors do not count, and a column
- * of texts, bytes, lists or maps counts with at least the bytes that it takes in the files. Values are at least as long in
- * memory.
+ * Estimates the size of a scan in memory: the rows that remain after planning, times the width that Spark assumes for
+ * the columns that are read. This is Apache Iceberg's estimate, with two additions: rows in deletion vectors do not
+ * count, and a column of strings, binaries, lists or maps counts with at least its bytes in the files. Values are at
+ * least as long in memory.
  *
  * @param columns the columns of the table that the scan reads
  * @param schema these columns and the metadata columns that the scan reads
  */
 final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedField], schema: SparkStruct) {
 
-  /** Returns the estimate. Plans the scan only where the summary of the snapshot is not enough. */
+  /** Returns the estimate. Plans the scan only if the summary of the snapshot is not enough. */
   def estimate: SizeEstimate =
     (if (files.isPlanNeeded) None else fromSummary).getOrElse {
       val plain = SizeEstimate.of(rows, schema)
@@ -33,7 +33,7 @@ final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedFi
     longValues.get(column.id).filter(_ => rows > 0).map(excess => width(column) + excess / rows)
 
   /**
-   * Returns what the summary of the snapshot tells: the size of the whole table, where no rows are deleted and the files
+   * Returns the estimate from the snapshot summary: the size of the whole table, if no rows are deleted and the files
    * are too small for long values.
    */
   private def fromSummary: Option[SizeEstimate] = files.snapshot match {
@@ -56,7 +56,7 @@ final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedFi
     )
   }
 
-  /** The columns whose values have no fixed length. */
+  /** The columns with values of variable length. */
   private lazy val variable: Vector[NestedField] = columns.filter(c => isVariable(c.fieldType))
 
   private def isVariable(t: Type): Boolean = t match {
@@ -70,8 +70,8 @@ final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedFi
   private def width(column: NestedField): Long = SparkTypes.toSpark(column.fieldType).defaultSize.toLong
 
   /**
-   * The bytes that a column takes beyond Spark's assumption, by its id. The metrics of files are looked at only where the
-   * files as a whole are larger than that.
+   * The bytes that a column needs beyond Spark's assumption, by its id. File metrics are used only if the files are
+   * larger than that in total.
    */
   private lazy val longValues: Map[Int, Long] =
     if (variable.isEmpty || files.plan.report.resultBytes <= SizeEstimate.of(rows, schema).bytes) Map.empty
@@ -85,7 +85,7 @@ final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedFi
       }.filter(_._2 > 0).toMap
     }
 
-  /** What the columns take of a file, for the rows that are left of it. */
+  /** Returns the bytes of the columns in a file, for its remaining rows. */
   private def storedBytes(task: FileScanTask, leaves: Vector[Int]): Double = {
     val stored = leaves.iterator.flatMap(task.file.metrics.columnSize(_)).filter(_ > 0).sum.toDouble
     if (task.file.recordCount > 0) stored * task.liveRecords / task.file.recordCount else stored
@@ -94,7 +94,7 @@ final private[read] class ScanSize(files: PlannedFiles, columns: Vector[NestedFi
 
 private object ScanSize {
 
-  /** The sizes of so many files stand for those of all. */
+  /** The number of files in a sample. */
   private val Sample = 256
 
   private def sample(tasks: Vector[FileScanTask]): Vector[FileScanTask] =

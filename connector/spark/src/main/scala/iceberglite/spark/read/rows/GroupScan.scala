@@ -20,17 +20,18 @@ import iceberglite.spec.MetadataColumns
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /**
- * Whole files, for a statement that replaces them. Spark first runs a query for those that have a row to change, where
- * the condition tells, and the others are left alone.
+ * Reads whole files, for a statement that replaces them. Spark first runs a query for the files with a row to change,
+ * if the condition allows it; other files are kept.
  *
- * @param packing how the files are packed into tasks, known once the write is planned; absent: as those of any scan
+ * @param packing how the files are packed into tasks, known after the write is planned; absent for the packing of
+ *   ordinary scans
  */
 final private[rows] class GroupScan(inner: IcebergScan, packing: () => Option[RewritePacking])
     extends Scan
     with SupportsReportStatistics
     with SupportsRuntimeV2Filtering {
 
-  /** Absent: Spark did not ask which files have a row to change. */
+  /** Absent if Spark did not determine the files with a row to change. */
   @volatile private var withChanges: Option[Set[String]] = None
 
   private lazy val candidates: Vector[FileScanTask] = inner.planned.map(_.copy(residual = AlwaysTrue))
@@ -40,7 +41,7 @@ final private[rows] class GroupScan(inner: IcebergScan, packing: () => Option[Re
 
   def statementFiles: StatementFiles = StatementFiles(tasks, inner.filter)
 
-  /** What statements carry along from the rows that they read to those that they write are columns like others. */
+  /** Returns the schema. Columns that a statement carries from reads to writes are ordinary columns. */
   override def readSchema(): StructType = StructType(inner.readSchema().map { column =>
     if (CarriedRows.contains(column.name)) column.copy(metadata = Metadata.empty) else column
   })
@@ -57,8 +58,8 @@ final private[rows] class GroupScan(inner: IcebergScan, packing: () => Option[Re
   override def filterAttributes(): Array[NamedReference] = Array(Expressions.column(MetadataColumns.FilePath.name))
 
   /**
-   * An UPDATE with a subquery reads twice what it replaces, and what is replaced must be what was read: the first answer
-   * counts.
+   * Restricts the files. An UPDATE with a subquery reads the replaced files twice, and the files it replaces must be
+   * those it read: the first result applies.
    */
   override def filter(predicates: Array[Predicate]): Unit = synchronized {
     if (withChanges.isEmpty) withChanges = Some(predicates.map(pathsOf).reduce(_ intersect _))

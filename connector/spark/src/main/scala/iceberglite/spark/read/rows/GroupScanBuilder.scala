@@ -7,20 +7,16 @@ import org.apache.spark.sql.types.StructType
 import iceberglite.spark.read.IcebergScanBuilder
 
 /**
- * Reads files that a statement is going to replace: all the rows of every file that may have one for which its condition
- * holds.
+ * Reads files that a statement will replace: all rows of every file that may have a row that satisfies its condition.
  *
- * @param packing how the files are packed into tasks; asked when Spark runs the scan
+ * @param packing how the files are packed into tasks; called when Spark runs the scan
  */
 final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder, packing: () => Option[RewritePacking])
     extends SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns {
   private var scan: Option[GroupScan] = None
 
-  /**
-   * The conditions choose files; which rows of them satisfy a condition is left to Spark, but for those that their
-   * partitions decide.
-   */
+  /** Pushes conditions down: they select files. Spark applies them to rows, except those that partitions decide. */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = inner.pushPredicates(predicates)
 
   override def pushedPredicates(): Array[Predicate] = inner.pushedPredicates()
@@ -33,6 +29,6 @@ final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder, packing: 
     built
   }
 
-  /** What was read, as soon as Spark has planned the reading. */
+  /** Returns the files that were read, when Spark has planned the scan. */
   def files: StatementFiles = scan.fold(StatementFiles.Nothing)(_.statementFiles)
 }

@@ -5,13 +5,13 @@ import scala.collection.mutable.ArrayBuffer
 import iceberglite.scan.{FileScanTask, Splits}
 
 /**
- * Packs the files that a statement rewrites into tasks that write few files: a task reads whole partitions, or a part of
- * one partition that fills a file.
+ * Packs the files that a statement rewrites into tasks that write few files: a task reads whole partitions, or a part
+ * of one partition that fills a file.
  *
- * @param byPartition whether each partition gets files of its own
- * @param fileSize how many bytes of files a task rewrites of one partition, at least where the partition has as many
- * @param smallestFileSize the same where larger parts would leave cores idle
- * @param cores how many tasks run at once
+ * @param byPartition whether each partition gets its own files
+ * @param fileSize minimum number of bytes that a task rewrites in one partition, if the partition is large enough
+ * @param smallestFileSize the minimum if larger parts would leave cores idle
+ * @param cores number of tasks that run at once
  */
 final private[spark] case class RewritePacking(
     byPartition: Boolean,
@@ -20,7 +20,7 @@ final private[spark] case class RewritePacking(
     cores: Int
 ) {
 
-  /** @param openCost what a file counts at least, in bytes, so that no task gets very many small files */
+  /** Packs the files. @param openCost minimum weight of a file in bytes, so that no task gets very many small files */
   def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] =
     if (!byPartition) Splits.evenly(files, tasksOf(bytes(files)))
     else {
@@ -32,7 +32,8 @@ final private[spark] case class RewritePacking(
   private def bytes(files: Vector[FileScanTask]): Long = files.iterator.map(_.length).sum
 
   /**
-   * Returns how many tasks rewrite files without partitions: all cores get some rows, unless that makes very small files.
+   * Returns the number of tasks that rewrite unpartitioned files: all cores get rows, unless that results in very small
+   * files.
    *
    * @param total the bytes of the files
    */
@@ -41,7 +42,7 @@ final private[spark] case class RewritePacking(
     math.max(1L, math.max(forCores, total / fileSize)).toInt
   }
 
-  /** The files of each partition, in the order in which the partitions come first. */
+  /** Returns the files of each partition, in the order of first occurrence. */
   private def partitions(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
     val byKey = files.groupBy(f => (f.file.specId, f.file.partition))
     files.iterator.map(f => (f.file.specId, f.file.partition)).toVector.distinct.map(byKey)
@@ -54,7 +55,7 @@ final private[spark] case class RewritePacking(
     partitions.zip(chosen).flatMap { case (files, count) => Splits.evenly(files, count) }
   }
 
-  /** Groups that follow each other, in tasks of about the size. */
+  /** Combines consecutive groups to tasks of about the target size. */
   private def together(
       groups: Vector[(Vector[FileScanTask], Long)],
       size: Long
@@ -76,9 +77,9 @@ final private[spark] case class RewritePacking(
 private[spark] object RewritePacking {
   private val TasksPerCore = 2
 
-  /** Spark's own least size of a task after a shuffle. */
+  /** Spark's own minimum size of a task after a shuffle. */
   private val LeastShare = 1L << 20
 
-  /** A task has a file open for each of its partitions. */
+  /** The maximum number of partitions in a task, which has a file open for each of them. */
   private val MostPartitions = 32
 }

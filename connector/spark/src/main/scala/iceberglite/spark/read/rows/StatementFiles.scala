@@ -5,20 +5,23 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
 
 /**
- * What a statement that changes rows has read.
+ * The files that a row-level statement has read.
  *
  * @param tasks the data files, with the delete files that apply to them
- * @param filter what all the rows that the statement is about satisfy, unbound
+ * @param filter satisfied by all rows of the statement, unbound
  */
 final private[spark] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
 
-  /** How many rows they have left; absent where other deletes than vectors apply, which do not tell how many they take. */
+  /**
+   * Returns the number of remaining rows; absent if deletes other than deletion vectors apply, because they do not tell
+   * how many rows they delete.
+   */
   def liveRecords: Option[Long] =
     if (tasks.forall(_.deletes.forall(_.isVector))) Some(tasks.iterator.map(_.liveRecords).sum) else None
 }
 
 private[spark] object StatementFiles {
 
-  /** Of a statement whose condition no row can satisfy: Spark does not read the table then. */
+  /** The files of a statement whose condition no row can satisfy: Spark does not read the table then. */
   val Nothing: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
 }

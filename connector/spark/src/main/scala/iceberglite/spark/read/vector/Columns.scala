@@ -7,14 +7,15 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.spark.read.parquet.{Reading, Source}
 
 /**
- * Makes the columns of a scan of those that Spark's reader reads. Done once a file, as the reader keeps its vectors.
+ * Creates the columns of a scan from those that Spark's reader reads. Called once for a file, because the reader reuses
+ * its vectors.
  */
 private[read] object Columns {
 
   /**
-   * The batch to hand out: the reader's own where nothing is to be changed.
+   * Returns the batch: the reader's own if nothing changes.
    *
-   * @param positions the places of the rows in the file, where columns need them
+   * @param positions the positions of the rows in the file, if columns need them
    */
   def of(read: ColumnarBatch, columns: Vector[Source], positions: => ColumnVector): ColumnarBatch = {
     val asRead = columns.size == read.numCols && columns.zipWithIndex.forall {

@@ -20,15 +20,15 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /**
- * Moves rows of a batch to its front, in the vectors themselves. Whoever reads the batch then sees vectors of Spark as of a
- * file without deletes: to look every value up by a mapping costs several times as much.
+ * Moves rows of a batch to its front, in the vectors themselves. The reader of the batch then sees ordinary Spark
+ * vectors, as for a file without deletes: looking up every value through a mapping costs several times as much.
  */
 final private[read] class Compaction private (columns: Array[VectorRows]) {
 
   /**
-   * Makes some rows the first ones.
+   * Moves rows to the front.
    *
-   * @param rows where they are, ascending; the first `count` of them
+   * @param rows their indexes, ascending; only the first `count` are used
    */
   def keep(rows: Array[Int], count: Int): Unit = {
     var to = 0
@@ -50,7 +50,9 @@ final private[read] class Compaction private (columns: Array[VectorRows]) {
 private[read] object Compaction {
 
   /**
-   * @param read a batch of Spark's reader, which fills its vectors again and again
+   * Creates the compaction.
+   *
+   * @param read a batch of Spark's reader, which reuses its vectors
    * @param more vectors that are filled with it
    */
   def of(read: ColumnarBatch, more: Option[WritableColumnVector]): Compaction = {
@@ -63,12 +65,12 @@ private[read] object Compaction {
 }
 
 /**
- * The rows of one vector. Values of lists, maps and texts stay where they are: only the places of the rows' values move.
- * Each kind of value has a loop of its own, in which a value costs no call that the JVM cannot resolve.
+ * The rows of one vector. Values of lists, maps and strings stay in place: only the offsets of the rows' values move.
+ * Each kind of value has its own loop, so that the JVM can inline all calls.
  */
 sealed abstract private class VectorRows(vector: WritableColumnVector) {
 
-  /** Of a run of rows, towards the front. */
+  /** Moves a run of rows towards the front. */
   final def move(to: Int, from: Int, length: Int): Unit = if (!vector.isAllNull) {
     if (vector.hasNull) moveNulls(to, from, length)
     if (vector.hasDictionary) moveInts(vector.getDictionaryIds, to, from, length) else moveValues(to, from, length)
@@ -152,7 +154,7 @@ final private class Doubles(vector: WritableColumnVector) extends VectorRows(vec
   }
 }
 
-/** Texts, bytes, decimals of many digits, lists and maps: a row has an offset and a length. */
+/** Strings, binaries, large decimals, lists and maps: a row has an offset and a length. */
 final private class Spans(vector: WritableColumnVector) extends VectorRows(vector) {
   override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
     var i = 0

@@ -11,8 +11,10 @@ import org.apache.spark.unsafe.types.UTF8String
 private[read] object ConstantVectors {
 
   /**
-   * @param value as a Spark row holds it; absent for null
-   * @param capacity the most rows of a batch, which [[ColumnVector.numNulls]] counts
+   * Returns a constant column.
+   *
+   * @param value in Spark's internal format; absent for null
+   * @param capacity maximum number of rows in a batch, which [[ColumnVector.numNulls]] counts
    */
   def of(dataType: DataType, value: Option[Any], capacity: Int): ConstantColumnVector = value match {
     case None => new NullVector(dataType, capacity)
@@ -23,13 +25,13 @@ private[read] object ConstantVectors {
       vector
   }
 
-  /** Spark's vector fails to give a wide decimal that is null, where it should give null. */
+  /** A column of nulls: Spark's constant vector fails for a large decimal that is null instead of returning null. */
   final private class NullVector(dataType: DataType, capacity: Int) extends ConstantColumnVector(capacity, dataType) {
     setNull()
     override def getDecimal(rowId: Int, precision: Int, scale: Int): Decimal = null
   }
 
-  /** A struct with the same fields in all rows. */
+  /** Returns a struct with the same fields in all rows. */
   def struct(dataType: StructType, values: Seq[Option[Any]], capacity: Int): ColumnVector = {
     val vector = new ConstantColumnVector(capacity, dataType)
     vector.setNotNull()

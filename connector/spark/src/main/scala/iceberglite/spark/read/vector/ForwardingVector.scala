@@ -5,8 +5,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Another vector with some of its values seen differently. Spark's reader owns the vector inside and fills it anew for
- * each batch, so nothing is kept here and nothing freed.
+ * A view of another vector with conversions of some values. Spark's reader owns the inner vector and reuses it for each
+ * batch, so nothing is cached or freed here.
  */
 abstract private[vector] class ForwardingVector(inner: ColumnVector, dataType: DataType)
     extends ColumnVector(dataType) {

@@ -4,8 +4,8 @@ import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.vectorized.ColumnVector
 
 /**
- * `_row_id` of a file that has such a column: where it is null, the row has the id of its place (spec, version 3: "Row
- * Lineage").
+ * `_row_id` of a file with such a column: if it is null, the id is computed from the row's position (spec, version 3:
+ * "Row Lineage").
  */
 final private[read] class RowIdOrPlace(inner: ColumnVector, positions: ColumnVector, firstRowId: Long)
     extends ForwardingVector(inner, LongType) {
@@ -16,13 +16,13 @@ final private[read] class RowIdOrPlace(inner: ColumnVector, positions: ColumnVec
     if (inner.isNullAt(rowId)) firstRowId + positions.getLong(rowId) else inner.getLong(rowId)
 }
 
-/** `_row_id` of rows that never had another. */
+/** `_row_id` of rows that have no stored id. */
 final private[read] class RowIdByPlace(positions: ColumnVector, firstRowId: Long)
     extends ForwardingVector(positions, LongType) {
   override def getLong(rowId: Int): Long = firstRowId + positions.getLong(rowId)
 }
 
-/** A column of longs with a value in the place of null. */
+/** A column of longs with a default value for null. */
 final private[read] class LongOrElse(inner: ColumnVector, default: Long) extends ForwardingVector(inner, LongType) {
   override def hasNull: Boolean = false
   override def numNulls: Int = 0

@@ -4,13 +4,13 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 
-/** A struct with children that are not all the file's: constants, converted ones, some left out. */
+/** A struct whose children are not exactly those of the file: constants, converted or omitted children. */
 final private[read] class StructView(inner: ColumnVector, children: Array[ColumnVector], dataType: StructType)
     extends ForwardingVector(inner, dataType) {
   override def getChild(ordinal: Int): ColumnVector = children(ordinal)
 }
 
-/** A list with elements that are seen differently; where each begins and how long it is stays. */
+/** A list with converted elements; offsets and lengths are unchanged. */
 final private[read] class ListView(inner: WritableColumnVector, element: ColumnVector, dataType: ArrayType)
     extends ForwardingVector(inner, dataType) {
   override def getArray(rowId: Int): ColumnarArray =
@@ -19,7 +19,7 @@ final private[read] class ListView(inner: WritableColumnVector, element: ColumnV
   override def getChild(ordinal: Int): ColumnVector = element
 }
 
-/** A map with keys or values that are seen differently. */
+/** A map with converted keys or values. */
 final private[read] class MapView(
     inner: WritableColumnVector,
     keys: ColumnVector,

@@ -2,10 +2,10 @@ package iceberglite.spark.read.vector
 
 import org.apache.spark.sql.types.LongType
 
-/** The places in their file of rows that follow each other without gaps. */
+/** The positions in their file of consecutive rows. */
 final private[read] class PositionsVector extends TypedVector(LongType) {
 
-  /** The place of the batch's first row. */
+  /** The position of the batch's first row. */
   var first: Long = 0L
 
   override def hasNull: Boolean = false

@@ -9,20 +9,21 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.DateTime
 
-/** An int column that has become long (spec: "Schema Evolution"). */
+/** An int column that was promoted to long (spec: "Schema Evolution"). */
 final private[read] class IntAsLong(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long = inner.getInt(rowId).toLong
 }
 
-/** A float column that has become double. */
+/** A float column that was promoted to double. */
 final private[read] class FloatAsDouble(inner: ColumnVector) extends ForwardingVector(inner, DoubleType) {
   override def getDouble(rowId: Int): Double = inner.getFloat(rowId).toDouble
 }
 
 /**
- * A decimal column whose precision is held in another physical type than it is read in, as when it has grown.
+ * A decimal column that is stored in another physical type than it is read in, for example after its precision was
+ * increased.
  *
- * @param read the type of the values that there are
+ * @param read the type of the stored values
  */
 final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalType, wanted: DecimalType)
     extends ForwardingVector(inner, wanted) {
@@ -35,24 +36,24 @@ final private[read] class DecimalAsDecimal(inner: ColumnVector, read: DecimalTyp
   }
 }
 
-/** Times of day in milliseconds, as imported files have them. */
+/** Times of day in milliseconds, as in imported files. */
 final private[read] class MillisAsMicros(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long = inner.getInt(rowId) * 1000L
 }
 
-/** A date column that has become timestamp: midnight of the day. Fails where no timestamp is that far from 1970. */
+/** A date column that was promoted to timestamp: midnight of the day. Fails if the timestamp is out of range. */
 final private[read] class DateAsMicros(inner: ColumnVector) extends ForwardingVector(inner, TimestampNTZType) {
   override def getLong(rowId: Int): Long =
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.MicrosPerDay)
 }
 
-/** A date column that has become timestamp_ns. Fails outside the years 1677 to 2262. */
+/** A date column that was promoted to timestamp_ns. Fails outside the years 1677 to 2262. */
 final private[read] class DateAsNanos(inner: ColumnVector) extends ForwardingVector(inner, LongType) {
   override def getLong(rowId: Int): Long =
     if (inner.isNullAt(rowId)) 0L else Math.multiplyExact(inner.getInt(rowId).toLong, DateTime.NanosPerDay)
 }
 
-/** The 16 bytes of UUIDs, as the text that is usual. */
+/** The 16 bytes of UUIDs, as text in the usual form. */
 final private[read] class UuidAsText(inner: ColumnVector) extends ForwardingVector(inner, StringType) {
   override def getUTF8String(rowId: Int): UTF8String =
     if (inner.isNullAt(rowId)) null

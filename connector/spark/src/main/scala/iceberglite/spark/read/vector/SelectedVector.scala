@@ -7,7 +7,7 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * Some rows of another vector, which owns the values: those that are not deleted.
  *
- * @param rows where each row is in the other vector; filled anew for each batch
+ * @param rows the index of each row in the other vector; refilled for each batch
  */
 final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) extends ColumnVector(inner.dataType) {
 
@@ -21,7 +21,7 @@ final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) 
   override def closeIfFreeable(): Unit = ()
   override def hasNull: Boolean = inner.hasNull
 
-  /** Of all rows, the selected among them. */
+  /** Counts the nulls of all rows, including those that are not selected. */
   override def numNulls: Int = inner.numNulls
   override def isNullAt(rowId: Int): Boolean = inner.isNullAt(rows(rowId))
   override def getBoolean(rowId: Int): Boolean = inner.getBoolean(rows(rowId))
@@ -38,7 +38,7 @@ final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) 
   override def getUTF8String(rowId: Int): UTF8String = inner.getUTF8String(rows(rowId))
   override def getBinary(rowId: Int): Array[Byte] = inner.getBinary(rows(rowId))
 
-  /** Made when it is asked for: a struct that is null in all rows has no fields. */
+  /** Created on demand: a struct that is null in all rows has no fields. */
   override def getChild(ordinal: Int): ColumnVector =
     if (children.isEmpty) inner.getChild(ordinal)
     else {
@@ -47,7 +47,7 @@ final private[read] class SelectedVector(inner: ColumnVector, rows: Array[Int]) 
     }
 }
 
-/** `_deleted`, where deleted rows are marked and not left out. `inner` is false in all rows. */
+/** `_deleted`, if deleted rows are marked and not removed. `inner` is false in all rows. */
 final private[read] class MarksVector(inner: ColumnVector, marks: Array[Boolean])
     extends ForwardingVector(inner, BooleanType) {
   override def getBoolean(rowId: Int): Boolean = marks(rowId)

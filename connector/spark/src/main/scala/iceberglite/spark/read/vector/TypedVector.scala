@@ -4,7 +4,7 @@ import org.apache.spark.sql.types.{DataType, Decimal}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** A vector whose values are of one kind: the others are nothing that Spark asks a column of the type for. */
+/** A vector with one type of values: Spark does not request other types for a column. */
 abstract private[read] class TypedVector(dataType: DataType) extends ColumnVector(dataType) {
   override def close(): Unit = ()
   override def closeIfFreeable(): Unit = ()

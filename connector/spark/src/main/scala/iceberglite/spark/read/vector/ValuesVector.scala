@@ -7,9 +7,9 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarArray, ColumnarMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A few values that stand in memory: the elements of a list that is the same in all rows.
+ * A few values in memory: the elements of a list that is the same in all rows.
  *
- * @param values as Spark rows hold them; null is null
+ * @param values in Spark's internal format; null is null
  */
 final private[vector] class ValuesVector(values: Array[Any], dataType: DataType) extends ColumnVector(dataType) {
   override def close(): Unit = ()
@@ -37,7 +37,7 @@ final private[vector] class ValuesVector(values: Array[Any], dataType: DataType)
     case map => ValuesVector.map(map.asInstanceOf[MapData], dataType.asInstanceOf[MapType])
   }
 
-  /** Of a struct: the values of one of its fields. */
+  /** Returns the values of a field of a struct. */
   override def getChild(ordinal: Int): ColumnVector = {
     val field = dataType.asInstanceOf[StructType](ordinal)
     val children = values.map[Any, Array[Any]] {

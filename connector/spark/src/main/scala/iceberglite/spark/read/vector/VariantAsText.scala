@@ -16,7 +16,7 @@ import iceberglite.spec.Literal
  *
  * @param struct the column of the file
  * @param metadata the dictionaries of field names
- * @param unreadable the error for bytes that are no variant
+ * @param unreadable the error for bytes that are not a variant
  */
 final private[read] class VariantAsText(
     struct: ColumnVector,
@@ -36,14 +36,14 @@ final private[read] class VariantAsText(
 }
 
 /**
- * A variant, or a part of one, that a writer may have shredded (Parquet: "Variant Shredding").
+ * A variant, or a part of one, that may be shredded (Parquet: "Variant Shredding").
  *
- * @param value as it is encoded; of an object, the fields that are not in `typed`
- * @param typed in columns of their own
+ * @param value the encoded value; for an object, the fields that are not in `typed`
+ * @param typed the shredded value
  */
 final private[read] case class ShreddedColumn(value: Option[ColumnVector], typed: Option[ShreddedColumn.Typed]) {
 
-  /** @return absent where an object has no such field */
+  /** Returns the text. @return absent if an object has no such field */
   def text(row: Int, metadata: ByteBuffer): Option[String] = {
     val rest = value.filterNot(_.isNullAt(row)).map(v => ByteBuffer.wrap(v.getBinary(row)))
     typed.filterNot(_.vector.isNullAt(row)) match {
@@ -57,7 +57,7 @@ private[read] object ShreddedColumn {
   sealed trait Typed {
     def vector: ColumnVector
 
-    /** @param rest fields of the object that are not shredded */
+    /** Returns the text. @param rest fields of the object that are not shredded */
     def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String
   }
 
@@ -74,7 +74,7 @@ private[read] object ShreddedColumn {
     }
   }
 
-  /** @param element the elements of all rows */
+  /** The elements of a list. @param element the elements of all rows */
   final case class Elements(vector: WritableColumnVector, element: ShreddedColumn) extends Typed {
     override def text(row: Int, metadata: ByteBuffer, rest: Option[ByteBuffer]): String = {
       val first = vector.getArrayOffset(row)
