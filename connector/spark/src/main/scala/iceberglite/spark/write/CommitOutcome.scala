@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown}
 import iceberglite.table.Table
 import iceberglite.table.action.{Action, RecordApplication}
 
-/** What is known of the one commit of a write. */
+/** The state of the single commit of a write. */
 final private[write] class CommitOutcome {
   @volatile private var maybe = false
 
@@ -15,10 +15,12 @@ final private[write] class CommitOutcome {
   def maybeCommitted: Boolean = maybe
 
   /**
-   * @param action absent where nothing changes
-   * @param once notes that the write is done, also one that changes nothing
-   * @param first what comes before the action in the same commit
-   * @return whether the table has what was written: not if it had it before, from the same application
+   * Commits the write.
+   *
+   * @param action absent if nothing changes
+   * @param once records the version of the write, even if it changes nothing
+   * @param first an action that precedes the other in the same commit
+   * @return whether the table contains the write; false if it already contained it from the same application
    */
   def commit(
       table: Table,
@@ -44,7 +46,7 @@ final private[write] class CommitOutcome {
         CommitOutcome.log.warn(done.getMessage)
         false
       case unknown: CommitStateUnknown => throw unknown
-      // A definite answer. Whatever else comes, such as an interrupt, may come after the commit as well.
+      // A definite answer. Any other exception, such as an interrupt, may occur after the commit.
       case failure: IcebergError =>
         maybe = false
         throw failure

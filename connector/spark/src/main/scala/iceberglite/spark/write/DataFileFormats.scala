@@ -12,10 +12,12 @@ import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.{FileFormat, SortOrder, TableProperty}
 import iceberglite.table.Table
 
-/** The format that a write makes its data files in, set up by its options, the session and the table. */
+/** The format of the data files of a write, configured by its options, the session and the table. */
 private[write] object DataFileFormats {
 
-  /** @throws iceberglite.spec.IcebergError for a setting that cannot be, or a codec that is not there */
+  /**
+   * Returns the format. @throws iceberglite.spec.IcebergError for an invalid setting, or a codec that is not available
+   */
   def of(table: Table, input: Vector[InputField], order: SortOrder, settings: Settings): DataFileFormat = {
     val modes = MetricsModes.of(table.properties, table.schema, order)
     val keyValues = Map("iceberg.schema" -> SchemaJson.toJson(table.schema))
@@ -34,7 +36,7 @@ private[write] object DataFileFormats {
 
   private def parquet(table: Table, settings: Settings): ParquetSettings = {
     val codec = CompressionOptions.codec(TableProperty.ParquetCodec)
-    // The table's codec need not be there where another one is asked for.
+    // The table's codec need not be available if another one is requested.
     ParquetSettings.of(table.properties - TableProperty.ParquetCodec.key).copy(
       codec = ParquetSettings.codecOf(settings(codec), codec.key),
       level = CompressionOptions.level(TableProperty.ParquetCompressionLevel).given(settings),

@@ -4,49 +4,50 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.spec.{FileFormat, MetricMaps}
 
-/**
- * A format that data files are written in. Open by design: one file for each. Serializable, as tasks make the files.
- */
+/** A format of data files. Open by design: one file for each. Serializable, because tasks create the files. */
 private[write] trait DataFileFormat extends Serializable {
   def format: FileFormat
 
-  /** About how many bytes of a file are collected in memory before they are written: a row group, a stripe, a block. */
+  /**
+   * The approximate number of bytes that are buffered in memory before they are written: a row group, a stripe, a
+   * block.
+   */
   def unitSize: Long
 
-  /** Gets ready to write files in a task. */
+  /** Prepares a task for writing files. */
   def newFiles(): NewDataFiles
 }
 
 /** The files of one task. */
 private[write] trait NewDataFiles extends AutoCloseable {
 
-  /** Makes an empty file. */
+  /** Creates an empty file. */
   def open(path: String): DataFileWriter
 }
 
-/** A data file in the making. */
+/** An incomplete data file. */
 private[write] trait DataFileWriter {
 
-  /** The row may be overwritten after this. */
+  /** Writes a row, which may be reused afterwards. */
   def write(row: InternalRow): Unit
 
-  /** About how long the file would be if it ended here. */
+  /** The approximate length of the file if it ended here. */
   def length: Long
 
-  /** About how many bytes of it are still in memory. */
+  /** The approximate number of buffered bytes. */
   def buffered: Long
 
-  /** Writes out what is in memory, as far as the format lets it: smaller units make the file slower to read. */
+  /** Writes the buffer, as far as the format allows it: smaller units make the file slower to read. */
   def flush(): Unit
 
   /** Completes the file. */
   def finish(): FinishedFile
 
-  /** Lets go of the file, which stays incomplete. */
+  /** Releases the file, which remains incomplete. */
   def abandon(): Unit
 }
 
-/** What a complete data file says of itself. */
+/** The information of a complete data file. */
 final private[write] case class FinishedFile(
     recordCount: Long,
     length: Long,

@@ -2,10 +2,10 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.SparkSession
 
-/** What we say of ourselves and of the job in the summary of every snapshot. */
+/** The entries about the engine and the job in the summary of every snapshot. */
 object EngineSummary {
 
-  /** Of the connector, as the jar's manifest has it; classes that were only compiled have none. */
+  /** The version of the connector from the jar's manifest; classes that were not packaged have none. */
   val version: String =
     Option(getClass.getPackage).flatMap(p => Option(p.getImplementationVersion)).getOrElse("unreleased")
 

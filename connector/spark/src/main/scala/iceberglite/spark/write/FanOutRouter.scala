@@ -9,20 +9,20 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.spark.write.partition.{PartitionKey, Partitioner}
 
 /**
- * How much a task may hold open.
+ * The limits of open files in a task.
  *
- * @param files the most files
- * @param bytes the most bytes in memory, about
+ * @param files maximum number of files
+ * @param bytes approximate maximum number of bytes in memory
  */
 final private[write] case class FanOutBounds(files: Int, bytes: Long)
 
 private[write] object FanOutBounds {
 
-  /** With as many tasks at work as there are cores, they stay below what an operating system lets a process open. */
+  /** With one task for each core, the total remains below the usual limit of open files in a process. */
   private val MaxFiles = 64
   private val ShareOfHeap = 4L
 
-  /** A quarter of the heap for all tasks, but always one whole row group, stripe or block. */
+  /** Returns the limits: a quarter of the heap for all tasks, but at least one row group, stripe or block. */
   def of(unitSize: Long): FanOutBounds = {
     val runtime = Runtime.getRuntime
     FanOutBounds(MaxFiles, math.max(unitSize, runtime.maxMemory / ShareOfHeap / runtime.availableProcessors))
@@ -30,9 +30,9 @@ private[write] object FanOutBounds {
 }
 
 /**
- * Of rows in any order: a file is open for each partition. Rows of the partitions beyond [[FanOutBounds.files]] go to
- * Spark's external sorter, and into files at the end, one partition after the other; so there is one file for each
- * partition, however many there are, and no more memory than a sort takes.
+ * Routes rows in any order: a file is open for each partition. Rows of partitions beyond [[FanOutBounds.files]] are
+ * sorted by Spark's external sorter and written at the end, one partition after the other. Therefore there is one file
+ * for each partition, for any number of partitions, with no more memory than a sort takes.
  */
 final private[write] class FanOutRouter(
     files: TaskFiles,
@@ -48,7 +48,7 @@ final private[write] class FanOutRouter(
   private val open = new util.HashMap[PartitionKey, Entry]
   private val next = partitioner.newKey()
 
-  /** That of the row before; null before the first row. */
+  /** The entry of the previous row; null before the first row. */
   private var current: Entry = _
   private var buffered = 0L
   private var overflow: Option[Overflow] = None
@@ -58,7 +58,7 @@ final private[write] class FanOutRouter(
     if (current != null && next == current.key) write(current, row) else turn(row)
   }
 
-  /** To another partition than that of the row before. */
+  /** Switches to another partition than that of the previous row. */
   private def turn(row: InternalRow): Unit = open.get(next) match {
     case null if open.size >= bounds.files => overflowing.put(next, row)
     case null =>
@@ -103,7 +103,7 @@ final private[write] class FanOutRouter(
 
   override def close(): Unit = overflow.foreach(_.rows.close())
 
-  /** The rows of the partitions that no file is open for. */
+  /** The rows of partitions without an open file. */
   final private class Overflow(val rows: RowOverflow) {
     private val ordinals = new util.HashMap[PartitionKey, Integer]
 

@@ -11,13 +11,13 @@ import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.PartitionSpec
 
 /**
- * A write of one statement: its tasks make data files, and the table gets them in one commit, or not at all.
+ * The write of one statement: its tasks create data files, and the table gets all of them in one commit.
  *
- * Spark calls [[abort]] after every failure, that of the commit too.
+ * Spark calls [[abort]] after every failure, including a failed commit.
  */
 final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
 
-  /** Names the files of this write, and of no other. */
+  /** The id in the names of the files of this write, which no other write uses. */
   private val operationId = UUID.randomUUID().toString
 
   private val outcome = new CommitOutcome
@@ -25,7 +25,10 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
     TaskWriterFactory.of(plan, operationId)
 
-  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
+  /**
+   * Not needed: attempts of a task use different file names, and only files of the attempt that Spark reports are
+   * committed.
+   */
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(plan.table.name) {
@@ -39,7 +42,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
     if (!outcome.maybeCommitted)
       Leftovers.remove(plan.table.io, plan.locations, operationId, filesOf(messages).map(_.path))
 
-  /** Spark knows no message of a task that did not finish. */
+  /** Spark has no message for a task that did not finish. */
   private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
     writtenBy(messages).flatMap(_.files)
 
@@ -51,7 +54,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
 
 private[write] object TaskWriterFactory {
 
-  /** @param operationId names the files of the write */
+  /** Creates the factory. @param operationId the id in the names of the files */
   def of(plan: WritePlan, operationId: String): TaskWriterFactory = new TaskWriterFactory(
     plan.input,
     plan.rows,
@@ -68,7 +71,7 @@ private[write] object TaskWriterFactory {
   )
 }
 
-/** Makes the writers of a write's tasks, on the executors. */
+/** Creates the writers of a write's tasks on the executors. */
 final private[write] class TaskWriterFactory private (
     input: Vector[InputField],
     rows: StructType,

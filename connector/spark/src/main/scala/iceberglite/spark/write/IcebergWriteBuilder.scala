@@ -14,9 +14,9 @@ import iceberglite.spec.expr.Expression
 import iceberglite.table.Table
 
 /**
- * A write to a table, as Spark asks for it.
+ * Builds a write to a table for Spark.
  *
- * @param columns what a statement that is resolved already adds to the table's columns
+ * @param columns the columns that a resolved statement already adds to the table
  */
 final class IcebergWriteBuilder private[spark] (
     table: Table,
@@ -41,7 +41,7 @@ final class IcebergWriteBuilder private[spark] (
     else if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
   }
 
-  /** With the columns that it has after the write. */
+  /** The table with its columns after the write. */
   private val written: Table = merge.fold(table)(_.merged)
 
   override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
@@ -49,7 +49,10 @@ final class IcebergWriteBuilder private[spark] (
     this
   }
 
-  /** @throws iceberglite.spark.StatementError for a condition that we cannot hold files against */
+  /**
+   * Sets an overwrite by a condition. @throws iceberglite.spark.StatementError for a condition that cannot be evaluated
+   * on files
+   */
   override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = SparkErrors.in(table.name) {
     val where = condition(predicates)
     val dynamic = where == Expression.AlwaysTrue && OverwriteOptions.isDynamic(settings).contains(true)
@@ -64,7 +67,10 @@ final class IcebergWriteBuilder private[spark] (
     else new IcebergWrite(WritePlan.of(written, info, settings, target, session).copy(merge = merge), mode)
   }
 
-  /** Spark fills a staged table, which is empty, by an append or by an overwrite of all rows. */
+  /**
+   * Returns the rows that are replaced. Spark fills a staged table, which is empty, by an append or by an overwrite of
+   * all rows.
+   */
   private def replaces: Replaces =
     if (table.isStaged) { if (table.isReplacement) Replaces.Table else Replaces.Absent }
     else mode match {

@@ -19,26 +19,29 @@ import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.Type._
 import iceberglite.spec.{ColumnPath, NestedField, PrimitiveType, Schema, Type}
 
-/** Where the values of a field come from. */
+/** The source of the values of a field. */
 sealed private[write] trait InputSource
 
 private[write] object InputSource {
 
-  /** @param ordinal where the value stands in the rows of the write, or in the struct that holds it */
+  /**
+   * The rows contain the field. @param ordinal the index of the value in the rows of the write, or in the enclosing
+   * struct
+   */
   final case class Rows(ordinal: Int) extends InputSource
 
-  /** The rows do not have the field. @param value as Spark's rows hold it; absent for null */
+  /** The rows lack the field. @param value in Spark's internal format; absent for null */
   final case class Constant(value: Option[Any]) extends InputSource
 }
 
 /**
- * A field of the table that a write has values for.
+ * A field of the table for which a write has values.
  *
- * @param field with those of its parts that are stored, and without defaults. It is required where Spark knows that no
- *   value is null, whatever the table says: files without marks for nulls are read faster
- * @param isStored false for a type that is not written: there may be nulls only
- * @param dataType of the values
- * @param parts of a struct the fields, of a list the element, of a map key and value
+ * @param field with its stored parts, and without defaults. It is required if Spark knows that no value is null, even
+ *   if it is optional in the table: files without definition levels are read faster
+ * @param isStored false for a type that cannot be written: only nulls are allowed
+ * @param dataType the type of the values
+ * @param parts the fields of a struct, the element of a list, the key and value of a map
  */
 final private[write] case class InputField(
     field: NestedField,
@@ -48,13 +51,13 @@ final private[write] case class InputField(
     parts: Vector[InputField]
 ) {
 
-  /** Where the value stands; of a field that the rows do not have, none is asked for. */
+  /** The index of the value; not used for a field that the rows lack. */
   def ordinal: Int = source match {
     case InputSource.Rows(place) => place
     case InputSource.Constant(_) => 0
   }
 
-  /** Of a struct, how many fields it has in the rows, written or not. */
+  /** The number of fields of a struct in the rows, including fields that are not written. */
   def size: Int = dataType match {
     case struct: SparkStruct => struct.length
     case _ => parts.size
@@ -62,11 +65,11 @@ final private[write] case class InputField(
 }
 
 /**
- * Finds the table's columns for the rows of a write, by name. Spark has done that before, and cast the values, but for
- * tables that take any columns (`write.spark.accept-any-schema`) and for ones that changed meanwhile.
+ * Matches the table's columns to the rows of a write, by name. Spark has already done so and cast the values, except
+ * for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that changed concurrently.
  *
- * @param name of the table, for messages
- * @param checkNullability refuse columns that may be null for those that may not
+ * @param name the name of the table, for messages
+ * @param checkNullability whether to reject nullable columns for columns that are NOT NULL
  */
 final private[write] class InputColumns(
     name: String,
@@ -76,8 +79,10 @@ final private[write] class InputColumns(
 ) {
 
   /**
-   * @param besides where a column stands that is for the write itself, and not for the table
-   * @throws iceberglite.spec.IcebergError that names the column that does not fit
+   * Returns the fields.
+   *
+   * @param besides the index of a column that is for the write itself, and not stored
+   * @throws iceberglite.spec.IcebergError with the name of the column that does not match
    */
   def of(input: SparkStruct, besides: Option[Int] = None): Vector[InputField] =
     fields(schema.fields, input.fields.toVector.zipWithIndex.filterNot(f => besides.contains(f._2)), Vector.empty)
@@ -102,7 +107,10 @@ final private[write] class InputColumns(
     found.flatMap(_._2) ++ others
   }
 
-  /** Every column is in every file: a reader would take the default of the past for one that is not there. */
+  /**
+   * Returns a column that the rows lack. Every column is written to every file: a reader would use the initial default
+   * for a missing one.
+   */
   private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
     if (column.required && column.writeDefault.isEmpty) {
       throw ValidationFailed(
@@ -119,7 +127,7 @@ final private[write] class InputColumns(
       Some(stored(column, InputSource.Constant(value), dataType, path))
     } else None
 
-  /** @return absent for what is always null and not stored */
+  /** Returns a column of the rows. @return absent if it is always null and not stored */
   private def given(
       column: NestedField,
       dataType: DataType,
@@ -165,7 +173,7 @@ final private[write] class InputColumns(
     InputField(plain, source, isStored = true, dataType, parts)
   }
 
-  /** The table's type with the parts that are stored, and those. */
+  /** Returns the table's type with its stored parts, and those parts. */
   private def typeOf(t: Type, dataType: DataType, path: Vector[String]): (Type, Vector[InputField]) =
     (t, dataType) match {
       case (StructType(columns), struct: SparkStruct) =>
@@ -191,7 +199,9 @@ final private[write] class InputColumns(
   private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =
     given(part, dataType, nullable, 0, path :+ part.name).getOrElse(throw notWritten(part, path :+ part.name))
 
-  /** The type that files hold the values in: the column's, or one that is read in it as if it had been promoted. */
+  /**
+   * Returns the type of the values in files: the column's type, or one that is read as if it had been promoted to it.
+   */
   private def heldAs(t: PrimitiveType, dataType: DataType): Option[PrimitiveType] = (t, dataType) match {
     case (IntType, ByteType | ShortType) => Some(IntType)
     case (LongType, ByteType | ShortType | IntegerType) => Some(IntType)
@@ -205,7 +215,7 @@ final private[write] class InputColumns(
 
 private[write] object InputColumns {
 
-  /** The schema of the files that hold these columns. */
+  /** Returns the schema of the files with these columns. */
   def schemaOf(fields: Vector[InputField], schemaId: Int): Schema =
     Schema(schemaId, fields.filter(_.isStored).map(_.field))
 }

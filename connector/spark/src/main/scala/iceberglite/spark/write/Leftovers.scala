@@ -6,17 +6,22 @@ import iceberglite.io.{DataLocations, FileIO, FileInfo}
 import iceberglite.table.Cleanup
 
 /**
- * The files of tasks that Spark gave up without an answer: when a job fails, those that still run are killed, and one
- * that ends just then is not heard of any more. Its files have the write's id in their names.
+ * The files of tasks without a result: when a job fails, Spark kills running tasks, and ignores a task that ends at
+ * that moment. Its files have the write's id in their names.
  */
 private[write] object Leftovers {
 
-  /** A table may have very many partitions; what is left after so many is found by the removal of orphan files. */
+  /**
+   * The maximum number of directories to search, because a table may have very many partitions; other files are found
+   * by the removal of orphan files.
+   */
   private val MostDirectories = 1000
 
   /**
+   * Removes the files.
+   *
    * @param locations of the table's data files
-   * @param known the files that Spark heard of
+   * @param known the files that Spark has reported
    */
   def remove(io: FileIO, locations: DataLocations, operationId: String, known: Seq[String]): Unit = {
     Cleanup.delete(io, known)

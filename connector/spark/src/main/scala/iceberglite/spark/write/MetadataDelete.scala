@@ -14,7 +14,7 @@ import iceberglite.table.Table
 import iceberglite.table.action.{DeleteFiles, Match, RowFilter}
 import iceberglite.tree.MetadataTree
 
-/** DELETE and TRUNCATE that need not look at rows, because whole files go or stay. */
+/** DELETE and TRUNCATE of whole files, without reading rows. */
 object MetadataDelete {
 
   /** Whether no file has both rows that satisfy the conditions and rows that do not. */
@@ -25,11 +25,11 @@ object MetadataDelete {
     }
 
   /**
-   * To be called where [[canDelete]]. What others commit first is deleted too where it matches, as if the statement had
-   * come after it: that is serializable, and no commit of others need be looked for. A file that came in between and
-   * matches in part fails it.
+   * Deletes files, if [[canDelete]] returned true. Matching files of concurrent commits are deleted too, as if the
+   * statement had run after them: this is serializable, so that no conflict detection is needed. A concurrently added
+   * file that matches in part fails the statement.
    *
-   * @param options of the statement
+   * @param options the options of the statement
    */
   def delete(
       table: Table,
@@ -52,7 +52,7 @@ object MetadataDelete {
     } catch { case failed: ValidationFailed => throw failed.copy(byOthers = true) }
   }
 
-  /** Bound to the columns of the schema; absent where we cannot tell rows by it. */
+  /** Returns the condition bound to the columns of the schema; absent if it cannot be evaluated. */
   private def condition(schema: Schema, predicates: Array[Predicate], session: SparkSession): Option[Expression] = {
     val filters = new SparkFilters(schema, session.sessionState.conf.caseSensitiveAnalysis)
     predicates.foldLeft[Option[Expression]](Some(AlwaysTrue)) { (all, predicate) =>

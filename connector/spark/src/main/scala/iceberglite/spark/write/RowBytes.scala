@@ -3,10 +3,10 @@ package iceberglite.spark.write
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The bytes of strings where they stand: in the array of the row, mostly. */
+/** The bytes of strings without a copy: usually in the array of the row. */
 private[write] object RowBytes {
 
-  /** The array that holds them, from [[offset]] on. */
+  /** Returns the array with the bytes, which start at [[offset]]. */
   def array(text: UTF8String): Array[Byte] = text.getBaseObject match {
     case bytes: Array[Byte] => bytes
     case _ => text.getBytes

@@ -3,8 +3,8 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 /**
- * What became of a row that copy-on-write hands over, in the place where the partition spec of the row's file stands, which
- * is never below zero, as long as the row is what it was.
+ * The codes of what happened to a row in copy-on-write. They replace the partition spec of the row's file, which is
+ * never negative; an unchanged row keeps it.
  */
 private[spark] object RowChange {
   val Updated: Int = -1
@@ -12,7 +12,7 @@ private[spark] object RowChange {
   val Inserted: Int = -3
 }
 
-/** How many rows became what, of one task or of a whole statement. */
+/** The numbers of changed rows of one task or of a whole statement. */
 final private[write] case class RowCounts(inserted: Long, updated: Long, deleted: Long, copied: Long) {
   import RowCounts._
 
@@ -24,9 +24,9 @@ final private[write] case class RowCounts(inserted: Long, updated: Long, deleted
   )
 
   /**
-   * Entries of a snapshot's summary.
+   * Returns entries of a snapshot's summary.
    *
-   * @param deletedAreKnown whether the count of deleted rows is right; else it is left out
+   * @param deletedAreKnown whether the count of deleted rows is correct; otherwise it is omitted
    */
   def summary(command: Command, deletedAreKnown: Boolean): Map[String, String] = {
     val entries = command match {
@@ -40,13 +40,15 @@ final private[write] case class RowCounts(inserted: Long, updated: Long, deleted
 }
 
 /**
- * How the rows of copy-on-write are counted.
+ * The counting of rows in copy-on-write.
  *
  * @param marksDeletes whether the tasks count deleted rows
  */
 final private[write] case class CountedRows(command: Command, marksDeletes: Boolean) {
 
-  /** @param live how many rows the files had that were read; absent where only the tasks know */
+  /**
+   * Returns the summary. @param live the number of rows in the files that were read; absent if only the tasks know it
+   */
   def summary(counts: RowCounts, live: Option[Long]): Map[String, String] = live match {
     case Some(rows) =>
       counts.copy(deleted = rows - counts.copied - counts.updated).summary(command, deletedAreKnown = true)
@@ -54,7 +56,7 @@ final private[write] case class CountedRows(command: Command, marksDeletes: Bool
   }
 }
 
-/** The keys are those that Apache Iceberg has from Spark 4.1 on. */
+/** Uses the keys of Apache Iceberg for Spark 4.1 and later. */
 private[spark] object RowCounts {
   val DeleteDeleted: String = "spark.delete.num-deleted-rows"
   val DeleteCopied: String = "spark.delete.num-copied-rows"

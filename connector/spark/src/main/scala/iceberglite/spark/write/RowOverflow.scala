@@ -8,18 +8,18 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
 
-/** Rows put aside under a number, and taken back in the order of the numbers; on disk where memory is short. */
+/** Stores rows with a number, and returns them in the order of the numbers; uses the disk if memory is low. */
 private[write] trait RowOverflow extends AutoCloseable {
   def put(number: Long, row: InternalRow): Unit
 
-  /** The rows; each is good until the next one. */
+  /** Returns the rows; each is valid until the next one. */
   def sorted: Iterator[InternalRow]
 }
 
-/** With the sorter that Spark sorts by, and its memory. To be used in a task. */
+/** An overflow with Spark's own sorter and its memory. For use in a task. */
 final private[write] class SparkRowOverflow(schema: StructType) extends RowOverflow {
 
-  /** The number of the row being put; the sorter knows nothing but the row. */
+  /** The number of the current row; the sorter passes only the row. */
   private var current = 0L
 
   private val numbers = new PrefixComputer {
@@ -31,7 +31,7 @@ final private[write] class SparkRowOverflow(schema: StructType) extends RowOverf
     }
   }
 
-  /** The number is all there is to compare. */
+  /** Rows are compared by the number only. */
   private val equal: java.util.function.Supplier[RecordComparator] = () =>
     (_: Any, _: Long, _: Int, _: Any, _: Long, _: Int) => 0
 

@@ -20,11 +20,11 @@ import iceberglite.spec._
 import iceberglite.spec.transform.{Identity, Void}
 
 /**
- * What a write asks Spark to do with the rows before it gets them.
+ * The requirements of a write for the distribution and order of its rows.
  *
- * @param clustered whether the rows of a task come partition by partition then
- * @param sorted whether they come in the table's sort order then, within a partition
- * @param partitions what the rows are partitioned by, as far as Spark can compute it
+ * @param clustered whether the rows of a task then come partition by partition
+ * @param sorted whether they then come in the table's sort order, within a partition
+ * @param partitions the partition transforms that Spark can compute
  */
 final private[write] case class RowRequirements(
     distribution: Distribution,
@@ -38,14 +38,16 @@ final private[write] case class RowRequirements(
 
 private[write] object RowRequirements {
 
-  /** The rows as they come. */
+  /** No requirements. */
   val Nothing: RowRequirements =
     RowRequirements(Distributions.unspecified(), Array.empty, clustered = false, sorted = false)
 
   /**
-   * @param mode absent: by the table's sort order, else by its partitions
-   * @param fanout whether files may be open for all partitions, so that rows need not be sorted; a table with a sort
-   *   order has them sorted anyway
+   * Returns the requirements.
+   *
+   * @param mode absent for the default by the table's sort order or its partitions
+   * @param fanout whether files may be open for all partitions, so that rows need not be sorted; rows of a table with a
+   *   sort order are sorted anyway
    */
   def of(
       schema: Schema,
@@ -82,11 +84,13 @@ private[write] object RowRequirements {
     Expressions.sort(term, direction, nulls)
   }
 
-  /** Rows that agree in a term cannot be sorted by it once more. */
+  /** Removes later terms on the same expression, which do not change the order. */
   private def withoutRepetition(orders: Vector[SparkSortOrder]): Vector[SparkSortOrder] =
     orders.zipWithIndex.filterNot { case (o, i) => orders.take(i).exists(_.expression == o.expression) }.map(_._1)
 
-  /** The transform of a column as Spark computes it; absent where that would be another value than ours. */
+  /**
+   * Returns the transform of a column as Spark computes it; absent if the value would differ from the specification's.
+   */
   private def term(schema: Schema, sourceIds: Vector[Int], transform: Transform): Option[SparkExpression] =
     for {
       id <- if (sourceIds.size == 1) sourceIds.headOption else None
@@ -97,12 +101,15 @@ private[write] object RowRequirements {
       if transform == Identity || hasFunction(spark.name, spark.arguments.length, source)
     } yield spark
 
-  /** Other writers let tables be sorted by the elements of a list, too, of which a row has many. */
+  /** Whether a row has one value of a field: other writers also allow sort orders on the elements of a list. */
   private def isOnceInRow(schema: Schema, id: Int): Boolean =
     ColumnPath.require(schema, schema.paths(id), caseSensitive = true).init
       .forall(_.fieldType.isInstanceOf[Type.StructType])
 
-  /** These are strings and plain numbers in Spark, which hash and round otherwise. */
+  /**
+   * Whether Spark's values have the same hashes and roundings: types that are strings and plain numbers in Spark do
+   * not.
+   */
   private def isTheSameInSpark(source: PrimitiveType): Boolean = source match {
     case UuidType | TimestampNsType | TimestampTzNsType => false
     case _ => true

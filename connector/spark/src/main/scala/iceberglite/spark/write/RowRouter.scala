@@ -5,18 +5,18 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.PartitionTuple
 
-/** Sends each row to the file that it belongs in. */
+/** Routes each row to its file. */
 private[write] trait RowRouter extends AutoCloseable {
   def put(row: InternalRow): Unit
 
-  /** Completes the files that are open. */
+  /** Completes the open files. */
   def finish(): Unit
 
-  /** Gives back what it holds besides files. */
+  /** Releases resources other than files. */
   override def close(): Unit = ()
 }
 
-/** Of a spec without partitions. */
+/** The router of an unpartitioned table. */
 final private[write] class SingleRouter(files: TaskFiles) extends RowRouter {
   private val all = files.partition(PartitionTuple.Empty)
 
@@ -26,8 +26,8 @@ final private[write] class SingleRouter(files: TaskFiles) extends RowRouter {
 }
 
 /**
- * For rows that come partition by partition. Where a partition comes again after another one it gets another file,
- * which is right all the same.
+ * The router for rows that come partition by partition. If a partition comes again after another one, it gets another
+ * file, which is also correct.
  */
 final private[write] class ClusteredRouter(files: TaskFiles, partitioner: Partitioner) extends RowRouter {
   private val next = partitioner.newKey()

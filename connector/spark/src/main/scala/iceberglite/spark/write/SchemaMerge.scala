@@ -9,11 +9,11 @@ import iceberglite.table.Table
 import iceberglite.table.action.{Action, MergeSchema}
 
 /**
- * A write whose rows have columns that the table lacks, or has narrower: they are merged in the commit of the rows, so
- * that a write that fails, or is only explained, leaves the table's columns as they are.
+ * The schema changes of a write whose rows have columns that the table lacks, or wider columns. They are merged in the
+ * commit of the rows, so that a write that fails, or is only explained, does not change the table.
  *
- * @param base the table as it is
- * @param merged the table as the rows are written to it
+ * @param base the current table
+ * @param merged the table to which the rows are written
  */
 final private[spark] class SchemaMerge private (
     val base: Table,
@@ -22,22 +22,24 @@ final private[spark] class SchemaMerge private (
     caseSensitive: Boolean
 ) {
 
-  /** What the commit of the rows begins with. */
+  /** Returns the first action of the commit of the rows. */
   def action: Action = new MergeSchema(merged.schema, rows, caseSensitive)
 }
 
 private[spark] object SchemaMerge {
 
   /**
-   * @return absent where the table has all that the rows have
-   * @throws iceberglite.spec.IcebergError that names the column where types do not go together
+   * Returns the merge.
+   *
+   * @return absent if the table has all columns of the rows
+   * @throws iceberglite.spec.IcebergError with the name of a column with incompatible types
    */
   def of(table: Table, rows: SparkStruct, caseSensitive: Boolean): Option[SchemaMerge] = {
     val wanted = new Wanted(caseSensitive).fields(table.schema.fields, SparkTypes.fromSpark(rows), rows)
     ofColumns(table, Schema(0, wanted), caseSensitive)
   }
 
-  /** @param wanted the columns of the rows, by name; their ids do not matter */
+  /** Returns the merge. @param wanted the columns of the rows, matched by name; their ids are ignored */
   def ofColumns(table: Table, wanted: Schema, caseSensitive: Boolean): Option[SchemaMerge] =
     if (MergeSchema.merged(table.metadata, wanted, caseSensitive) == table.schema) None
     else {
@@ -46,7 +48,10 @@ private[spark] object SchemaMerge {
       Some(new SchemaMerge(table, table.at(table.version.copy(metadata = metadata)), wanted, caseSensitive))
     }
 
-  /** The columns of rows; where the table's type is one that Spark has another for, such as uuid, it is the table's. */
+  /**
+   * Converts the columns of rows; if Spark represents the table's type by another type, as for uuid, the table's type
+   * is used.
+   */
   final private class Wanted(caseSensitive: Boolean) {
     def fields(known: Vector[NestedField], given: Vector[NestedField], struct: SparkStruct): Vector[NestedField] =
       given.zip(struct.fields).map { case (field, in) =>

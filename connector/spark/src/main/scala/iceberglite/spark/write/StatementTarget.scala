@@ -10,12 +10,12 @@ import iceberglite.spec.Schema
 import iceberglite.table.Table
 
 /**
- * What a statement makes of a table that it changes.
+ * The changes of a statement to its table.
  *
- * @param options of the statement
- * @param columns what the statement's rows have: the table gets those that it lacks, in the commit of the rows
- * @param seen the table as the statement was resolved with
- * @param running the statement, once it runs; shared with the objects by which it reads the table besides
+ * @param options the options of the statement
+ * @param columns the columns of the statement's rows: the commit of the rows adds those that the table lacks
+ * @param seen the table at the resolution of the statement
+ * @param running the statement, once it runs; shared with other objects that read the table for it
  */
 final private[spark] class StatementTarget private (
     val options: StatementOptions,
@@ -24,11 +24,11 @@ final private[spark] class StatementTarget private (
     val running: AtomicReference[Option[RowLevelStatement]]
 ) {
 
-  /** What is to be added to the columns of the table; absent where nothing is. */
+  /** Returns the changes of the table's columns; absent if there are none. */
   def merge(table: Table): Option[SchemaMerge] =
     columns.flatMap(SchemaMerge.ofColumns(table, _, SparkSession.active.sessionState.conf.caseSensitiveAnalysis))
 
-  /** The same of the table as it was resolved; absent where the statement adds no columns. */
+  /** Returns the target with the table at its resolution; absent if the statement adds no columns. */
   def withoutColumns: Option[StatementTarget] =
     columns.map(_ => new StatementTarget(StatementOptions.Empty, None, seen, running))
 
@@ -41,7 +41,7 @@ final private[spark] class StatementTarget private (
 
 private[spark] object StatementTarget {
 
-  /** Of a table as any statement finds it. */
+  /** Returns the target of a statement without such changes. */
   def plain(): StatementTarget =
     new StatementTarget(StatementOptions.Empty, None, None, new AtomicReference[Option[RowLevelStatement]](None))
 }

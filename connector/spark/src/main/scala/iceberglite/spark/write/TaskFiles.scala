@@ -11,9 +11,10 @@ import iceberglite.spec.{PartitionSpec, PartitionTuple}
 import iceberglite.table.Cleanup
 
 /**
- * The data files that one attempt of a task makes. No other attempt names a file alike, so each can remove its own.
+ * The data files that one attempt of a task creates. Their names are unique to the attempt, so that it can remove its
+ * own files.
  *
- * @param sorted whether the rows of each file come in the order that the table asks for
+ * @param sorted whether the rows of each file are in the table's sort order
  * @param table its name, for messages
  */
 final private[write] class TaskFiles(
@@ -37,10 +38,10 @@ final private[write] class TaskFiles(
   /** The bytes of complete files. */
   def byteCount: Long = finishedBytes
 
-  /** Starts to write a partition; files are made when rows come. */
+  /** Starts a partition; files are created when rows come. */
   def partition(tuple: PartitionTuple): PartitionFiles = new PartitionFiles(tuple)
 
-  /** Removes every file: of a task that failed, or was not wanted. */
+  /** Removes every file, after a failure or if the task's result is not used. */
   def abandon(): Unit = {
     open.foreach(file => Try(file.writer.abandon()))
     Cleanup.delete(io, open.map(_.path) ++ finished.map(_.path))
@@ -54,7 +55,7 @@ final private[write] class TaskFiles(
     val writer: DataFileWriter = files.open(path)
   }
 
-  /** The files of one partition, one after the other: the next begins where one has the size that the table wants. */
+  /** The files of one partition, one after the other: a new file begins when the previous one has the target size. */
   final class PartitionFiles private[TaskFiles] (tuple: PartitionTuple) {
     private var current: Option[OpenFile] = None
     private var writer: DataFileWriter = _
@@ -66,14 +67,14 @@ final private[write] class TaskFiles(
         if (writer.length >= targetSize) complete()
       } catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
-    /** Bytes in memory. */
+    /** The number of bytes in memory. */
     def buffered: Long = if (writer == null) 0L else writer.buffered
 
     def flush(): Unit =
       try current.foreach(_.writer.flush())
       catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
-    /** Completes the file that is open. */
+    /** Completes the open file. */
     def finish(): Unit =
       try complete()
       catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }

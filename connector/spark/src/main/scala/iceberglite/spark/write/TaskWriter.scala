@@ -6,9 +6,9 @@ import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 
 /**
- * Writes the rows of one task into data files. Nothing of a task that fails stays.
+ * Writes the rows of one task into data files. The files of a failed task are removed.
  *
- * @param changeAt where rows tell what became of them ([[RowChange]]); absent where they do not
+ * @param changeAt the index of the column that tells what happened to a row ([[RowChange]]); absent if there is none
  */
 final private[write] class TaskWriter(files: TaskFiles, router: RowRouter, changeAt: Option[Int])
     extends DataWriter[InternalRow] {
@@ -35,7 +35,7 @@ final private[write] class TaskWriter(files: TaskFiles, router: RowRouter, chang
 
   override def commit(): WriterCommitMessage = {
     router.finish()
-    // Nobody would hear of the files of a task that was killed meanwhile; now Spark has them removed.
+    // Spark would ignore the files of a task that was killed; failing here makes Spark remove them.
     if (Option(TaskContext.get).exists(_.isInterrupted))
       throw new TaskKilledException("killed while its files were closed")
     new WrittenFiles(files.written, counts)

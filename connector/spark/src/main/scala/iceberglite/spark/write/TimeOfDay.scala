@@ -6,7 +6,7 @@ import iceberglite.spec.IcebergError.InvalidArgument
 /** Times of day, which are microseconds since midnight in Spark. */
 private[write] object TimeOfDay {
 
-  /** @param column whose value it is, for messages */
+  /** Checks a value. @param column the column, for messages */
   def checked(micros: Long, column: String): Long =
     if (micros >= 0 && micros < DateTime.MicrosPerDay) micros
     else throw InvalidArgument(

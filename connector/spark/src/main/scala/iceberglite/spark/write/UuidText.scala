@@ -11,10 +11,10 @@ private[write] object UuidText {
   private val Length = 36
   private val dashes = Array(8, 13, 18, 23)
 
-  /** The places of the digits, in order. */
+  /** The positions of the digits, in order. */
   private val digits: Array[Int] = (0 until Length).filterNot(dashes.contains(_)).toArray
 
-  /** @param column whose value it is, for messages */
+  /** Parses a UUID. @param column the column, for messages */
   def parse(text: UTF8String, column: String): UUID = {
     val bytes = text.getBytes
     if (bytes.length != Length || !dashes.forall(i => bytes(i) == '-')) fail(text, column)

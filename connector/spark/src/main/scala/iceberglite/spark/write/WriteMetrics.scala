@@ -2,10 +2,10 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.connector.metric.{CustomMetric, CustomSumMetric, CustomTaskMetric}
 
-/** What the tasks of a write have done, in the SQL tab. Spark makes the objects again by their classes' names. */
+/** The metrics of a write's tasks in the SQL tab. Spark instantiates them again by their class names. */
 sealed abstract class WriteMetric(override val name: String, override val description: String) extends CustomSumMetric {
 
-  /** As one task has it. */
+  /** Returns the value of one task. */
   private[write] def of(task: Long): CustomTaskMetric = WriteMetrics.Value(name, task)
 }
 
@@ -19,7 +19,7 @@ final class InsertedRows extends WriteMetric("insertedRows", "number of inserted
 
 final class UpdatedRows extends WriteMetric("updatedRows", "number of updated rows")
 
-/** By merge-on-read; by copy-on-write tasks seldom hear of them. */
+/** For merge-on-read; with copy-on-write, tasks usually do not see deleted rows. */
 final class DeletedRows extends WriteMetric("deletedRows", "number of deleted rows")
 
 final class CopiedRows extends WriteMetric("copiedRows", "number of rows copied unchanged")
@@ -35,13 +35,13 @@ private[write] object WriteMetrics {
 
   def all: Array[CustomMetric] = Array(files, records, bytes)
 
-  /** Of copy-on-write. */
+  /** The metrics of copy-on-write. */
   def ofCopies: Array[CustomMetric] = ofChanges :+ copied
 
-  /** Of merge-on-read. */
+  /** The metrics of merge-on-read. */
   def ofChanges: Array[CustomMetric] = all ++ Array[CustomMetric](inserted, updated, deleted)
 
-  /** What became of the rows of one task. */
+  /** Returns the changes of rows in one task. */
   def of(counts: RowCounts): Array[CustomTaskMetric] = Array(
     inserted.of(counts.inserted),
     updated.of(counts.updated),
@@ -49,7 +49,7 @@ private[write] object WriteMetrics {
     copied.of(counts.copied)
   )
 
-  /** What one task has done. */
+  /** Returns the files and rows of one task. */
   def of(addedFiles: Long, addedRecords: Long, addedBytes: Long): Array[CustomTaskMetric] =
     Array(files.of(addedFiles), records.of(addedRecords), bytes.of(addedBytes))
 

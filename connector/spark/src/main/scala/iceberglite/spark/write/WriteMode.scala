@@ -7,17 +7,20 @@ import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.table.{Destination, Isolation}
 import iceberglite.table.action.{Action, MergeAppend, OverwriteFiles, ReplacePartitions}
 
-/** What becomes of the rows that are there. */
+/** The effect of a write on existing rows. */
 sealed private[write] trait WriteMode {
 
-  /** Absent: there is nothing to commit. @param isolation what an overwrite checks of concurrent commits */
+  /**
+   * Returns the action; absent if there is nothing to commit. @param isolation validation of an overwrite against
+   * concurrent commits
+   */
   def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action]
 
-  /** What became of rows, for the snapshot's summary. @param tasks what each has counted */
+  /** Returns the counts for the snapshot's summary. @param tasks the counts of each task */
   def counted(tasks: Vector[RowCounts]): Map[String, String]
 }
 
-/** Rows come, and nothing is known of older versions of theirs. */
+/** Writes new rows without known older versions. */
 sealed private[write] trait NewRows extends WriteMode {
   override def counted(tasks: Vector[RowCounts]): Map[String, String] = Map.empty
 }
@@ -29,7 +32,9 @@ private[write] object WriteMode {
     override def toString: String = "append"
   }
 
-  /** @param filter bound to the table's columns; whole files only */
+  /**
+   * Replaces the files that satisfy a filter. @param filter bound to the table's columns; it selects whole files only
+   */
   final case class OverwriteWhere(filter: Expression) extends NewRows {
     override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action] =
       Some(new OverwriteFiles(filter, added, isolation, to = to))
@@ -37,10 +42,10 @@ private[write] object WriteMode {
   }
 
   /**
-   * What a statement has read, file by file.
+   * Replaces the files that a statement has read.
    *
-   * @param read known when its tasks are through
-   * @param counts how rows are counted, where they are
+   * @param read known when its tasks have finished
+   * @param counts how rows are counted, if they are
    */
   final case class ReplaceRead(read: () => StatementFiles, counts: Option[CountedRows]) extends WriteMode {
     override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action] = {

@@ -14,14 +14,14 @@ import iceberglite.table.action.RecordApplication
 import iceberglite.table.{Destination, Isolation, Table}
 
 /**
- * How a write goes about it, as far as that is known before there are rows.
+ * The properties of a write that are known before it gets rows.
  *
  * @param rows the columns of the rows, and their types in Spark
- * @param isolation of overwrites
+ * @param isolation the validation of overwrites
  * @param summary entries for the snapshot's summary
- * @param changeAt where rows tell what became of them ([[RowChange]]); absent where they do not
- * @param once notes that the table has what is written, for an application that may write it again
- * @param merge what makes the table, which has it already, of the one that there is
+ * @param changeAt the index of the column that tells what happened to a row ([[RowChange]]); absent if there is none
+ * @param once records the version of an application's write, which may be run again
+ * @param merge the changes of the table's columns, which this table already has
  */
 final private[write] case class WritePlan(
     table: Table,
@@ -42,12 +42,12 @@ final private[write] case class WritePlan(
     merge: Option[SchemaMerge] = None
 ) {
 
-  /** The table as it was when the write began. */
+  /** Returns the table at the start of the write. */
   def base: Table = merge.fold(table)(_.base)
 
   private lazy val partitionType = spec.partitionType(table.schema)
 
-  /** A file of a task, as the table lists it. */
+  /** Returns the metadata of a task's file. */
   def contentFile(file: WrittenFile): ContentFile =
     file.contentFile(format.format, spec.specId, partitionType, sortOrder.orderId)
 }
@@ -55,10 +55,12 @@ final private[write] case class WritePlan(
 private[write] object WritePlan {
 
   /**
-   * @param lineage the fields besides those of the table that the rows have: what they keep of older versions of themselves
-   * @param distribution absent: by the settings
-   * @param besides where a column of the rows stands that is not stored
-   * @throws iceberglite.spec.IcebergError for a setting or a column that does not fit the table
+   * Creates a plan.
+   *
+   * @param lineage the additional fields of the rows for row lineage
+   * @param distribution absent to use the settings
+   * @param besides the index of a column of the rows that is not stored
+   * @throws iceberglite.spec.IcebergError for a setting or a column that is not valid for the table
    */
   def of(
       table: Table,
@@ -73,7 +75,7 @@ private[write] object WritePlan {
     val columns = table.schema.copy(fields = table.schema.fields ++ lineage)
     val input = inputOf(table.name, columns, info, besides, settings, session)
     val spec = specOf(table, settings)
-    // What a task could not partition by is refused before there are tasks.
+    // Reject unsupported partitioning before tasks are started.
     Partitioner.of(spec, input)
     val order = sortOrderOf(table, settings)
     val format = DataFileFormats.of(table, input, order, settings)
@@ -107,7 +109,7 @@ private[write] object WritePlan {
     new InputColumns(name, columns, caseSensitive, settings(WriteOptions.CheckNullability)).of(info.schema, besides)
   }
 
-  /** @param read the state that the write begins with */
+  /** Returns the validation of an overwrite. @param read the state at which the write begins */
   private def isolationOf(settings: Settings, read: Option[Snapshot]): Option[Isolation] =
     WriteOptions.Isolation.given(settings).map { level =>
       Isolation(level, WriteOptions.ValidateFromSnapshot.given(settings).orElse(read.map(_.snapshotId)))
@@ -131,7 +133,7 @@ private[write] object WritePlan {
       )
     }
 
-  /** The columns that Spark can distribute and sort by: those that the rows have. */
+  /** Returns the columns by which Spark can distribute and sort: those in the rows. */
   private def schemaOf(table: Table, input: Vector[InputField]): Schema = {
     val given = input.collect { case InputField(field, InputSource.Rows(_), _, _, _) => field.id }.toSet
     table.schema.copy(fields = table.schema.fields.filter(f => given(f.id)))
@@ -153,7 +155,7 @@ private[write] object WritePlan {
       WriteOptions.Fanout.given(settings).getOrElse(true)
     )
 
-  /** What a user has set for all of the session's shuffles, where that is more. */
+  /** Returns the session's advisory size for all shuffles, if it is larger. */
   private def sparksAdvice(settings: Settings, session: SparkSession): Long =
     if (WriteOptions.AdvisoryPartitionSize.given(settings).isDefined) 0L
     else session.sessionState.conf.getConf(org.apache.spark.sql.internal.SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)

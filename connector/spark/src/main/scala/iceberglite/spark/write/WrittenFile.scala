@@ -6,14 +6,14 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage
 
 import iceberglite.spec._
 
-/** What a task tells the driver: the files it made, and what became of the rows, where they tell. */
+/** The result of a task for the driver: its files, and the counts of changed rows, if available. */
 final private[write] class WrittenFiles(val files: Array[WrittenFile], val counts: RowCounts)
     extends WriterCommitMessage
 
 /**
- * A data file on its way to the driver. Bytes are arrays, as no serializer takes a `ByteBuffer`.
+ * A data file, in a form that is sent to the driver. Bytes are arrays, because `ByteBuffer` is not serializable.
  *
- * @param partition the values of the tuple by Appendix D of the spec; null for null
+ * @param partition the values of the tuple as in Appendix D of the specification; null for null
  */
 final private[write] case class WrittenFile(
     path: String,
@@ -28,10 +28,10 @@ final private[write] case class WrittenFile(
 ) extends Serializable {
 
   /**
-   * The file as the table lists it.
+   * Returns the metadata of the file.
    *
    * @param partitionType of the spec, for the types of its values
-   * @param sortOrderId of the order that the files of a sorted write have
+   * @param sortOrderId the order of the files of a sorted write
    */
   def contentFile(
       format: FileFormat,

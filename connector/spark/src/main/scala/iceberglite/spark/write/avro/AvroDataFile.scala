@@ -7,7 +7,7 @@ import iceberglite.io.{AvroOutput, MetricsModes}
 import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
 
-/** An Avro file of a task: the rows that Spark hands over, encoded one after the other. */
+/** An Avro file of a task: encodes the rows one after the other. */
 final private[avro] class AvroDataFile(file: AvroRowsOutput, input: Vector[InputField], modes: MetricsModes)
     extends DataFileWriter {
   private val tallies = new FileTallies(modes)
@@ -15,7 +15,7 @@ final private[avro] class AvroDataFile(file: AvroRowsOutput, input: Vector[Input
   private var records = 0L
   private var current: InternalRow = _
 
-  /** One for all rows. */
+  /** One function for all rows. */
   private val encode: AvroOutput => Unit = out => fields.put(current, out)
 
   override def write(row: InternalRow): Unit = {
@@ -28,10 +28,10 @@ final private[avro] class AvroDataFile(file: AvroRowsOutput, input: Vector[Input
 
   override def buffered: Long = file.buffered
 
-  /** A block in memory is too short to be worth an end. */
+  /** Blocks in memory are too short to write them early. */
   override def flush(): Unit = ()
 
-  /** Sizes of columns and places to split at are none: rows stand one after the other, in short blocks. */
+  /** There are no column sizes and split offsets: rows are stored one after the other, in short blocks. */
   override def finish(): FinishedFile =
     FinishedFile(records, file.finish(), tallies.metrics(records, sizes = None), splitOffsets = Vector.empty)
 

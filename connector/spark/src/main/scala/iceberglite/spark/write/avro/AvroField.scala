@@ -7,25 +7,25 @@ import iceberglite.io.AvroOutput
 import iceberglite.spark.write.RowFaults
 import iceberglite.spec.Type
 
-/** Encodes one field of every row as [[iceberglite.io.AvroSchemas]] has it. */
+/** Encodes one field of every row as in [[iceberglite.io.AvroSchemas]]. */
 private[avro] trait AvroField {
 
-  /** The value of a row, a struct or an array; it may be null. */
+  /** Encodes the value in a row, a struct or an array; it may be null. */
   def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit
 
-  /** That there is none, for the struct that holds the field is null. */
+  /** Handles an absent value: the enclosing struct is null. */
   def absent(): Unit
 }
 
 /**
- * A field that is in the file.
+ * A field that is stored in the file.
  *
  * @param name the full name, for messages
- * @param required whether the field may not be null; else it is a union with null
+ * @param required whether the field is required; an optional field is a union with null
  */
 abstract private[avro] class StoredField(name: String, required: Boolean) extends AvroField {
 
-  /** Whether there is a value to encode; a null is encoded here. */
+  /** Whether there is a value to encode; encodes a null. */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Boolean = {
     val present = !values.isNullAt(ordinal)
     if (!required) out.writeBranch(present) else if (!present) RowFaults.nullIn(name)
@@ -34,7 +34,7 @@ abstract private[avro] class StoredField(name: String, required: Boolean) extend
   }
 }
 
-/** @param size how many fields the struct has in the rows, written or not */
+/** A struct. @param size the number of fields in the rows, including fields that are not written */
 final private[avro] class StructField(
     name: String,
     required: Boolean,
@@ -56,7 +56,7 @@ final private[avro] class StructField(
   override def absent(): Unit = fields.foreach(_.absent())
 }
 
-/** One block of elements, and the end. */
+/** A list: one block of elements, and the end marker. */
 final private[avro] class ListField(name: String, required: Boolean, element: AvroField)
     extends StoredField(name, required) {
 
@@ -76,7 +76,7 @@ final private[avro] class ListField(name: String, required: Boolean, element: Av
   override def absent(): Unit = ()
 }
 
-/** One block of pairs, and the end. Avro's own maps have the same bytes as arrays of pairs. */
+/** A map: one block of pairs, and the end marker. Avro's own maps have the same bytes as arrays of pairs. */
 final private[avro] class MapField(name: String, required: Boolean, key: AvroField, value: AvroField)
     extends StoredField(name, required) {
 
@@ -100,16 +100,16 @@ final private[avro] class MapField(name: String, required: Boolean, key: AvroFie
 }
 
 /**
- * A field that the rows do not have.
+ * A field that the rows lack.
  *
- * @param constant holds its value
+ * @param constant contains its value
  */
 final private[avro] class ConstantField(field: AvroField, constant: InternalRow) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit = field.put(constant, 0, out)
   override def absent(): Unit = field.absent()
 }
 
-/** A field of a type that is not written: null, which a reader takes a column for that a file lacks, or an error. */
+/** A field of a type that is not written: a reader treats the missing column as null; any value is an error. */
 final private[avro] class UnwrittenField(name: String, fieldType: Type) extends AvroField {
   override def put(values: SpecializedGetters, ordinal: Int, out: AvroOutput): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)

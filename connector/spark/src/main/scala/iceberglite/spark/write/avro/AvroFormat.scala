@@ -8,9 +8,9 @@ import iceberglite.spec.FileFormat
 /**
  * Avro files of a table.
  *
- * @param codec by its name in the table's properties
- * @param level of the codec; its own where absent
- * @param keyValues what the header holds besides, such as the table's schema
+ * @param codec its name in the table's properties
+ * @param level of the codec; absent for the codec's default
+ * @param keyValues other entries of the header, such as the table's schema
  */
 final private[write] class AvroFormat(
     input: Vector[InputField],

@@ -9,7 +9,7 @@ import iceberglite.spark.write.metrics._
 import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
 import iceberglite.spec.Type.DecimalType
 
-/** Encodes plain values. There is a class for each kind of value, as in the other formats. */
+/** Encodes primitive values. There is a class for each kind of value, as in the other formats. */
 abstract private[avro] class AvroLeaf(name: String, required: Boolean, tally: ColumnTally)
     extends StoredField(name, required) {
   final override def absent(): Unit = tally.addNull()
@@ -95,7 +95,7 @@ final private[avro] class DoubleLeaf(name: String, required: Boolean, tally: Dou
     }
 }
 
-/** Up to eighteen digits in a long, the highest byte first. */
+/** Up to 18 digits from a long, the highest byte first. */
 final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally: LongTally, t: DecimalType)
     extends AvroLeaf(name, required, tally) {
   private val topShift = 8 * (AvroSchemas.bytesOfDecimal(t.precision) - 1)
@@ -112,7 +112,7 @@ final private[avro] class LongDecimalLeaf(name: String, required: Boolean, tally
     }
 }
 
-/** The sign extended to the length of the type. */
+/** Sign-extended to the length of the type. */
 final private[avro] class DecimalLeaf(name: String, required: Boolean, tally: DecimalTally, t: DecimalType)
     extends AvroLeaf(name, required, tally) {
   private val length = AvroSchemas.bytesOfDecimal(t.precision)
@@ -167,7 +167,7 @@ final private[avro] class FixedLeaf(name: String, required: Boolean, tally: Byte
     }
 }
 
-/** From text to sixteen bytes, the most significant first. */
+/** Converts text to 16 bytes, the most significant first. */
 final private[avro] class UuidLeaf(name: String, required: Boolean, tally: BytesTally)
     extends AvroLeaf(name, required, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)

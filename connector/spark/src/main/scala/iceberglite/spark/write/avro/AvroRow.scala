@@ -31,7 +31,9 @@ private[avro] object AvroRow {
   final private class Builder(tallies: FileTallies) {
 
     /**
-     * @param path of what holds the fields
+     * Returns the encoders of fields.
+     *
+     * @param path of the enclosing field
      * @param counted false inside of lists and maps
      */
     def fields(inputs: Vector[InputField], path: Vector[String], counted: Boolean): Vector[AvroField] =

@@ -9,8 +9,8 @@ import iceberglite.spec.Literal.DecimalLiteral
 import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
 
 /**
- * What a file's metadata keeps of one column, collected as its values go by. There is a class for each way in which
- * rows hold values, so that none is put into an object.
+ * The metrics of one column, collected from its values. There is a class for each representation of values in rows, to
+ * avoid boxing.
  */
 sealed abstract private[write] class ColumnTally {
   private var absent = 0L
@@ -19,14 +19,14 @@ sealed abstract private[write] class ColumnTally {
 
   final def nulls: Long = absent
 
-  /** Absent where the values are no floating point numbers. */
+  /** The floating-point statistics; absent for other types. */
   def floating: Option[FloatingValues] = None
 
-  /** The least and the greatest value; absent where there is none. */
+  /** The minimum and the maximum; absent if there is no value. */
   def bounds: Option[(Literal, Literal)]
 }
 
-/** @param literal the value of the column that a number stands for */
+/** For numbers. @param literal converts a number to a value of the column */
 final private[write] class LongTally(literal: Long => Literal) extends ColumnTally {
   private var least = Long.MaxValue
   private var greatest = Long.MinValue
@@ -58,7 +58,7 @@ final private[write] class DoubleTally extends ColumnTally {
   override def bounds: Option[(Literal, Literal)] = range.values.bounds
 }
 
-/** Of decimals that no long holds. */
+/** For decimals that do not fit a long. */
 final private[write] class DecimalTally extends ColumnTally {
   private var least: BigDecimal = _
   private var greatest: BigDecimal = _
@@ -75,10 +75,10 @@ final private[write] class DecimalTally extends ColumnTally {
 }
 
 /**
- * Of strings, binaries and UUIDs, which are in the order of their unsigned bytes.
+ * For strings, binaries and UUIDs, which are ordered by their unsigned bytes.
  *
- * @param columnType whose values the bytes are
- * @param bounded whether anybody asks for bounds, for which bytes are copied
+ * @param columnType the type of the column
+ * @param bounded whether bounds are needed, for which bytes are copied
  */
 final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolean) extends ColumnTally {
   private val least = new Copy
@@ -95,7 +95,7 @@ final private[write] class BytesTally(columnType: PrimitiveType, bounded: Boolea
   override def bounds: Option[(Literal, Literal)] =
     if (least.isEmpty) None else Some((least.literal, greatest.literal))
 
-  /** Bytes in an array that is used again: in sorted rows every value is the greatest so far. */
+  /** A reusable copy of bytes: in sorted rows, every value is the current maximum. */
   final private class Copy {
     private var bytes = new Array[Byte](32)
     private var length = -1

@@ -9,25 +9,25 @@ import iceberglite.spec.Type._
 import iceberglite.spec.{Literal, MetricMaps, NestedField, PrimitiveType}
 
 /**
- * The tallies of the columns of one file, for formats whose own statistics lack some: Avro has none, ORC none of binary
- * columns and none without NaN.
+ * The metrics of the columns of one file, for formats whose own statistics are incomplete: Avro has none, ORC none for
+ * binary columns and none without NaN.
  *
- * What is inside of lists and maps is left out: its counts are not of rows, as Apache Iceberg sees it too.
+ * Fields inside of lists and maps are omitted, as in Apache Iceberg: their counts are not counts of rows.
  *
- * @param modes what is kept of each column
+ * @param modes the metrics mode of each column
  */
 final private[write] class FileTallies(modes: MetricsModes) {
   private val columns = mutable.ArrayBuffer.empty[(Int, ColumnTally)]
 
   /**
-   * Of a column whose rows hold longs, ints, shorts, bytes or booleans, as 0 and 1.
+   * Returns the tally of a column with longs, ints, shorts, bytes or booleans, as 0 and 1.
    *
    * @param counted false inside of lists and maps
    */
   def ofLongs(field: NestedField, counted: Boolean): LongTally =
     noted(field, counted, new LongTally(FileTallies.literal(field)))
 
-  /** Of decimals of up to 18 digits. */
+  /** Returns the tally of decimals with up to 18 digits. */
   def ofUnscaled(field: NestedField, scale: Int, counted: Boolean): LongTally =
     noted(field, counted, new LongTally(v => DecimalLiteral(java.math.BigDecimal.valueOf(v, scale))))
 
@@ -51,7 +51,9 @@ final private[write] class FileTallies(modes: MetricsModes) {
   }
 
   /**
-   * @param records of the file
+   * Returns the metrics.
+   *
+   * @param records the number of records in the file
    * @param sizes of the columns in the file; absent for formats that store rows
    */
   def metrics(records: Long, sizes: Option[Map[Int, Long]]): MetricMaps = {
@@ -64,13 +66,13 @@ final private[write] class FileTallies(modes: MetricsModes) {
 
 private object FileTallies {
 
-  /** What the bounds of shapes are is not what their bytes are. */
+  /** Whether a column has bounds: bounds of geometries are not bounds of their bytes. */
   private def hasBounds(t: PrimitiveType): Boolean = t match {
     case _: GeometryType | _: GeographyType => false
     case _ => true
   }
 
-  /** Of what Spark holds as a number. */
+  /** Converts a number of Spark to a literal. */
   private def literal(field: NestedField): Long => Literal = field.fieldType match {
     case BooleanType => v => BooleanLiteral(v != 0)
     case IntType => v => IntLiteral(v.toInt)

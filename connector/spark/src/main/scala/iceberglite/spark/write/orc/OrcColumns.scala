@@ -14,7 +14,7 @@ import iceberglite.spec.{NestedType, PrimitiveType}
 /** Puts rows into the batch of one file. */
 final private[orc] class OrcColumns(fields: Array[OrcField], ordinals: Array[Int]) {
 
-  /** @param at the place in the batch */
+  /** Adds a row. @param at its index in the batch */
   def put(row: InternalRow, at: Int): Unit = {
     var i = 0
     while (i < fields.length) {
@@ -26,7 +26,7 @@ final private[orc] class OrcColumns(fields: Array[OrcField], ordinals: Array[Int
 
 private[orc] object OrcColumns {
 
-  /** @param batch whose columns are made of the same fields in the same order */
+  /** Creates the columns. @param batch with columns for the same fields in the same order */
   def of(input: Vector[InputField], batch: VectorizedRowBatch, tallies: FileTallies): OrcColumns = {
     val fields = new Builder(tallies).fields(input, batch.cols, Vector.empty, counted = true)
     new OrcColumns(fields.toArray, input.map(_.ordinal).toArray)
@@ -35,8 +35,10 @@ private[orc] object OrcColumns {
   final private class Builder(tallies: FileTallies) {
 
     /**
-     * @param vectors of those of the fields that are stored, in the same order
-     * @param path of what holds the fields
+     * Returns the fields.
+     *
+     * @param vectors of the stored fields, in the same order
+     * @param path of the enclosing field
      * @param counted false inside of lists and maps
      */
     def fields(

@@ -9,7 +9,7 @@ import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
 import iceberglite.spec.Schema
 
-/** An ORC file of a task: the rows that Spark hands over, put into the vectors of the library. */
+/** An ORC file of a task: puts the rows into the vectors of the library. */
 final private[orc] class OrcDataFile(file: OrcOutput, input: Vector[InputField], schema: Schema, modes: MetricsModes)
     extends DataFileWriter {
   private val tallies = new FileTallies(modes)

@@ -12,25 +12,25 @@ import iceberglite.spec.Type
 private[orc] trait OrcField {
 
   /**
-   * The value of a row, a struct or an array; it may be null.
+   * Puts the value in a row, a struct or an array; it may be null.
    *
-   * @param at the place in the field's vector
+   * @param at the index in the field's vector
    */
   def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit
 
-  /** That there is none, for the struct that holds the field is null. */
+  /** Handles an absent value: the enclosing struct is null. */
   def absent(): Unit
 }
 
 /**
- * A field with a vector of its own.
+ * A field with its own vector.
  *
  * @param name the full name, for messages
- * @param required whether the field may not be null
+ * @param required whether the field is required
  */
 abstract private[orc] class StoredField(name: String, required: Boolean, vector: ColumnVector) extends OrcField {
 
-  /** Whether there is a value to put; a null is put here. */
+  /** Whether there is a value to put; puts a null. */
   final protected def isPresent(values: SpecializedGetters, ordinal: Int, at: Int): Boolean =
     if (!values.isNullAt(ordinal)) true
     else {
@@ -42,7 +42,7 @@ abstract private[orc] class StoredField(name: String, required: Boolean, vector:
     }
 }
 
-/** @param size how many fields the struct has in the rows, written or not */
+/** A struct. @param size the number of fields in the rows, including fields that are not written */
 final private[orc] class StructField(
     name: String,
     required: Boolean,
@@ -110,16 +110,16 @@ final private[orc] class MapField(
 }
 
 /**
- * A field that the rows do not have.
+ * A field that the rows lack.
  *
- * @param constant holds its value
+ * @param constant contains its value
  */
 final private[orc] class ConstantField(field: OrcField, constant: InternalRow) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = field.put(constant, 0, at)
   override def absent(): Unit = field.absent()
 }
 
-/** A field of a type that is not written: null, which a reader takes a column for that a file lacks, or an error. */
+/** A field of a type that is not written: a reader treats the missing column as null; any value is an error. */
 final private[orc] class UnwrittenField(name: String, fieldType: Type) extends OrcField {
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit =
     if (!values.isNullAt(ordinal)) RowFaults.notWritten(name, fieldType)

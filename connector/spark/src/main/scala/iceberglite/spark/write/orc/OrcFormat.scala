@@ -10,7 +10,7 @@ import iceberglite.spec.{FileFormat, Schema}
 /**
  * ORC files of a table.
  *
- * @param keyValues what the footer holds besides, such as the table's schema
+ * @param keyValues other entries of the footer, such as the table's schema
  */
 final private[write] class OrcFormat(
     input: Vector[InputField],

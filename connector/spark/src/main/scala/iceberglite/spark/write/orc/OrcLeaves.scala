@@ -13,8 +13,8 @@ import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
 import iceberglite.spec.Type.DecimalType
 
 /**
- * Puts plain values into one vector. There is a class for each kind of value, with a `put` of its own, so that the one
- * call by a table that a value costs is the call of that.
+ * Puts primitive values into one vector. There is a class for each kind of value, with its own `put`, so that a value
+ * costs one virtual call.
  */
 abstract private[orc] class OrcLeaf(name: String, required: Boolean, vector: ColumnVector, tally: ColumnTally)
     extends StoredField(name, required, vector) {
@@ -107,7 +107,7 @@ final private[orc] class DoubleLeaf(name: String, required: Boolean, vector: Dou
   }
 }
 
-/** Up to eighteen digits, in a long. */
+/** Up to 18 digits, in a long. */
 final private[orc] class LongDecimalLeaf(
     name: String,
     required: Boolean,
@@ -136,7 +136,7 @@ final private[orc] class DecimalLeaf(
   }
 }
 
-/** The bytes are copied: a batch goes to the file long after the row was written over. */
+/** The bytes are copied: a batch is written long after the row was reused. */
 final private[orc] class StringLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
   override def put(values: SpecializedGetters, ordinal: Int, at: Int): Unit = if (isPresent(values, ordinal, at)) {
@@ -172,7 +172,7 @@ final private[orc] class FixedLeaf(
   }
 }
 
-/** From text to sixteen bytes, the most significant first. */
+/** Converts text to 16 bytes, the most significant first. */
 final private[orc] class UuidLeaf(name: String, required: Boolean, vector: BytesColumnVector, tally: BytesTally)
     extends OrcLeaf(name, required, vector, tally) {
   private val bytes = new Array[Byte](AvroSchemas.UuidSize)

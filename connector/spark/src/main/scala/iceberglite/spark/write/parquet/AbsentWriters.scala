@@ -7,9 +7,9 @@ import iceberglite.spark.write.RowFaults
 import iceberglite.spec.Type
 
 /**
- * A field that the rows do not have.
+ * A field that the rows lack.
  *
- * @param constant holds its value
+ * @param constant contains its value
  */
 final private[parquet] class ConstantWriter(
     name: String,
@@ -24,7 +24,7 @@ final private[parquet] class ConstantWriter(
   override def leaves: Vector[LeafWriter] = field.leaves
 }
 
-/** A field of a type that is not written: null, which a reader takes a column for that a file lacks, or an error. */
+/** A field of a type that is not written: a reader treats the missing column as null; any value is an error. */
 final private[parquet] class UnwrittenField(name: String, fieldType: Type)
     extends FieldWriter(name, optional = true, definition = 0) {
   override def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit =

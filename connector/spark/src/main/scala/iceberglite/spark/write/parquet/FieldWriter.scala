@@ -5,24 +5,24 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import iceberglite.spark.write.RowFaults
 
 /**
- * Writes one field of every row to the columns of a Parquet file, as the record shredding of Parquet's format has it:
- * each value with a repetition level, which tells at which list a new entry begins, and a definition level, which
- * tells how many of the optional and repeated fields around it are there.
+ * Writes one field of every row to the columns of a Parquet file by record shredding: each value has a repetition
+ * level, which tells at which list a new entry begins, and a definition level, which tells how many of the enclosing
+ * optional and repeated fields are present.
  *
  * @param name the full name, for messages
  * @param optional whether the field may be null
- * @param definition the level where the field has a value
+ * @param definition the level at which the field has a value
  */
 abstract private[parquet] class FieldWriter(name: String, optional: Boolean, protected val definition: Int) {
 
   /**
-   * The value of a row, a struct or an array; it may be null.
+   * Writes the value in a row, a struct or an array; it may be null.
    *
-   * @param repetition the level of the entry that it stands in
+   * @param repetition the level of the entry that contains it
    */
   def write(values: SpecializedGetters, ordinal: Int, repetition: Int): Unit
 
-  /** That there is nothing, for what is around the field is null or empty from `level` on. */
+  /** Writes an absent value: an enclosing field is null or empty from `level` on. */
   def writeAbsent(repetition: Int, level: Int): Unit
 
   /** The columns in the order of the file's schema. */
@@ -33,7 +33,7 @@ abstract private[parquet] class FieldWriter(name: String, optional: Boolean, pro
     else RowFaults.nullIn(name)
 }
 
-/** @param size how many fields the struct has in the rows, written or not */
+/** A struct. @param size the number of fields in the rows, including fields that are not written */
 final private[parquet] class StructWriter(
     name: String,
     optional: Boolean,
@@ -59,7 +59,7 @@ final private[parquet] class StructWriter(
   override def leaves: Vector[LeafWriter] = fields.toVector.flatMap(_.leaves)
 }
 
-/** @param repeated the repetition level of the entries after the first */
+/** A list. @param repeated the repetition level of the entries after the first */
 final private[parquet] class ListWriter(
     name: String,
     optional: Boolean,
@@ -86,7 +86,7 @@ final private[parquet] class ListWriter(
   override def leaves: Vector[LeafWriter] = element.leaves
 }
 
-/** @param repeated the repetition level of the entries after the first */
+/** A map. @param repeated the repetition level of the entries after the first */
 final private[parquet] class MapWriter(
     name: String,
     optional: Boolean,

@@ -8,8 +8,8 @@ import iceberglite.io.{DoubleRange, FloatRange, FloatingValues}
 import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
 
 /**
- * Writes plain values to one column of the file. There is a class for each kind of value, with a `write` of its own, so
- * that the one call by a table that a value costs is the call of that.
+ * Writes primitive values to one column of the file. There is a class for each kind of value, with its own `write`, so
+ * that a value costs one virtual call.
  *
  * @param descriptor the column
  * @param fieldId the table's id of the column
@@ -21,13 +21,13 @@ abstract private[parquet] class LeafWriter(
     optional: Boolean
 ) extends FieldWriter(name, optional, descriptor.getMaxDefinitionLevel) {
 
-  /** Of the row group at hand. */
+  /** The column of the current row group. */
   protected var column: ColumnWriter = _
 
-  /** Turns to the next row group. */
+  /** Switches to the next row group. */
   def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(descriptor)
 
-  /** What was written; absent where the values are no floating point numbers. */
+  /** The floating-point statistics of the written values; absent for other types. */
   def floating: Option[FloatingValues] = None
 
   final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
@@ -107,7 +107,7 @@ final private[parquet] class DoubleLeaf(d: ColumnDescriptor, id: Int, name: Stri
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-/** Up to nine digits, in an int. */
+/** Up to 9 digits, in an int. */
 final private[parquet] class IntDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -121,7 +121,7 @@ final private[parquet] class IntDecimalLeaf(
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong.toInt, repetition, definition)
 }
 
-/** Up to eighteen digits, in a long. */
+/** Up to 18 digits, in a long. */
 final private[parquet] class LongDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -135,7 +135,7 @@ final private[parquet] class LongDecimalLeaf(
     else column.write(values.getDecimal(ordinal, precision, scale).toUnscaledLong, repetition, definition)
 }
 
-/** In as many bytes as the precision needs, the sign extended to the left. */
+/** The number of bytes depends on the precision; sign-extended to the left. */
 final private[parquet] class BytesDecimalLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -190,7 +190,7 @@ final private[parquet] class FixedLeaf(d: ColumnDescriptor, id: Int, name: Strin
     }
 }
 
-/** From text to sixteen bytes, the most significant first. */
+/** Converts text to 16 bytes, the most significant first. */
 final private[parquet] class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends LeafWriter(d, id, name, optional) {
   private val bytes = new Array[Byte](d.getPrimitiveType.getTypeLength)

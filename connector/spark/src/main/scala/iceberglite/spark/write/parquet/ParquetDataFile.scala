@@ -8,7 +8,7 @@ import iceberglite.io.{MetricsModes, ParquetMetrics}
 import iceberglite.spark.write.{DataFileWriter, FinishedFile}
 import iceberglite.spec.Schema
 
-/** A Parquet file of a task: the rows that Spark hands over, taken apart into the columns of the file. */
+/** A Parquet file of a task: shreds the rows into the columns of the file. */
 final private[parquet] class ParquetDataFile(
     output: OutputFile,
     rows: RowShredder,

@@ -12,11 +12,11 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
 import iceberglite.spec.{NestedType, PrimitiveType}
 
-/** Takes rows apart into the columns of a Parquet file. */
+/** Shreds rows into the columns of a Parquet file. */
 final private[parquet] class RowShredder(fields: Array[FieldWriter], ordinals: Array[Int]) {
   private val leaves: Vector[LeafWriter] = fields.toVector.flatMap(_.leaves)
 
-  /** Turns to the columns of the next row group. */
+  /** Switches to the columns of the next row group. */
   def attach(store: ColumnWriteStore): Unit = leaves.foreach(_.attach(store))
 
   def write(row: InternalRow): Unit = {
@@ -27,26 +27,26 @@ final private[parquet] class RowShredder(fields: Array[FieldWriter], ordinals: A
     }
   }
 
-  /** What was seen so far in the columns of floating point numbers, by field id. */
+  /** Returns the statistics of floating-point columns, by field id. */
   def floating: Map[Int, FloatingValues] = leaves.flatMap(leaf => leaf.floating.map(leaf.fieldId -> _)).toMap
 }
 
 private[parquet] object RowShredder {
   private val MaxIntDigits = 9
 
-  /** @param schema the file's, made of the same fields in the same order */
+  /** Creates a shredder. @param schema the file's schema, with the same fields in the same order */
   def of(input: Vector[InputField], schema: MessageType): RowShredder = {
     val writers = new Builder(schema).fields(input, schema, Place(Vector.empty, Vector.empty, 0, 0))
     new RowShredder(writers.toArray, input.map(_.ordinal).toArray)
   }
 
   /**
-   * Where a field stands.
+   * The position of a field.
    *
    * @param path the names in the file
-   * @param names the table's, for messages
-   * @param definition the level where what holds the field is there
-   * @param repetition the level of the innermost list or map around it
+   * @param names the names in the table, for messages
+   * @param definition the level at which the enclosing field is present
+   * @param repetition the level of the innermost enclosing list or map
    */
   final private case class Place(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
     def into(group: GroupType): Place =
@@ -57,7 +57,7 @@ private[parquet] object RowShredder {
 
   final private class Builder(schema: MessageType) {
 
-    /** @param group holds those of the fields that are stored, in the same order */
+    /** Returns the writers of fields. @param group contains the stored fields, in the same order */
     def fields(inputs: Vector[InputField], group: GroupType, place: Place): Vector[FieldWriter] = {
       val nodes = group.getFields.iterator
       inputs.map { input =>

@@ -7,15 +7,15 @@ import iceberglite.spec.Literal
 /**
  * Finds a column in a row.
  *
- * @param path the ordinals of the structs that hold it, and its own
- * @param sizes how many fields each of the structs has
- * @param constants for those of them that the rows do not have, a row with the value; null for the others
+ * @param path the ordinals of the enclosing structs, and of the column
+ * @param sizes the number of fields of each struct
+ * @param constants a row with the value for each of them that the rows lack; null for the others
  */
 final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int], constants: Array[InternalRow]) {
   val ordinal: Int = path.last
   private val depth = sizes.length
 
-  /** The row or struct that holds the column; null where one of the structs is. */
+  /** Returns the row or struct that contains the column; null if an enclosing struct is null. */
   def holder(row: InternalRow): InternalRow = {
     var struct = if (constants(0) == null) row else constants(0)
     var i = 0
@@ -28,13 +28,13 @@ final private[write] case class ColumnAccess(path: Array[Int], sizes: Array[Int]
   }
 }
 
-/** One field of a partition spec: takes its value from rows. Null comes from null, by the spec. */
+/** A field of a partition spec, which computes its value from rows. The value of null is null (spec). */
 sealed abstract private[write] class PartitionColumn {
 
   /** Puts the value of a row into a key. */
   def read(row: InternalRow, key: PartitionKey, i: Int): Unit
 
-  /** The value in a key, for the partition tuple. */
+  /** Returns the value in a key, for the partition tuple. */
   final def literal(key: PartitionKey, i: Int): Option[Literal] = if (key.isNull(i)) None else Some(value(key, i))
 
   protected def value(key: PartitionKey, i: Int): Literal
@@ -42,14 +42,14 @@ sealed abstract private[write] class PartitionColumn {
 
 private[write] object PartitionColumn {
 
-  /** A value that is a number: no function type of Scala takes one out of a row unboxed. */
+  /** Computes a number: no function type of Scala reads it from a row without boxing. */
   trait NumberOf {
     def apply(row: InternalRow, ordinal: Int): Long
   }
 
   trait ObjectOf {
 
-    /** @return null where there is no value */
+    /** Computes the value. @return null if there is no value */
     def apply(row: InternalRow, ordinal: Int): AnyRef
   }
 
@@ -73,7 +73,7 @@ private[write] object PartitionColumn {
     override protected def value(key: PartitionKey, i: Int): Literal = literalOf(key.objectAt(i))
   }
 
-  /** A field that was dropped from a version 1 table, or whose column the write does not have. */
+  /** A field that was dropped from a version 1 table, or whose column the write lacks. */
   object AlwaysNull extends PartitionColumn {
     override def read(row: InternalRow, key: PartitionKey, i: Int): Unit = key.setNull(i)
 

@@ -5,8 +5,8 @@ import java.util
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A partition tuple while rows are looked at: numbers in an array of their own, so that nothing is boxed. Written
- * over for every row; what is to outlive the row is a [[retained]] copy.
+ * A partition tuple of the current row: numbers are in a separate array to avoid boxing. It is reused for every row; a
+ * [[retained]] copy outlives the row.
  */
 final private[write] class PartitionKey(size: Int) {
   private val numbers = new Array[Long](size)
@@ -22,7 +22,7 @@ final private[write] class PartitionKey(size: Int) {
     objects(i) = PartitionKey.Number
   }
 
-  /** @param value with an equality of its own; a string of Spark may be one that the row holds */
+  /** Sets a value. @param value with its own equality; a Spark string may reference the row */
   def setObject(i: Int, value: AnyRef): Unit = {
     numbers(i) = 0L
     objects(i) = value
@@ -32,7 +32,7 @@ final private[write] class PartitionKey(size: Int) {
   def number(i: Int): Long = numbers(i)
   def objectAt(i: Int): AnyRef = objects(i)
 
-  /** The same values, which no later row changes. */
+  /** Returns a copy that does not change with later rows. */
   def retained: PartitionKey = {
     val copy = new PartitionKey(size)
     (0 until size).foreach { i =>

@@ -8,7 +8,7 @@ import iceberglite.spark.write.{InputField, InputSource}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec._
 
-/** Tells which partition of a spec a row belongs to. */
+/** Computes the partition of a row in a spec. */
 final private[write] class Partitioner(columns: Array[PartitionColumn]) {
   def newKey(): PartitionKey = new PartitionKey(columns.length)
 
@@ -28,8 +28,10 @@ final private[write] class Partitioner(columns: Array[PartitionColumn]) {
 private[write] object Partitioner {
 
   /**
+   * Creates a partitioner.
+   *
    * @param input the columns of the rows
-   * @throws Unsupported for a transform that is not known here
+   * @throws Unsupported for an unknown transform
    */
   def of(spec: PartitionSpec, input: Vector[InputField]): Partitioner = {
     if (spec.hasUnknownTransform) {

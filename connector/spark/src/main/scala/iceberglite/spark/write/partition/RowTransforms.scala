@@ -18,8 +18,8 @@ import iceberglite.spec._
 import iceberglite.spec.transform._
 
 /**
- * The transforms of the spec on Spark's rows. Those that are known here have a short way from the row to the number;
- * any other goes by [[Transform.apply]], with the same result.
+ * The transforms of the specification on Spark's rows. Known transforms compute numbers directly from the row; others
+ * use [[Transform.apply]], with the same result.
  *
  * @param column the full name, for messages
  * @param source the column's type in the table
@@ -59,7 +59,7 @@ final private[write] class RowTransforms(
     case _ => plain.map(numbers(source)(_))
   }
 
-  /** The value itself, where it is or can be a number. */
+  /** Returns the value itself, if it is a number or can be represented as one. */
   private def plain: Option[NumberOf] = source match {
     case BooleanType => Some((row, i) => if (row.getBoolean(i)) 1L else 0L)
     case IntType | DateType => RowTransforms.int(dataType)
@@ -93,7 +93,7 @@ final private[write] class RowTransforms(
     case IntType =>
       RowTransforms.int(dataType).map(int => numbers(source)((row, i) => truncate.ofInt(int(row, i).toInt).toLong))
     case LongType => Some(numbers(source)((row, i) => truncate.ofLong(row.getLong(i))))
-    // Unscaled values of 18 digits are far from where a long overflows.
+    // Unscaled values with 18 digits cannot overflow a long.
     case DecimalType(precision, _) if precision <= Decimal.MAX_LONG_DIGITS =>
       plain.map(unscaled => numbers(source)((row, i) => truncate.ofLong(unscaled(row, i))))
     case StringType =>
@@ -101,11 +101,11 @@ final private[write] class RowTransforms(
     case _ => None
   }
 
-  /** A code point has at least one byte. */
+  /** Truncates text; a code point has at least one byte. */
   private def cut(text: UTF8String, width: Int): UTF8String =
     if (text.numBytes <= width) text else text.substring(0, width)
 
-  /** Days since 1970, of dates and times. */
+  /** Returns days since 1970, for dates and timestamps. */
   private def days: Option[NumberOf] = source match {
     case DateType => Some((row, i) => row.getInt(i).toLong)
     case _ => micros.map(m => (row, i) => DateTime.daysFromMicros(m(row, i)).toLong)
@@ -145,7 +145,7 @@ private[write] object RowTransforms {
     case _ => Some((row, i) => row.getInt(i).toLong)
   }
 
-  /** The literal of a type that a number stands for. */
+  /** Converts a number to a literal of a type. */
   private def literal(t: PrimitiveType): Long => Literal = t match {
     case BooleanType => n => BooleanLiteral(n != 0)
     case IntType => n => IntLiteral(n.toInt)

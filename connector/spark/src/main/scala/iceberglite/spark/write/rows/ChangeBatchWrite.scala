@@ -17,8 +17,8 @@ import iceberglite.table.Cleanup
 import iceberglite.table.action.RowDelta
 
 /**
- * The changes of one statement: its tasks make data files and delete files, and the table gets them in one commit, or not
- * at all.
+ * The changes of one statement: its tasks create data files and delete files, and the table gets all of them in one
+ * commit.
  */
 final private[rows] class ChangeBatchWrite(
     statement: RowLevelStatement,
@@ -29,11 +29,11 @@ final private[rows] class ChangeBatchWrite(
   private val table = statement.table
   private val locations = DataLocations.of(table.location, table.properties)
 
-  /** Names the files of this statement, and of no other. */
+  /** The id in the names of the files of this statement, which no other write uses. */
   private val operationId = UUID.randomUUID().toString
   private val outcome = new CommitOutcome
 
-  /** Delete files that the driver has made. */
+  /** Delete files that the driver has created. */
   @volatile private var deleteFiles = Vector.empty[String]
 
   private lazy val deleteTarget = DeleteFileTarget(
@@ -57,7 +57,10 @@ final private[rows] class ChangeBatchWrite(
     new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, operationId)), deletes, metadata, operationId)
   }
 
-  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
+  /**
+   * Not needed: attempts of a task use different file names, and only files of the attempt that Spark reports are
+   * committed.
+   */
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
@@ -87,7 +90,7 @@ final private[rows] class ChangeBatchWrite(
     Leftovers.remove(table.io, locations, operationId, known.distinct)
   }
 
-  /** Spark knows no message of a task that did not finish. */
+  /** Spark has no message for a task that did not finish. */
   private def changesOf(messages: Array[WriterCommitMessage]): Vector[WrittenChanges] =
     messages.toVector.collect { case changes: WrittenChanges => changes }
 
@@ -102,7 +105,7 @@ final private[rows] class ChangeBatchWrite(
 
 private[rows] object ChangeBatchWrite {
 
-  /** How many bytes of deletion vectors a task sends to the driver at most. */
+  /** Maximum bytes of deletion vectors that a task sends to the driver. */
   private val SentBytesOfTask = 256L << 10
 
   /** Maximum bytes of deletion vectors that all tasks together send to the driver. */

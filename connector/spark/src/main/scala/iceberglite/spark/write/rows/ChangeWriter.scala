@@ -10,15 +10,15 @@ import iceberglite.spark.write.{RowCounts, TaskWriter, TaskWriterFactory, WriteM
 import iceberglite.table.Cleanup
 
 /**
- * What Spark hands over beside each deleted or updated row.
+ * The metadata that Spark passes with each deleted or updated row.
  *
- * @param partitionSize how many fields the partition struct has
- * @param rowId where the row's id stands; absent before version 3
+ * @param partitionSize the number of fields of the partition struct
+ * @param rowId the index of the row's id; absent before version 3
  */
 final private[rows] case class ChangeMetadata(partitionSize: Int, rowId: Option[Int])
 
 /**
- * Makes the writers of a statement's tasks, on the executors.
+ * Creates the writers of a statement's tasks on the executors.
  *
  * @param rows absent for DELETE
  */
@@ -35,7 +35,7 @@ final private[rows] class ChangeWriterFactory(
   }
 }
 
-/** Writes what one task changes: new rows into data files, and positions of old ones into delete files at the end. */
+/** Writes the changes of one task: new rows to data files, and positions of old rows to delete files at the end. */
 final private[rows] class ChangeWriter(
     rows: Option[TaskWriter],
     target: DeleteFileTarget,
@@ -57,7 +57,7 @@ final private[rows] class ChangeWriter(
     deletes.add(id.getUTF8String(0), id.getLong(1), old)
   }
 
-  /** The new version of a row keeps its id; when it was changed, the commit tells. */
+  /** Updates a row. The new version keeps its id; the commit determines the sequence number. */
   override def update(old: InternalRow, id: InternalRow, row: InternalRow): Unit = {
     deletes.add(id.getUTF8String(0), id.getLong(1), old)
     updated += 1
@@ -84,7 +84,7 @@ final private[rows] class ChangeWriter(
   }
 
   override def commit(): WriterCommitMessage = {
-    // A row that several rows of a source match may come more than once.
+    // A row that matches several source rows may come more than once.
     deleted = deletes.count - updated
     val written = target.write(deletes, names, path => deleteFiles :+= path)
     val files: Array[WrittenFile] = rows.map(_.commit()) match {
@@ -103,7 +103,7 @@ final private[rows] class ChangeWriter(
 
   override def close(): Unit = rows.foreach(_.close())
 
-  /** Of a name that comes twice the last one counts. */
+  /** Returns the metrics. If a name occurs twice, the last value applies. */
   override def currentMetricsValues: Array[CustomTaskMetric] =
     rows.fold(noRows)(_.currentMetricsValues) ++ WriteMetrics.of(counts)
 }

@@ -10,8 +10,8 @@ import iceberglite.spec.expr.Expression
 /**
  * The delete files of a statement, one deletion vector for each data file.
  *
- * @param dataFiles of whose rows they speak
- * @param replaced files of tasks in which nothing is left that counts
+ * @param dataFiles the data files with deleted rows
+ * @param replaced files of tasks that are no longer needed
  */
 final private[rows] case class UnitedDeletes(
     files: Vector[ContentFile],
@@ -20,14 +20,14 @@ final private[rows] case class UnitedDeletes(
 ) {
   def isEmpty: Boolean = files.isEmpty
 
-  /** The data files of delete files that speak of several, and so do not name them. */
+  /** Returns the data files of delete files that apply to several data files and therefore do not name them. */
   def unnamed: Set[String] = dataFiles -- files.flatMap(_.referencedDataFile)
 }
 
 /**
  * The data files whose rows a statement may change, on the driver.
  *
- * @param read known when Spark has planned the reading
+ * @param read known when Spark has planned the scan
  */
 final private[rows] class ChangedFiles(statement: RowLevelStatement, read: () => StatementFiles) {
   private lazy val files = read()
@@ -35,27 +35,33 @@ final private[rows] class ChangedFiles(statement: RowLevelStatement, read: () =>
 
   def filter: Expression = files.filter
 
-  /** The deletes of single data files, and for deletion vectors all that name positions. */
+  /** Returns the deletes of a single data file; for deletion vectors, all deletes by position. */
   private def taken(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
     !d.isEquality && (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && ofFiles)
   }
 
   private def ofFiles: Boolean = statement.granularity == DeleteGranularity.OfFile
 
-  /** The deletes that data files have and that their new ones take in, so that a data file has one delete file. */
+  /**
+   * Returns the existing deletes of data files that are merged into the new ones, so that a data file has one delete
+   * file.
+   */
   def earlier: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
     val deletes = taken(task)
     if (deletes.isEmpty) None else Some(path -> deletes.map(_.withoutMetrics))
   }
 
-  /** Those of these data files that speak of no other. */
+  /** Returns those that apply only to these data files. */
   def takenIn(dataFiles: Set[String]): Vector[ContentFile] = for {
     path <- dataFiles.toVector.sorted
     delete <- taken(tasks(path))
     if delete.isVector || delete.file.referencedDataFile.contains(path)
   } yield delete.file
 
-  /** The deletes of all tasks, as the table lists them. Where several tasks have deleted rows of one data file, theirs become one. */
+  /**
+   * Returns the metadata of the delete files of all tasks. If several tasks deleted rows of one data file, their
+   * deletes are merged.
+   */
   def united(
       written: Vector[TaskDeletes],
       target: DeleteFileTarget,
@@ -73,7 +79,7 @@ final private[rows] class ChangedFiles(statement: RowLevelStatement, read: () =>
 
   private def dataFile(path: String): ContentFile = tasks(path).file
 
-  /** @return the delete files, and the paths of those that they replace */
+  /** Merges deletion vectors. @return the delete files, and the paths of those that they replace */
   private def vectors(
       written: Vector[ContentFile],
       sent: Vector[SentVector],
@@ -101,7 +107,7 @@ final private[rows] class ChangedFiles(statement: RowLevelStatement, read: () =>
     }
   }
 
-  /** Large position delete files stay: the driver should not write much. */
+  /** Merges position delete files. Large files are kept, because the driver should not write much. */
   private def positions(
       written: Vector[(WrittenDeletes, ContentFile)],
       target: DeleteFileTarget,

@@ -15,9 +15,9 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.MetadataColumns.{FilePath, RowId}
 
 /**
- * Changes rows by writing the files that hold them anew.
+ * Changes rows by rewriting the files that contain them.
  *
- * @param overwrites whether rows that come from elsewhere replace those that satisfy the condition; they are not counted
+ * @param overwrites whether rows from elsewhere replace those that satisfy the condition; they are not counted
  */
 final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
     extends RowLevelOperation {
@@ -42,8 +42,8 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
     new GroupScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
 
   /**
-   * Spark does not read a table of which it finds that no row is needed. A statement then changes nothing; an overwrite
-   * keeps no row.
+   * Returns the files that were read. Spark does not read a table if it finds that no row is needed. A statement then
+   * changes nothing; an overwrite keeps no row.
    */
   private def read: StatementFiles = scan match {
     case Some(builder) => builder.files
@@ -58,14 +58,17 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
     override def build(): Write = SparkErrors.in(statement.table.name) {
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw withoutLineage
       val plan = planOf(info)
-      // What a DELETE writes is what it copies; of others only the rows themselves tell.
+      // All rows that a DELETE writes are copies; for other statements, only the rows themselves tell.
       val counts = !overwrites && (command() == Command.DELETE || plan.changeAt.isDefined)
       val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
     }
   }
 
-  /** New rows of an overwrite have no file, and are distributed like those of other writes. */
+  /**
+   * Returns the plan of a write. New rows of an overwrite belong to no file, and are distributed like those of other
+   * writes.
+   */
   private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
     RowPlans.of(statement, info, statement.distribution)
   else {
@@ -77,8 +80,8 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
   }
 
   /**
-   * Returns how many tasks may write rows that stay in the tasks that read them, in a table without partitions; absent
-   * with partitions, or where the size of the table is unknown. Known before Spark plans the scan.
+   * Returns how many tasks may write rows that stay in the tasks that read them, in an unpartitioned table; absent with
+   * partitions, or if the size of the table is unknown. Known before Spark plans the scan.
    */
   def mostTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {

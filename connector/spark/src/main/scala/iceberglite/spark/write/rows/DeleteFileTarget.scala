@@ -9,12 +9,12 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
 
 /**
- * Where and how the tasks of a statement write delete files. Serializable, for tasks.
+ * The settings for writing delete files in the tasks of a statement. Serializable, for tasks.
  *
  * @param vectors whether deletes are deletion vectors: version 3
- * @param earlier the deletes of a data file that its new ones take in
+ * @param earlier the deletes of a data file that are merged into its new ones
  * @param table its name, for messages
- * @param sentBytes how many bytes of deletion vectors a task sends to the driver at most, instead of writing a file
+ * @param sentBytes maximum bytes of deletion vectors that a task sends to the driver, instead of writing a file
  */
 final private[rows] case class DeleteFileTarget(
     vectors: Boolean,
@@ -30,10 +30,10 @@ final private[rows] case class DeleteFileTarget(
     sentBytes: Long
 ) {
 
-  /** The names of position delete files are fixed, and so no name mapping is needed. */
+  /** The reader of position delete files, whose column names are fixed, so that no name mapping is needed. */
   private def reader = new DeleteReader(io, specs, nameMapping = None)
 
-  /** Writes what a task has deleted. @param names of files of the task without an extension */
+  /** Writes the deletes of a task. @param names creates names of files of the task without an extension */
   def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): TaskDeletes =
     try writeAll(deletes, names, made)
     catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
@@ -60,13 +60,13 @@ final private[rows] case class DeleteFileTarget(
 
   private def extension: String = s"-deletes${format.extension}"
 
-  /** Vectors that are small enough for a message; absent where they are not. */
+  /** Returns deletion vectors that are small enough for a message, if they are. */
   private def sent(files: Vector[Deleted]): Option[TaskDeletes] =
     if (files.iterator.map(_._2.bytes).sum > sentBytes) None
     else Some(TaskDeletes(Array.empty, files.map { case (path, p) => SentVector(path, p.toBytes) }.toArray))
 
   /**
-   * Writes position delete files anew that several tasks have written of the same data files, as fewer files.
+   * Merges position delete files that several tasks have written for the same data files.
    *
    * @param written with the delete file of each
    */
@@ -101,7 +101,7 @@ final private[rows] case class DeleteFileTarget(
     DeletionVectorFiles.write(io, newPath(names, made), rows).map(WrittenDeletes.ofVector).toArray
   }
 
-  /** Position delete files of one partition, one after the other. */
+  /** Writes position delete files of one partition, one after the other. */
   private def writePositions(
       files: Vector[Deleted],
       names: DataFileNames,

@@ -40,7 +40,7 @@ final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends
   private def columns(fields: NestedField*): Array[NamedReference] =
     fields.map(f => Expressions.column(f.name): NamedReference).toArray
 
-  /** Only where an update is one does Spark hand over the id of the row that it changes. */
+  /** Otherwise, Spark would not pass the id of the updated row. */
   override def representUpdateAsDeleteAndInsert(): Boolean = false
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
@@ -75,7 +75,7 @@ final private[spark] class MergeOnRead(val statement: RowLevelStatement) extends
   override def toString: String = s"merge-on-read ${statement.command} of ${statement.table.name}"
 }
 
-/** What Spark plans a statement's changes by. @param rows absent for DELETE */
+/** The requirements of a statement's changes for Spark's planning. @param rows absent for DELETE */
 final private[rows] class ChangeWrite(
     statement: RowLevelStatement,
     rows: Option[WritePlan],

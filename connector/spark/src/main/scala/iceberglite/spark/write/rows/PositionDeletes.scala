@@ -12,7 +12,7 @@ import iceberglite.io.puffin.DeletionVector
 /**
  * The rows of a data file that a task has deleted.
  *
- * @param group the spec and the partition of the file, which a file without partitions has none of
+ * @param group the spec and the partition of the file; an unpartitioned file has none
  */
 final private[rows] class DeletedFrom(val path: UTF8String, val group: (Int, Option[InternalRow])) {
   private[rows] val builder = DeletionVector.newBuilder
@@ -21,21 +21,21 @@ final private[rows] class DeletedFrom(val path: UTF8String, val group: (Int, Opt
 }
 
 /**
- * The deleted rows that a task has come across, as bitmaps in memory.
+ * The rows that a task has deleted, as bitmaps in memory.
  *
- * @param partitionSize how many fields the partition struct has that comes with each row
+ * @param partitionSize the number of fields of the partition struct of each row
  */
 final private[rows] class PositionDeletes(partitionSize: Int) {
   private val files = new util.HashMap[UTF8String, DeletedFrom]
   private var last: DeletedFrom = _
 
-  /** @param metadata spec id and partition of the file first; the caller may overwrite all of it after this */
+  /** Adds a row. @param metadata begins with spec id and partition of the file; the caller may reuse it afterwards */
   def add(file: UTF8String, position: Long, metadata: InternalRow): Unit = {
     if (last == null || last.path != file) turn(file, metadata)
     last.builder += position
   }
 
-  /** To another file than that of the row before. */
+  /** Switches to another file than that of the previous row. */
   private def turn(file: UTF8String, metadata: InternalRow): Unit = {
     last = files.get(file)
     if (last == null) {
@@ -46,9 +46,9 @@ final private[rows] class PositionDeletes(partitionSize: Int) {
     }
   }
 
-  /** How many rows there are, each once. */
+  /** Returns the number of rows, each counted once. */
   def count: Long = files.values.asScala.iterator.map(_.positions.cardinality).sum
 
-  /** In the order of the paths, as the rows of position delete files are sorted. */
+  /** Returns the deletes in the order of paths, in which the rows of position delete files are sorted. */
   def byPath: Vector[DeletedFrom] = files.values.asScala.toVector.sortBy(_.path)
 }

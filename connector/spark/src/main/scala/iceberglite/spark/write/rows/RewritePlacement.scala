@@ -28,8 +28,8 @@ final private[rows] class RewritePlacement(statement: RowLevelStatement, candida
     }
 
   /**
-   * Whether the rows of a file belong to its partition afterwards. New rows of a MERGE come from other tasks and make more
-   * files, which matters less where those that are rewritten are large.
+   * Whether the rows of a file remain in its partition. New rows of a MERGE come from other tasks and result in more
+   * files, which matters less if the rewritten files are large.
    */
   private def keepsPartitions: Boolean = {
     val current = statement.table.spec.specId
@@ -41,12 +41,12 @@ final private[rows] class RewritePlacement(statement: RowLevelStatement, candida
     })
   }
 
-  /** How the files are packed into tasks; absent where rows are distributed before the write. */
+  /** How the files are packed into tasks; absent if rows are distributed before the write. */
   def packing: Option[RewritePacking] =
     if (stays) Some(RewritePacking(statement.table.spec.isPartitioned, fileSize, smallestFileSize, tasksAtOnce))
     else None
 
-  /** As Spark counts them: how many parts it makes of a small shuffle. */
+  /** Returns the number that Spark uses: the number of partitions of a small shuffle. */
   private def tasksAtOnce: Int = {
     val cores = statement.session.sparkContext.defaultParallelism
     val wanted =
@@ -57,7 +57,10 @@ final private[rows] class RewritePlacement(statement: RowLevelStatement, candida
     math.max(1, math.min(wanted, conf.numShufflePartitions))
   }
 
-  /** A shuffle without adaptive execution gives each partition to one task, which fills files up to the target size. */
+  /**
+   * Returns the target size: a shuffle without adaptive execution sends each partition to one task, which fills files
+   * up to the target size.
+   */
   private def fileSize: Long =
     if (!conf.adaptiveExecutionEnabled) targetSize
     else WriteOptions.AdvisoryPartitionSize.given(settings).fold(math.max(1L, targetSize / 2))(math.min(_, targetSize))

@@ -27,13 +27,13 @@ import iceberglite.table.action.RecordApplication
 import iceberglite.table.{Isolation, IsolationLevel, Table}
 
 /**
- * A DELETE, UPDATE or MERGE on a table as it is when the statement is planned.
+ * A DELETE, UPDATE or MERGE on a table in its state when the statement is planned.
  *
- * @param schema the columns of the table that the statement was resolved with
- * @param target where the statement's snapshot goes
- * @param facts what the plan shows
- * @param options what the statement asks for by WITH
- * @param merge what makes the table, which has it already, of the one that there is
+ * @param schema the columns of the table at the resolution of the statement
+ * @param target the branch of the statement's snapshot
+ * @param facts information from the plan
+ * @param options the options of the statement (`WITH`)
+ * @param merge the changes of the table's columns, which this table already has
  */
 final private[spark] class RowLevelStatement(
     val table: Table,
@@ -48,12 +48,12 @@ final private[spark] class RowLevelStatement(
   @volatile private var stay = facts.isRowByRow
 
   /**
-   * Whether the rows that are written come in the tasks that read them, so that those of a file are in a few tasks: where
-   * each row counts alone, and in a MERGE by Spark's choice of a join.
+   * Whether rows are written by the tasks that read them, so that those of a file are in a few tasks: if each row is
+   * processed individually, and in a MERGE depending on Spark's choice of a join.
    */
   def staysInTasks: Boolean = stay
 
-  /** Of a MERGE: when Spark's plan is that far. */
+  /** Called for a MERGE when Spark has planned its joins. */
   def noteRowsStay(): Unit = stay = true
 
   private val properties = RowLevelStatement.propertiesOf(command)
@@ -68,7 +68,7 @@ final private[spark] class RowLevelStatement(
   /** The state that the statement reads. */
   val snapshot: Option[Snapshot] = target.to.head(table.metadata)
 
-  /** @throws Unsupported for what the version of the table does not have */
+  /** The mode. @throws Unsupported the format version of the table does not support it */
   lazy val mode: RowLevelMode = setting(properties.Mode) match {
     case RowLevelMode.MergeOnRead if table.metadata.formatVersion == FormatVersion.V1 =>
       throw Unsupported(
@@ -79,18 +79,22 @@ final private[spark] class RowLevelStatement(
     case mode => mode
   }
 
-  /** What other commits may not have done since the snapshot that is read. */
+  /** The validation against commits after the snapshot that is read. */
   val isolation: Isolation =
     Isolation(
       options.isolation.getOrElse(IsolationLevel.parse(setting(properties.Isolation))),
       options.validatedFrom.orElse(snapshot.map(_.snapshotId))
     )
 
-  /** The distribution that the user asks for: by an option, in the session or by the table's property of the command. */
+  /**
+   * The distribution that the user requests: by an option, in the session or by the table's property of the command.
+   */
   val distribution: Option[DistributionMode] =
     WriteOptions.Distribution.asked(given).orElse(setting(properties.Distribution))
 
-  /** How many bytes of shuffled positions Spark should give to one task that writes delete files alone. */
+  /**
+   * Returns the number of bytes of shuffled positions that Spark should send to one task that writes only delete files.
+   */
   def deleteAdvisorySize: Long = WriteOptions.AdvisoryPartitionSize
     .given(settings)
     .getOrElse(math.max(
@@ -101,13 +105,13 @@ final private[spark] class RowLevelStatement(
   /** Whether rows are distributed and sorted at all. */
   def isDistributed: Boolean = given(WriteOptions.UseTableDistribution)
 
-  /** The table as it was when the statement began. */
+  /** Returns the table at the start of the statement. */
   def base: Table = merge.fold(table)(_.base)
 
-  /** Notes that the table has what the statement does, for an application that may run it again. */
+  /** Records the version of an application's statement, which may be run again. */
   val once: Option[RecordApplication] = options.application
 
-  /** Entries for the snapshot's summary. */
+  /** Returns entries for the snapshot's summary. */
   def summary: Map[String, String] = EngineSummary.of(session) ++
     WriteOptions.snapshotProperties(options.asOptions, session) ++ target.summary
 
@@ -118,23 +122,23 @@ final private[spark] class RowLevelStatement(
 
   def deleteTargetSize: Long = settings(WriteOptions.DeleteTargetSize)
 
-  /** Whether rows have ids that outlive their files (adopted version 3: "Row Lineage"). */
+  /** Whether rows have persistent ids (adopted version 3: "Row Lineage"). */
   val hasLineage: Boolean = table.metadata.formatVersion >= FormatVersion.V3
 
   /** Whether deletes are deletion vectors, one for each data file. */
   def hasVectors: Boolean = hasLineage
 
-  /** Whether the deletes of each data file are in a position delete file of their own. */
+  /** Whether each data file has its own position delete file. */
   def hasDeleteFileForEachDataFile: Boolean = !hasVectors && granularity == DeleteGranularity.OfFile
 
-  /** Whether what becomes of a row depends on that row alone. */
+  /** Whether the change of a row depends on that row only. */
   def isRowByRow: Boolean = facts.isRowByRow
 
-  /** The metadata columns to read: what an operation needs, and what the statement names. */
+  /** Returns the metadata columns to read: those of an operation, and those that the statement names. */
   def metadata(needed: String*): Array[NamedReference] =
     (needed ++ facts.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
 
-  /** @throws Unsupported a column of the table hides one of the metadata columns */
+  /** Checks metadata columns. @throws Unsupported a column of the table hides one of them */
   def requireMetadata(names: Seq[String]): Unit = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     val hidden = schema.fields.map(_.name).find { column =>
@@ -148,13 +152,16 @@ final private[spark] class RowLevelStatement(
     }
   }
 
-  /** The statement as Spark runs it. */
+  /** Returns the operation that Spark runs. */
   def operation: RowLevelOperation = mode match {
     case RowLevelMode.CopyOnWrite => new CopyOnWrite(this)
     case RowLevelMode.MergeOnRead => new MergeOnRead(this)
   }
 
-  /** Reads the rows that the statement is about, and maybe others. @param wholeFiles all of their files' rows */
+  /**
+   * Builds a scan of the rows of the statement, possibly with others. @param wholeFiles whether to read all rows of
+   * their files
+   */
   def scanBuilder(options: CaseInsensitiveStringMap, wholeFiles: Boolean): IcebergScanBuilder =
     new IcebergScanBuilder(table, snapshot, schema, options, session, wholeFiles = wholeFiles)
 }

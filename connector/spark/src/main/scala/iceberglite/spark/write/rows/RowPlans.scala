@@ -9,10 +9,10 @@ import iceberglite.spark.write.WritePlan
 import iceberglite.spark.{ColumnsWriteInfo, StatementWriteInfo}
 import iceberglite.spec.DistributionMode
 
-/** How the rows of a statement are written. */
+/** The write plans for rows of a statement. */
 private[rows] object RowPlans {
 
-  /** @param distribution absent: as of other writes */
+  /** Returns the plan. @param distribution absent to use the same as other writes */
   def of(
       statement: RowLevelStatement,
       written: LogicalWriteInfo,
@@ -26,14 +26,14 @@ private[rows] object RowPlans {
       .copy(changeAt = changeAt, isolation = Some(statement.isolation), merge = statement.merge)
   }
 
-  /** Copy-on-write with the extensions has the place after all columns that are stored. */
+  /** Returns the index of the change column: in copy-on-write with the extensions, it follows the stored columns. */
   private def changeOrdinal(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
     val last = info.schema.length - 1
     val isColumn = statement.schema.fields.exists(_.name == CarriedRows.Change.name)
     if (!isColumn && info.schema.lastOption.exists(_.name == CarriedRows.Change.name)) Some(last) else None
   }
 
-  /** The same rows, with what Spark hands over beside them of their older versions. */
+  /** Returns the write info with the lineage columns of the rows' older versions, which Spark passes separately. */
   def withLineage(info: LogicalWriteInfo): LogicalWriteInfo =
     new ColumnsWriteInfo(
       info,

@@ -13,7 +13,7 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import iceberglite.spark.write.{RowRequirements, WritePlan}
 import iceberglite.spec.{DistributionMode, MetadataColumns}
 
-/** What statements that change rows ask Spark to do with the rows before they are written. */
+/** The requirements of row-level statements for the distribution and order of rows. */
 private[rows] object StatementRequirements {
   private val OfFile: Vector[Expression] =
     Vector(MetadataColumns.SpecId.name, MetadataColumns.PartitionName, MetadataColumns.FilePath.name)
@@ -22,9 +22,9 @@ private[rows] object StatementRequirements {
   private val Partition: Expression = OfPartition.last
 
   /**
-   * Returns how the rows that copy-on-write writes are distributed. Rows that stay in the tasks that read them are not:
-   * [[RewritePacking]] reads each partition in few tasks. Others are grouped by partition, or by file where a DELETE or
-   * UPDATE changes a table without partitions; a MERGE there is distributed like other writes.
+   * Returns the distribution of the rows that copy-on-write writes. Rows that stay in the tasks that read them are not
+   * distributed: [[RewritePacking]] reads each partition in few tasks. Others are grouped by partition, or by file if a
+   * DELETE or UPDATE changes an unpartitioned table; there, a MERGE is distributed like other writes.
    *
    * @param stays whether the rows stay in the tasks that read them
    */
@@ -35,8 +35,8 @@ private[rows] object StatementRequirements {
     else None
 
   /**
-   * Completes the requirements of a copy-on-write DELETE or UPDATE: without partitions to group by, rows are grouped by
-   * the file that they come from.
+   * Completes the requirements of a copy-on-write DELETE or UPDATE: without partitions, rows are grouped by the file
+   * that they come from.
    */
   def byFile(statement: RowLevelStatement, mode: Option[DistributionMode], rows: RowRequirements): RowRequirements =
     if (
@@ -46,10 +46,10 @@ private[rows] object StatementRequirements {
     else rows
 
   /**
-   * Returns how the new rows of merge-on-read, and the positions of the old ones, are distributed: grouped by partition, as
-   * they are few and every task writes files of its own. A single task has nothing to group.
+   * Returns the distribution of the new rows of merge-on-read, and of the positions of the old ones: grouped by
+   * partition, because they are few and every task writes its own files. A single task has nothing to group.
    *
-   * @param rows absent for DELETE, which has no new ones
+   * @param rows absent for DELETE, which has no new rows
    * @param isOneTask whether one task reads all the rows, and nothing moves them before the write
    */
   def changing(statement: RowLevelStatement, rows: Option[WritePlan], isOneTask: Boolean): RowRequirements =
@@ -63,9 +63,9 @@ private[rows] object StatementRequirements {
     }
 
   /**
-   * Rows go to the tasks of their new partition where that may differ from the old one, so that rows that a MERGE inserts
-   * and updates share files. Rows without a new version have no new partition, and go to one task, which adaptive execution
-   * divides. A delete file for each data file can be written by any task that gets all its positions.
+   * Rows go to the tasks of their new partition if it may differ from the old one, so that rows that a MERGE inserts
+   * and updates share files. Rows without a new version have no new partition, and go to one task, which adaptive
+   * execution divides. A delete file for each data file can be written by any task that gets all its positions.
    */
   private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
     if (!statement.table.spec.isPartitioned)

@@ -8,9 +8,9 @@ import iceberglite.spark.write.{FinishedFile, RowCounts, WrittenFile}
 import iceberglite.spec._
 
 /**
- * A delete file that a task has written, on its way to the driver, which knows specs and partitions.
+ * A delete file of a task, in a form that is sent to the driver, which knows specs and partitions.
  *
- * @param dataFiles of whose rows it speaks
+ * @param dataFiles the data files to which it applies
  * @param place offset and size of a deletion vector in its file; absent for position delete files
  */
 final private[rows] case class WrittenDeletes(
@@ -20,7 +20,7 @@ final private[rows] case class WrittenDeletes(
     place: Option[(Long, Long)]
 ) extends Serializable {
 
-  /** The delete file as the table lists it. @param data one of the data files, for spec and partition */
+  /** Returns the metadata of the delete file. @param data one of the data files, for spec and partition */
   def contentFile(data: ContentFile): ContentFile = ContentFile(
     content = Content.PositionDeletes,
     path = file.path,
@@ -61,9 +61,9 @@ private[rows] object WrittenDeletes {
 }
 
 /**
- * A small deletion vector on its way to the driver, which writes those of all tasks to one file.
+ * A small deletion vector that is sent to the driver, which writes those of all tasks to one file.
  *
- * @param vector as it is stored
+ * @param vector in its stored form
  */
 final private[rows] case class SentVector(dataFile: String, vector: Array[Byte]) extends Serializable {
   def positions: DeletionVector = DeletionVector.parse("the message of a task", dataFile, vector)
@@ -77,7 +77,10 @@ private[rows] object TaskDeletes {
   val Empty: TaskDeletes = TaskDeletes(Array.empty, Array.empty)
 }
 
-/** What a task of a statement tells the driver: the files with new rows, the deletes, and how many rows changed. */
+/**
+ * The result of a statement's task for the driver: the files with new rows, the deletes, and the numbers of changed
+ * rows.
+ */
 final private[rows] class WrittenChanges(
     val files: Array[WrittenFile],
     val deletes: TaskDeletes,

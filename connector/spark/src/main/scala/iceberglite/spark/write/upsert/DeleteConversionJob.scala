@@ -18,16 +18,16 @@ import iceberglite.spec.{Metrics, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.table.Table
 
-/** Turns the equality deletes of a table into deletes by position, by a job of Spark. */
+/** Converts the equality deletes of a table to deletes by position, with a Spark job. */
 final private[spark] class DeleteConversionJob(session: SparkSession, table: Table) {
   import DeleteConversionJob._
   private val operationId = UUID.randomUUID().toString
   private val locations = DataLocations.of(table.location, table.properties)
 
   /**
-   * Writes the new delete files and has them committed. None of them stays where that fails for certain.
+   * Writes the new delete files and commits them. They are removed after a definite failure.
    *
-   * @param commit what to do with them
+   * @param commit commits them
    */
   def run[A](deletes: EqualityDeletes)(commit: Vector[FoundDeletes] => A): A = {
     var found = Vector.empty[FoundDeletes]
@@ -59,22 +59,25 @@ final private[spark] class DeleteConversionJob(session: SparkSession, table: Tab
 
 private object DeleteConversionJob {
 
-  /** What a task reads at most, in bytes of data files. */
+  /** Maximum size of the data files that a task reads, in bytes. */
   private val GroupBytes = 256L << 20
 
-  /** What a data file counts at least, in bytes: opening it and its deletes. */
+  /** Minimum weight of a data file, in bytes: opening it and its deletes. */
   private val OpenCost = 4L << 20
 
   private val Lookback = 10
 
-  /** Whole files, for a delete file is of all rows of its data file; at least as many groups as cores, if there are. */
+  /**
+   * Groups whole files, because a delete file covers all rows of its data file; there are at least as many groups as
+   * cores, if there are enough files.
+   */
   private def grouped(tasks: Vector[FileScanTask], context: SparkContext): Vector[Vector[FileScanTask]] = {
     val weight = tasks.iterator.map(t => math.max(t.length, OpenCost)).sum
     val forEachCore = weight / context.defaultParallelism
     Splits.ofWholeFiles(tasks, math.max(1, math.min(GroupBytes, forEachCore)), OpenCost, Lookback)
   }
 
-  /** Without what only planning needs. */
+  /** Removes information that only planning needs. */
   private def light(task: FileScanTask, shared: SharedDeletes): FileScanTask =
     task.copy(file = task.file.copy(metrics = Metrics.Empty), deletes = shared(task.deletes))
 

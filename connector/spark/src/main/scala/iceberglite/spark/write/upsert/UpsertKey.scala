@@ -19,10 +19,10 @@ import iceberglite.spec.{NestedField, Schema}
 import iceberglite.table.Table
 
 /**
- * The columns that rows are told apart by, in the order of their ids.
+ * The columns that identify rows, in the order of their ids.
  *
  * @param schema of the table
- * @param fields the compared ones, which may be parts of structs
+ * @param fields the compared fields, which may be parts of structs
  */
 final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[NestedField]) {
   val ids: Vector[Int] = fields.map(_.id)
@@ -30,14 +30,14 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
   private def terms: Array[SparkExpression] =
     ids.map(id => PartitionTerm(schema.paths(id), Identity).sparkTransform: SparkExpression).toArray
 
-  /** All rows of a key in one task. */
+  /** Sends all rows with a key to one task. */
   def distribution: ClusteredDistribution = Distributions.clustered(terms)
 
-  /** One behind the other. */
+  /** Sorts rows with the same key next to each other. */
   def ordering: Array[SortOrder] =
     terms.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
 
-  /** Of the columns of the rows, what a delete file has of them. @throws NotFound the rows lack one */
+  /** Returns the columns of delete files among the columns of the rows. @throws NotFound the rows lack one */
   def of(input: Vector[InputField]): Vector[InputField] = {
     val found = narrowed(input)
     def in(fields: Vector[InputField]): Vector[Int] = fields.flatMap(f => f.field.id +: in(f.parts))
@@ -59,7 +59,7 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
     }
   }
 
-  /** Where the fields stand in the rows. @param of what [[of]] gives */
+  /** Returns the positions of the fields in the rows. @param of the result of [[of]] */
   def columns(of: Vector[InputField], properties: Map[String, String]): Vector[KeyColumn] = {
     def walk(fields: Vector[InputField], above: Vector[Int]): Vector[(Int, Vector[Int])] =
       fields.flatMap(f => (f.field.id -> (above :+ f.ordinal)) +: walk(f.parts, above :+ f.ordinal))
@@ -80,8 +80,10 @@ final private[upsert] case class UpsertKey(schema: Schema, fields: Vector[Nested
 private[upsert] object UpsertKey {
 
   /**
-   * @param names absent: the table's identifier fields
-   * @throws iceberglite.spec.IcebergError for what rows cannot be told apart by
+   * Returns the key.
+   *
+   * @param names absent to use the table's identifier fields
+   * @throws iceberglite.spec.IcebergError for columns that cannot identify rows
    */
   def of(table: Table, names: Option[Seq[String]], caseSensitive: Boolean): UpsertKey = {
     val schema = table.schema

@@ -17,11 +17,11 @@ import iceberglite.table.Table
 import iceberglite.tree.MetadataTree
 
 /**
- * How an upsert goes about it.
+ * The plan of an upsert.
  *
  * @param rows how the data files are written
- * @param deletes how the delete files are; its spec is that of no partitions where a delete is to reach all of them
- * @param markAt where rows say that they only delete; absent where none does
+ * @param deletes how the delete files are written; its spec is unpartitioned if a delete must apply to all partitions
+ * @param markAt the index of the column that marks rows that only delete; absent if there is none
  */
 final private[upsert] case class UpsertPlan(
     key: UpsertKey,
@@ -31,15 +31,17 @@ final private[upsert] case class UpsertPlan(
     markAt: Option[Int]
 ) {
 
-  /** Whether deletes are of the partitions of the rows, and not of the whole table. */
+  /** Whether deletes apply to the partitions of the rows, and not to the whole table. */
   def inPartitions: Boolean = deletes.spec.isPartitioned
 }
 
 private[write] object UpsertPlan {
 
   /**
-   * @param info what Spark knows of the rows
-   * @throws iceberglite.spec.IcebergError for a setting, a key or a column that does not fit the table
+   * Creates a plan.
+   *
+   * @param info Spark's description of the rows
+   * @throws iceberglite.spec.IcebergError for a setting, a key or a column that is not valid for the table
    */
   def of(
       table: Table,
@@ -66,7 +68,7 @@ private[write] object UpsertPlan {
     ))
   }
 
-  /** Where the column of the rows stands that marks those which only delete. */
+  /** Returns the index of the column that marks rows that only delete. */
   private def markOf(table: Table, schema: StructType, name: String, caseSensitive: Boolean): Int = {
     def refuse(why: String): Nothing = throw InvalidArgument("write option upsert-delete-column", name, why)
     val at = schema.fields.indexWhere(f => if (caseSensitive) f.name == name else f.name.equalsIgnoreCase(name))
@@ -109,9 +111,9 @@ private[write] object UpsertPlan {
   }
 
   /**
-   * Whether deletes in the partitions of the new rows reach all rows with their keys: the partition follows from the
-   * key, and all files are of this spec, for a delete of a partition applies to files of its own spec alone (spec: "Scan
-   * Planning").
+   * Whether deletes in the partitions of the new rows apply to all rows with their keys: the key determines the
+   * partition, and all files have this spec, because a delete of a partition applies only to files of its own spec
+   * (spec: "Scan Planning").
    */
   private def reachesAll(plan: WritePlan, key: UpsertKey): Boolean = {
     val metadata = plan.table.metadata

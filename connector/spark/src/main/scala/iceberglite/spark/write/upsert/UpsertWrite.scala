@@ -20,8 +20,8 @@ import iceberglite.table.Table
 import iceberglite.table.action.{AddUnpartitionedSpec, RowDelta}
 
 /**
- * Puts rows in the place of those with the same keys: what Spark plans it by. All rows of a key come to one task, one
- * behind the other, so that the task finds two of them.
+ * The requirements of an upsert for Spark's planning. All rows with the same key are in one task, next to each other,
+ * so that the task detects duplicates.
  */
 final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistributionAndOrdering {
   override def description: String = s"IcebergWrite(table=${plan.rows.table.name}, mode=upsert)"
@@ -41,11 +41,14 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
   override def toString: String = description
 }
 
-/** Its tasks make data files and equality delete files, and the table gets them in one commit, or not at all. */
+/**
+ * The write of an upsert: its tasks create data files and equality delete files, and the table gets all of them in one
+ * commit.
+ */
 final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite {
   private val table = plan.rows.table
 
-  /** Names the files of this write, and of no other. */
+  /** The id in the names of the files of this write, which no other write uses. */
   private val operationId = UUID.randomUUID().toString
   private val outcome = new CommitOutcome
 
@@ -58,7 +61,10 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
     table.name
   )
 
-  /** Attempts of a task name their files differently, and only those of the one that Spark heard of are committed. */
+  /**
+   * Not needed: attempts of a task use different file names, and only files of the attempt that Spark reports are
+   * committed.
+   */
   override def useCommitCoordinator: Boolean = false
 
   override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
@@ -82,7 +88,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
     sortOrderId = None
   )
 
-  /** Deletes that are of no partition need a spec without any (spec: "Scan Planning"). */
+  /** Returns the table with an unpartitioned spec, which deletes for all partitions need (spec: "Scan Planning"). */
   private def withGlobalSpec: (Table, PartitionSpec) = {
     def of(t: Table): Option[PartitionSpec] = t.metadata.specs.find(!_.isPartitioned)
     val ready = if (of(table).isDefined) table else table.transaction().add(new AddUnpartitionedSpec).commit()
@@ -96,7 +102,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
     Leftovers.remove(table.io, plan.rows.locations, operationId, known)
   }
 
-  /** Spark knows no message of a task that did not finish. */
+  /** Spark has no message for a task that did not finish. */
   private def writtenBy(messages: Array[WriterCommitMessage]): Vector[WrittenUpsert] =
     messages.toVector.collect { case written: WrittenUpsert => written }
 

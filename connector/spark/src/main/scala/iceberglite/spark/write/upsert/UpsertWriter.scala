@@ -18,10 +18,10 @@ import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WrittenFile, Writ
 import iceberglite.spec.IcebergError.ValidationFailed
 
 /**
- * Makes the writers of an upsert's tasks, on the executors.
+ * Creates the writers of an upsert's tasks on the executors.
  *
  * @param schema of the rows
- * @param keys what tells the rows apart
+ * @param keys identify rows
  */
 final private[upsert] class UpsertWriterFactory(
     rows: TaskWriterFactory,
@@ -41,9 +41,9 @@ final private[upsert] class UpsertWriterFactory(
 }
 
 /**
- * Writes the rows of one task, and their keys as deletes of those that are there. Nothing of a task that fails stays.
+ * Writes the rows of one task, and their keys as deletes of existing rows. The files of a failed task are removed.
  *
- * @param markAt -1 where no row only deletes
+ * @param markAt -1 if no row only deletes
  */
 final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, keys: RowKeys, markAt: Int)
     extends DataWriter[InternalRow] {
@@ -72,11 +72,11 @@ final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, 
   override def currentMetricsValues: Array[CustomTaskMetric] = rows.currentMetricsValues
 }
 
-/** What a task of an upsert tells the driver. */
+/** The result of an upsert's task for the driver. */
 final private[upsert] class WrittenUpsert(val rows: Array[WrittenFile], val deletes: Array[WrittenFile])
     extends WriterCommitMessage
 
-/** The keys of rows that come sorted by them. */
+/** The keys of rows that are sorted by them. */
 final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn], table: String) {
   private val columns: Vector[Expression] = keys.map { key =>
     val top = schema(key.place.head)
@@ -87,7 +87,10 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
   private val spelt: Array[Int] = keys.indices.filter(keys(_).spelling.isDefined).toArray
   private var last: UnsafeRow = _
 
-  /** @throws ValidationFailed the row before has the same key, or a text is spelt as the table does not have it */
+  /**
+   * Checks the key of the next row. @throws ValidationFailed the previous row has the same key, or a text has another
+   * spelling than in the table
+   */
   def next(row: InternalRow): Unit = {
     val key = keyOf(row)
     spelt.foreach(requireSpelling(key, _))
@@ -118,12 +121,12 @@ final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn],
  * A column of the key.
  *
  * @param name for messages
- * @param place in the rows, from the top
- * @param spelling how its texts have to be spelt, so that equal values are equal texts
+ * @param place its path in the rows, from the top
+ * @param spelling the required spelling of its texts, so that equal values are equal texts
  */
 final private[upsert] case class KeyColumn(name: String, place: Vector[Int], spelling: Option[KeySpelling])
 
-/** One of several spellings that mean the same value. */
+/** The canonical one of several spellings of the same value. */
 sealed private[upsert] trait KeySpelling {
   def fits(text: UTF8String): Boolean
   def remedy(column: String): String
@@ -135,7 +138,7 @@ private[upsert] object KeySpelling {
     override def remedy(column: String): String = s"write UUIDs in lower case, lower($column)"
   }
 
-  /** Spark pads the values itself, but for tables that take any columns. */
+  /** Spark pads the values itself, except for tables that accept any schema. */
   final case class Padded(length: Int) extends KeySpelling {
     override def fits(text: UTF8String): Boolean = text.numChars >= length
     override def remedy(column: String): String = s"it is a CHAR($length), write rpad($column, $length, ' ')"
