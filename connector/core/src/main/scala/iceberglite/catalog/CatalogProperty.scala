@@ -10,26 +10,28 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table
 
 /**
- * A key of a catalog's configuration that this release acts on (`spark.sql.catalog.<name>.<key>`).
+ * A catalog property that this release acts on (`spark.sql.catalog.<name>.<key>`).
  *
- * @param default for documentation; absent where nothing is the default
+ * @param default for documentation; absent if there is none
  */
 final case class CatalogProperty(key: String, default: Option[String], doc: String) {
 
   def in(properties: Map[String, String]): Option[String] = properties.get(key).map(_.trim).filter(_.nonEmpty)
 
-  /** What is set, or else the default. */
+  /** Returns the value that is set, or the default. */
   def value(properties: Map[String, String]): Option[String] = in(properties).orElse(default)
 
-  /** @param catalog the catalog's name, for the message */
+  /** Returns the value of a required property. @param catalog the catalog's name, for the message */
   def require(catalog: String, properties: Map[String, String], example: String): String = in(properties).getOrElse(
     throw InvalidArgument(s"$key of catalog $catalog", "none", s"$doc. Set it, for example to $example")
   )
 
   /**
+   * Parses the value.
+   *
    * @param catalog the catalog's name, for the message
-   * @param expected what a value must be, as a sentence
-   * @param parse none for a value that it cannot be
+   * @param expected description of valid values, as a sentence
+   * @param parse returns none for an invalid value
    */
   def parsed[A](catalog: String, properties: Map[String, String], expected: String)(
       parse: String => Option[A]
@@ -40,14 +42,14 @@ final case class CatalogProperty(key: String, default: Option[String], doc: Stri
   def flag(catalog: String, properties: Map[String, String]): Boolean =
     parsed(catalog, properties, "It must be true or false")(text => Try(text.toBoolean).toOption).contains(true)
 
-  /** A whole number. */
+  /** Parses a whole number. */
   def number(catalog: String, properties: Map[String, String], least: Long = Long.MinValue): Option[Long] = {
     val expected = "It must be a whole number" + (if (least == Long.MinValue) "" else s", $least or more")
     parsed(catalog, properties, expected)(text => Try(text.toLong).toOption.filter(_ >= least))
   }
 }
 
-/** Keys that begin alike and go to somebody else without the beginning. */
+/** Keys with a common prefix that are passed on without the prefix. */
 final case class PropertyPrefix(prefix: String, doc: String) {
   def in(properties: Map[String, String]): Map[String, String] =
     properties.collect { case (key, value) if key.startsWith(prefix) => key.substring(prefix.length) -> value }
@@ -135,7 +137,7 @@ object CatalogProperty {
     "Comma-separated list of directories that belong to one table: owned-locations.<namespace>.<table>"
   )
 
-  /** The places besides the catalog's own that its tables may own. */
+  /** Returns the locations that tables may own in addition to those of the catalog. */
   def ownedLocations(properties: Map[String, String]): table.OwnedLocations = {
     def places(text: String) =
       text.split(',').map(_.trim).filter(_.nonEmpty).map(iceberglite.catalog.Warehouse.of).toVector
@@ -168,7 +170,7 @@ object CatalogProperty {
     s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")}"
   )
 
-  /** Those that this release acts on, in the order of the documentation. */
+  /** The properties that this release acts on, in the order of the documentation. */
   def all: Seq[CatalogProperty] = Seq(
     Type,
     CatalogImpl,
@@ -199,7 +201,7 @@ object CatalogProperty {
     S3Settings.isKnown(key) || prefixes.filterNot(_ == S3).exists(p => key.startsWith(p.prefix))
 
   /**
-   * Rejects keys that look like misspelt ones, and keys of Apache Iceberg that may not be ignored.
+   * Rejects keys that are similar to known ones, and keys of Apache Iceberg that must not be ignored.
    *
    * @param catalog the catalog's name, for the message
    * @return warnings about keys without effect, by the keys
@@ -214,7 +216,7 @@ object CatalogProperty {
     }
   }
 
-  /** @throws InvalidArgument the key is near to one that there is */
+  /** Returns the warning for an unknown key. @throws InvalidArgument the key is similar to a known one */
   private def unknown(catalog: String, key: String): String = {
     Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { meant =>
       throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $meant?")

@@ -14,7 +14,7 @@ object ForeignCatalogProperties {
   private val NoEncryption = "Files would be written without encryption. Remove it, or use an engine that encrypts"
   private val Performance = "It does not change results; S3 is accessed through Hadoop's S3A"
 
-  /** What a catalog of one type alone cannot do. */
+  /** The properties that one type of catalog does not support. */
   private val ofKind: Map[String, ForeignSettings] = Map(
     "hadoop" -> new ForeignSettings(
       Kind,
@@ -125,21 +125,21 @@ object ForeignCatalogProperties {
 
   private val ofAll = new ForeignSettings(Kind, general ++ rest ++ aws ++ otherStores)
 
-  /** All of them, for the documentation, with the type of catalog where they are about one. */
+  /** All settings, for the documentation, with the type of catalog if they apply to one. */
   def all: Seq[(Option[String], ForeignSetting)] =
     ofKind.toSeq.sortBy(_._1).flatMap { case (kind, settings) => settings.all.map(Some(kind) -> _) } ++
       ofAll.all.map(None -> _)
 
   private[catalog] def exactKeys: Seq[String] = ofAll.all.map(_.key).filterNot(_.endsWith("*"))
 
-  /** Whether a key is one of Apache Iceberg's, or begins like one. */
+  /** Whether a key is, or begins like, a key of Apache Iceberg. */
   private[catalog] def knows(key: String): Boolean = ofAll.find(key).isDefined
 
   /**
-   * The warning that a property deserves, if any.
+   * Returns the warning for a property, if there is one.
    *
    * @param kind the value of `type`
-   * @throws iceberglite.spec.IcebergError.Unsupported for one that may not be ignored
+   * @throws iceberglite.spec.IcebergError.Unsupported for a property that must not be ignored
    */
   private[catalog] def warning(catalog: String, kind: String, key: String, value: String): Option[String] =
     if (isOfKind(kind, key)) warningOfKind(catalog, kind, key, value)

@@ -2,7 +2,7 @@ package iceberglite.catalog
 
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
-/** Classes of Apache Iceberg that a configuration names which was moved here as it is. */
+/** Class names of Apache Iceberg in configurations that were migrated unchanged. */
 private[catalog] object MovedConfiguration {
   private val Package = "org.apache.iceberg"
 
@@ -13,15 +13,17 @@ private[catalog] object MovedConfiguration {
     s"$Package.hive.HiveCatalog" -> "hive"
   )
 
-  /** Hadoop's file systems do what these do; the settings of the last are taken by [[iceberglite.io.S3Settings]]. */
+  /**
+   * Hadoop's file systems replace these classes; [[iceberglite.io.S3Settings]] supports the settings of the last one.
+   */
   private val harmless: Set[String] =
     Set(s"$Package.hadoop.HadoopFileIO", s"$Package.io.ResolvingFileIO", s"$Package.aws.s3.S3FileIO")
 
   /**
-   * The kind of catalog that a configuration asks for by `type` or `catalog-impl`.
+   * Returns the type of catalog that a configuration selects by `type` or `catalog-impl`.
    *
-   * @param name of the catalog, for messages
-   * @param known the kinds there are, for messages
+   * @param name the name of the catalog, for messages
+   * @param known the supported types, for messages
    */
   def kindOf(name: String, properties: Map[String, String], known: String): String =
     CatalogProperty.CatalogImpl.in(properties) match {
@@ -40,12 +42,12 @@ private[catalog] object MovedConfiguration {
         kind
     }
 
-  /** Returns the kind that unchecked configurations name; absent where they name none. */
+  /** Returns the type in an unchecked configuration; empty if there is none. */
   def kindIfKnown(properties: Map[String, String]): String =
     CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
       .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)
 
-  /** @throws Unsupported files would be read by a class that is not loaded here */
+  /** Checks the class for files. @throws Unsupported files would be read by a class that is not loaded here */
   def checkFileIO(name: String, properties: Map[String, String]): Unit =
     CatalogProperty.FileIOImpl.in(properties).filterNot(harmless).foreach { impl =>
       throw Unsupported(

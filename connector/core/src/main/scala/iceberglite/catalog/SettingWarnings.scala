@@ -4,14 +4,14 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.slf4j.LoggerFactory
 
-/** Warnings about settings, each of them once. */
+/** Logs each warning about a setting once. */
 final class SettingWarnings {
   private val logged = ConcurrentHashMap.newKeySet[String]
 
-  /** @param key of the setting */
+  /** Logs a message once for a key. @param key of the setting */
   def once(key: String, message: String): Unit = if (logged.add(key)) SettingWarnings.log.warn(message)
 
-  /** A message that is the same each time. */
+  /** Logs a constant message once. */
   def once(message: String): Unit = once(message, message)
 }
 
@@ -21,6 +21,6 @@ object SettingWarnings {
   private val log = LoggerFactory.getLogger(LoggerName)
   private val catalogs = new ConcurrentHashMap[String, SettingWarnings]
 
-  /** Those of a catalog, in all sessions of the program. */
+  /** Returns the warnings of a catalog, for all sessions of the process. */
   def ofCatalog(name: String): SettingWarnings = catalogs.computeIfAbsent(name, _ => new SettingWarnings)
 }

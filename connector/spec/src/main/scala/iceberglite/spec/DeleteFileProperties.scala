@@ -1,12 +1,12 @@
 package iceberglite.spec
 
-/** How a table's properties speak of its delete files. */
+/** The table properties for delete files. */
 object DeleteFileProperties {
   private val Formats: Seq[String] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro).map(_.name)
 
   /**
-   * The properties to write delete files by: where `write.delete.parquet.` has a setting, it stands in the place of the
-   * one below `write.parquet.`, and so with the other formats. Those of single columns are about data files alone.
+   * Returns the properties for writing delete files: a setting below `write.delete.parquet.` overrides the one below
+   * `write.parquet.`, and likewise for the other formats. Settings of single columns apply only to data files.
    */
   def of(properties: Map[String, String]): Map[String, String] = {
     val own = for {

@@ -8,10 +8,10 @@ import iceberglite.spec.IcebergError.Unsupported
 /**
  * A setting of other Iceberg implementations that this release does not act on.
  *
- * @param key the exact key, or the beginning of keys, which ends with `*`
- * @param effect what happens where it is set
+ * @param key the exact key, or a prefix of keys that ends with `*`
+ * @param effect the effect of setting it
  * @param reason why it has no effect, and what to do instead, as a sentence
- * @param harmless values, in lower case, that ask for what happens anyway
+ * @param harmless values, in lower case, that request the behavior of this release
  */
 final case class ForeignSetting(key: String, effect: Effect, reason: String, harmless: Set[String] = Set.empty) {
   private[spec] def matches(given: String): Boolean =
@@ -21,13 +21,16 @@ final case class ForeignSetting(key: String, effect: Effect, reason: String, har
 object ForeignSetting {
   sealed trait Effect
 
-  /** To ignore it would change whose rights are used, or what is protected, or which rows are read or written. */
+  /**
+   * The setting fails the statement or the catalog: ignoring it would use another identity, leave something
+   * unprotected, or read or write other rows.
+   */
   case object Rejected extends Effect
 
-  /** A line in the log, once for each catalog or session. */
+  /** A warning in the log, once for each catalog or session. */
   case object Warned extends Effect
 
-  /** Nothing happens: by design, the setting can make no difference here. */
+  /** Nothing happens: by design, the setting makes no difference here. */
   case object Accepted extends Effect
 
   def rejected(key: String, reason: String, harmless: String*): ForeignSetting =
@@ -46,15 +49,15 @@ object ForeignSetting {
  */
 final class ForeignSettings(kind: String, val all: Seq[ForeignSetting]) {
 
-  /** The setting for a key; an exact key comes before a beginning, a longer beginning before a shorter one. */
+  /** Finds the setting for a key; an exact key takes precedence over a prefix, a longer prefix over a shorter one. */
   def find(key: String): Option[ForeignSetting] =
     all.filter(_.matches(key)).sortBy(s => (s.key.endsWith("*"), -s.key.length)).headOption
 
   /**
-   * The warning that a setting deserves, if any. Messages never show values, which may be secrets.
+   * Returns the warning for a setting, if there is one. Messages never show values, which may be secrets.
    *
-   * @param where for messages, such as ` of catalog lite`; empty where the kind says it
-   * @throws Unsupported for a setting that may not be ignored
+   * @param where for messages, such as ` of catalog lite`; empty if the kind is sufficient
+   * @throws Unsupported for a setting that must not be ignored
    */
   def warning(key: String, value: String, where: String = ""): Option[String] =
     find(key).filterNot(_.harmless(value.trim.toLowerCase(Locale.ROOT))).flatMap { setting =>

@@ -1,17 +1,19 @@
 package iceberglite.spec
 
 /**
- * Everything that can go wrong with a table, as data. A message says what was wrong and where, and what to do about it;
- * secrets in URLs are not shown.
+ * All errors of tables. A message says what is wrong, where, and what to do; secrets in URLs are not shown.
  *
- * Parsers of files and of user input let no other exception out.
+ * Parsers of files and of user input throw no other exception.
  */
 sealed abstract class IcebergError(message: String, cause: Option[Throwable] = None)
     extends RuntimeException(Redaction(message), cause.orNull)
 
 object IcebergError {
 
-  /** A metadata file (JSON, manifest list, manifest) breaks the spec. `path` names the place in it, `$` the whole. */
+  /**
+   * A metadata file (JSON, manifest list, manifest) violates the specification. `path` is the place in it, `$` the
+   * whole file.
+   */
   final case class InvalidMetadata(file: String, path: String, reason: String, cause: Option[Throwable] = None)
       extends IcebergError(s"Invalid metadata in $file at $path: $reason", cause)
 
@@ -19,39 +21,39 @@ object IcebergError {
   final case class UnreadableFile(file: String, role: String, reason: String, cause: Option[Throwable] = None)
       extends IcebergError(s"Cannot read $role $file: $reason", cause)
 
-  /** Valid by the spec, but not handled here (yet): `instead` says what to do. */
+  /** Valid by the specification, but not supported by this release: `instead` says what to do. */
   final case class Unsupported(what: String, instead: String) extends IcebergError(s"Unsupported: $what. $instead")
 
-  /** A thing that was named is not there. `kind` is a noun such as `table` or `column`. */
+  /** A named object does not exist. `kind` is a noun such as `table` or `column`. */
   final case class NotFound(kind: String, name: String, instead: String)
       extends IcebergError(s"${kind.capitalize} not found: $name. $instead")
 
   final case class AlreadyExists(kind: String, name: String, instead: String)
       extends IcebergError(s"${kind.capitalize} already exists: $name. $instead")
 
-  /** What an application wants to write is in the table: it ran before. */
+  /** The table already contains this version of an application's write. */
   final case class AlreadyCommitted(table: String, application: String, version: Long, last: Long)
       extends IcebergError(
         s"$table already contains version $version of the application $application, so nothing is written again: its " +
           s"last committed version is $last. Unset the table property application-version.$application to start over"
       )
 
-  /** An argument, option or property with a value that cannot be. */
+  /** An argument, option or property has an invalid value. */
   final case class InvalidArgument(name: String, value: String, reason: String)
       extends IcebergError(s"Invalid value for $name: $value. $reason")
 
-  /** A column has values of a wider type than the one with which a query was created. */
+  /** A column has values of a wider type than when a query was created. */
   final case class ColumnWidened(table: String, column: String, from: String, to: String)
       extends IcebergError(
         s"Cannot read column $column of table $table: its type was changed from $from to $to after this DataFrame was " +
           "created. Create the DataFrame again, or leave the column out"
       )
 
-  /** Another commit came first. The only error after which the retry loop tries again. */
+  /** Another commit came first. This is the only error after which the retry loop tries again. */
   final case class CommitConflict(table: String, reason: String)
       extends IcebergError(s"Commit to $table lost to a concurrent commit: $reason")
 
-  /** Nobody knows whether the commit happened. Nothing may be cleaned up after it. */
+  /** The outcome of a commit is unknown. Its files must not be cleaned up. */
   final case class CommitStateUnknown(table: String, metadataFile: String, reason: String, cause: Option[Throwable])
       extends IcebergError(
         s"The outcome of a commit to $table is unknown: $reason. Its files were kept. The commit happened if " +
@@ -61,9 +63,10 @@ object IcebergError {
       )
 
   /**
-   * A commit or an update that would make the table wrong: the concurrent change or the rule that forbids it.
+   * A commit or an update would make the table invalid; the message names the concurrent change or the rule that
+   * forbids it.
    *
-   * @param byOthers whether it is a concurrent change: the same statement, planned anew, may succeed
+   * @param byOthers whether the reason is a concurrent change: the same statement, planned again, may succeed
    */
   final case class ValidationFailed(message: String, byOthers: Boolean = false) extends IcebergError(message)
 

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.spec.TableProperty.{flag, oneOf, positiveInt, property}
 
-/** The finer table properties of Parquet files, some of them of one column each. */
+/** Additional table properties of Parquet files, some of them for one column each. */
 object ParquetProperty {
   val PageVersion: TableProperty[String] =
     oneOf("write.parquet.page-version", "v1", "Version of Parquet data pages; v2 also uses other encodings", "v1", "v2")
@@ -25,7 +25,7 @@ object ParquetProperty {
   /** A property of one column, whose full name follows the prefix. */
   final class OfColumn[A] private[ParquetProperty] (val prefix: String, make: String => TableProperty[A]) {
 
-    /** The values that are set, by the full names of the columns. @throws IcebergError.InvalidArgument */
+    /** Returns the values that are set, by the full names of the columns. @throws IcebergError.InvalidArgument */
     def of(properties: Map[String, String]): Map[String, A] = properties.collect {
       case (key, text) if key.startsWith(prefix) => key.stripPrefix(prefix) -> make(key).read(text)
     }
@@ -46,7 +46,7 @@ object ParquetProperty {
     )
   )
 
-  /** Without it a filter has the largest size. */
+  /** Without it, a filter has the maximum size. */
   val BloomFilterNdv: OfColumn[Option[Long]] = new OfColumn(
     "write.parquet.bloom-filter-ndv.column.",
     TableProperty.optional(

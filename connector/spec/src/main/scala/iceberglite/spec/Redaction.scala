@@ -1,12 +1,12 @@
 package iceberglite.spec
 
-/** Hides what looks like a secret in a text that people or logs will see. */
+/** Hides secrets in texts for messages and logs. */
 object Redaction {
 
   /** `scheme://user:password@host`. */
   private val UserInfo = """(://[^/\s:@?#]*):[^/\s@]*@""".r
 
-  /** A parameter of a URL whose name says that its value is nobody's business. */
+  /** A parameter of a URL whose name indicates a secret value. */
   private val Parameter =
     """(?i)([?&;][^=&;?\s]*(?:password|passwd|pwd|secret|token|credential|signature|access[._-]?key)[^=&;?\s]*=)[^&;\s]*""".r
 

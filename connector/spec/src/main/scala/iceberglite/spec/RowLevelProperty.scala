@@ -5,7 +5,7 @@ import iceberglite.spec.TableProperty.{oneOf, optional, property, size}
 /** The table properties of DELETE, UPDATE and MERGE. */
 object RowLevelProperty {
 
-  /** Those of one command. */
+  /** The properties of one command. */
   final class OfCommand private[RowLevelProperty] (command: String) {
     val Mode: TableProperty[RowLevelMode] = property(
       s"write.$command.mode",
@@ -52,7 +52,7 @@ object RowLevelProperty {
   val DeleteTargetSize: TableProperty[Long] =
     size("write.delete.target-file-size-bytes", 64L << 20, "Target size of position delete files")
 
-  /** Of the position delete files of a table. @throws IcebergError.InvalidArgument for a property that cannot be */
+  /** Returns the format of position delete files. @throws IcebergError.InvalidArgument for an invalid property */
   def deleteFormat(properties: Map[String, String]): FileFormat =
     TableProperty.of(DeleteFormat, properties).getOrElse(TableProperty.of(TableProperty.WriteFormat, properties))
 

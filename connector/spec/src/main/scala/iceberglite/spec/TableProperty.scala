@@ -6,12 +6,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.json.NameMappingJson
 
 /**
- * A property of a table that this release acts on. What a table has besides is kept and left alone.
+ * A table property that this release acts on. Other properties of a table are kept and ignored.
  *
- * @param key as users and other engines know it; a prefix, where one property stands for each column
- * @param defaultText the value that holds where the table has none; absent where nothing is the default
- * @param expected what a value must be, for messages and documentation
- * @param parse `None` for a value that cannot be
+ * @param key as users and other engines know it; a prefix if there is one property for each column
+ * @param defaultText the default value; absent if there is none
+ * @param expected description of valid values, for messages and documentation
+ * @param parse returns `None` for an invalid value
  */
 final class TableProperty[A] private (
     val key: String,
@@ -23,7 +23,7 @@ final class TableProperty[A] private (
 ) {
   lazy val default: A = absent
 
-  /** @throws InvalidArgument that names the property */
+  /** Parses a value. @throws InvalidArgument with the name of the property */
   def read(text: String): A = parse(text.trim).getOrElse(throw InvalidArgument(s"table property $key", text, expected))
 
   override def toString: String = key
@@ -31,24 +31,24 @@ final class TableProperty[A] private (
 
 object TableProperty {
 
-  /** The value for a table with these properties. @throws InvalidArgument that names the property */
+  /** Returns the value for a table with these properties. @throws InvalidArgument with the name of the property */
   def of[A](property: TableProperty[A], properties: Map[String, String]): A =
     properties.get(property.key).fold(property.default)(property.read)
 
-  /** Refuses values that no write or read could use. @throws InvalidArgument that names the property */
+  /** Rejects invalid values. @throws InvalidArgument with the name of the property */
   def check(properties: Map[String, String]): Unit = {
     all.foreach(p => properties.get(p.key).foreach(p.read))
     properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
     ParquetProperty.ofColumns.foreach(_.of(properties))
     for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
-      // Elsewhere, or for another user, a path without its beginning would be another one.
+      // A relative path would refer to different directories for other users and in other places.
       if (!text.startsWith("/") && !text.contains(":/")) {
         throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI or an absolute path")
       }
     }
   }
 
-  /** Keys that stand for other parts of the metadata: never kept among the properties. */
+  /** Keys that represent other parts of the metadata and are never stored among the properties. */
   val Reserved: Set[String] = Set(
     "format-version",
     "uuid",
@@ -95,7 +95,10 @@ object TableProperty {
       "Maximum Parquet dictionary size before falling back to plain encoding"
     )
 
-  /** What a new table gets as its property; one without the property was made by an old release, and stays at gzip. */
+  /**
+   * The value that new tables set as their property. A table without the property was created by an old release, and
+   * keeps gzip.
+   */
   val ParquetCodecOfNewTables = "zstd"
   val ParquetCodec: TableProperty[String] = oneOf(
     "write.parquet.compression-codec",
@@ -199,7 +202,7 @@ object TableProperty {
     "Whether the paths of data files that are distributed by a hash include the partition"
   )
 
-  /** @param use when it counts */
+  /** Creates the property. @param use when it applies */
   private def formerDataPath(key: String, use: String): TableProperty[Option[String]] =
     optional(
       key,
@@ -239,10 +242,13 @@ object TableProperty {
   )
   val MetricsDefault: TableProperty[MetricsMode] = metricsMode("write.metadata.metrics.default")
 
-  /** Followed by a column's full name. */
+  /** The prefix; a column's full name follows. */
   val MetricsColumnPrefix = "write.metadata.metrics.column."
 
-  /** Of properties of one column, whose full name follows: they go with it when it gets another name, or goes. */
+  /**
+   * The prefixes of properties of one column, whose full name follows: these follow a renamed column, and are removed
+   * with it.
+   */
   lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.ofColumns.map(_.prefix)
   val MetricsMaxInferredColumns: TableProperty[Int] = count(
     "write.metadata.metrics.max-inferred-column-defaults",
@@ -324,7 +330,7 @@ object TableProperty {
   val MaxRefAge: TableProperty[Long] =
     millis("history.expire.max-ref-age-ms", Long.MaxValue, "Age at which branches and tags other than main expire")
 
-  /** All of them but those of [[ColumnPrefixes]], in the order of the documentation. */
+  /** All properties except those of [[ColumnPrefixes]], in the order of the documentation. */
   lazy val all: Seq[TableProperty[_]] = Seq(
     Version,
     Comment,
@@ -384,7 +390,10 @@ object TableProperty {
     MaxRefAge
   ) ++ RowLevelProperty.all
 
-  /** The metrics mode that a table sets for a column by its full name. @throws InvalidArgument */
+  /**
+   * Returns the metrics mode that a table sets for a column by its full name. @throws InvalidArgument for an invalid
+   * value
+   */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
     val key = MetricsColumnPrefix + column
     properties.get(key).map(metricsMode(key).read)

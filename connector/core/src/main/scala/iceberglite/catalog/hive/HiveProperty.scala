@@ -2,7 +2,7 @@ package iceberglite.catalog.hive
 
 import iceberglite.catalog.CatalogProperty
 
-/** The properties of a Hive catalog, besides those that other catalogs have too. */
+/** The properties that only a Hive catalog has. */
 object HiveProperty {
   val ListAll: CatalogProperty = CatalogProperty(
     "list-all-tables",

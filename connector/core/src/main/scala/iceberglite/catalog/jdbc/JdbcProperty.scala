@@ -2,7 +2,7 @@ package iceberglite.catalog.jdbc
 
 import iceberglite.catalog.CatalogProperty
 
-/** The properties of a JDBC catalog; others that begin with `jdbc.` go to the database's driver. */
+/** The properties of a JDBC catalog; others that begin with `jdbc.` are passed to the JDBC driver. */
 object JdbcProperty {
   val SchemaVersion: CatalogProperty = CatalogProperty(
     "jdbc.schema-version",
@@ -26,11 +26,11 @@ object JdbcProperty {
 
   val all: Seq[CatalogProperty] = Seq(SchemaVersion, StrictMode, InitTables, RetryableStates)
 
-  /** What goes to the driver. */
+  /** Returns the settings of the driver. */
   private[catalog] def ofDriver(properties: Map[String, String]): Map[String, String] =
     CatalogProperty.Jdbc.in(properties -- all.map(_.key))
 
-  /** Whether new catalog tables have the column `iceberg_type`, and whether old ones get it. */
+  /** Returns whether new catalog tables have the column `iceberg_type`, and whether existing ones get it. */
   private[catalog] def layout(catalog: String, properties: Map[String, String]): Option[JdbcLayout] =
     SchemaVersion.parsed(catalog, properties, s"It must be ${JdbcLayout.all.mkString(" or ")}") { text =>
       JdbcLayout.all.find(_.toString.equalsIgnoreCase(text))
@@ -40,7 +40,7 @@ object JdbcProperty {
     RetryableStates.in(properties).toSet[String].flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
 }
 
-/** Whether rows say what they are, a table or a view. */
+/** The layout of the catalog tables: whether rows distinguish tables and views. */
 sealed trait JdbcLayout
 object JdbcLayout {
   case object V0 extends JdbcLayout

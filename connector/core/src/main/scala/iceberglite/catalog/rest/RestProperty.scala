@@ -2,7 +2,7 @@ package iceberglite.catalog.rest
 
 import iceberglite.catalog.{CatalogProperty, PropertyPrefix}
 
-/** The keys of a REST catalog's configuration, under the names that Apache Iceberg's users know. */
+/** The properties of a REST catalog, under the names of Apache Iceberg. */
 object RestProperty {
   val PurgeByServer: CatalogProperty = CatalogProperty(
     "rest-catalog-purge",
@@ -120,7 +120,7 @@ object RestProperty {
 
   val Header: PropertyPrefix = PropertyPrefix("header.", "Header of every request to a REST server")
 
-  /** What releases of Apache Iceberg before `rest.auth.type` said for sigv4, and some servers still say. */
+  /** The key for sigv4 in releases of Apache Iceberg before `rest.auth.type`, which some servers still send. */
   private[catalog] val OldSigV4 = "rest.sigv4-enabled"
 
   /** In the order of the documentation. */
