@@ -40,7 +40,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def setDelegateCatalog(catalog: CatalogPlugin): Unit = catalog match {
     case c: TableCatalog with SupportsNamespaces with FunctionCatalog => delegate = Some(c)
-    case other => throw new IllegalArgumentException(s"${other.getClass.getName} is no catalog of a session")
+    case other => throw new IllegalArgumentException(s"${other.getClass.getName} is not a session catalog")
   }
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {

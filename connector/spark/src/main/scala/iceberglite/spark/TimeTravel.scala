@@ -157,7 +157,7 @@ object TimeTravel {
   /** Lists the branches and tags, for messages. */
   def knownRefs(table: TableMetadata): String = {
     val known = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
-    if (known.isEmpty) "The table has none"
+    if (known.isEmpty) "The table has no branches and tags"
     else s"There ${if (known.size == 1) "is" else "are"} ${known.mkString(", ")}"
   }
 }

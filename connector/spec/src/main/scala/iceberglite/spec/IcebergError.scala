@@ -46,7 +46,7 @@ object IcebergError {
   final case class ColumnWidened(table: String, column: String, from: String, to: String)
       extends IcebergError(
         s"Cannot read column $column of table $table: its type was changed from $from to $to after this DataFrame was " +
-          "created. Create the DataFrame again, or leave the column out"
+          "created. Create the DataFrame again, or remove the column"
       )
 
   /** Another commit came first. This is the only error after which the retry loop tries again. */

@@ -135,7 +135,7 @@ object SparkOption {
     known.find(lettersOf(_) == lettersOf(key)).orElse(Spelling.closest(key, known)).foreach { near =>
       throw InvalidArgument(s"$action option", key, s"There is no such option; did you mean $near?")
     }
-    s"The $action option $key has no effect on tables of iceberg-lite. There is no such option"
+    s"The $action option $key has no effect on iceberg-lite tables. There is no such option"
   }
 
   /** Removes the dashes and capitals in which option names differ. */

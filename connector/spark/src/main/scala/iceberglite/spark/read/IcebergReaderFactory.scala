@@ -49,7 +49,7 @@ final private[read] class IcebergReaderFactory(
 
   private def tasksOf(partition: InputPartition): Vector[FileTask] = partition match {
     case ours: IcebergInputPartition => ours.tasks
-    case other => throw new IllegalArgumentException(s"${other.getClass.getName} is no part of a scan of $tableName")
+    case other => throw new IllegalArgumentException(s"${other.getClass.getName} is not part of a scan of $tableName")
   }
 
   /** Opens the files of one partition, which share the loaded delete files. */

@@ -70,7 +70,7 @@ object ExpressionJson extends JsonFormat[Expression] {
     private def constant(value: Boolean): Expression = if (value) AlwaysTrue else AlwaysFalse
 
     private def predicate(name: String, json: JsonValue): Predicate = {
-      def refuse(key: String): Unit = if (json.has(key)) json(key).fail(s"$name takes none")
+      def refuse(key: String): Unit = if (json.has(key)) json(key).fail(s"$name takes no $key")
       if (!sets.contains(name)) refuse(Values)
       if (unary.contains(name) || sets.contains(name)) refuse(Value)
       unary.get(name).map(make => make(term(json(TermKey))))

@@ -85,7 +85,7 @@ private[json] object TableMetadataCheck {
   private def log(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
     (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>
       if (before - ClockToleranceMs < before && time < before - ClockToleranceMs) {
-        at(json, key).fail(s"An entry of time $before stands before the time $time")
+        at(json, key).fail(s"An entry with time $before precedes the time $time")
       }
       time
     }

@@ -104,7 +104,9 @@ private[avro] object AvroAppender {
 
     private def text(metadata: ByteBuffer, value: ByteBuffer): String =
       try VariantJson.text(metadata, value)
-      catch { case InvalidArgument(_, _, reason) => throw AvroFault(s"Column $column: A value is no variant: $reason") }
+      catch {
+        case InvalidArgument(_, _, reason) => throw AvroFault(s"Column $column: A value is not a variant: $reason")
+      }
   }
 
   /**

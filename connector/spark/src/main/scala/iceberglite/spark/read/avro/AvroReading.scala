@@ -76,7 +76,7 @@ final private[avro] class AvroReadings(positions: ColumnVector, capacity: Int) {
     case (OfList(element), list: ListType) => ofList(of(element, list.element), list)
     case (OfMap(key, value), map: MapType) => ofMap(of(key, map.key), of(value, map.value), map)
     case (struct: Struct[ColumnVector], StructType(fields)) => ofStruct(of(struct, fields), fields)
-    case (other, t) => throw new IllegalStateException(s"$other is no $t")
+    case (other, t) => throw new IllegalStateException(s"$other is not a $t")
   }
 
   private def ofNulls(t: Type): ColumnVector = ConstantVectors.of(SparkTypes.toSpark(t), None, capacity)

@@ -85,7 +85,7 @@ final private class KeyVector(around: Array[ColumnVector], vector: ColumnVector)
           text.writeToMemory(key.array, Platform.BYTE_ARRAY_OFFSET.toLong + at)
         case BinaryType => key.putBytes(vector.getBinary(row))
         case t: DecimalType => key.putDecimal(vector.getDecimal(row, t.precision, t.scale).toJavaBigDecimal)
-        case other => throw new IllegalStateException(s"Keys are no ${other.simpleString}")
+        case other => throw new IllegalStateException(s"Keys cannot have the type ${other.simpleString}")
       }
 }
 

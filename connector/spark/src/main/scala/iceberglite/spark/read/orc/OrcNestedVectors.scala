@@ -30,7 +30,7 @@ abstract private[orc] class OrcSequences(
   final protected def startOf(place: Int, parts: HiveVector): Int = {
     val (start, length) = (inner.offsets(place), inner.lengths(place))
     if (start < 0 || length < 0 || start > parts.isNull.length - length) {
-      throw damaged("It is damaged: a list or map goes beyond the values that there are")
+      throw damaged("It is damaged: a list or map extends beyond the available values")
     }
     start.toInt
   }
@@ -84,7 +84,7 @@ final private[orc] class OrcVariants(
     if (isNullAt(rowId)) null
     else {
       try UTF8String.fromString(VariantJson.text(bytes(metadata, rowId), bytes(value, rowId)))
-      catch { case InvalidArgument(_, _, reason) => throw damaged(s"A value is no variant: $reason") }
+      catch { case InvalidArgument(_, _, reason) => throw damaged(s"A value is not a variant: $reason") }
     }
 
   private def bytes(part: ColumnVector, row: Int): ByteBuffer = ByteBuffer.wrap(part.getBinary(row))

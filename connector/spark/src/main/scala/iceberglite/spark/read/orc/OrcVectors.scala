@@ -82,7 +82,7 @@ final private[orc] class OrcSmallDecimals(
     else {
       val unscaled = inner.vector(place(rowId))
       if (unscaled > largest || unscaled < -largest) {
-        throw damaged(s"The value $unscaled (unscaled) is no ${dataType.simpleString}")
+        throw damaged(s"The value $unscaled (unscaled) is not a valid ${dataType.simpleString}")
       }
       Decimal.createUnsafe(unscaled, precision, scale)
     }
@@ -99,7 +99,7 @@ final private[orc] class OrcDecimals(
       val value = inner.vector(place(rowId)).getHiveDecimal.bigDecimalValue
       // The library removes trailing zeros, so that the scale is at most the column's.
       if (value.scale > scale || value.precision - value.scale > precision - scale) {
-        throw damaged(s"The value $value is no ${dataType.simpleString}")
+        throw damaged(s"The value $value is not a valid ${dataType.simpleString}")
       }
       Decimal(value, precision, scale)
     }
@@ -127,7 +127,7 @@ private[orc] class OrcBytes(inner: BytesColumnVector, dataType: DataType, damage
   private def checked(at: Int): Int = {
     val (bytes, start, length) = (inner.vector(at), inner.start(at), inner.length(at))
     if (start < 0 || length < 0 || start > bytes.length - length) {
-      throw damaged("It is damaged: a value goes beyond the bytes that there are")
+      throw damaged("It is damaged: a value extends beyond the available bytes")
     }
     at
   }

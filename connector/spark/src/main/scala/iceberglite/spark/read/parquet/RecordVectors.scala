@@ -83,7 +83,7 @@ private object NodeVector {
           entries(vector, Vector(single(shape.element, vector.getChild(0))))
         case (Some(MapShape(keyValue)), _: MapType) =>
           entries(vector, Vector(0, 1).map(i => single(keyValue.getType(i), vector.getChild(i))))
-        case _ => throw new IllegalStateException(s"$group is no $t")
+        case _ => throw new IllegalStateException(s"$group is not a $t")
       }
   }
 

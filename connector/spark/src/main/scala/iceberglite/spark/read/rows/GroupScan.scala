@@ -71,7 +71,7 @@ final private[rows] class GroupScan(inner: IcebergScan, packing: () => Option[Re
       values.collect { case literal: Literal[_] =>
         literal.value match {
           case path: UTF8String => path.toString
-          case other => throw new IllegalArgumentException(s"$other is no path of a file")
+          case other => throw new IllegalArgumentException(s"$other is not a file path")
         }
       }.toSet
     case _ => throw new IllegalArgumentException(s"$predicate does not choose files")

@@ -49,6 +49,6 @@ private[read] object Columns {
   private def child(struct: ColumnVector, source: Source): ColumnVector = source match {
     case Source.FromFile(ordinal, reading) => view(struct.getChild(ordinal), reading)
     case Source.Constant(vector) => vector
-    case other => throw new IllegalStateException(s"$other stands inside a struct")
+    case other => throw new IllegalStateException(s"$other is inside a struct")
   }
 }
