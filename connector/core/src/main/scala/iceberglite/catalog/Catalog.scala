@@ -5,60 +5,62 @@ import iceberglite.table.{CommitTarget, Committer, Environment, StageMode, Stage
 import iceberglite.table.{TableIdentifier, TableStart, TableVersion}
 
 /**
- * Knows tables by name and swaps their metadata. Open by design: a catalog is one file and one line in
+ * A catalog, which finds tables by name and swaps their metadata. Open by design: a catalog is one file and one line in
  * [[Catalogs.all]].
  *
- * What a catalog cannot do is an `Unsupported` that says what to do instead.
+ * An operation that a catalog does not support is an `Unsupported` error with an alternative.
  */
 trait Catalog extends Committer with AutoCloseable {
 
-  /** As the session calls it. */
+  /** The name of the catalog in the session. */
   def name: String
   def io: FileIO
 
-  /** What the catalog was set up with. */
+  /** The properties of the catalog. */
   def properties: Map[String, String]
 
   /** Whether a path is a valid table name: the directory of a table is all that this catalog knows about it. */
   def allowsPaths: Boolean = false
 
-  /** @return the namespaces directly below; of none, the top ones */
+  /** Lists namespaces. @return the namespaces directly below; for an empty parent, the top-level ones */
   def listNamespaces(parent: Vector[String]): Vector[Vector[String]]
   def namespaceExists(namespace: Vector[String]): Boolean
 
-  /** The namespace's properties. @throws iceberglite.spec.IcebergError.NotFound */
+  /** Returns the namespace's properties. @throws iceberglite.spec.IcebergError.NotFound the namespace does not exist */
   def loadNamespace(namespace: Vector[String]): Map[String, String]
 
-  /** @throws iceberglite.spec.IcebergError.AlreadyExists */
+  /** Creates a namespace. @throws iceberglite.spec.IcebergError.AlreadyExists the namespace exists */
   def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit
   def alterNamespace(namespace: Vector[String], set: Map[String, String], remove: Set[String]): Unit
 
   /**
-   * @return false where there is no such namespace
+   * Drops a namespace.
+   *
+   * @return false if the namespace does not exist
    * @throws iceberglite.spec.IcebergError.ValidationFailed it is not empty
    */
   def dropNamespace(namespace: Vector[String]): Boolean
 
-  /** @throws iceberglite.spec.IcebergError.NotFound there is no such namespace */
+  /** Lists tables. @throws iceberglite.spec.IcebergError.NotFound the namespace does not exist */
   def listTables(namespace: Vector[String]): Vector[TableIdentifier]
   def tableExists(id: TableIdentifier): Boolean
 
   /**
    * Drops a table.
    *
-   * @param purge whether its files go too; refused where the table's `gc.enabled` is false
-   * @return false where there is no such table
+   * @param purge whether to delete its files too; rejected if the table's `gc.enabled` is false
+   * @return false if the table does not exist
    */
   def drop(id: TableIdentifier, purge: Boolean): Boolean
   def rename(from: TableIdentifier, to: TableIdentifier): Unit
 
-  /** Takes a table in that stands in a metadata file. */
+  /** Registers an existing metadata file as a table. */
   def register(id: TableIdentifier, metadataFile: String): Table
 
-  /** Where a new table goes that does not say where. */
+  /** Returns the location of a new table without an explicit location. */
   def defaultLocation(id: TableIdentifier): String
 
-  /** With the properties that this catalog gives new tables. */
+  /** Adds the properties that this catalog sets on new tables. */
   protected def completed(creation: TableCreation): TableCreation = {
     val defaults = CatalogProperty.TableDefault.in(properties)
     creation.copy(properties = defaults ++ creation.properties ++ CatalogProperty.TableOverride.in(properties))
@@ -67,9 +69,9 @@ trait Catalog extends Committer with AutoCloseable {
   protected def environment: Environment
 
   /**
-   * The last part of the default location of a new table.
+   * Returns the last part of the default location of a new table.
    *
-   * @param directory the table's name, as far as it can be part of a path
+   * @param directory the table's name, in a form that is valid in a path
    */
   protected def uniqueIfAsked(directory: String): String =
     if (!CatalogProperty.UniqueTableLocation.flag(name, properties)) directory
@@ -77,13 +79,13 @@ trait Catalog extends Committer with AutoCloseable {
 
   def fullName(id: TableIdentifier): String = s"$name.$id"
 
-  /** @throws iceberglite.spec.IcebergError.NotFound */
+  /** Returns a table. @throws iceberglite.spec.IcebergError.NotFound the table does not exist */
   def table(id: TableIdentifier): Table = new Table(id, fullName(id), load(id), io, this)
 
-  /** @throws iceberglite.spec.IcebergError.AlreadyExists */
+  /** Creates a table. @throws iceberglite.spec.IcebergError.AlreadyExists the table exists */
   def create(id: TableIdentifier, creation: TableCreation): Table = stage(id, creation, StageMode.Create).commit()
 
-  /** Begins to create or replace a table; nothing is to be seen before the staged table is committed. */
+  /** Begins to create or replace a table; nothing is visible before the staged table is committed. */
   def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     val base = loadIfExists(id)
     StagedTable.begin(

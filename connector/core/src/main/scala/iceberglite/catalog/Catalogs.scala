@@ -4,28 +4,28 @@ import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.table.Environment
 
-/** Makes the catalogs of one kind. */
+/** Creates the catalogs of one type. */
 trait CatalogFamily {
 
   /** The value of the property `type`. */
   def catalogType: String
 
-  /** @throws iceberglite.spec.IcebergError where a property is missing or wrong */
+  /** Opens a catalog. @throws iceberglite.spec.IcebergError a property is missing or invalid */
   def open(name: String, properties: Map[String, String], io: FileIO, environment: Environment): Catalog
 }
 
 object Catalogs {
 
-  /** All kinds there are. */
+  /** All supported types. */
   val all: Seq[CatalogFamily] = Seq(HadoopCatalog, JdbcCatalog, RestCatalog, HiveCatalog)
 
-  /** Kinds that Apache Iceberg has besides. */
+  /** Types of Apache Iceberg that are not supported. */
   private val notYet: Set[String] = Set("glue", "nessie", "bigquery")
 
   /**
-   * Opens the catalog that the property `type` asks for.
+   * Opens the catalog of the type in the property `type`.
    *
-   * @param name as the session calls it
+   * @param name the name of the catalog in the session
    */
   def open(
       name: String,

@@ -9,12 +9,12 @@ import iceberglite.spec.TableProperty
 import iceberglite.table._
 
 /**
- * Drops a file-system table. Its directory tells that there is a table, so that the directory is deleted; PURGE also
- * deletes the files that the table owns elsewhere. What the table's metadata names counts only for PURGE and for a
- * directory that is not deleted as a whole: see [[OwnedPaths]].
+ * Drops a file-system table. The existence of its directory means that the table exists, so the directory is deleted;
+ * PURGE also deletes the files that the table owns elsewhere. Files that the table's metadata names are used only for
+ * PURGE and for a directory that is not deleted completely: see [[OwnedPaths]].
  *
- * @param ownership of the table, whose directory is known by its name or path
- * @param isWhole whether the directory is the table's alone, and not one of a user who may keep other files there
+ * @param ownership the ownership of the table, whose directory is known by its name or path
+ * @param isWhole whether the directory belongs to the table only, and not to a user who may keep other files there
  */
 final private[catalog] class DropDirectory(io: FileIO, table: String, ownership: TableOwnership, isWhole: Boolean) {
   private val location = ownership.directory.getOrElse(table)
@@ -22,10 +22,10 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private val versions = new VersionedTable(io, location, table)
 
   /**
-   * A broken table can be dropped all the same, but not purged.
+   * Drops the table. A broken table can be dropped, but not purged.
    *
-   * @return false where there is no table
-   * @throws ValidationFailed the directory may hold files of other tables
+   * @return false if the table does not exist
+   * @throws ValidationFailed the directory may contain files of other tables
    */
   def apply(purge: Boolean): Boolean = {
     val there = versions.isThere
@@ -36,7 +36,8 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       version.foreach(refuseWithoutGc)
       val deletesAll = isWhole && !isShared
       if (purge || !deletesAll) version.foreach(PurgeTable(io, table, _, ownership))
-      // Without metadata it is no table any more: no reader finds one without its data.
+      // Delete the metadata first: without it the directory is not a table, so that no reader finds a table without
+      // data.
       if (deletesAll) {
         io.deleteDirectory(metadata)
         io.deleteDirectory(location)
@@ -48,7 +49,10 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
     there
   }
 
-  /** A link gives another table a second name; so does one above the directory that leads to its own neighbour. */
+  /**
+   * Rejects links: a link gives another table a second name, as does a link above the directory that leads to a
+   * sibling.
+   */
   private def refuseLink(): Unit = StoragePath.of(location, io.defaultFileSystem).foreach { directory =>
     val around = directory.names.inits.filter(_.nonEmpty).map(names => directory.copy(names = names)).toVector
     around.find(d => isLink(d.parent, d) && (d == directory || isNeighbour(d))).foreach { link =>
@@ -70,7 +74,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
 
   private def hasTables(directory: StoragePath): Boolean = isTable(directory) || inside(directory).exists(hasTables)
 
-  /** The directories in one, but for those of partitions and hashes, of which there can be many, and links. */
+  /** Returns the subdirectories, except those of partitions and hashes, of which there may be many, and links. */
   private def inside(directory: StoragePath): Vector[StoragePath] = io.list(directory.text).filter(_.isDirectory)
     .map(child => directory / child.path.stripSuffix("/").split('/').last)
     .filterNot(child => OwnedPaths.isLayout(child.names.last) || isLink(directory, child))
@@ -81,7 +85,10 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
   private def real(directory: StoragePath): Option[StoragePath] =
     StoragePath.of(io.realDirectory(directory.text), io.defaultFileSystem)
 
-  /** A directory far above the table's may be one that may not be looked at. */
+  /**
+   * Whether a directory is a table; false if it cannot be accessed, as is possible for directories far above the
+   * table's.
+   */
   private def isTableIfSeen(directory: StoragePath): Boolean = {
     var found = false
     Cleanup.quietly(s"look for a table in $directory") { found = isTable(directory) }
@@ -90,7 +97,7 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
 
   private def isTable(directory: StoragePath): Boolean = new VersionedTable(io, directory.text, table).isThere
 
-  /** The metadata folder of a table whose newest metadata file another catalog knows: it has to be dropped there. */
+  /** Rejects a directory whose newest metadata file another catalog knows: drop the table in that catalog. */
   private def refuseOtherCatalogs(): Unit =
     io.list(metadata).map(_.path).find { path =>
       MetadataFiles.version(path).isDefined && !MetadataFiles.isVersionName(path)

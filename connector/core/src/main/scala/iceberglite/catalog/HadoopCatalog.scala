@@ -7,8 +7,8 @@ import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.table._
 
 /**
- * Tables in directories below a warehouse: a namespace is a directory, a table a directory with `metadata/` in it.
- * Nothing but the file system is needed, as long as it can create a file exclusively.
+ * Tables in directories below a warehouse: a namespace is a directory, a table a directory with `metadata/` in it. It
+ * needs only a file system that can create a file exclusively.
  *
  * @param warehouse without a slash at the end
  */
@@ -39,7 +39,7 @@ final class HadoopCatalog(
   }
 
   override def createNamespace(namespace: Vector[String], properties: Map[String, String]): Unit = {
-    // Engines say who creates a namespace, without being asked.
+    // Engines set the owner of a namespace automatically.
     val wanted = properties - "owner"
     if (wanted.nonEmpty) throw noProperties(namespace, wanted.keySet)
     val directory = directoryOf(namespace)
@@ -90,7 +90,7 @@ final class HadoopCatalog(
     if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
   }
 
-  /** Deletes the table's directory in any case: it is all that tells that there is a table. */
+  /** Always deletes the table's directory, because its existence means that the table exists. */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
     new DropDirectory(io, fullName(id), ownershipOf(id), isWhole = true)(purge)
 
@@ -113,7 +113,7 @@ final class HadoopCatalog(
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(Some(defaultLocation(id)), id.namespace :+ id.name, locations, hasVersionNames = true)
 
-  /** A table elsewhere could not be found again. */
+  /** Rejects another location, at which the table could not be found. */
   private def refuseToMove(id: TableIdentifier, base: Option[TableMetadata], next: TableMetadata): Unit = {
     val expected = base.fold(defaultLocation(id))(_.location)
     if (next.location != expected) throw Unsupported(
@@ -133,7 +133,7 @@ final class HadoopCatalog(
 
   private def isTable(directory: String): Boolean = new VersionedTable(io, directory, directory).isThere
 
-  /** The directories in a namespace, by name; hidden ones are nobody's. */
+  /** Returns the directories in a namespace, by name, without hidden ones. */
   private def directories(namespace: Vector[String]): Vector[(String, String)] = {
     val directory = directoryOf(namespace)
     val names = io.list(directory).filter(_.isDirectory).map(file => nameOf(file.path))
@@ -145,7 +145,7 @@ final class HadoopCatalog(
   private def directoryOf(namespace: Vector[String]): String =
     namespace.foldLeft(warehouse)((directory, level) => TableLocations.inside(directory, checked("namespace", level)))
 
-  /** No name leads out of its directory, or to one that listings leave out. */
+  /** Checks a part of a name: it must not lead out of its directory, or to a directory that listings omit. */
   private def checked(kind: String, part: String): String =
     if (part.isEmpty || part.startsWith(".") || part.exists(c => c == '/' || c < ' ')) {
       throw InvalidArgument(

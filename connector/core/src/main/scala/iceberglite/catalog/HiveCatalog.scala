@@ -11,10 +11,11 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table._
 
 /**
- * Tables and views whose newest metadata file a table of a Hive Metastore names (spec: "Metastore Tables"), as Apache
- * Iceberg's HiveCatalog keeps them. Namespaces are the Metastore's databases; other tables in them are left alone.
+ * A catalog of tables and views in a Hive Metastore, in which a table names the newest metadata file (spec: "Metastore
+ * Tables"), as in Apache Iceberg's HiveCatalog. Namespaces are the Metastore's databases; other tables in them are
+ * ignored.
  *
- * @param warehouse where databases are made that do not say where; absent leaves it to the Metastore
+ * @param warehouse the location of databases without an explicit location; absent leaves it to the Metastore
  */
 final class HiveCatalog private (
     val name: String,
@@ -69,7 +70,7 @@ final class HiveCatalog private (
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
     tables.reload(tablePointer(id), known).getOrElse(throw nothing(HiveKind.OfTable, id))
 
-  /** Where the name is taken by something else it is better to know before data is written. */
+  /** Loads the table. If another kind of object has the name, the error is reported before data is written. */
   override protected def loadIfExists(id: TableIdentifier): Option[TableVersion] = {
     val found = tables.load(tablePointer(id))
     if (found.isEmpty) metastore.refuseOther(id, fullName(id))
@@ -79,7 +80,7 @@ final class HiveCatalog private (
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
     if (purge) dropAndPurge(id) else tableExists(id) && metastore.drop(HiveKind.OfTable, id, fullName(id)).isDefined
 
-  /** What is purged must be what was dropped, whoever commits to the table meanwhile. */
+  /** Drops a table and purges exactly the dropped version, even with concurrent commits. */
   private def dropAndPurge(id: TableIdentifier): Boolean = tables.load(tablePointer(id)).exists { version =>
     PurgeTable.refuseWithoutGc(fullName(id), version)
     val known = ownership(id, version)
@@ -116,7 +117,7 @@ final class HiveCatalog private (
     others = directory => otherTables(id).filter(_.directory.overlaps(directory))
   )
 
-  /** All of the Metastore, those of other formats too. */
+  /** Returns all other tables of the Metastore, including those of other formats. */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] =
     metastore.places().filterNot(p => p.id == TableIdentifier(id.namespace.map(_.toLowerCase), id.name.toLowerCase))
       .flatMap { place =>
@@ -159,7 +160,7 @@ final class HiveCatalog private (
   private def viewPointer(id: TableIdentifier): Pointer[ViewState] =
     metastore.pointer(HiveKind.OfView, id, fullName(id))
 
-  /** An empty answer may mean that there is no such database. */
+  /** Lists names. An empty result may mean that the database does not exist. */
   private def listed(namespace: Vector[String])(names: String => Vector[String]): Vector[TableIdentifier] = {
     val found = if (namespace.size == 1) names(namespace.head) else Vector.empty
     if (found.isEmpty) requireNamespace(namespace)
@@ -174,7 +175,7 @@ final class HiveCatalog private (
       "The namespaces of a Hive Metastore are its databases: they have one level and are not nested"
     )
 
-  /** What the Metastore would refuse only once it has locked it, and not in clear words. */
+  /** Checks a new name for errors that the Metastore would report only after locking it, and less clearly. */
   private def requireNew(id: TableIdentifier): Unit = {
     requireNamespace(Vector(database(id.namespace)))
     if (id.name.length > HiveCatalog.LongestName || id.name.exists(c => c == '\'' || c == ';')) throw InvalidArgument(
@@ -225,7 +226,7 @@ object HiveCatalog extends CatalogFamily {
     new HiveCatalog(name, properties, warehouse, io, environment, metastore)
   }
 
-  /** The session's, in which a property of the catalog stands for what Hive calls otherwise. */
+  /** Returns the session's configuration, with catalog properties in place of the corresponding Hive settings. */
   private def configuration(properties: Map[String, String], io: FileIO): Configuration = {
     val conf = io match {
       case hadoop: HadoopFileIO => new Configuration(hadoop.configuration)

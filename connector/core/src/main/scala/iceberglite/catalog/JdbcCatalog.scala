@@ -12,10 +12,11 @@ import iceberglite.spec.IcebergError._
 import iceberglite.table._
 
 /**
- * Tables and views whose newest metadata file a row of a database names (spec: "Metastore Tables"), in the layout that
- * PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog share. A commit is the update of that row.
+ * A catalog of tables and views in a database, in which a row names the newest metadata file (spec: "Metastore
+ * Tables"), in the layout that PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog share. A commit is the update of
+ * that row.
  *
- * @param warehouse where tables go that do not say where
+ * @param warehouse the location of tables without an explicit location
  */
 final class JdbcCatalog private (
     val name: String,
@@ -32,7 +33,7 @@ final class JdbcCatalog private (
     JdbcProperty.layout(name, properties)
   )
 
-  /** The catalog's name in the database; messages use the session's. */
+  /** The catalog's name in the database; messages use the name in the session. */
   private val storedName = CatalogProperty.StoredName.in(properties).getOrElse(name)
   private val rows = new JdbcRows(session, databaseTables, storedName)
   private val namespaces = new JdbcNamespaces(session, databaseTables, storedName)
@@ -126,7 +127,7 @@ final class JdbcCatalog private (
       }
     }
 
-  /** What is purged must be what was dropped, whoever commits to the table or renames it meanwhile. */
+  /** Drops a table and purges exactly the dropped version, even with concurrent commits and renames. */
   @tailrec
   private def dropAndPurge(id: TableIdentifier): Boolean = loadIfExists(id) match {
     case None => false
@@ -172,14 +173,17 @@ final class JdbcCatalog private (
   }
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // A name that is no name of a directory has no default location.
+    // A name that is not valid as a directory has no default location.
     Try(locationOf(id, id.name)).toOption,
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory))
   )
 
-  /** By the pointers of this database, of its other catalogs too, and by the directories of this catalog's names. */
+  /**
+   * Returns other tables: by the pointers of this database, including its other catalogs, and by the directories of
+   * this catalog's names.
+   */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] = {
     val all = session.repeating("look for other tables")(rows.all()).filterNot { row =>
       row.catalog == storedName && row.namespace == JdbcNames.text(id.namespace) && row.name == id.name
@@ -218,7 +222,7 @@ final class JdbcCatalog private (
         rows.delete(RowKind.View, JdbcNames.text(id.namespace), id.name, Some(location))
       }
       if (dropped > 0) Cleanup.delete(io, Vector(location))
-      // Somebody has replaced it meanwhile.
+      // It was replaced concurrently.
       dropped > 0 || dropView(id)
   }
 
@@ -240,7 +244,7 @@ final class JdbcCatalog private (
           throw AlreadyExists("table or view", fullName(to), "Drop it first or choose another name")
       }
     }
-    // Where it is there already, an earlier try did it whose answer was lost.
+    // If it exists already, an earlier attempt whose response was lost did it.
     if (count == 0 && !pointer[String](kind, to, identity).read().contains(before)) throw nothing(kind, from)
   }
 
@@ -301,7 +305,7 @@ object JdbcCatalog extends CatalogFamily {
     val uri = CatalogProperty.Uri.require(name, properties, "jdbc:sqlite:/data/catalog.db")
     val url = new JdbcUrl(uri, JdbcProperty.ofDriver(properties))
     if (!uri.startsWith("jdbc:")) {
-      // What stands there may hold a password.
+      // The value may contain a password.
       val reason = "A JDBC catalog needs a URL that begins with jdbc:, such as jdbc:postgresql://host/database"
       throw InvalidArgument(s"uri of catalog $name", uri.takeWhile(c => c != ':' && c != '/') + "...", reason)
     }

@@ -6,10 +6,10 @@ import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.table._
 
 /**
- * Tables by their path: a directory with `metadata/` in it or, to read only, one metadata file. The identifier of such
- * a table has the path as its name and no namespace.
+ * Tables by path: a directory with `metadata/` in it or, read-only, one metadata file. The identifier of such a table
+ * has the path as its name and no namespace.
  *
- * @param locations places besides the paths that the tables may own
+ * @param locations locations besides the paths that the tables may own
  */
 final class PathTables(
     io: FileIO,
@@ -17,7 +17,7 @@ final class PathTables(
     locations: OwnedLocations = OwnedLocations.None
 ) extends Committer {
 
-  /** @throws NotFound nothing of a table is there */
+  /** Returns a table. @throws NotFound there is no table at the path */
   def table(path: String): Table = {
     val id = PathTables.identifier(path)
     new Table(id, id.name, load(id), io, this)
@@ -43,7 +43,9 @@ final class PathTables(
     )
   }
 
-  /** Removes the table's files, and the directory unless it holds others. @return false where there is no table */
+  /**
+   * Deletes the table's files, and the directory unless it contains others. @return false if the table does not exist
+   */
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     refuseFile(id)
@@ -52,7 +54,7 @@ final class PathTables(
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
 
-  /** The last two directories of the path name the table in places that it shares with others. */
+  /** Returns the ownership: the last two directories of the path identify the table in shared locations. */
   private def ownershipOf(id: TableIdentifier): TableOwnership =
     TableOwnership(
       Some(id.name),
@@ -78,7 +80,7 @@ final class PathTables(
     } else if (io.info(path).exists(!_.isDirectory)) None // Spark reads such files by their paths.
     else new VersionedTable(io, path, path).newest().orElse(newestOfCatalog(path))
 
-  /** Of a table that some catalog keeps the pointer of: its newest file, which is likely what the pointer says. */
+  /** Returns the newest file of a table in a catalog with pointers, which is likely the one in the catalog. */
   private def newestOfCatalog(path: String): Option[TableVersion] = {
     val files = io.list(TableLocations.inside(path, "metadata"))
       .flatMap(f => MetadataFiles.version(f.path).map(v => (v, f.modifiedMs, f.path)))
@@ -111,6 +113,6 @@ final class PathTables(
 
 object PathTables {
 
-  /** The identifier of the table at a path. */
+  /** Returns the identifier of the table at a path. */
   def identifier(path: String): TableIdentifier = TableIdentifier(Vector.empty, Warehouse.of(path))
 }

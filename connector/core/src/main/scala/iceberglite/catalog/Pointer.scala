@@ -1,42 +1,42 @@
 package iceberglite.catalog
 
 /**
- * Where a catalog keeps the location of one table's or one view's newest metadata file (spec: "Metastore Tables"). It
- * moves by compare-and-swap only; [[PointerSwap]] makes commits of such moves.
+ * The place where a catalog stores the location of the newest metadata file of one table or view (spec: "Metastore
+ * Tables"). It changes only by compare-and-swap; [[PointerSwap]] implements commits with it.
  *
- * What a call throws, if it is not `CommitStateUnknown`, is an `IcebergError` that says that it did nothing: the file
- * it was to point to is then deleted.
+ * Exceptions of a call, other than `CommitStateUnknown`, are `IcebergError`s that mean that it had no effect: the new
+ * metadata file is then deleted.
  *
- * @tparam V what the file holds, with its location: a `TableVersion` or a `ViewState`
+ * @tparam V the content of the file, with its location: a `TableVersion` or a `ViewState`
  */
 private[catalog] trait Pointer[V] {
 
-  /** The location there is now; `None` where the catalog has nothing of this name and kind. */
+  /** Returns the current location; `None` if the catalog has no object of this name and kind. */
   def read(): Option[String]
 
   /**
-   * Makes the pointer.
+   * Creates the pointer.
    *
-   * @throws iceberglite.spec.IcebergError.AlreadyExists something of another kind has the name
+   * @throws iceberglite.spec.IcebergError.AlreadyExists an object of another kind has the name
    */
   def create(next: V): PointerMove
 
-  /** Moves the pointer from `base`, if it still is there, to `next`. */
+  /** Moves the pointer to `next`, if it is still at `base`. */
   def swap(base: V, next: V): PointerMove
 }
 
-/** How an attempt to move a pointer ended. */
+/** The result of an attempt to move a pointer. */
 sealed trait PointerMove
 
 object PointerMove {
   case object Done extends PointerMove
 
-  /** Nothing was done: the pointer is somewhere else or gone; one that was to be made is there. */
+  /** No effect: the pointer is at another location or was removed; a pointer to create already exists. */
   case object Elsewhere extends PointerMove
 
-  /** Nothing was done, because the catalog gave way to others; trying again helps. */
+  /** No effect, because the catalog was busy; a retry may succeed. */
   final case class Busy(reason: String) extends PointerMove
 
-  /** Nobody knows: the answer did not arrive. */
+  /** Unknown: the response did not arrive. */
   final case class Lost(cause: Throwable) extends PointerMove
 }

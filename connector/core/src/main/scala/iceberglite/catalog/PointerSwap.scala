@@ -10,25 +10,25 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
 import iceberglite.table.{Cleanup, Environment, Patience}
 
-/** What a pointer can point to. */
+/** An object to which a pointer can refer. */
 private[catalog] trait Pointed[V] {
   def location(state: V): String
   def contents(state: V): Array[Byte]
   def properties(state: V): Map[String, String]
 
-  /** The files that were current before the one at `path`, as far back as it tells. */
+  /** Returns the previous files of the one at `path`, as far back as its log goes. */
   def log(io: FileIO, path: String): Vector[String]
 }
 
 /**
- * The commit of a catalog that keeps pointers: writes the new metadata file, then moves the pointer to it.
+ * The commit of a catalog with pointers: writes the new metadata file, then moves the pointer to it.
  *
- * However the catalog answers, or fails to, it ends in one of three ways. Either the commit happened; or it did not,
- * and its file is gone; or nobody knows, and everything is kept. After an answer that was lost the same move is made
- * again: the catalog takes it if it did not before, and says whose file it has if it did.
+ * A commit has one of three results: it succeeded; or it failed, and its file is deleted; or its outcome is unknown,
+ * and everything is kept. After a lost response, the same move is repeated: the catalog performs it if it had not done
+ * so, and otherwise reports the current file.
  *
- * @param name how messages call the table or view
- * @param warehouse where tables are made, for the message when files cannot be written
+ * @param name the name of the table or view, for messages
+ * @param warehouse the location of tables, for the message if files cannot be written
  */
 final private[catalog] class PointerSwap[V](
     name: String,
@@ -40,9 +40,11 @@ final private[catalog] class PointerSwap[V](
 ) {
 
   /**
-   * @param base where the pointer must be; `None` makes it
-   * @throws CommitConflict the pointer was elsewhere, or the catalog was busy
-   * @throws CommitStateUnknown nobody knows
+   * Commits.
+   *
+   * @param base the required state of the pointer; `None` creates it
+   * @throws CommitConflict the pointer was at another location, or the catalog was busy
+   * @throws CommitStateUnknown the outcome is unknown
    */
   def commit(base: Option[V], next: V): Unit = new Commit(base, next).run()
 
@@ -73,7 +75,7 @@ final private[catalog] class PointerSwap[V](
           throw failure
       }
 
-    /** From here on an earlier try may have been done, or may still be. */
+    /** From here on, an earlier attempt may have succeeded, or may still succeed. */
     @tailrec
     private def again(cause: Throwable): Unit = move() match {
       case Right(Done) => ()
@@ -88,8 +90,8 @@ final private[catalog] class PointerSwap[V](
       catch { case failure: Throwable => Left(failure) }
 
     /**
-     * A driver that tries again by itself hears that its own first try has come first; by now others may have gone on
-     * from there, with our file in their log.
+     * Whether our commit succeeded. A driver with its own retries may report that its first attempt won; meanwhile
+     * others may have committed on top of it, with our file in their log.
      */
     private def isDone: Boolean = orUnknown {
       val now = pointer.read()
@@ -97,8 +99,8 @@ final private[catalog] class PointerSwap[V](
     }
 
     /**
-     * Whether an earlier try was done: the pointer is at our file, or somebody has gone on from there. Who went on from
-     * our base proves that it was not, and cannot be any more.
+     * Whether an earlier attempt succeeded: the pointer is at our file, or another commit is based on it. Another
+     * commit on our base proves that it failed, and cannot succeed any more.
      */
     private def happened(): Boolean = orUnknown {
       val now = pointer.read()
@@ -115,7 +117,10 @@ final private[catalog] class PointerSwap[V](
 
     private def isBase(path: String): Boolean = base.exists(pointed.location(_) == path)
 
-    /** A file that is gone was not the newest any more, where others commit and delete: then the newest one tells. */
+    /**
+     * Reads the newest file. A missing file was superseded and deleted by other commits: then the new newest file
+     * tells.
+     */
     @tailrec
     private def loggedAt(path: String): Vector[String] = Try(path +: pointed.log(io, path)) match {
       case Success(log) => log

@@ -9,22 +9,22 @@ import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.table._
 
 /**
- * The tables of a catalog that keeps pointers.
+ * The tables of a catalog with pointers.
  *
- * @param warehouse where tables are made, for messages
+ * @param warehouse the location of tables, for messages
  */
 final private[catalog] class PointerTables(io: FileIO, environment: Environment, warehouse: String) {
 
-  /** The newest version; `None` where there is no such table. */
+  /** Returns the newest version; `None` if the table does not exist. */
   def load(pointer: Pointer[TableVersion]): Option[TableVersion] = load(pointer, pointer.read())
 
-  /** The newest version, where `known` was it before: a pointer that stands where it stood says all. */
+  /** Returns the newest version after `known`: if the pointer is unchanged, `known` is the newest. */
   def reload(pointer: Pointer[TableVersion], known: TableVersion): Option[TableVersion] = pointer.read() match {
     case Some(path) if path == known.metadataLocation => Some(known)
     case path => load(pointer, path)
   }
 
-  /** A file that is gone may have been the newest a moment ago: then the pointer is elsewhere by now. */
+  /** Loads the file of the pointer. A missing file may have been superseded: then the pointer has moved. */
   @tailrec
   private def load(pointer: Pointer[TableVersion], path: Option[String]): Option[TableVersion] =
     path.map(p => p -> Try(MetadataFiles.read(io, p))) match {
@@ -37,10 +37,11 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
     }
 
   /**
-   * A commit; see [[Committer.commit]].
+   * Commits; see [[Committer.commit]].
    *
    * @param name the table's name, for messages
-   * @param ownership what the catalog knows of a version's directories; asked when metadata files have expired
+   * @param ownership returns the directories that the catalog knows of a version; called when metadata files have
+   *   expired
    */
   def commit(
       name: String,
@@ -67,7 +68,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
   }
 
   /**
-   * Makes a pointer to a metadata file that is there; the file stays whatever happens.
+   * Creates a pointer to an existing metadata file, which is never deleted.
    *
    * @throws AlreadyExists the name is taken
    */
@@ -93,7 +94,7 @@ final private[catalog] class PointerTables(io: FileIO, environment: Environment,
 
 private[catalog] object PointerTables {
 
-  /** `00000-<uuid>.metadata.json`, and one more than in the name of the file before. */
+  /** Returns a file name, `00000-<uuid>.metadata.json`, with the number incremented from the previous file. */
   def fileName(before: Option[String], environment: Environment, codec: MetadataCodec): String = {
     val version = before.fold(0)(path => MetadataFiles.version(path).fold(0)(_ + 1))
     MetadataFiles.fileName(version, environment.uuid(), codec)

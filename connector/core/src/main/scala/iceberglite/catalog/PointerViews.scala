@@ -6,20 +6,20 @@ import iceberglite.spec.{TableProperty, ViewMetadata, ViewUpdate}
 import iceberglite.table.{Environment, TableLocations, ViewChange, ViewState}
 
 /**
- * The views of a catalog that keeps pointers (view spec: "Metadata Location").
+ * The views of a catalog with pointers (view spec: "Metadata Location").
  *
- * @param warehouse where views are made, for messages
+ * @param warehouse the location of views, for messages
  */
 final private[catalog] class PointerViews(io: FileIO, environment: Environment, warehouse: String) {
 
-  /** The newest state; `None` where there is no such view. */
+  /** Returns the newest state; `None` if the view does not exist. */
   def load(pointer: Pointer[ViewState]): Option[ViewState] =
     pointer.read().map(path => ViewState(MetadataFiles.readView(io, path), path))
 
   /**
-   * A commit; see [[ViewCatalog.commitView]].
+   * Commits; see [[ViewCatalog.commitView]].
    *
-   * @param name how messages call the view
+   * @param name the name of the view, for messages
    */
   def commit(name: String, pointer: Pointer[ViewState], base: Option[ViewState], change: ViewChange): ViewState = {
     change.requirements.foreach(_.check(base.map(_.metadata), name))
@@ -48,7 +48,7 @@ final private[catalog] class PointerViews(io: FileIO, environment: Environment, 
 
 private[catalog] object PointerViews {
 
-  /** Other than tables, views are compressed unless they say otherwise, as in Apache Iceberg. */
+  /** Returns the codec: unlike tables, views are compressed by default, as in Apache Iceberg. */
   private def codecOf(view: ViewMetadata): MetadataCodec =
     view.properties.get(TableProperty.MetadataCodec.key).fold[MetadataCodec](MetadataCodec.Gzip)(MetadataCodec.of)
 
@@ -60,7 +60,7 @@ private[catalog] object PointerViews {
 
     override def properties(state: ViewState): Map[String, String] = state.metadata.properties
 
-    /** A view's metadata says nothing of the files before it. */
+    /** Returns no files, because a view's metadata has no log. */
     override def log(io: FileIO, path: String): Vector[String] = Vector.empty
   }
 }

@@ -6,8 +6,8 @@ import iceberglite.maintenance.PurgeTable
 import iceberglite.table._
 
 /**
- * Tables and views that a server keeps, by the Iceberg REST protocol. The server writes the metadata; a commit sends it
- * the change and what the change requires.
+ * A catalog of tables and views on a server with the Iceberg REST protocol. The server writes the metadata; a commit
+ * sends the changes and their requirements.
  */
 final class RestCatalog private (
     val name: String,
@@ -19,7 +19,7 @@ final class RestCatalog private (
 ) extends Catalog
     with ViewCatalog {
 
-  /** Nothing is asked before something is wanted: a session may know catalogs that it never uses. */
+  /** The connection, which is opened on first use: a session may have catalogs that it never uses. */
   private lazy val server: RestServer = RestServer.connect(first, wire, environment)
 
   private val namespaces = new RestNamespaces(name, () => server)
@@ -47,13 +47,16 @@ final class RestCatalog private (
   override def listTables(namespace: Vector[String]): Vector[TableIdentifier] = namespaces.tables(namespace)
   override def tableExists(id: TableIdentifier): Boolean = tables.exists(id)
 
-  /** With `snapshot-loading-mode=REFS` without the snapshots that no branch or tag names; [[load]] has them all. */
+  /**
+   * Returns a table. With `snapshot-loading-mode=REFS`, it has only the snapshots of branches and tags; [[load]]
+   * returns all of them.
+   */
   override def table(id: TableIdentifier): Table =
     tableAt(id, tables.load(id, first.settings.onlyRefs).getOrElse(throw tables.missing(id)))
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id).getOrElse(throw tables.missing(id))
 
-  /** The server is asked whether there is a newer one; what was loaded without old snapshots stays without. */
+  /** Asks the server for a newer version; a table that was loaded without old snapshots stays without them. */
   override def reload(id: TableIdentifier, known: TableVersion): TableVersion =
     tables.load(id, refsOnly = !known.isWhole).getOrElse(throw tables.missing(id))
 
@@ -63,14 +66,14 @@ final class RestCatalog private (
     tables.commit(id, base, change)
 
   /**
-   * Changes several tables in one step.
+   * Changes several tables atomically.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict a requirement of one of them fails, and nothing was done
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown nobody knows; everything is kept
+   * @throws iceberglite.spec.IcebergError.CommitConflict a requirement of one of them fails, and nothing was changed
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown the outcome is unknown; everything is kept
    */
   def commitAll(changes: Vector[TableChange]): Unit = if (changes.nonEmpty) tables.commitAll(changes)
 
-  /** The server says where a new table goes, what properties it has, and how its files are reached. */
+  /** Stages a table. The server determines its location, its properties, and the access to its files. */
   override def stage(id: TableIdentifier, creation: TableCreation, mode: StageMode): StagedTable = {
     val base = loadIfExists(id)
     val wanted = completed(creation)
@@ -89,7 +92,10 @@ final class RestCatalog private (
     }
   }
 
-  /** By default the files of a purged table are deleted from here; `rest-catalog-purge` leaves it to the server. */
+  /**
+   * Drops a table. By default, this process deletes the files of a purged table; `rest-catalog-purge` leaves it to the
+   * server.
+   */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean = {
     val purged = if (purge) loadIfExists(id) else None
     purged.foreach(PurgeTable.refuseWithoutGc(fullName(id), _))
@@ -101,7 +107,7 @@ final class RestCatalog private (
     dropped
   }
 
-  /** The server says where a table is, and is trusted as far as that. */
+  /** Returns the ownership: the server determines a table's location and is trusted for it. */
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
     Some(version.metadata.location),
     id.namespace :+ id.name,
@@ -113,7 +119,10 @@ final class RestCatalog private (
   override def register(id: TableIdentifier, metadataFile: String): Table =
     tableAt(id, tables.register(id, metadataFile))
 
-  /** The server chooses it, when a table is made; a namespace may say it before. */
+  /**
+   * Returns the location in the properties of the namespace, if set; otherwise the server chooses it when a table is
+   * created.
+   */
   override def defaultLocation(id: TableIdentifier): String =
     namespaces.load(id.namespace).get("location").fold(RestCatalog.Unplaced)(TableLocations.inside(_, id.name))
 
@@ -136,7 +145,7 @@ final class RestCatalog private (
 object RestCatalog extends CatalogFamily {
   override val catalogType: String = "rest"
 
-  /** Stands in for a location until the server has said it; no location is the same. */
+  /** A placeholder for a location until the server has determined it, equivalent to no location. */
   private val Unplaced = "unplaced"
 
   override def open(

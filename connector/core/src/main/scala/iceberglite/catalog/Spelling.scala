@@ -1,12 +1,12 @@
 package iceberglite.catalog
 
-/** Finds the word that a misspelt one was meant to be. */
+/** Finds the word that was meant by a misspelled one. */
 object Spelling {
 
   /**
-   * The nearest of the known words: one or two letters off, or one where words are short.
+   * Returns the most similar of the known words: with at most two different letters, or one for short words.
    *
-   * @return absent for a word that is known, and for one that is like none
+   * @return absent for a known word, and if no word is similar
    */
   def closest(word: String, known: Iterable[String]): Option[String] = {
     val lower = word.toLowerCase
@@ -14,10 +14,10 @@ object Spelling {
     if (known.exists(_ == word) || near.isEmpty) None else Some(near.minBy(_.swap)._1)
   }
 
-  /** In a word of four letters, two changed ones make another word. */
+  /** In words with four letters, two changes make another word. */
   private def tolerance(a: String, b: String): Int = if (math.min(a.length, b.length) <= 4) 1 else 2
 
-  /** How many letters must be put in, taken out, changed, or swapped with their neighbour. */
+  /** Returns the number of letters that must be inserted, deleted, changed, or swapped with their neighbor. */
   private def distance(a: String, b: String): Int = {
     val d = Array.tabulate(a.length + 1, b.length + 1)((i, j) => if (i == 0) j else if (j == 0) i else 0)
     for (i <- 1 to a.length; j <- 1 to b.length) {

@@ -8,21 +8,19 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.TableProperty
 import iceberglite.table.{TableLocations, TableVersion}
 
-/**
- * The metadata files of a file-system table, `metadata/v<V>.metadata.json`, and the hint which of them is the newest.
- */
+/** The metadata files of a file-system table, `metadata/v<V>.metadata.json`, and the version hint. */
 final private[catalog] class VersionFiles(io: FileIO, location: String) {
   val directory: String = TableLocations.inside(location, "metadata")
   private val hintFile = TableLocations.inside(directory, "version-hint.text")
 
-  /** Whether anything of a table is here, whatever the names of its metadata files. */
+  /** Whether there are files of a table, with any names of metadata files. */
   def isThere: Boolean = io.exists(hintFile) || names().nonEmpty
 
-  /** The names of all metadata files, those too that a catalog with pointers has written. */
+  /** Returns the names of all metadata files, including those of catalogs with pointers. */
   def names(): Vector[String] = io.list(directory).map(f => f.path.substring(f.path.lastIndexOf('/') + 1))
     .filter(name => name.endsWith(".metadata.json") || name.endsWith(".metadata.json.gz"))
 
-  /** The newest version: from the hint on forward, and by listing where the hint leads nowhere. */
+  /** Returns the newest version: forward from the hint, or by a listing if the hint is not usable. */
   def newest(): Option[TableVersion] = fromHint().filter(isNewest).orElse(listed())
 
   private def fromHint(): Option[TableVersion] = hint().flatMap(n => read(n).map(n -> _)).flatMap {
@@ -30,8 +28,8 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
   }
 
   /**
-   * Where versions are deleted, a gap may end the way forward before the newest. There is none if the next one has come
-   * since.
+   * Whether a version is the newest. If versions are deleted, a forward scan can stop at a gap; a listing confirms the
+   * newest version. There is no gap if the next version has appeared since.
    */
   private def isNewest(version: TableVersion): Boolean =
     !TableProperty.of(TableProperty.DeleteAfterCommit, version.metadata.properties) || {
@@ -40,17 +38,20 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
       there.forall(n => found.exists(n <= _)) || found.exists(n => there.contains(n + 1))
     }
 
-  /** The newest version, whatever the hint says. */
+  /** Returns the newest version by a listing, without the hint. */
   def listed(): Option[TableVersion] = listed(VersionFiles.Listings)
 
   def pathOf(number: Int, codec: MetadataCodec): String =
     TableLocations.inside(directory, MetadataFiles.fileName(number, codec))
 
-  /** The version in a file's name; names with a UUID are of catalogs that keep a pointer. */
+  /** Returns the version in a file's name; names with a UUID belong to catalogs with pointers. */
   def numberIn(path: String): Option[Int] =
     if (path.substring(path.lastIndexOf('/') + 1).startsWith("v")) MetadataFiles.version(path) else None
 
-  /** What the hint says: a number or, from other engines, a metadata file's name with or without its ending. */
+  /**
+   * Returns the content of the hint: a number or, from other engines, a metadata file's name with or without its
+   * extension.
+   */
   def hint(): Option[Int] = {
     val text =
       try Some(new String(io.read(hintFile, ReadBounds.Hint), "UTF-8").trim)
@@ -58,12 +59,12 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     text.flatMap(t => Try(t.stripPrefix("v").toInt).toOption.orElse(MetadataFiles.version(t)).filter(_ > 0))
   }
 
-  /** Without keeping the commit waiting: a hint that is late is followed all the same. */
+  /** Writes the hint asynchronously: a late hint is also valid. */
   def writeHint(number: Int): Unit = io.replaceSoon(hintFile, number.toString.getBytes("UTF-8"))
 
   /**
-   * Removes the temporary files of writers that were killed: those a day older than a file that was just written, by the
-   * storage's own clock. A writer that is still at work on one fails definitely, and its commit is tried again.
+   * Removes the temporary files of killed writers: those that are a day older than a file that was just written, by the
+   * storage's clock. An active writer of such a file fails definitely, and its commit is retried.
    */
   def removeStale(written: String): Unit = {
     val there = io.list(directory)
@@ -83,23 +84,23 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   def readIfThere(path: String): Option[TableVersion] = ifThere(path)(TableVersion(MetadataFiles.read(io, path), path))
 
-  /** What is read from a file; `None` only where the file is not there. */
+  /** Returns the content of a file; `None` only if the file does not exist. */
   def ifThere[A](path: String)(read: => A): Option[A] =
     try Some(read)
     catch { case _: UnreadableFile if !io.exists(path) => None }
 
-  /** By the names that new files have; the last is that of the first releases of Apache Iceberg. */
+  /** Reads a version by the possible file names; the last one is that of the first releases of Apache Iceberg. */
   private def read(number: Int): Option[TableVersion] = {
     val names = MetadataCodec.all.map(pathOf(number, _)) :+ (pathOf(number, MetadataCodec.Plain) + ".gz")
     names.iterator.map(readIfThere).collectFirst { case Some(version) => version }
   }
 
-  /** The newest file after a version; a long way is not walked. */
+  /** Scans forward from a version, for a limited number of steps. */
   @tailrec
   private def forward(number: Int, found: Option[String], steps: Int): Option[String] =
     MetadataCodec.all.map(pathOf(number + 1, _)).find(io.exists) match {
       case None => found
-      // Far behind: a listing is quicker, and sees over a gap that deleted files have left.
+      // Too far behind: a listing is faster, and also finds versions after a gap of deleted files.
       case Some(_) if steps == 0 => newestListed()
       case newer => forward(number + 1, newer, steps - 1)
     }
@@ -109,18 +110,18 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
     if (versions.isEmpty) None else Some(TableLocations.inside(directory, versions.max._2))
   }
 
-  /** The hint follows its commit, so that the directory may be the first to tell. */
+  /** Whether a table may exist: the hint is written after the commit, so that only the directory may exist. */
   private def isBegun: Boolean = io.exists(hintFile) || io.exists(directory)
 
   /**
-   * What was listed may be gone when it is read, where others commit and delete, and a listing may miss what comes
-   * while it runs: another look helps.
+   * Finds the newest version by listings. With concurrent commits and deletes, a listed file may be missing when it is
+   * read, and a listing may miss new files: list again.
    */
   @tailrec
   private def listed(looks: Int): Option[TableVersion] = {
     val found = newestListed()
     val version = found.flatMap(readIfThere)
-    // Fewer looks for what may never have been there than for what has just gone.
+    // Stop earlier for a table that may never have existed than for one that has just disappeared.
     val cost = if (found.isEmpty) VersionFiles.EmptyListing else 1
     if (version.isDefined || looks < cost || found.isEmpty && !isBegun) version else listed(looks - cost)
   }
@@ -128,16 +129,16 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
 private[catalog] object VersionFiles {
 
-  /** As local and HDFS-like storages name a file that is not complete yet. */
+  /** The pattern of temporary files in local and HDFS-like storages. */
   private val Temporary = """\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp""".r
   private val StaleMs = 24L * 60 * 60 * 1000
 
-  /** How many versions are tried one by one before the directory is listed. */
+  /** The number of versions to try individually before the directory is listed. */
   private val MaxSteps = 16
 
-  /** How often a directory is listed again whose files come and go. */
+  /** The maximum number of listings of a directory whose files change. */
   private val Listings = 50
 
-  /** For how many of them a listing counts that shows no version. */
+  /** The weight of a listing that shows no version. */
   private val EmptyListing = 5
 }

@@ -10,15 +10,15 @@ import iceberglite.spec.{IcebergError, TableMetadata, TableProperty}
 import iceberglite.table._
 
 /**
- * A file-system table (spec: "File System Tables"). The commit of version V is that its file appears, which happens
- * once; `version-hint.text` is written later and may lag behind, be missing or hold nonsense.
+ * A file-system table (spec: "File System Tables"). The commit of version V is the creation of its file, which happens
+ * once; `version-hint.text` is written later and may be outdated, missing or invalid.
  *
- * @param table how messages call the table
+ * @param table the name of the table, for messages
  */
 final private[catalog] class VersionedTable(io: FileIO, location: String, table: String) {
   private val files = new VersionFiles(io, location)
 
-  /** Whether anything of a table is here, whatever the names of its metadata files. */
+  /** Whether there are files of a table, with any names of metadata files. */
   def isThere: Boolean = files.isThere
 
   def newest(): Option[TableVersion] = files.newest()
@@ -26,7 +26,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   /** Publishes the version after `base`. */
   def commit(base: Option[TableVersion], next: NextVersion): TableVersion = {
     val number = base.fold(1)(b => numberOf(b) + 1)
-    // All who commit on one base must compete for one name, so its codec counts, not that of the change.
+    // All commits on one base must compete for one name, so the codec of the base applies, not that of the change.
     val codec = MetadataCodec.of(
       TableProperty.of(TableProperty.MetadataCodec, base.fold(next.metadata.properties)(_.metadata.properties))
     )
@@ -61,7 +61,7 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   private def taken(number: Int, path: String): CommitConflict =
     CommitConflict(table, s"version $number already exists ($path)")
 
-  /** A new table needs a directory without metadata, also without that of a table that another catalog keeps. */
+  /** Rejects a new table in a directory with metadata, including metadata of a table in another catalog. */
   private def refuseTaken(): Unit = files.names().sorted.headOption.foreach { name =>
     files.numberIn(name).foreach(number => throw taken(number, TableLocations.inside(files.directory, name)))
     throw AlreadyExists(
@@ -71,7 +71,9 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     )
   }
 
-  /** Two who create a table with different codecs: both look after they created, so that at most one stays. */
+  /**
+   * Handles two concurrent creations with different codecs: both check after they created, so that at most one remains.
+   */
   private def withdrawIfTaken(number: Int, path: String): Unit = {
     val other = orUnknown(path) {
       val found = MetadataCodec.all.map(files.pathOf(number, _)).filterNot(_ == path).find(io.exists)
@@ -82,13 +84,14 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * Makes the file appear, and settles right here what an unclear answer means: the file's contents tell whose it is.
+   * Creates the file, and resolves an unclear response immediately: the content of the file shows which commit created
+   * it.
    *
-   * @return false where another commit has the name
+   * @return false if another commit has the name
    */
   private def claim(path: String, contents: Array[Byte]): Boolean = created(path, contents) match {
     case Right(true) => true
-    // A storage that tried again by itself found the name taken by its own first try.
+    // A storage with its own retries reports a conflict with its own first attempt.
     case Right(false) => isOurs(path, contents).getOrElse(false)
     case Left(refused: StorageFailed) => isOurs(path, contents).getOrElse(throw refused)
     case Left(unclear: CommitStateUnknown) => again(path, contents, unclear)
@@ -97,7 +100,10 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     case Left(fatal) => throw unknown(path, fatal.toString, Some(fatal))
   }
 
-  /** The same name and contents once more: whichever call gets through, it is this commit, or another has the name. */
+  /**
+   * Repeats the creation with the same name and content: after any successful call, the file belongs to this commit or
+   * to another one.
+   */
   private def again(path: String, contents: Array[Byte], failure: Throwable): Boolean =
     isOurs(path, contents).getOrElse {
       created(path, contents).right.toOption.filter(identity).orElse(isOurs(path, contents))
@@ -108,11 +114,11 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     try Right(io.createExclusively(path, contents))
     catch { case e: Throwable => Left(e) }
 
-  /** Whether a file is this commit's; `None` where there is none. */
+  /** Whether a file belongs to this commit; `None` if it does not exist. */
   private def isOurs(path: String, contents: Array[Byte]): Option[Boolean] =
     orUnknown(path)(files.ifThere(path)(io.read(path)).map(Arrays.equals(_, contents)))
 
-  /** Runs what comes when the commit may have happened: its failure says nothing. */
+  /** Runs a check after a commit that may have succeeded: a failure of the check means an unknown outcome. */
   private def orUnknown[A](path: String)(look: => A): A =
     try look
     catch {
@@ -124,8 +130,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     CommitStateUnknown(table, path, reason, cause)
 
   /**
-   * A table that was dropped and made again has versions of the same numbers, and one whose old versions are deleted
-   * has free numbers among the old ones: a base that may be old is looked at before anything is built on it.
+   * Rejects a base that was replaced. A table that was dropped and created again has the same version numbers, and a
+   * table whose old versions are deleted has free numbers; therefore an old base is checked first.
    */
   private def refuseReplaced(base: TableVersion, next: TableMetadata): Unit = {
     val moved = deletes(base) && highest(base).exists(_ > numberOf(base))
@@ -145,15 +151,15 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     TableProperty.of(TableProperty.DeleteAfterCommit, base.metadata.properties)
 
   /**
-   * How far the table is. Where versions are deleted at once, a late writer can set the hint back to one that is gone,
-   * so that only a listing tells; elsewhere the hint is never that far behind.
+   * Returns the highest version. If versions are deleted immediately, a late writer can reset the hint to a deleted
+   * version, so that only a listing is reliable; otherwise the hint is never that far behind.
    */
   private def highest(base: TableVersion): Option[Int] =
     if (deletes(base)) files.newestListed().flatMap(files.numberIn) else files.hint()
 
   /**
-   * A name can be free because its file was deleted long ago: whoever commits on a version that old would fork the
-   * history. Where that may be, the newest version tells.
+   * Withdraws a commit on an outdated base. A name can be free because its file was deleted long ago: a commit on such
+   * an old version would fork the history. In that case, the newest version decides.
    */
   private def withdrawIfOvertaken(base: TableVersion, ours: TableVersion, number: Int): Unit = {
     val overtaken = orUnknown(ours.metadataLocation) {
@@ -167,9 +173,9 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   }
 
   /**
-   * The table may have been dropped, and created again, since the base was read: then a commit would bring back what is
-   * gone, or belong to another table. The UUID in the base's file tells; times do not, because clocks differ and the
-   * base's own may lie in the future.
+   * Withdraws a commit if the table was dropped, and possibly created again, after the base was read: the commit would
+   * restore deleted metadata, or belong to another table. The UUID in the base's file decides; timestamps do not,
+   * because clocks differ and the timestamp of the base may be in the future.
    */
   private def withdrawIfReplaced(base: TableVersion, ours: TableVersion, number: Int): Unit = {
     val replaced = orUnknown(ours.metadataLocation) {
@@ -187,7 +193,10 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
     }
   }
 
-  /** Whether the base's file is there and the table's. Old tables of version 1 have no UUID, so the whole file tells. */
+  /**
+   * Whether the base's file still exists and belongs to the table. Old version 1 tables have no UUID, so the whole file
+   * is compared.
+   */
   private def isStill(base: TableVersion): Boolean = base.metadata.uuid match {
     case None => isSame(base, files.readIfThere(base.metadataLocation))
     case uuid => files.ifThere(base.metadataLocation)(MetadataFiles.uuid(io, base.metadataLocation)).contains(uuid)
@@ -200,8 +209,8 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
   )
 
   /**
-   * Whether a version came after ours: by the snapshots that the commit added or, where it added none, by the log;
-   * `None` where the log does not go back that far.
+   * Whether a version follows ours: by the snapshots that the commit added or, if it added none, by the metadata log;
+   * `None` if the log does not go back that far.
    */
   private def follows(newest: TableVersion, base: TableVersion, ours: TableVersion): Option[Boolean] = {
     val added = ours.metadata.snapshotsById.keySet -- base.metadata.snapshotsById.keySet
@@ -217,12 +226,12 @@ final private[catalog] class VersionedTable(io: FileIO, location: String, table:
 
 private[catalog] object VersionedTable {
 
-  /** After every so many versions, what killed writers left is looked for. */
+  /** The number of versions between searches for files of killed writers. */
   private val TidyEach = 10
 
   /**
-   * A base older than this is looked at before anything is published on it. This saves readers from seeing a version that
-   * would be withdrawn; whether it is withdrawn does not depend on it.
+   * A base older than this is checked before a commit is published. This prevents readers from seeing a version that
+   * would be withdrawn; the decision to withdraw does not depend on it.
    */
   private val FreshMs = 5000L
 }

@@ -4,13 +4,13 @@ import java.nio.file.Paths
 
 import iceberglite.spec.IcebergError.StorageFailed
 
-/** The directory that a catalog makes its tables in. */
+/** The directory in which a catalog creates its tables. */
 private[catalog] object Warehouse {
   private val Scheme = "^[A-Za-z][A-Za-z0-9+.-]*:.*".r
 
   /**
-   * The location as it goes into metadata: whole, so that tables open from any working directory, and without a slash
-   * at its end.
+   * Returns the location in the form for metadata: absolute, so that tables open from any working directory, and
+   * without a trailing slash.
    */
   def of(location: String): String = {
     val whole = location match {
@@ -22,7 +22,7 @@ private[catalog] object Warehouse {
     if (stripped.isEmpty || stripped.endsWith(":")) whole else stripped
   }
 
-  /** Runs what may be the first to find that the place is wrong. */
+  /** Runs an operation that may be the first to detect an invalid warehouse. */
   def using[A](warehouse: String)(body: => A): A =
     try body
     catch {

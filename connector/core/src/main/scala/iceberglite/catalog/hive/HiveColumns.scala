@@ -9,11 +9,11 @@ import org.apache.hadoop.hive.metastore.api.{FieldSchema, SerDeInfo, StorageDesc
 import iceberglite.spec.Type._
 import iceberglite.spec.{Schema, Type}
 
-/** A table's columns and place as Hive sees them. Nothing is read by them; the metadata file is what counts. */
+/** A table's columns and location for Hive. They are not used for reads; the metadata file is authoritative. */
 private[hive] object HiveColumns {
   private val Mr = "org.apache.iceberg.mr.hive"
 
-  /** @param engine whether Hive may read the table, with the classes that Apache Iceberg has for it */
+  /** Returns the storage descriptor. @param engine whether Hive may read the table, with Apache Iceberg's classes */
   def storage(schema: Schema, location: String, engine: Boolean): StorageDescriptor = {
     val (input, output, serialization) =
       if (engine) (s"$Mr.HiveIcebergInputFormat", s"$Mr.HiveIcebergOutputFormat", s"$Mr.HiveIcebergSerDe")
@@ -34,7 +34,9 @@ private[hive] object HiveColumns {
     descriptor
   }
 
-  /** Hive does not tell names apart that differ in case only: of such it sees the first. */
+  /**
+   * Returns the columns. Hive's names are case-insensitive: among names that differ only in case, it shows the first.
+   */
   private def columns(schema: Schema): Vector[FieldSchema] = {
     val first = schema.fields.zipWithIndex.groupBy(_._1.name.toLowerCase(Locale.ROOT)).values.map(_.head).toVector
     first.sortBy(_._2).map { case (field, _) =>
@@ -42,7 +44,7 @@ private[hive] object HiveColumns {
     }
   }
 
-  /** A type of Hive 2; what it has no type for is shown as the nearest. */
+  /** Returns a type of Hive 2; types that it lacks are shown as the most similar one. */
   private[hive] def typeName(t: Type): String = t match {
     case BooleanType => "boolean"
     case IntType => "int"

@@ -16,11 +16,11 @@ import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.Environment
 
 /**
- * Connections to a Hive Metastore, by Hive's own client: Kerberos, TLS and several servers are its business. Calls are
- * made once, other than by Hive's retrying client: a change that is made a second time could undo somebody else's.
+ * Connections to a Hive Metastore with Hive's own client, which supports Kerberos, TLS and several servers. Calls are
+ * not retried automatically, unlike in Hive's retrying client: a repeated change could undo a change of another writer.
  *
- * @param size how many connections are open at most
- * @param idleMs when one that nobody uses is closed
+ * @param size maximum number of open connections
+ * @param idleMs time after which an unused connection is closed
  */
 final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs: Long, environment: Environment)
     extends AutoCloseable {
@@ -28,25 +28,25 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
 
   private lazy val hiveConf: HiveConf = {
     val hive = new HiveConf(conf, classOf[HiveConf])
-    // What hive-site.xml on the class path says counts less than what the session says.
+    // Settings of the session take precedence over hive-site.xml on the class path.
     conf.forEach(entry => hive.set(entry.getKey, entry.getValue))
     hive
   }
 
   private val permits = new Semaphore(size, true)
 
-  /** The one that was used last comes first. */
+  /** The most recently used connection comes first. */
   private var idle = List.empty[Idle]
   private var closed = false
 
-  /** For messages. */
+  /** The address for messages. */
   val uri: String = Option(conf.get(HiveConnections.Uris)).filter(_.nonEmpty).getOrElse("in this process")
 
   /**
    * Makes calls on one connection.
    *
-   * @throws TException as Hive's client throws it
-   * @throws StorageFailed there is no connection, and nothing was asked
+   * @throws TException the exception of Hive's client
+   * @throws StorageFailed there is no connection, and nothing was done
    */
   def use[A](calls: IMetaStoreClient => A): A = {
     permits.acquireUninterruptibly()
@@ -65,7 +65,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
     } finally permits.release()
   }
 
-  /** Makes calls that only ask, or may be made twice: once more where the connection broke. */
+  /** Makes calls that only read, or may be repeated: once more after a broken connection. */
   def repeating[A](calls: IMetaStoreClient => A): A =
     try use(calls)
     catch { case failure: TException if HiveFailure.isLost(failure) => use(calls) }
@@ -97,7 +97,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
     if (!kept) end(client)
   }
 
-  /** What broke one connection broke those too that wait. */
+  /** Closes a broken connection, and idle ones, which are probably broken too. */
   private def drop(client: IMetaStoreClient): Unit = {
     val others = synchronized {
       val all = idle
@@ -132,7 +132,7 @@ final private[hive] class HiveConnections(conf: Configuration, size: Int, idleMs
         throw StorageFailed("connect to", s"the Hive Metastore $uri", HiveFailure.text(e).linesIterator.next(), Some(e))
     }
 
-  /** A session that outlives its Kerberos ticket has one made of its key table. */
+  /** Renews the Kerberos ticket from the keytab, for long sessions. */
   private def renewTicket(): Unit =
     if (UserGroupInformation.isSecurityEnabled && UserGroupInformation.isLoginKeytabBased) {
       UserGroupInformation.getLoginUser.checkTGTAndReloginFromKeytab()

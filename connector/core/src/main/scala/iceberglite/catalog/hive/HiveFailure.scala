@@ -6,23 +6,23 @@ import org.apache.thrift.{TApplicationException, TBase, TException}
 
 import iceberglite.spec.IcebergError.StorageFailed
 
-/** What the failures of a call to the Metastore mean. */
+/** Interprets failures of calls to the Metastore. */
 private[hive] object HiveFailure {
 
-  /** The connection broke: nobody knows whether the server did it. Some calls of Hive's client hide it in their own. */
+  /** Whether the connection broke, so that the outcome is unknown. Some calls of Hive's client wrap this failure. */
   def isLost(failure: Throwable): Boolean = failure match {
     case _: TTransportException => true
     case wrapped: MetaException => text(wrapped).contains("TTransportException")
     case _ => false
   }
 
-  /** The server answered, so that the connection can be used again. */
+  /** Whether the server responded, so that the connection can be reused. */
   def isAnswer(failure: Throwable): Boolean = failure match {
     case _: TBase[_, _] | _: TApplicationException => !isLost(failure)
     case _ => false
   }
 
-  /** @param what was to be done */
+  /** Converts a failure. @param what the operation */
   def storage(what: String, uri: String, failure: TException): StorageFailed =
     StorageFailed(what, s"in the Hive Metastore $uri", text(failure), Some(failure))
 

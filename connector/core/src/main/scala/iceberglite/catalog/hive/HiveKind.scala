@@ -11,10 +11,10 @@ import org.apache.hadoop.security.UserGroupInformation
 import iceberglite.spec.ViewRepresentation
 import iceberglite.table.{TableIdentifier, TableVersion, ViewState}
 
-/** What of ours a table of the Metastore can be, and how it is written there. */
+/** A kind of Iceberg object in the Metastore, table or view, and its representation there. */
 sealed private[catalog] trait HiveKind[V] {
 
-  /** For messages. */
+  /** The name for messages. */
   def noun: String
 
   /** The value of `table_type`. */
@@ -24,13 +24,13 @@ sealed private[catalog] trait HiveKind[V] {
   def locationOf(state: V): String
   def properties(state: V): Map[String, String]
 
-  /** The Metastore's table for a new one of ours. */
+  /** Creates the Metastore's table for a new object. */
   def made(id: TableIdentifier, state: V, seconds: Int): Table
 
-  /** Brings the Metastore's table to the next state. */
+  /** Updates the Metastore's table to the next state. */
   def update(table: Table, base: Option[V], next: V, settings: HiveSettings): Unit
 
-  /** Where its newest metadata file is; `None` for what is none of this kind. */
+  /** Returns the location of the newest metadata file; `None` for a table of another kind. */
   final def location(table: Table): Option[String] =
     if (is(table)) HiveKind.parameters(table).get(HiveParameters.LocationKey) else None
 }
@@ -46,7 +46,7 @@ private[catalog] object HiveKind {
 
     override def made(id: TableIdentifier, state: TableVersion, seconds: Int): Table = {
       val table = empty(id, properties(state), seconds, TableType.EXTERNAL_TABLE)
-      // The type alone does not make it one.
+      // The table type alone does not make it external.
       table.putToParameters("EXTERNAL", "TRUE")
       table
     }
@@ -86,7 +86,7 @@ private[catalog] object HiveKind {
       }
     }
 
-    /** For whoever looks at the Metastore only: Hive's own dialect, or the first there is. */
+    /** Returns a query for readers of the Metastore only: in Hive's dialect, or the first one. */
     private def query(state: ViewState): Option[String] = {
       val version = state.metadata.currentVersion
       def first = version.representations.collectFirst { case ViewRepresentation.Sql(sql, _) => sql }

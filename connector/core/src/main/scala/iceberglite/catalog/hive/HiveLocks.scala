@@ -22,7 +22,7 @@ import org.apache.thrift.TException
 import iceberglite.spec.IcebergError.{StorageFailed, Unsupported}
 import iceberglite.table.{Cleanup, Environment, Patience}
 
-/** The Metastore's exclusive locks on tables, by which writers of all engines take turns. */
+/** The Metastore's exclusive locks on tables, which serialize the writers of all engines. */
 final private[hive] class HiveLocks(
     connections: HiveConnections,
     settings: HiveSettings,
@@ -31,12 +31,12 @@ final private[hive] class HiveLocks(
   import HiveLocks._
 
   /**
-   * Runs what needs a table for itself, and gives the lock back whatever happens.
+   * Runs an operation with a lock on a table, and always releases the lock.
    *
-   * @param name how messages call the table
-   * @return why there was no lock, after which nothing was run; or what was run
+   * @param name the name of the table, for messages
+   * @return the reason why there was no lock, in which case nothing was run; or the result
    * @throws StorageFailed the thread was interrupted while it waited, or there is no connection; nothing was run
-   * @throws Unsupported the Metastore cannot lock
+   * @throws Unsupported the Metastore does not support locks
    */
   def holding[A](database: String, table: String, name: String)(body: HeldLock => A): Either[String, A] = {
     val key = Seq(connections.uri, database, table).mkString(" ").toLowerCase(Locale.ROOT)
@@ -54,7 +54,7 @@ final private[hive] class HiveLocks(
     }
   }
 
-  /** One lock, from its request to its end. Whoever asks is known by `agent`, even where the answer was lost. */
+  /** A lock from its request to its release. The `agent` identifies the request even if the response was lost. */
   final private class Request(database: String, table: String, name: String) {
     private val agent = s"Iceberg-${environment.uuid()}"
 
@@ -121,7 +121,7 @@ final private[hive] class HiveLocks(
       request
     }
 
-    /** A request whose answer was lost may wait at the server, and keep everybody else waiting. */
+    /** Finds a request whose response was lost: it may wait on the server and block other writers. */
     private def find(): Option[(Long, LockState)] = {
       val question = new ShowLocksRequest
       question.setDbname(database)
@@ -137,7 +137,7 @@ private[hive] object HiveLocks {
   final private case class Answered(result: Either[String, (Long, LockState)]) extends Asked
   final private case class Unheard(failure: TException) extends Asked
 
-  /** What a Metastore without transaction tables says, whatever database it is on. */
+  /** The error of a Metastore without transaction tables, for any database. */
   private val NoTable = "HIVE_LOCKS"
 
   private def explained(refused: TException): String = {
@@ -150,14 +150,14 @@ private[hive] object HiveLocks {
   }
 }
 
-/** A lock that was given. Its end is noticed by asking: a process that sleeps too long loses it. */
+/** An acquired lock. Its expiration is detected by asking the server: a process that is suspended too long loses it. */
 final private[hive] class HeldLock(id: Long, connections: HiveConnections, environment: Environment) {
   import HeldLock._
 
   @volatile private var confirmedMs = environment.nowMs()
   @volatile private var lost = Option.empty[String]
 
-  /** Renews it, and learns whether it is still there. */
+  /** Renews the lock, and detects its loss. */
   def beat(): Unit =
     try {
       connections.repeating(_.heartbeat(NoTransaction, id))
@@ -166,7 +166,7 @@ final private[hive] class HeldLock(id: Long, connections: HiveConnections, envir
       case answer: TException if HiveFailure.isAnswer(answer) => lost = Some(HiveFailure.text(answer))
     }
 
-  /** Why the lock cannot be relied on. The server is asked where its last word is some time ago. */
+  /** Returns why the lock may be lost. Asks the server if its last response is too old. */
   def doubt(): Option[String] = {
     val age = environment.nowMs() - confirmedMs
     if (lost.isDefined || age >= 0 && age < FreshMs) lost
@@ -181,6 +181,6 @@ final private[hive] class HeldLock(id: Long, connections: HiveConnections, envir
 private[hive] object HeldLock {
   private val NoTransaction = 0L
 
-  /** Shorter than any Metastore lets locks grow old. */
+  /** Shorter than the lock timeout of any Metastore. */
   private val FreshMs = 2000L
 }

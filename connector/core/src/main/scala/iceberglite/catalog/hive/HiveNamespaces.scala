@@ -12,10 +12,10 @@ import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, 
 import iceberglite.table.TableLocations
 
 /**
- * The Metastore's databases, as namespaces of one level.
+ * The Metastore's databases, as namespaces with one level.
  *
  * @param catalog its name, for messages
- * @param warehouse where databases go that do not say where; absent leaves it to the server
+ * @param warehouse the location of databases without an explicit location; absent leaves it to the server
  */
 final private[catalog] class HiveNamespaces(
     connections: HiveConnections,
@@ -38,7 +38,7 @@ final private[catalog] class HiveNamespaces(
 
   def exists(name: String): Boolean = find(name).isDefined
 
-  /** @throws AlreadyExists */
+  /** Creates a database. @throws AlreadyExists the database exists */
   def create(name: String, properties: Map[String, String]): Unit = changing(s"create the namespace $name") {
     def taken = AlreadyExists("namespace", s"$catalog.$name", "Use the existing one, or choose another name")
     val database = described(name, properties)
@@ -51,7 +51,7 @@ final private[catalog] class HiveNamespaces(
     }
   }
 
-  /** @throws NotFound */
+  /** Changes a database. @throws NotFound the database does not exist */
   def alter(name: String, set: Map[String, String], remove: Set[String]): Unit = {
     val known = properties(name).getOrElse(throw missing(name))
     val ownerGone = remove.exists(key => key == Owner || key == PeerOwner)
@@ -61,7 +61,7 @@ final private[catalog] class HiveNamespaces(
     changing(s"change the namespace $name")(connections.repeating(_.alterDatabase(name, database)))
   }
 
-  /** @throws ValidationFailed it is not empty */
+  /** Drops a database. @throws ValidationFailed it is not empty */
   def drop(name: String): Boolean = find(name).isDefined && {
     val inside = objects.names(name)
     def notEmpty(held: String) =
@@ -80,7 +80,7 @@ final private[catalog] class HiveNamespaces(
     }
   }
 
-  /** Where tables of a database go. @throws NotFound */
+  /** Returns the location of a database's tables. @throws NotFound the database does not exist */
   def location(name: String): String =
     properties(name).getOrElse(throw missing(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
       throw InvalidArgument("location of a table", "none", s"Database $name has no location: specify one with LOCATION")
@@ -127,10 +127,10 @@ private[catalog] object HiveNamespaces {
   private val Location = "location"
   private val Comment = "comment"
 
-  /** As Spark calls it. */
+  /** The key in Spark. */
   private val Owner = "owner"
 
-  /** As Apache Iceberg calls it. */
+  /** The key in Apache Iceberg. */
   private val PeerOwner = "hive.metastore.database.owner"
   private val OwnerType = "hive.metastore.database.owner-type"
   private val Own = Set(Location, Comment, Owner, PeerOwner, OwnerType)

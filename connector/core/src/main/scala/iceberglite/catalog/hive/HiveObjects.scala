@@ -9,7 +9,7 @@ import org.apache.thrift.TException
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.TableIdentifier
 
-/** Tables of the Metastore, whosever they are. Names are as the Metastore keeps them: their case does not count. */
+/** All tables of the Metastore. Names are as the Metastore stores them, case-insensitive. */
 final private[hive] class HiveObjects(connections: HiveConnections) {
 
   def find(id: TableIdentifier): Option[Table] =
@@ -19,7 +19,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
       catch { case _: NoSuchObjectException => None }
     }
 
-  /** The names of those that are of a kind. The server's databases compare texts as long as these by `like` only. */
+  /** Returns the names of tables of one kind. The server's databases compare long texts only by `like`. */
   def marked(database: String, kind: HiveKind[_]): Vector[String] = asking("list tables") {
     _.listTableNamesByFilter(
       database,
@@ -28,10 +28,10 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     )
   }.asScala.toVector.sorted
 
-  /** The names of all. */
+  /** Returns the names of all tables. */
   def names(database: String): Vector[String] = asking("list tables")(_.getAllTables(database)).asScala.toVector.sorted
 
-  /** Where the tables of a database are, those of other formats too. */
+  /** Returns the locations of the tables of a database, including those of other formats. */
   def places(database: String): Vector[HivePlace] = names(database).grouped(HiveObjects.AtOnce).flatMap { some =>
     asking("look for other tables")(_.getTableObjectsByName(database, some.asJava)).asScala.map { table =>
       HivePlace(
@@ -42,14 +42,14 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     }
   }.toVector
 
-  /** @throws TException as the server answers, or does not */
+  /** Creates a table. @throws TException the server rejects it or does not respond */
   def create(table: Table): Unit = connections.use(_.createTable(table))
 
   /**
-   * Puts a table in the place of another, of the same name or not.
+   * Replaces a table, possibly with another name.
    *
-   * @param expected a parameter's value that the server compares, if it can, with what is there
-   * @throws TException as the server answers, or does not
+   * @param expected a parameter's value that the server compares with the current one, if it supports this
+   * @throws TException the server rejects it or does not respond
    */
   def alter(id: TableIdentifier, table: Table, expected: Option[(String, String)] = None): Unit = {
     val context = new EnvironmentContext
@@ -61,13 +61,16 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
     connections.use(_.alter_table_with_environmentContext(id.namespace.head, id.name, table, context))
   }
 
-  /** Takes it out of the Metastore; its files stay. @throws TException as the server answers, or does not */
+  /**
+   * Removes a table from the Metastore; its files are kept. @throws TException the server rejects it or does not
+   * respond
+   */
   def drop(id: TableIdentifier): Unit = {
     val (deleteData, ignoreUnknown) = (false, false)
     connections.use(_.dropTable(id.namespace.head, id.name, deleteData, ignoreUnknown))
   }
 
-  /** Calls that only ask. @throws StorageFailed */
+  /** Makes read-only calls. @throws StorageFailed the call failed */
   def asking[A](what: String)(call: IMetaStoreClient => A): A =
     try connections.repeating(call)
     catch { case failure: TException => throw HiveFailure.storage(what, connections.uri, failure) }
@@ -75,7 +78,7 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   def failed(what: String, failure: TException): StorageFailed = HiveFailure.storage(what, connections.uri, failure)
 }
 
-/** Where a table of the Metastore is. @param metadataLocation absent for a table of another format */
+/** The location of a table of the Metastore. @param metadataLocation absent for a table of another format */
 final private[catalog] case class HivePlace(
     id: TableIdentifier,
     directory: Option[String],

@@ -7,8 +7,8 @@ import iceberglite.spec.{Schema, Snapshot, TableMetadata}
 import iceberglite.table.{TableVersion, ViewState}
 
 /**
- * The parameters by which a table of the Metastore is an Iceberg table or view, as Apache Iceberg writes them. Only the
- * location of the metadata file is read again; the rest is there for people and for Hive.
+ * The parameters that mark a table of the Metastore as an Iceberg table or view, as Apache Iceberg writes them. Only
+ * the location of the metadata file is read again; the others are for users and for Hive.
  */
 private[hive] object HiveParameters {
   val TypeKey = "table_type"
@@ -20,10 +20,10 @@ private[hive] object HiveParameters {
   private val StorageHandler = "storage_handler" -> "org.apache.iceberg.mr.hive.HiveIcebergStorageHandler"
   private val StatisticsAccurate = "COLUMN_STATS_ACCURATE"
 
-  /** Keeps the server from listing all files of the table to count them. */
+  /** Prevents the server from listing all files of the table to count them. */
   val NoStatistics: (String, String) = "DO_NOT_UPDATE_STATS" -> "true"
 
-  /** What has another name in Hive. */
+  /** Properties with other names in Hive. */
   private val translated = Map("gc.enabled" -> "external.table.purge")
 
   private val log = LoggerFactory.getLogger("iceberglite.catalog.hive.HiveParameters")
@@ -32,7 +32,7 @@ private[hive] object HiveParameters {
   def engine(properties: Map[String, String], settings: HiveSettings): Boolean =
     properties.get(EngineKey).fold(settings.engine)(_.equalsIgnoreCase("true"))
 
-  /** @param before those of the Metastore's table; Hive and others keep some of theirs there */
+  /** Returns the parameters. @param before the existing parameters, some of which belong to Hive and others */
   def ofTable(
       before: Map[String, String],
       base: Option[TableVersion],
@@ -89,7 +89,7 @@ private[hive] object HiveParameters {
     val keys: Seq[String] = Seq(SnapshotId, SnapshotTime, SnapshotSummary, SchemaKey, SpecKey, OrderKey)
   }
 
-  /** Parts of the metadata, for whoever looks at the Metastore only. @param most characters of each */
+  /** Parts of the metadata, for readers of the Metastore only. @param most maximum number of characters of each */
   final private class Shown(most: Long) {
     import Shown._
 

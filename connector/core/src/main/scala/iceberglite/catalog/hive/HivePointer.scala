@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
 import iceberglite.table.{Environment, TableIdentifier}
 
-/** What all pointers of one catalog share. */
+/** The objects that all pointers of one catalog share. */
 final private[catalog] case class HiveAccess(
     objects: HiveObjects,
     locks: HiveLocks,
@@ -19,11 +19,11 @@ final private[catalog] case class HiveAccess(
 )
 
 /**
- * The parameter of a table in the Metastore that says where its newest metadata file is. The Metastore overwrites it
- * without looking, so that writers take the Metastore's lock, look themselves, and write. Without the lock, if that was
- * asked for, the server has to compare.
+ * The parameter of a table in the Metastore with the location of its newest metadata file. The Metastore overwrites it
+ * without a check; therefore writers take the Metastore's lock, check the value themselves, and write. If the lock is
+ * disabled, the server must compare.
  *
- * @param name how messages call the table or view
+ * @param name the name of the table or view, for messages
  */
 final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V], id: TableIdentifier, name: String)
     extends Pointer[V] {
@@ -58,7 +58,10 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
     }
   }
 
-  /** Runs with the lock, unless the table or the configuration wants none. Of views nobody can ask a server safely. */
+  /**
+   * Runs with the lock, unless the table or the configuration disables it. For views, the support of the server cannot
+   * be tested safely.
+   */
   private def alone(properties: Map[String, String])(move: Option[HeldLock] => PointerMove): PointerMove = {
     val locked = properties.get(HiveParameters.LockKey).fold(settings.lock)(_.equalsIgnoreCase("true"))
     if (!locked && kind == HiveKind.OfTable) move(None)
@@ -68,7 +71,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
   private def underLock(lock: HeldLock)(alter: => PointerMove): PointerMove = lock.doubt() match {
     case Some(reason) => PointerMove.Busy(s"its lock was lost before the commit: $reason")
     case None => alter match {
-        // Somebody else may have had the lock at the same time, and written over it.
+        // Another writer may have held the lock concurrently, and overwritten the change.
         case PointerMove.Done => lock.doubt().fold[PointerMove](PointerMove.Done) { reason =>
             PointerMove.Lost(new IllegalStateException(s"its lock was lost during the commit: $reason"))
           }
@@ -82,7 +85,10 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
       alter(table, changed, Some(HiveParameters.LocationKey -> expected))
     } catch { case failure: TException => throw objects.failed(s"ask how to commit $name", failure) }
 
-  /** A server that lets no place have a column of another type keeps the columns it had: nothing is read by them. */
+  /**
+   * Changes a table. If the server does not allow a column with another type at a position, it keeps the old columns,
+   * which are not used for reads.
+   */
   private def alter(table: Table, changed: Table, expected: Option[(String, String)]): PointerMove =
     answered(objects.alter(id, changed, expected)) {
       case modified if SwapSupport.isModified(modified) => PointerMove.Elsewhere
@@ -93,7 +99,7 @@ final private[catalog] class HivePointer[V](access: HiveAccess, kind: HiveKind[V
         alter(table, changed, expected)
     }
 
-  /** Tells answers by which nothing was done from those after which nobody knows. */
+  /** Distinguishes responses that mean no effect from those with an unknown outcome. */
   private def answered(call: => Unit)(known: PartialFunction[TException, PointerMove]): PointerMove =
     try {
       call
@@ -120,7 +126,7 @@ private[catalog] object HivePointer {
   private def isIncompatible(answer: InvalidOperationException): Boolean =
     HiveFailure.text(answer).contains("types incompatible")
 
-  /** The error where something else than was to be made has the name. */
+  /** Returns the error if another kind of object has the name. */
   private[hive] def occupied(table: Table, name: String): IcebergError = {
     val what = HiveKind.all.find(_.is(table)).fold("table of another format")(_.noun)
     AlreadyExists(what, name, "Drop it first or choose another name")

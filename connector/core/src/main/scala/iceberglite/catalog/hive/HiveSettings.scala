@@ -7,21 +7,21 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.{Environment, Patience}
 
-/** How long something is waited for, in milliseconds: from `minMs` on in longer and longer pauses, up to `maxMs`. */
+/** The waits for an operation, in milliseconds: pauses increase from `minMs` up to `maxMs`. */
 final private[hive] case class Waits(timeoutMs: Long, minMs: Long, maxMs: Long) {
   def begin(environment: Environment): Patience = new Patience(Int.MaxValue, minMs, maxMs, timeoutMs, environment)
 }
 
 /**
- * What a Hive catalog takes from Hadoop's configuration, by the keys and defaults of Apache Iceberg.
+ * The settings of a Hive catalog in Hadoop's configuration, with the keys and defaults of Apache Iceberg.
  *
- * @param lock whether commits take the Metastore's lock, where the table does not say otherwise
- * @param engine whether Hive may read the tables, where the table does not say otherwise
- * @param keepStatistics whether Hive's mark that its column statistics are accurate survives a commit
- * @param maxParameter how long a part of the metadata may be that is shown among a table's parameters; 0 shows none
- * @param acquire how long a lock that others hold is waited for
- * @param request how long a lock is asked for while no answer arrives
- * @param heartbeatMs how often a lock that is held is renewed
+ * @param lock whether commits take the Metastore's lock, unless the table overrides it
+ * @param engine whether Hive may read the tables, unless the table overrides it
+ * @param keepStatistics whether a commit keeps Hive's mark that its column statistics are accurate
+ * @param maxParameter maximum length of a part of the metadata in a table's parameters; 0 omits all of them
+ * @param acquire the waits for a lock that others hold
+ * @param request the waits for a response to a lock request
+ * @param heartbeatMs interval for renewing a lock
  */
 final private[catalog] case class HiveSettings(
     lock: Boolean,
@@ -41,7 +41,7 @@ private[catalog] object HiveSettings {
   private val MaxParameter = "iceberg.hive.table-property-max-size"
   private val Minutes3 = 180000L
 
-  /** @throws InvalidArgument that names the key */
+  /** Reads the settings. @throws InvalidArgument with the name of the key */
   def of(conf: Configuration): HiveSettings = {
     def millis(name: String, default: Long): Long = number(conf, s"iceberg.hive.$name-ms", default)
     def waits(timeout: String, pauses: String): Waits =

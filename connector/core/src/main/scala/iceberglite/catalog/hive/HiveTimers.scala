@@ -5,10 +5,10 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import iceberglite.table.Cleanup
 
-/** What has to happen beside the work of callers: locks are renewed, connections that nobody uses closed. */
+/** Background tasks: renewing locks and closing idle connections. */
 private[hive] object HiveTimers {
 
-  /** A heartbeat that hangs must not keep the others. */
+  /** More than one, because a blocked heartbeat must not delay others. */
   private val Threads = 2
   private val made = new AtomicInteger
 

@@ -8,7 +8,7 @@ import iceberglite.catalog.Pointer
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.{Environment, TableIdentifier}
 
-/** A Hive Metastore, as a catalog needs it: nothing outside of this room sees Hive's classes. */
+/** The operations on a Hive Metastore that a catalog needs; other packages do not use Hive's classes. */
 final private[catalog] class Metastore private (
     connections: HiveConnections,
     objects: HiveObjects,
@@ -16,7 +16,7 @@ final private[catalog] class Metastore private (
     val namespaces: HiveNamespaces
 ) extends AutoCloseable {
 
-  /** For messages. */
+  /** The address for messages. */
   def uri: String = connections.uri
 
   def pointer[V](kind: HiveKind[V], id: TableIdentifier, name: String): Pointer[V] =
@@ -26,22 +26,22 @@ final private[catalog] class Metastore private (
 
   def marked(database: String, kind: HiveKind[_]): Vector[String] = objects.marked(database, kind)
 
-  /** Where all tables and views of all databases are. */
+  /** Returns the locations of all tables and views of all databases. */
   def places(): Vector[HivePlace] = namespaces.all().flatMap(objects.places)
 
-  /** What has a name that is no table of ours. */
+  /** Returns the kind of an object that has a name but is not an Iceberg object of the requested kind. */
   def otherKind(id: TableIdentifier): Option[String] = objects.find(id).map { table =>
     HiveKind.all.find(_.is(table)).fold(s"${table.getTableType} of another format")(_.noun)
   }
 
-  /** @throws iceberglite.spec.IcebergError.AlreadyExists something has the name */
+  /** Checks that a name is free. @throws iceberglite.spec.IcebergError.AlreadyExists an object has the name */
   def refuseOther(id: TableIdentifier, name: String): Unit =
     objects.find(id).foreach(table => throw HivePointer.occupied(table, name))
 
   /**
-   * Takes a table or view out of the Metastore; its files stay.
+   * Removes a table or view from the Metastore; its files are kept.
    *
-   * @return where its metadata file was; `None` where there is none of this kind
+   * @return the location of its metadata file; `None` if there is no object of this kind
    */
   def drop(kind: HiveKind[_], id: TableIdentifier, name: String): Option[String] = alone(id, name, "drop") {
     objects.find(id).flatMap(kind.location).filter { _ =>
@@ -56,10 +56,10 @@ final private[catalog] class Metastore private (
   }
 
   /**
-   * Gives a table or view another name; its files stay where they are. The Metastore takes the whole of it anew, so
-   * that a commit meanwhile would be undone: nobody else may be at work on it.
+   * Renames a table or view; its files are kept in place. The Metastore replaces the whole object, so that a concurrent
+   * commit would be undone: call this with exclusive access.
    *
-   * @return false where there is none of this kind
+   * @return false if there is no object of this kind
    * @throws iceberglite.spec.IcebergError.AlreadyExists the new name is taken
    */
   def rename(kind: HiveKind[_], from: TableIdentifier, to: TableIdentifier, name: String, newName: String): Boolean =
@@ -94,9 +94,11 @@ final private[catalog] class Metastore private (
 private[catalog] object Metastore {
 
   /**
+   * Opens a Metastore.
+   *
    * @param catalog its name, for messages
-   * @param clients how many connections are open at most
-   * @param idleMs when one that nobody uses is closed
+   * @param clients maximum number of open connections
+   * @param idleMs time after which an unused connection is closed
    */
   def open(
       catalog: String,

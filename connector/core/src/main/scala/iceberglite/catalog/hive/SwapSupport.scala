@@ -9,15 +9,15 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.TableIdentifier
 
 /**
- * Whether a Metastore compares what is there with what a writer expects to be there. Those before Hive 2.3.10 and
- * 4.0 do not, and do not say so either: their answer to the question for the version is the same.
+ * Whether a Metastore compares the current value with the value that a writer expects. Releases before Hive 2.3.10 and
+ * 4.0 do not, and their response to a version request does not show it.
  */
 final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
   @volatile private var known = false
 
   /**
-   * Asks once, by a change that no Metastore makes: its partition keys differ, and it expects what is not there. One
-   * that compares refuses it for the latter.
+   * Tests the support once, with a change that every Metastore rejects: its partition keys differ, and it expects a
+   * value that does not exist. A Metastore that compares rejects it for the latter reason.
    *
    * @throws Unsupported commits without the lock would overwrite each other
    * @throws TException the server cannot be asked
@@ -43,7 +43,7 @@ final private[hive] class SwapSupport(objects: HiveObjects, uri: String) {
 
 private[hive] object SwapSupport {
 
-  /** The server's answer where something else is there than was expected. */
+  /** Whether a response means that the current value is not the expected one. */
   def isModified(answer: TException): Boolean = {
     val text = HiveFailure.text(answer)
     text.contains("has been modified") && text.contains(s"key '${HiveParameters.LocationKey}'")

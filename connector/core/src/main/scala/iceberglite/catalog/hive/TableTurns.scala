@@ -3,7 +3,7 @@ package iceberglite.catalog.hive
 import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 
-/** Lets the threads of this process come one after the other to a table, before they ask the Metastore for its lock. */
+/** Serializes the threads of this process for a table, before they request the Metastore's lock. */
 private[hive] object TableTurns {
   final private class Turn {
     val lock = new ReentrantLock(true)
@@ -13,8 +13,10 @@ private[hive] object TableTurns {
   private val turns = new ConcurrentHashMap[String, Turn]
 
   /**
-   * @param key of the table, the same in all catalogs
-   * @return absent where it took others longer than `timeoutMs`
+   * Runs an operation in turn.
+   *
+   * @param key the key of the table, the same in all catalogs
+   * @return absent if other threads took longer than `timeoutMs`
    */
   def in[A](key: String, timeoutMs: Long)(body: => A): Option[A] = {
     val turn = enter(key)

@@ -7,17 +7,17 @@ import scala.util.Try
 
 import iceberglite.spec.IcebergError.NotFound
 
-/** The drivers of databases, which users bring. `DriverManager` would not show those of jars added to a session. */
+/**
+ * Finds the JDBC drivers, which users provide. `DriverManager` would not find those in jars that were added to a
+ * session.
+ */
 private[catalog] object JdbcDrivers {
 
-  /**
-   * A database that is known by name. What it is set to unless the user does it: how long a call waits, so that a
-   * connection that nobody answers on any more is found out.
-   */
+  /** A known database, with defaults for its driver: timeouts of calls, so that a dead connection is detected. */
   final private case class Known(prefix: String, driver: String, jar: String, defaults: Map[String, String])
 
   private val known: Seq[Known] = Seq(
-    // How long a statement waits for another process that is writing to the file, in milliseconds.
+    // The time that a statement waits for another process that writes to the file, in milliseconds.
     Known("jdbc:sqlite:", "org.sqlite.JDBC", "org.xerial:sqlite-jdbc", Map("busy_timeout" -> "10000")),
     // In seconds.
     Known(
@@ -40,9 +40,9 @@ private[catalog] object JdbcDrivers {
   def defaults(url: JdbcUrl): Map[String, String] = of(url).fold(Map.empty[String, String])(_.defaults)
 
   /**
-   * The driver that takes a URL.
+   * Returns the driver for a URL.
    *
-   * @throws NotFound that says which jar is missing
+   * @throws NotFound with the name of the missing jar
    */
   def driver(url: JdbcUrl): Driver = {
     val loaders = Seq(Thread.currentThread.getContextClassLoader, getClass.getClassLoader).flatMap(Option(_)).distinct
@@ -60,7 +60,7 @@ private[catalog] object JdbcDrivers {
 
   private def registered(loader: ClassLoader): Vector[Driver] = {
     val drivers = ServiceLoader.load(classOf[Driver], loader).iterator
-    // A driver that is listed but cannot be loaded is not the one wanted.
+    // Ignore a listed driver that cannot be loaded.
     def next(): Option[Driver] =
       try if (drivers.hasNext) Some(drivers.next()) else None
       catch { case _: ServiceConfigurationError => next() }

@@ -3,10 +3,10 @@ package iceberglite.catalog.jdbc
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.TableIdentifier
 
-/** Names as a database keeps them. Those of tables and namespaces that are there are only looked for as they are. */
+/** Converts names to the form in the database. Existing names are only looked up, without checks. */
 private[catalog] object JdbcNames {
 
-  /** A namespace's levels, joined by dots. @throws InvalidArgument they could not be told apart again */
+  /** Joins a namespace's levels by dots. @throws InvalidArgument they could not be separated again */
   def text(namespace: Vector[String]): String = {
     namespace.find(level => level.isEmpty || level.contains(".")).foreach { level =>
       throw InvalidArgument("namespace", s"'$level'", "In a JDBC catalog a level must not be empty or contain a dot")
@@ -17,7 +17,7 @@ private[catalog] object JdbcNames {
   def levels(namespace: String): Vector[String] =
     if (namespace.isEmpty) Vector.empty else namespace.split('.').toVector
 
-  /** Databases refuse the character NUL, or end a text there. */
+  /** Rejects the character NUL, which databases reject or treat as the end of a text. */
   def plain(kind: String, name: String): String =
     if (name.indexOf(0.toChar) < 0) name
     else {
@@ -25,10 +25,10 @@ private[catalog] object JdbcNames {
       throw InvalidArgument(kind, s"'$shown'", "It contains a NUL character; remove it")
     }
 
-  /** A namespace that is to be made. */
+  /** Checks a new namespace. */
   def newNamespace(namespace: Vector[String]): String = short("namespace", text(namespace))
 
-  /** Checks the name of a table or view that is to be made. */
+  /** Checks the name of a new table or view. */
   def refuseWrong(kind: RowKind, id: TableIdentifier): Unit = {
     if (id.name.isEmpty) throw InvalidArgument(s"${kind.noun} name", "''", "It must not be empty")
     short(s"${kind.noun} name", plain(s"${kind.noun} name", id.name))
@@ -36,7 +36,7 @@ private[catalog] object JdbcNames {
     ()
   }
 
-  /** Checks a part of a default location: one with a slash could lead out of the warehouse. */
+  /** Checks a part of a default location: a slash could lead out of the warehouse. */
   def directory(kind: String, name: String): String =
     if (name.contains("/") || name == "." || name == "..") {
       throw InvalidArgument(kind, s"'$name'", "It is used as a directory name: it must not have a slash or be . or ..")

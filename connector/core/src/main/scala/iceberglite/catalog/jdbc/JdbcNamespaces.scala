@@ -2,18 +2,18 @@ package iceberglite.catalog.jdbc
 
 import java.sql.SQLException
 
-/** The properties of a catalog's namespaces; one that exists for itself has at least [[JdbcNamespaces.Exists]]. */
+/** The properties of a catalog's namespaces; an explicitly created one has at least [[JdbcNamespaces.Exists]]. */
 final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcNamespaces._
   import JdbcTables.Namespaces
 
-  /** The namespaces that have a property. */
+  /** Returns the namespaces with a property. */
   def all(): Vector[String] = {
     val _ = tables.layout
     session.query(s"SELECT DISTINCT namespace FROM $Namespaces WHERE catalog_name = ?", catalog)(_.getString(1))
   }
 
-  /** Without the marker. */
+  /** Returns the properties without the marker. */
   def properties(namespace: String): Map[String, String] = stored(namespace) - Exists._1
 
   private def stored(namespace: String): Map[String, String] = {
@@ -26,8 +26,10 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   }
 
   /**
-   * @param again whether an earlier try may have made it: one with these properties is then it
-   * @return false where somebody else has made it
+   * Creates a namespace.
+   *
+   * @param again whether an earlier attempt may have created it: then, a namespace with these properties is that one
+   * @return false if another writer has created it
    */
   def create(namespace: String, properties: Map[String, String], again: Boolean): Boolean = {
     val _ = tables.layout
@@ -41,7 +43,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
   def alter(namespace: String, set: Map[String, String], remove: Set[String]): Unit = {
     val _ = tables.layout
     session.atomically { statements =>
-      // In the same order everywhere, so that two who change the same do not wait for each other.
+      // Use the same order in all transactions, to avoid deadlocks.
       (remove ++ set.keySet - Exists._1).toVector.sorted.foreach { key =>
         statements.update(s"DELETE FROM $Namespaces WHERE $ThisNamespace AND property_key = ?", catalog, namespace, key)
       }
@@ -68,7 +70,7 @@ final private[catalog] class JdbcNamespaces(session: JdbcSession, tables: JdbcTa
 
 private[catalog] object JdbcNamespaces {
 
-  /** What a namespace without properties has, so that there is a row for it; nobody's property. */
+  /** The marker of a namespace without properties, so that it has a row; it is not a user property. */
   val Exists: (String, String) = "exists" -> "true"
 
   private val ThisNamespace = "catalog_name = ? AND namespace = ?"

@@ -9,8 +9,8 @@ import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument}
 /**
  * A row of `iceberg_tables`.
  *
- * @param fullName how messages call the table or view
- * @param locationOf the metadata file of a state
+ * @param fullName the name of the table or view, for messages
+ * @param locationOf returns the metadata file of a state
  */
 final private[catalog] class JdbcPointer[V](
     session: JdbcSession,
@@ -56,7 +56,7 @@ final private[catalog] class JdbcPointer[V](
       case refused: Exception => throw session.told(s"commit $fullName", refused)
     }
 
-  /** Tables and views share their names. */
+  /** Rejects a table with the name of a view, and vice versa. */
   private def refuseOtherKind(): Unit =
     RowKind.all.filter(k => k != kind && rows.hasViews).foreach { other =>
       if (session.repeating("look for what has a name")(rows.location(other, namespace, name)).isDefined) {

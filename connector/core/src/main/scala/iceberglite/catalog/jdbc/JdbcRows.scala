@@ -1,17 +1,17 @@
 package iceberglite.catalog.jdbc
 
-/** What a row of `iceberg_tables` is, and how it is told from others where rows say it. */
+/** The kind of a row of `iceberg_tables`, and the condition for it if rows have a type. */
 sealed abstract private[catalog] class RowKind(val noun: String, val value: String, val condition: String)
 
 private[catalog] object RowKind {
 
-  /** Rows that were made before there were types are tables. */
+  /** Rows without a type are tables. */
   case object Table extends RowKind("table", "TABLE", "(iceberg_type = 'TABLE' OR iceberg_type IS NULL)")
   case object View extends RowKind("view", "VIEW", "iceberg_type = 'VIEW'")
   val all: Seq[RowKind] = Seq(Table, View)
 }
 
-/** The rows of a catalog's tables and views. Rows of other catalogs, by `catalog_name`, are left alone. */
+/** The rows of a catalog's tables and views. Rows of other catalogs, by `catalog_name`, are ignored. */
 final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, catalog: String) {
   import JdbcRows._
   import JdbcTables.Tables
@@ -27,7 +27,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     name
   )(row => Option(row.getString(1))).headOption.flatten
 
-  /** @return 1, or an integrity violation where the name is taken */
+  /** Inserts a row. @return 1, or an integrity violation if the name is taken */
   def insert(kind: RowKind, namespace: String, name: String, location: String): Int = {
     val (column, value) = if (hasViews) (", iceberg_type", s", '${kind.value}'") else ("", "")
     session.update(
@@ -40,7 +40,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     )
   }
 
-  /** @return 0 where it is not at `from` any more */
+  /** Updates a row. @return 0 if it is no longer at `from` */
   def swap(kind: RowKind, namespace: String, name: String, from: String, to: String): Int = session.update(
     s"UPDATE $Tables SET metadata_location = ?, previous_metadata_location = ? " +
       s"WHERE $ThisRow AND metadata_location = ?${only(kind)}",
@@ -52,7 +52,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     from
   )
 
-  /** @param at where it must be for that; `None` is wherever it is */
+  /** Deletes a row. @param at the required location; `None` for any location */
   def delete(kind: RowKind, namespace: String, name: String, at: Option[String]): Int = {
     val there = at.fold("")(_ => " AND metadata_location = ?")
     session.update(
@@ -77,7 +77,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     namespace
   )(_.getString(1)).sorted
 
-  /** The tables and views of all catalogs in the database. */
+  /** Returns the tables and views of all catalogs in the database. */
   def all(): Vector[Row] = {
     val _ = tables.layout
     session.query(
@@ -85,7 +85,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
     )(row => Row(row.getString(1), row.getString(2), row.getString(3), row.getString(4)))
   }
 
-  /** The namespaces that have a table or a view. */
+  /** Returns the namespaces with a table or a view. */
   def namespaces(): Vector[String] = {
     val _ = tables.layout
     session.query(s"SELECT DISTINCT table_namespace FROM $Tables WHERE catalog_name = ?", catalog)(_.getString(1))
@@ -94,7 +94,7 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
 
 private[catalog] object JdbcRows {
 
-  /** @param location of the newest metadata file */
+  /** A row. @param location of the newest metadata file */
   final case class Row(catalog: String, namespace: String, name: String, location: String)
 
   private val ThisRow = "catalog_name = ? AND table_namespace = ? AND table_name = ?"

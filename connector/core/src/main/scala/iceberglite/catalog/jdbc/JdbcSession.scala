@@ -11,36 +11,37 @@ import scala.util.{Failure, Success, Try}
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.table.{Environment, Patience}
 
-/** The connection broke in the middle of a statement: nobody knows whether the database did it. */
+/** The connection broke during a statement: it is unknown whether the database executed it. */
 final private[catalog] class LostConnection(cause: SQLException) extends Exception(cause)
 
-/** There is no connection, so nothing was done. @param passing whether it may be there soon */
+/** There is no connection, so nothing was done. @param passing whether the reason may be temporary */
 final private[catalog] class NoConnection(cause: Throwable, val passing: Boolean) extends Exception(cause)
 
 /**
- * The connections to a catalog's database: as many as threads need at a time, up to a limit, kept for later and made
- * anew when they break. Statements are few and short.
+ * The connections to a catalog's database: as many as threads need concurrently, up to a limit, pooled and replaced if
+ * they break. Statements are few and short.
  *
- * @param retryable states that mean a lost connection here, besides the usual ones
+ * @param retryable states that mean a lost connection here, in addition to the standard ones
  */
 final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: Set[String], environment: Environment)
     extends AutoCloseable {
   private lazy val driver = JdbcDrivers.driver(url)
 
-  // A second connection to a SQLite file only waits for the first, and one to a database in memory sees another one.
+  // A second connection to a SQLite file only waits for the first, and one to an in-memory database sees another
+  // database.
   private val free = new Semaphore(if (url.isSqlite) 1 else clients)
   private val idle = new ConcurrentLinkedDeque[Connection]
   @volatile private var wasThere = false
   @volatile private var closed = false
 
-  /** The same as messages show it. */
+  /** The URL without secrets, for messages. */
   override def toString: String = url.toString
 
   def update(sql: String, parameters: String*): Int = use(_.update(sql, parameters: _*))
 
   def query[A](sql: String, parameters: String*)(row: ResultSet => A): Vector[A] = use(_.query(sql, parameters)(row))
 
-  /** Several statements as one transaction. */
+  /** Runs several statements in one transaction. */
   def atomically[A](body: JdbcStatements => A): A = use { statements =>
     val connection = statements.connection
     connection.setAutoCommit(false)
@@ -56,14 +57,14 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /**
-   * Runs statements on one connection; each is a transaction of its own.
+   * Runs statements on one connection; each is a separate transaction.
    *
-   * @throws LostConnection after it nobody knows
+   * @throws LostConnection the outcome is unknown
    * @throws NoConnection nothing was done
-   * @throws SQLException the database's own answer: the failed statement did nothing
+   * @throws SQLException an error of the database: the failed statement had no effect
    */
   private def use[A](statements: JdbcStatements => A): A = {
-    // A thread that is interrupted gets its turn all the same: what it does then is a definite success or failure.
+    // An interrupted thread also gets a connection: its operation then has a definite result.
     free.acquireUninterruptibly()
     try {
       val connection = Option(idle.pollFirst()).getOrElse(connect())
@@ -78,7 +79,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   private def after(failure: Throwable, connection: Connection): Throwable = failure match {
     case answer: SQLException if isLost(answer) || !isAlive(connection) =>
       Try(connection.close())
-      // The others will be broken as well.
+      // Other connections are probably broken too.
       discardIdle()
       new LostConnection(url.redacted(answer))
     case answer: SQLException =>
@@ -90,11 +91,11 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
   }
 
   /**
-   * Runs something again where a connection broke, and for a while where the server is away or busy.
+   * Retries an operation after a broken connection, and for a limited time while the server is unavailable or busy.
    *
    * @param what for the message
-   * @param twice whether it may be done twice; otherwise it is not run again when nobody knows whether it was done
-   * @throws StorageFailed it was tried for long enough, or the database refused
+   * @param twice whether it may be executed twice; otherwise it is not retried if its outcome is unknown
+   * @throws StorageFailed all retries failed, or the database rejected it
    */
   def repeating[A](what: String, twice: Boolean = true)(body: => A): A = {
     lazy val patience = new Patience(
@@ -117,7 +118,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     attempt(again = false)
   }
 
-  /** Waits for a while until there is a connection. */
+  /** Waits for a limited time for a connection. */
   def awaitServer(): Unit = repeating("connect")(use(_ => ()))
 
   private def mayPass(failure: Throwable): Boolean = failure match {
@@ -135,7 +136,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
         false
     }
 
-  /** A failure in the words of [[StorageFailed]]; one that is of another kind stays what it is. */
+  /** Converts a failure to [[StorageFailed]]; errors of other kinds are returned unchanged. */
   def told(what: String, failure: Throwable): Throwable = failure match {
     case _: SQLException | _: LostConnection | _: NoConnection =>
       val origin = Option(failure.getCause).filter(_ => !failure.isInstanceOf[SQLException]).getOrElse(failure)
@@ -149,7 +150,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     discardIdle()
   }
 
-  /** Never with a transaction that is open: what comes next would not be committed. */
+  /** Returns a connection to the pool, never with an open transaction: later statements would not be committed. */
   private def keep(connection: Connection): Unit = {
     if (Try(connection.getAutoCommit).getOrElse(false)) idle.addFirst(connection) else Try(connection.close())
     if (closed) discardIdle()
@@ -188,7 +189,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
 private[catalog] object JdbcSession {
   private val AliveSeconds = 5
 
-  /** How long a server may be away, as while it is started again: the time alone ends it. */
+  /** The number of retries is not limited, only their total time, during which a server may restart. */
   private val Retries = Int.MaxValue
   private val MinWaitMs = 100L
   private val MaxWaitMs = 2000L

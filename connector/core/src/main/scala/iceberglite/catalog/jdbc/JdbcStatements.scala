@@ -2,7 +2,7 @@ package iceberglite.catalog.jdbc
 
 import java.sql.{Connection, PreparedStatement, ResultSet}
 
-/** What is run on one connection. Values go to the database as parameters, never as a part of the statement. */
+/** Runs statements on one connection. Values are passed as parameters, never as a part of the statement. */
 final private[catalog] class JdbcStatements(val connection: Connection) {
 
   def update(sql: String, parameters: String*): Int = prepared(sql, parameters)(_.executeUpdate())

@@ -5,11 +5,11 @@ import java.sql.SQLException
 import iceberglite.spec.IcebergError.NotFound
 
 /**
- * The two tables in which PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog keep what they know, and we too: made
- * when they are missing.
+ * The two catalog tables in the layout of PyIceberg's SqlCatalog and Apache Iceberg's JdbcCatalog; missing tables are
+ * created.
  *
- * @param init whether they are made
- * @param wanted the layout that the user asks for
+ * @param init whether missing tables are created
+ * @param wanted the layout that the user requests
  */
 final private[catalog] class JdbcTables(
     session: JdbcSession,
@@ -19,7 +19,7 @@ final private[catalog] class JdbcTables(
 ) {
   import JdbcTables._
 
-  /** Which layout the database has; first of all makes the tables that are missing. */
+  /** The layout of the database; creates missing tables first. */
   lazy val layout: JdbcLayout = {
     val columns = if (wanted.contains(JdbcLayout.V0)) CreateTables else s"$CreateTables$TypeColumn, "
     val missing = Seq(Tables -> s"$columns$TablesKey", Namespaces -> CreateNamespaces)
@@ -38,7 +38,7 @@ final private[catalog] class JdbcTables(
     unlessThere(table, "catalog_name")(create)
   }
 
-  /** Another process may do it at the same time. */
+  /** Ignores the failure if another process did it concurrently. */
   private def unlessThere(table: String, column: String)(statement: String): Unit =
     try {
       session.update(statement)
@@ -56,7 +56,7 @@ private[catalog] object JdbcTables {
   val Tables = "iceberg_tables"
   val Namespaces = "iceberg_namespace_properties"
 
-  /** The longest name there is room for, in characters. */
+  /** The maximum length of names, in characters. */
   val MaxName = 255
 
   private val TypeColumn = "iceberg_type VARCHAR(5)"

@@ -7,30 +7,30 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 /**
- * A catalog's database, and what nobody may read in a message: the password, wherever it was given.
+ * The URL of a catalog's database, which hides passwords in messages.
  *
- * @param settings what goes to the driver
+ * @param settings the settings of the driver
  */
 final private[catalog] class JdbcUrl(val text: String, settings: Map[String, String]) {
   import JdbcUrl._
 
   val isSqlite: Boolean = text.startsWith("jdbc:sqlite:")
 
-  /** Without parameters and without a user, for either may hold a password. */
+  /** Returns the URL without parameters and user, which may contain a password. */
   override def toString: String = {
     val place = text.takeWhile(c => c != '?' && c != ';')
     if (text.contains('@') && !isSqlite) text.split(':').take(2).mkString("", ":", ":***") else place
   }
 
-  /** The settings that a driver gets: those of `defaults` only where the URL does not speak of them. */
+  /** Returns the settings of the driver: those of `defaults` only if the URL does not set them. */
   def settings(defaults: Map[String, String]): Map[String, String] =
     defaults.filterNot(d => text.contains(d._1)) ++ settings
 
-  /** A message without secrets. */
+  /** Returns a message without secrets. */
   def redacted(message: String): String =
     secrets.foldLeft(message.replace(text, toString))((shown, secret) => shown.replace(secret, Hidden))
 
-  /** The same failure without secrets; where its causes hold some, it comes without them. */
+  /** Returns a failure without secrets; if its causes contain secrets, they are removed. */
   def redacted(failure: SQLException): SQLException =
     if (messages(failure).forall(m => redacted(m) == m)) failure
     else new SQLException(redacted(String.valueOf(failure.getMessage)), failure.getSQLState, failure.getErrorCode)
@@ -41,7 +41,7 @@ final private[catalog] class JdbcUrl(val text: String, settings: Map[String, Str
     (values ++ inAuthority).flatMap(v => Vector(v, decoded(v))).distinct.filter(_.nonEmpty).sortBy(-_.length)
   }
 
-  /** The password in `//user:password@host`, and in Oracle's `user/password@host`. */
+  /** Returns the password in `//user:password@host`, and in Oracle's `user/password@host`. */
   private def inAuthority: Option[String] = {
     val user = text.take(text.lastIndexOf('@'))
     val start = if (user.contains("//")) user.substring(user.indexOf("//") + 2) else user.split(":", 4).last

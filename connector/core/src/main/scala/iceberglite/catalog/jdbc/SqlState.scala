@@ -5,30 +5,35 @@ import java.sql.SQLException
 
 import scala.util.Try
 
-/** What a database's refusal means: by SQLSTATE, which standard drivers give, and by SQLite's own codes. */
+/** Interprets errors of databases: by SQLSTATE, which standard drivers provide, and by SQLite's own codes. */
 private[catalog] object SqlState {
 
-  /** SQLite's primary codes: its file is in use by another process, a constraint does not hold, no such table. */
+  /**
+   * SQLite's primary codes: the file is in use by another process, a constraint is violated, the table does not exist.
+   */
   private val SqliteBusy = Set(5, 6)
   private val SqliteConstraint = 19
   private val SqliteError = 1
 
-  /** PostgreSQL: a lock was not to be had in time. */
+  /** PostgreSQL: a lock was not available in time. */
   private val Locked = "55P03"
 
-  /** MySQL's number for the same, which comes without a state of its own. */
+  /** MySQL's number for the same error, which has no specific state. */
   private val MySqlLocked = 1205
 
-  /** Statement completion unknown (standard); the server goes down, went down (PostgreSQL). */
+  /** Statement completion unknown (standard); the server is shutting down, or was shut down (PostgreSQL). */
   private val Unclear = Set("40003", "57P01", "57P02")
 
-  /** A server comes up, or has as many connections as it can have (PostgreSQL, MySQL). */
+  /** The server is starting, or has reached its maximum number of connections (PostgreSQL, MySQL). */
   private val NotNow = Set("57P03", "53300", "08004")
 
-  /** No such table or column: PostgreSQL, MySQL, Derby. */
+  /** The table or column does not exist: PostgreSQL, MySQL, Derby. */
   private val Missing = Set("42P01", "42703", "42S02", "42S22", "42X05", "42X04")
 
-  /** The database gave way to another transaction: nothing was done, and trying again may help. */
+  /**
+   * Whether the database aborted the statement in favor of another transaction: nothing was done, and a retry may
+   * succeed.
+   */
   def isBusy(e: SQLException): Boolean =
     if (isSqlite(e)) SqliteBusy(e.getErrorCode & 0xff)
     else of(e).startsWith("40") && !Unclear(of(e)) || of(e) == Locked || e.getErrorCode == MySqlLocked
@@ -36,23 +41,23 @@ private[catalog] object SqlState {
   def isDuplicate(e: SQLException): Boolean =
     if (isSqlite(e)) (e.getErrorCode & 0xff) == SqliteConstraint else of(e).startsWith("23")
 
-  /** A value is longer than its column. */
+  /** Whether a value is longer than its column. */
   def isTooLong(e: SQLException): Boolean = of(e) == "22001"
 
   def isMissing(e: SQLException): Boolean = if (isSqlite(e)) e.getErrorCode == SqliteError else Missing(of(e))
 
-  /** The connection is of no use any more, and nobody knows what became of the statement. */
+  /** Whether the connection is broken, and the outcome of the statement is unknown. */
   def isLost(e: SQLException): Boolean = of(e).startsWith("08") || Unclear(of(e))
 
-  /** A connection is refused now, and will not be soon. */
+  /** Whether a connection is refused permanently. */
   def isNotNow(e: SQLException): Boolean = NotNow(of(e))
 
-  /** Nothing listens at the server's address: it may be starting. */
+  /** Whether nothing listens at the server's address: it may be starting. */
   def isRefused(e: SQLException): Boolean =
     Iterator.iterate[Option[Throwable]](Some(e))(_.flatMap(cause => Option(cause.getCause))).take(MaxCauses)
       .takeWhile(_.isDefined).flatten.exists(_.isInstanceOf[ConnectException])
 
-  /** Causes can be a circle. */
+  /** Limits the search for causes, which can be circular. */
   private val MaxCauses = 20
 
   def of(e: SQLException): String = Try(e.getSQLState).toOption.flatMap(Option(_)).getOrElse("")

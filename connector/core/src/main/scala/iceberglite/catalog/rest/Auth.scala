@@ -6,20 +6,20 @@ import java.util.Base64
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** How a server knows who asks. One that is made anew holds what it has learnt, such as a token. */
+/** The authentication with a server. A new object also has the acquired state, such as a token. */
 private[catalog] trait Auth {
 
   /**
-   * The request with its proof.
+   * Returns the request with authentication.
    *
-   * @param tableToken a token that the server gave for a table; one that the user chose goes before others
+   * @param tableToken a token that the server issued for a table; a token that the user configured takes precedence
    */
   def prove(call: Call, tableToken: Option[String]): Call
 
-  /** After the server did not accept the proof. @return whether the next one may be another */
+  /** Called after the server rejected the authentication. @return whether the next one may differ */
   def renew(): Boolean = false
 
-  /** What no message may show, besides what is in the configuration. */
+  /** Secrets that messages must not show, besides those in the configuration. */
   def secrets: Vector[String] = Vector.empty
 }
 
@@ -42,7 +42,7 @@ private[catalog] object Auth {
   def basic(userAndPassword: String): String =
     s"Basic ${Base64.getEncoder.encodeToString(userAndPassword.getBytes(UTF_8))}"
 
-  /** By the configuration. */
+  /** Returns the configured authentication. */
   def of(settings: RestSettings, client: RestClient, environment: Environment): Auth =
     kind(settings) match {
       case "sigv4" =>

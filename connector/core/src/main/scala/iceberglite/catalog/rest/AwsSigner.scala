@@ -14,7 +14,7 @@ import com.amazonaws.{DefaultRequest, SignableRequest}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Environment
 
-/** The only class that needs the AWS SDK to be there. */
+/** The only class that needs the AWS SDK. */
 final private[catalog] class AwsSigner(settings: RestSettings, environment: Environment) {
   import AwsSigner._
 
@@ -39,7 +39,7 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
   private lazy val region =
     settings.text(RestProperty.SigningRegion).getOrElse(new DefaultAwsRegionProviderChain().getRegion)
 
-  /** @throws RuntimeException of the SDK, where it finds no credentials or no region */
+  /** Signs a request. @throws RuntimeException the SDK finds no credentials or no region */
   def sign(call: Call): Call = {
     val signer = new AWS4Signer
     signer.setServiceName(settings.text(RestProperty.SigningName).getOrElse(""))
@@ -47,7 +47,7 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     signer.setOverrideDate(new Date(environment.nowMs()))
     val request = signable(call)
     signer.sign(request, credentials.getCredentials)
-    // The client sets the host by itself, to the same.
+    // The client sets the same host header itself.
     request.getHeaders.asScala.filterNot(_._1.equalsIgnoreCase("Host")).foldLeft(call) { case (sofar, (name, value)) =>
       sofar.set(name, value)
     }
@@ -60,9 +60,9 @@ final private[catalog] class AwsSigner(settings: RestSettings, environment: Envi
     request.setResourcePath(call.uri.getRawPath)
     parameters(call.uri).foreach { case (name, value) => request.addParameter(name, value) }
     call.headers.foreach { case (name, value) => request.addHeader(name, value) }
-    // Asks the signer for the hash of the body, which servers want to see.
+    // Makes the signer add the hash of the body, which servers expect.
     request.addHeader(ContentHash, "required")
-    // Parameters of a POST without a body would count as its body.
+    // The parameters of a POST without a body would be treated as its body.
     request.setContent(new ByteArrayInputStream(call.body.getOrElse(Array.emptyByteArray)))
     request
   }

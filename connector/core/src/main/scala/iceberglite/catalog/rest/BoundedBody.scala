@@ -9,7 +9,7 @@ import java.util.concurrent.{CompletableFuture, CompletionStage}
 
 import scala.collection.JavaConverters._
 
-/** The body of an answer, which breaks off where it is too long. */
+/** The body of a response, which is aborted if it is too long. */
 final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[Array[Byte]] {
   private val whole = new CompletableFuture[Array[Byte]]
   private val bytes = new ByteArrayOutputStream
@@ -47,7 +47,7 @@ final private[catalog] class BoundedBody(maxBytes: Int) extends BodySubscriber[A
     ()
   }
 
-  /** Takes no more, and closes the connection. */
+  /** Stops reading, and closes the connection. */
   def cancel(): Unit = {
     val open = synchronized {
       cancelled = true

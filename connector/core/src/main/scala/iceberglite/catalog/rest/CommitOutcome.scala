@@ -4,19 +4,21 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidMetadata}
 
 /**
- * What the answer to a commit says of the commit (REST OpenAPI description: `updateTable`): done, certainly not done,
- * or unknown. Only what the catalog itself refuses, and what never reached it, was certainly not done.
+ * Determines the outcome of a commit from its response (REST OpenAPI description: `updateTable`): done, certainly not
+ * done, or unknown. Only commits that the catalog itself rejected, or that never reached it, were certainly not done.
  */
 private[catalog] object CommitOutcome {
 
-  /** What stands for the name of a metadata file in messages. */
+  /** Represents the name of a metadata file in messages. */
   val ServerFile = "the file that the server wrote for it"
 
   /**
-   * @param table how messages call it
-   * @param refused what the refusals mean that are particular to the commit
-   * @param done what refusals tell that the commit was done before
-   * @return the answer, or what was done before
+   * Determines the outcome.
+   *
+   * @param table the name of the table, for messages
+   * @param refused the meanings of rejections that are specific to the commit
+   * @param done the rejections that mean that the commit was done before
+   * @return the response, or the earlier commit
    */
   def apply[A](table: String, server: RestServer, ask: Ask)(refused: PartialFunction[Refusal, IcebergError])(
       done: PartialFunction[Refusal, Option[A]]
@@ -33,17 +35,17 @@ private[catalog] object CommitOutcome {
       }
   }
 
-  /** After an earlier try that may have been done, only a conflict says something, and is looked into. */
+  /** After an earlier attempt with an unknown outcome, only a conflict is informative, and is examined. */
   private def certain(table: String, server: RestServer, ask: Ask, refusal: Refusal): IcebergError =
     if (refusal.inDoubt)
       unknown(table, s"the server returned ${server.client.said(refusal)} to the last of several attempts")
     else server.client.error(ask.what, refusal)
 
-  /** Errors of servers, and of what stands before them; of 501 the description says that it is none of these. */
+  /** Whether a response is an error of a server or of a proxy; the description excludes 501. */
   private def isUnclear(refusal: Refusal): Boolean = refusal.status >= 500 && refusal.status != 501 ||
     refusal.status == 408
 
-  /** A success whose answer cannot be read. */
+  /** Handles a success whose response cannot be read. */
   def unreadable[A](table: String)(read: => A): A =
     try read
     catch { case e: InvalidMetadata => throw unknown(table, s"the server's response cannot be read (${e.getMessage})") }

@@ -1,10 +1,10 @@
 package iceberglite.catalog.rest
 
 /**
- * What a server can be asked (REST OpenAPI description: `paths`).
+ * An endpoint of a server (REST OpenAPI description: `paths`).
  *
- * @param path as the description and a server's list of its endpoints have it
- * @param isDefault whether a server has it that does not list its endpoints
+ * @param path as in the description and in a server's list of endpoints
+ * @param isDefault whether a server has it if it does not list its endpoints
  */
 sealed abstract private[catalog] class Endpoint(val method: String, val path: String, val isDefault: Boolean) {
   override def toString: String = s"$method $path"
@@ -62,10 +62,10 @@ private[catalog] object Endpoint {
   ) ++ views
 
   /**
-   * The endpoints that a server has.
+   * Returns the endpoints of a server.
    *
-   * @param listed as its configuration lists them; absent: the default ones
-   * @param withViews whether one that lists none has views too
+   * @param listed from its configuration; absent for the default endpoints
+   * @param withViews whether a server without a list also has the endpoints of views
    */
   def of(listed: Option[Vector[String]], withViews: Boolean): Set[Endpoint] = listed match {
     case Some(lines) =>

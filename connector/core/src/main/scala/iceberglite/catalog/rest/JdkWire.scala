@@ -19,10 +19,10 @@ import iceberglite.catalog.rest.Delivery.{Answered, Lost, NotSent}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Requests by the client of the JDK. It follows no redirect, for credentials must not go where nobody sent them; the
- * time that a request takes and the bytes of its answer are bounded.
+ * Sends requests with the client of the JDK. It follows no redirects, because credentials must be sent only to the
+ * configured server; the duration of requests and the size of responses are limited.
  *
- * @param maxBytes of an answer's body, also once it is unpacked
+ * @param maxBytes maximum size of a response body, also after decompression
  */
 final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = JdkWire.MaxBytes) extends Wire {
   private val connectMs = settings.number(RestProperty.ConnectTimeoutMs, 1)
@@ -117,6 +117,6 @@ final private[catalog] class JdkWire(settings: RestSettings, maxBytes: Int = Jdk
 
 private[catalog] object JdkWire {
 
-  /** Far more than the metadata of any table that works. */
+  /** Far larger than the metadata of any usable table. */
   val MaxBytes: Int = 256 << 20
 }

@@ -5,21 +5,21 @@ import java.util
 import iceberglite.table.{TableIdentifier, TableVersion}
 
 /**
- * Tables as the server gave them, by its ETag: where it says that a table is unchanged, its metadata is not sent again.
+ * A cache of tables with the ETags of the server: if it reports a table as unchanged, the metadata is not sent again.
  *
- * @param capacity how many are kept; the one that was not asked for the longest goes first
+ * @param capacity maximum number of tables; the least recently used one is removed first
  */
 final private[catalog] class LoadedTables(capacity: Int, expirationMs: Long, nowMs: () => Long) {
   import LoadedTables.Entry
 
   private val entries = new util.LinkedHashMap[(TableIdentifier, Boolean), Entry](16, 0.75f, true)
 
-  /** @param refsOnly whether it was loaded with the snapshots of references only */
+  /** Returns a cached table. @param refsOnly whether it was loaded only with the snapshots of references */
   def known(id: TableIdentifier, refsOnly: Boolean): Option[Entry] = synchronized {
     Option(entries.get((id, refsOnly))).filter(e => nowMs() - e.loadedMs < expirationMs && e.until.forall(_ > nowMs()))
   }
 
-  /** @param until when the access that came with it ends, so that it must be loaded anew */
+  /** Caches a table. @param until the expiration of its storage credentials, after which it must be loaded again */
   def keep(id: TableIdentifier, refsOnly: Boolean, etag: String, version: TableVersion, until: Option[Long]): Unit =
     synchronized {
       entries.put((id, refsOnly), Entry(etag, version, nowMs(), until))

@@ -3,15 +3,15 @@ package iceberglite.catalog.rest
 import iceberglite.spec.IcebergError
 
 /**
- * Questions whose answer may be that there is no such thing. That something on the way knows no such page is an error:
- * a table must not seem to be dropped because of a proxy.
+ * Requests for objects that may not exist. An unknown page of a proxy is an error: a table must not seem to be dropped
+ * because of a proxy.
  */
 private[catalog] object Missing {
 
-  /** @return absent where the catalog says that there is none */
+  /** Sends a request. @return absent if the catalog reports that the object does not exist */
   def find(server: RestServer, ask: Ask): Option[Answer] = findOr(server, ask)(PartialFunction.empty)
 
-  /** @param refused what some refusals mean, that of 404 with another meaning among them */
+  /** Sends a request. @param refused the meanings of some rejections, including other meanings of 404 */
   def findOr(server: RestServer, ask: Ask)(refused: PartialFunction[Refusal, IcebergError]): Option[Answer] =
     server.client.exchange(server.prepared(ask)) match {
       case Outcome.Done(answer) => Some(answer)
@@ -24,7 +24,7 @@ private[catalog] object Missing {
       case Outcome.Unknown(reason) => throw server.client.failed(ask.what, reason)
     }
 
-  /** An answer to HEAD has no body that could tell. */
+  /** Whether the object is missing. A response to HEAD has no body with an error type. */
   private def isMissing(refusal: Refusal, ask: Ask): Boolean =
     refusal.status == 404 && (refusal.isOfCatalog || ask.endpoint.method == "HEAD")
 }

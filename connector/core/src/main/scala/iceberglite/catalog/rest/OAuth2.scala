@@ -12,8 +12,8 @@ import iceberglite.spec.json.RestAnswerJson
 import iceberglite.table.Environment
 
 /**
- * Bearer tokens: one that was given, or those that a token server gives for a credential (RFC 6749, section 4.4). A
- * token is replaced before it expires, by the exchange of the old one (RFC 8693) or for the credential.
+ * Bearer tokens: a configured token, or tokens that a token server issues for a credential (RFC 6749, section 4.4). A
+ * token is replaced before it expires, by token exchange (RFC 8693) or with the credential.
  */
 final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, environment: Environment) extends Auth {
   import OAuth2._
@@ -29,7 +29,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
 
   override def secrets: Vector[String] = synchronized(current.map(_.token).toVector)
 
-  /** Only a credential gets another token for one that the server does not accept. */
+  /** Replaces a rejected token, which is only possible with a credential. */
   override def renew(): Boolean = synchronized {
     if (credential.isDefined) current = None
     credential.isDefined
@@ -44,7 +44,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
     current.map(_.token)
   }
 
-  /** Early enough that a request that is sent now arrives with a token that is good. */
+  /** Whether the token must be replaced, early enough that it is valid when a request arrives. */
   private def isDue(held: Held): Boolean = refreshes && !held.refused && held.expiry.exists { e =>
     e.atMs - environment.nowMs() <= math.min(MostEarlyMs, e.lifetimeMs / 10)
   }
@@ -55,7 +55,7 @@ final private[catalog] class OAuth2(settings: RestSettings, client: RestClient, 
       if (exchanges && isGood) exchanged(old)
       else credential.map(fetched).getOrElse(if (exchanges && !isGood) exchanged(old) else old.copy(refused = true))
     } catch {
-      // Not every server exchanges tokens; as long as the old one is good there is no harm.
+      // Some servers do not support token exchange; this does not matter while the old token is valid.
       case _: IcebergError if credential.isDefined => fetched(credential.get)
       case _: IcebergError if isGood => old.copy(refused = true)
     }
@@ -134,17 +134,17 @@ private[catalog] object OAuth2 {
   private val MostEarlyMs = 300000L
   private val NoToken = "The response contains no OAuth2 token. Check oauth2-server-uri"
 
-  /** @param lifetimeMs how long it was good when it came */
+  /** The expiration of a token. @param lifetimeMs its lifetime when it was issued */
   final private case class Expiry(atMs: Long, lifetimeMs: Long)
 
-  /** @param refused whether no other is to be had for it */
+  /** The current token. @param refused whether it was rejected and cannot be replaced */
   final private case class Held(token: String, expiry: Option[Expiry], refused: Boolean) {
     override def toString: String = "Held"
   }
 
   private def tokensOf(server: URI): URI = URI.create(s"$server/v1/oauth/tokens")
 
-  /** The claim `exp` of a JSON web token; other tokens say nothing. */
+  /** Returns the claim `exp` of a JSON web token; other tokens have none. */
   private def expiryOfJwt(token: String): Option[Long] = token.split('.') match {
     case Array(_, claims, _) =>
       Try(Base64.getUrlDecoder.decode(claims)).toOption.flatMap(RestAnswerJson.expiry).map(_ * 1000)

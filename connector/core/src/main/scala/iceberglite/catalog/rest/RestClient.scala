@@ -11,10 +11,10 @@ import iceberglite.spec.json.RestAnswerJson
 import iceberglite.table.Environment
 
 /**
- * Something to ask a server.
+ * A request to a server.
  *
- * @param what what it is to do, for messages: `load table lite.db.t`
- * @param repeat by default, what only asks or removes may be repeated
+ * @param what its purpose, for messages: `load table lite.db.t`
+ * @param repeat by default, requests that only read or delete may be repeated
  */
 final private[catalog] case class Ask(
     what: String,
@@ -27,14 +27,14 @@ final private[catalog] case class Ask(
     tableToken: Option[String] = None
 )
 
-/** An answer that is no success. @param kind the error's type by the protocol, or empty */
+/** A response that is not a success. @param kind the error type of the protocol, or empty */
 final private[catalog] case class Refusal(status: Int, kind: String, message: String, inDoubt: Boolean) {
 
-  /** Whether it is the protocol's own word, and not that of something on the way. */
+  /** Whether it comes from the catalog, and not from a proxy. */
   def isOfCatalog: Boolean = kind.nonEmpty
 }
 
-/** A server as it is configured: sends what it is asked, with our proof, and puts refusals into our words. */
+/** A configured server: sends requests with authentication, and converts rejections to errors. */
 final private[catalog] class RestClient private (
     val settings: RestSettings,
     wire: Wire,
@@ -47,11 +47,11 @@ final private[catalog] class RestClient private (
   private val own = RestProperty.Header.in(settings.properties).toVector.sortBy(_._1)
   private val auth: Auth = known.getOrElse(Auth.of(settings, this, environment))
 
-  /** The same with more properties, none of which bears on who we are. */
+  /** Returns the client with additional properties that do not affect authentication. */
   def within(properties: Map[String, String]): RestClient =
     new RestClient(new RestSettings(settings.catalog, properties), wire, environment, Some(auth))
 
-  /** The address, as messages show it. */
+  /** The address for messages. */
   def shown: String = RestSettings.shown(settings.server)
 
   def exchange(ask: Ask): Outcome = {
@@ -65,9 +65,9 @@ final private[catalog] class RestClient private (
   }
 
   /**
-   * Asks, and wants a success.
+   * Sends a request that must succeed.
    *
-   * @param refused what some refusals mean here; the others have one meaning everywhere
+   * @param refused the meanings of some rejections for this request; others have a general meaning
    */
   def ask(ask: Ask)(refused: PartialFunction[Refusal, IcebergError] = PartialFunction.empty): Answer =
     exchange(ask) match {
@@ -79,7 +79,7 @@ final private[catalog] class RestClient private (
       case Unknown(reason) => throw failed(ask.what, reason)
     }
 
-  /** A request for a token, whose form holds secrets. */
+  /** Sends a request for a token, whose form contains secrets. */
   def tokens(call: Call, secrets: Vector[String]): Answer = {
     val what = "get a token"
     val where = s"from ${RestSettings.shown(call.uri)}"
@@ -103,7 +103,7 @@ final private[catalog] class RestClient private (
     Refusal(answer.status, known.fold("")(_.kind), hidden(message + redirection(answer)), inDoubt)
   }
 
-  /** What a refusal means everywhere. */
+  /** Returns the error for the general meaning of a rejection. */
   def error(what: String, refusal: Refusal): IcebergError = refusal.status match {
     case 400 | 409 | 422 => ValidationFailed(s"Cannot $what: the REST catalog at $shown rejected it: ${said(refusal)}")
     case 404 if refusal.isOfCatalog => NotFound(RestClient.kindOf(refusal.kind), what, s"$shown says: ${said(refusal)}")
@@ -118,7 +118,7 @@ final private[catalog] class RestClient private (
     s"${refusal.status}${if (refusal.isOfCatalog) s" ${refusal.kind}" else ""}" +
       (if (refusal.message.isEmpty) "" else s": ${refusal.message}")
 
-  /** What a server or a library says, short, on one line, and without any secret that we know. */
+  /** Shortens a text of a server or a library to one line, without known secrets. */
   private def hidden(text: String, more: Vector[String] = Vector.empty): String = {
     val plain = text.replaceAll("\\p{Cntrl}+", " ").trim
     val clean = (settings.secrets ++ auth.secrets ++ more).filter(_.length >= RestClient.LeastSecret).sortBy(-_.length)
@@ -134,7 +134,7 @@ final private[catalog] class RestClient private (
       s" The server redirected$target; not followed, because credentials are sent only to the configured server"
     }
 
-  /** What an answer is called in messages. */
+  /** Returns the name of a response for messages. */
   def named(ask: Ask): String = s"the answer of $shown to ${ask.endpoint.method} ${ask.path}"
 }
 
@@ -142,7 +142,7 @@ private[catalog] object RestClient {
   private val Agent = "iceberg-lite"
   private val Shown = 1000
 
-  /** Shorter ones would blot out half of every message, and protect nothing. */
+  /** The minimum length of secrets to hide: hiding shorter ones would make messages unreadable, and protect nothing. */
   private val LeastSecret = 4
 
   private def kindOf(errorType: String): String = errorType match {

@@ -7,7 +7,7 @@ import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
 import iceberglite.spec.json.{RestAnswerJson, RestRequestJson}
 import iceberglite.table.TableIdentifier
 
-/** The namespaces of a server, and what they hold. */
+/** The namespaces of a server, and their content. */
 final private[catalog] class RestNamespaces(catalog: String, server: () => RestServer) {
 
   def list(parent: Vector[String]): Vector[Vector[String]] = {
@@ -34,7 +34,7 @@ final private[catalog] class RestNamespaces(catalog: String, server: () => RestS
     else pages(Ask(what, endpoint, path(server().paths)), namespace)(RestAnswerJson.names)
       .map(n => TableIdentifier(n.namespace, n.name)).distinct.sortBy(_.name)
 
-  /** All pages of a listing. A server that hands out one token for ever is stopped. */
+  /** Returns all pages of a listing. A server that repeats a page token is stopped. */
   private def pages[A](
       ask: Ask,
       in: Vector[String]

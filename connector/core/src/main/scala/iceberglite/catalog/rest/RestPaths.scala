@@ -9,11 +9,10 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.TableIdentifier
 
 /**
- * The paths of a server. Names are percent-encoded whole, so that none leaves its place in the path or reaches a
- * header.
+ * The paths of a server. Names are percent-encoded completely, so that a name can change neither the path nor a header.
  *
- * @param prefix what the server's configuration puts into each path
- * @param separator between the levels of a namespace, percent-encoded
+ * @param prefix the prefix of each path in the server's configuration
+ * @param separator of namespace levels, percent-encoded
  */
 final private[catalog] class RestPaths(prefix: Option[String], separator: String) {
   import RestPaths._
@@ -42,10 +41,10 @@ final private[catalog] class RestPaths(prefix: Option[String], separator: String
     segment(id.name)
   }
 
-  /** The levels of a namespace as one part of a path. */
+  /** Returns the levels of a namespace as one path segment. */
   private def encoded(levels: Vector[String]): String = checked(levels).map(segment).mkString(separator)
 
-  /** The same as the value of a query's parameter, which is percent-encoded with the others. */
+  /** Returns the levels as the value of a query parameter, which is percent-encoded with the others. */
   def parameter(levels: Vector[String]): String = checked(levels).mkString(plainSeparator)
 
   private def checked(levels: Vector[String]): Vector[String] = {
@@ -68,17 +67,17 @@ private[catalog] object RestPaths {
   private val EncodedText = "(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9._~-])+"
   private val Unreserved = (('A' to 'Z') ++ ('a' to 'z') ++ ('0' to '9') ++ "-._~").map(_.toByte).toSet
 
-  /** Text as one part of a path. A part of dots alone would be a way up. */
+  /** Returns text as one path segment. Segments of dots are encoded, because they would change the path. */
   def segment(text: String): String = if (text == "." || text == "..") text.replace(".", "%2E") else percent(text)
 
   def percent(text: String): String =
     text.getBytes(UTF_8).map(b => if (Unreserved(b)) b.toChar.toString else "%%%02X".format(b & 0xff)).mkString
 
-  /** `?a=b&c=d`, or nothing. */
+  /** Returns `?a=b&c=d`, or an empty string. */
   def query(parameters: Vector[(String, String)]): String =
     if (parameters.isEmpty) "" else s"?${form(parameters)}"
 
-  /** The same as the body of a form. */
+  /** Returns the parameters as the body of a form. */
   def form(parameters: Vector[(String, String)]): String =
     parameters.map { case (key, value) => s"${percent(key)}=${percent(value)}" }.mkString("&")
 }

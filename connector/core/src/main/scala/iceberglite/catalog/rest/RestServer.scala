@@ -9,9 +9,9 @@ import iceberglite.spec.json.RestAnswerJson
 import iceberglite.table.Environment
 
 /**
- * A server after its configuration was asked for.
+ * A server with its loaded configuration.
  *
- * @param idempotent whether it knows the header Idempotency-Key
+ * @param idempotent whether it supports the header Idempotency-Key
  */
 final private[catalog] class RestServer private (
     val client: RestClient,
@@ -24,7 +24,7 @@ final private[catalog] class RestServer private (
 
   def has(endpoint: Endpoint): Boolean = endpoints(endpoint)
 
-  /** The same ask, where the server has the endpoint and with a key that makes it safe to repeat. */
+  /** Prepares a request: checks that the server has the endpoint, and adds a key that makes it safe to repeat. */
   def prepared(ask: Ask): Ask = {
     if (!has(ask.endpoint)) {
       throw Unsupported(s"to ${ask.what}", s"The REST catalog at ${client.shown} does not support ${ask.endpoint}")
@@ -38,7 +38,7 @@ final private[catalog] class RestServer private (
   def ask(ask: Ask)(refused: PartialFunction[Refusal, IcebergError] = PartialFunction.empty): Answer =
     client.ask(prepared(ask))(refused)
 
-  /** A UUID of version 7 (RFC 9562), as the protocol wants it: it begins with the time. */
+  /** Returns a UUID of version 7 (RFC 9562), as the protocol requires: it begins with the time. */
   private def key(): String = {
     val random = environment.uuid()
     val high = (environment.nowMs() << 16) | 0x7000L | (random.getMostSignificantBits & 0x0fffL)
@@ -49,7 +49,7 @@ final private[catalog] class RestServer private (
 private[catalog] object RestServer {
   private val IdempotencyKey = "Idempotency-Key"
 
-  /** What a token or another proof depends on. */
+  /** The properties on which authentication depends. */
   private def proof(properties: Map[String, String]): Map[String, String] =
     properties.filterKeys(k => k.startsWith("rest.") || authKeys(k)).map(identity)
 
@@ -66,7 +66,7 @@ private[catalog] object RestServer {
     CatalogProperty.Uri
   ).map(_.key).toSet
 
-  /** Asks the server for its configuration: its defaults come before ours, its overrides after. */
+  /** Loads the server's configuration: its defaults have lower precedence than ours, its overrides higher. */
   def connect(first: RestClient, wire: RestSettings => Wire, environment: Environment): RestServer = {
     val settings = first.settings
     val ask = Ask(
@@ -112,7 +112,7 @@ private[catalog] object RestServer {
 
   private def headers(properties: Map[String, String]): Map[String, String] = RestProperty.Header.in(properties)
 
-  /** A server's word must not carry our credentials elsewhere. */
+  /** Rejects a configuration of the server that would send our credentials to another server. */
   private def refuseOtherServer(settings: RestSettings, merged: Map[String, String]): Unit =
     for {
       key <- Seq(CatalogProperty.Uri.key, RestProperty.TokenServer.key)

@@ -8,13 +8,13 @@ import iceberglite.catalog.CatalogProperty
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
 /**
- * The configuration of a catalog, read and checked.
+ * The parsed and checked configuration of a catalog.
  *
  * @param catalog its name, for messages
  */
 final private[catalog] class RestSettings(val catalog: String, val properties: Map[String, String]) {
 
-  /** Where the server is, without a slash at the end. */
+  /** The address of the server, without a trailing slash. */
   val server: URI = RestSettings.server(catalog, CatalogProperty.Uri.require(catalog, properties, "https://host:8181"))
 
   def text(property: CatalogProperty): Option[String] = property.value(properties)
@@ -23,7 +23,7 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
 
   def optionalNumber(property: CatalogProperty, least: Long): Option[Long] = property.number(catalog, properties, least)
 
-  /** Of a property with a default. */
+  /** Returns the value of a property with a default. */
   def number(property: CatalogProperty, least: Long): Long = optionalNumber(property, least).getOrElse(least)
 
   val onlyRefs: Boolean = text(RestProperty.SnapshotLoading).map(_.toUpperCase) match {
@@ -41,7 +41,7 @@ final private[catalog] class RestSettings(val catalog: String, val properties: M
     }
   }
 
-  /** What no message and no log may show. */
+  /** Secrets that messages and logs must not show. */
   def secrets: Vector[String] = {
     val keys = Seq(
       RestProperty.Token,
@@ -66,7 +66,7 @@ private[catalog] object RestSettings {
   private def isSecret(header: String): Boolean =
     Seq("authorization", "token", "key", "secret", "cookie", "password").exists(header.toLowerCase.contains)
 
-  /** A server's address for messages: what may hold a password is left out. */
+  /** Returns a server's address for messages, without parts that may contain a password. */
   def shown(uri: URI): String = {
     val port = if (uri.getPort < 0) "" else s":${uri.getPort}"
     s"${uri.getScheme}://${uri.getHost}$port${Option(uri.getRawPath).getOrElse("")}"
@@ -87,7 +87,7 @@ private[catalog] object RestSettings {
     uri
   }
 
-  /** Whether two addresses are of the same server: scheme, host and port. */
+  /** Whether two addresses have the same scheme, host and port. */
   def isSame(a: URI, b: URI): Boolean = origin(a) == origin(b)
 
   private def origin(uri: URI): (Option[String], Option[String], Int) = {

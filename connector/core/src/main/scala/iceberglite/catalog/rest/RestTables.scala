@@ -13,7 +13,7 @@ import iceberglite.table._
 /**
  * The tables of a server.
  *
- * @param io the catalog's; a table that comes with credentials of its own gets another
+ * @param io the catalog's; a table with its own credentials uses another one
  */
 final private[catalog] class RestTables(
     catalog: String,
@@ -23,10 +23,10 @@ final private[catalog] class RestTables(
 ) {
   import RestTables._
 
-  /** Tokens that came with tables, for what is asked about them. */
+  /** Tokens that were issued with tables, for requests about them. */
   private val tokens = new ConcurrentHashMap[TableIdentifier, String]
 
-  /** @return absent where there is no such table */
+  /** Loads a table. @return absent if the table does not exist */
   def load(id: TableIdentifier, refsOnly: Boolean): Option[TableVersion] = {
     val at = server()
     val known = cache.known(id, refsOnly)
@@ -75,10 +75,10 @@ final private[catalog] class RestTables(
   }
 
   /**
-   * What a table would be that is to be made, by the server's word; nothing is made.
+   * Stages a table on the server, without creating it.
    *
-   * @param draft the table as we would make it
-   * @param location as the user wants it
+   * @param draft the metadata without the server's settings
+   * @param location the location that the user requested
    */
   def staged(id: TableIdentifier, draft: TableMetadata, location: Option[String]): Staged = {
     val at = server()
@@ -97,7 +97,7 @@ final private[catalog] class RestTables(
       at.paths.tables(id.namespace),
       headers = Delegation,
       body = Some(RestRequestJson.createTable(table)),
-      // Nothing is made by it.
+      // The request creates nothing.
       repeat = Some(Repeat.Always)
     )
     val answer = at.ask(ask)(notCreated(id))
@@ -129,14 +129,14 @@ final private[catalog] class RestTables(
     else NotFound("resource", name(id), s"The server says: ${refusal.message}")
   }
 
-  /** @return false where there is no such table */
+  /** Drops a table. @return false if the table does not exist */
   def drop(id: TableIdentifier, purge: Boolean): Boolean = {
     val at = server()
     val ask = Ask(
       s"drop table ${name(id)}",
       Endpoint.DropTable,
       at.paths.table(id),
-      // Servers differ in what they do by default.
+      // Set explicitly, because the defaults of servers differ.
       Vector("purgeRequested" -> purge.toString)
     )
     try Missing.find(at, ask.copy(tableToken = token(id))).isDefined
@@ -157,7 +157,7 @@ final private[catalog] class RestTables(
     } finally Seq(from, to).foreach(forget)
   }
 
-  /** One commit; see [[Committer.commit]]. */
+  /** Commits; see [[Committer.commit]]. */
   def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
     val at = server()
     val body = RestRequestJson.commitTable(commitOf(id, base, change))
@@ -178,13 +178,16 @@ final private[catalog] class RestTables(
     answer.fold(identity, committed(at, id, base, ask, _))
   }
 
-  /** Whether the table that is there is the one that this change makes: an earlier try made it. */
+  /** Whether an existing table is the one that this change creates, from an earlier attempt. */
   private def createdByUs(id: TableIdentifier, change: Change): Boolean = {
     val ours = change.updates.collectFirst { case AssignUuid(uuid) => uuid }
     ours.isDefined && load(id, refsOnly = false).flatMap(_.metadata.uuid) == ours
   }
 
-  /** Where an earlier try may have been done, a snapshot tells its own from another's commit; nothing else does. */
+  /**
+   * Resolves a conflict. If an earlier attempt may have succeeded, only a snapshot id distinguishes its commit from
+   * another one.
+   */
   private def conflict(
       id: TableIdentifier,
       base: Option[TableVersion],
@@ -211,12 +214,12 @@ final private[catalog] class RestTables(
     val table = RestAnswerJson.table(file, answer.body)
     val location = table.metadataLocation.getOrElse(throw InvalidMetadata(file, "$.metadata-location", "It is missing"))
     val version = TableVersion(table.metadata, location, base.flatMap(_.io))
-    // The access of a commit's answer is none: what is kept keeps the one it was loaded with.
+    // A commit response has no storage access: the cached table keeps the access with which it was loaded.
     if (version.io.isEmpty) answer.headers.get("etag").foreach(cache.keep(id, refsOnly = false, _, version, None))
     version
   }
 
-  /** Several commits that happen together or not at all. */
+  /** Commits to several tables atomically. */
   def commitAll(changes: Vector[TableChange]): Unit = {
     val at = server()
     val names = changes.map(c => name(c.id)).mkString(", ")
@@ -259,12 +262,12 @@ final private[catalog] class RestTables(
 
 private[catalog] object RestTables {
 
-  /** How we would like to get at a table's files, where the server decides that. */
+  /** Requests the way of access to a table's files, if the server determines it. */
   private val Delegation = Vector("X-Iceberg-Access-Delegation" -> "vended-credentials")
   private val TokenKey = "token"
   private val FormatVersionKey = "format-version"
 
-  /** What the server makes of a table that is to be created. */
+  /** The server's settings for a table that is created. */
   final case class Staged(location: String, properties: Map[String, String], io: Option[FileIO])
 
   def nameOf(id: TableIdentifier): RestRequestJson.Name = RestRequestJson.Name(id.namespace, id.name)

@@ -22,7 +22,7 @@ final private[catalog] class RestViews(catalog: String, server: () => RestServer
     read(at, ask, Missing.find(at, ask).getOrElse(throw missing(id)))
   }
 
-  /** One commit; see [[iceberglite.catalog.ViewCatalog.commitView]]. */
+  /** Commits; see [[iceberglite.catalog.ViewCatalog.commitView]]. */
   def commit(id: TableIdentifier, base: Option[ViewState], change: ViewChange): ViewState = {
     change.requirements.foreach(_.check(base.map(_.metadata), name(id)))
     val at = server()
@@ -36,7 +36,7 @@ final private[catalog] class RestViews(catalog: String, server: () => RestServer
     CommitOutcome.unreadable(name(id))(read(at, ask, answer))
   }
 
-  /** The server makes the view from its parts, and gives it a UUID. */
+  /** Creates a view: the server builds it from its parts, and assigns a UUID. */
   private def creation(at: RestServer, id: TableIdentifier, change: ViewChange): Ask = {
     def part[A](what: String)(pick: PartialFunction[Any, A]): A =
       change.updates.collectFirst(pick).getOrElse(

@@ -9,36 +9,39 @@ import scala.util.Try
 import iceberglite.catalog.rest.Delivery.{Answered, Lost, NotSent}
 import iceberglite.table.Environment
 
-/** Whether a request may be sent again. */
+/** Whether a request may be repeated. */
 sealed private[catalog] trait Repeat
 
 private[catalog] object Repeat {
 
-  /** Done twice it is as if done once. */
+  /** The request is idempotent. */
   case object Always extends Repeat
 
-  /** Where the first was done, the requirements of the second fail: who hears that must look whose commit it was. */
+  /**
+   * If the first request succeeded, the requirements of the second one fail: after a failure, check whose commit it
+   * was.
+   */
   case object Guarded extends Repeat
 
-  /** Not after the server may have done it. */
+  /** Not after the server may have processed it. */
   case object Once extends Repeat
 }
 
-/** What became of a request, after all tries. */
+/** The result of a request after all attempts. */
 sealed private[catalog] trait Outcome
 
 private[catalog] object Outcome {
   final case class Done(answer: Answer) extends Outcome
 
-  /** @param inDoubt whether an earlier try may have been done all the same */
+  /** A rejection. @param inDoubt whether an earlier attempt may have succeeded */
   final case class Refused(answer: Answer, inDoubt: Boolean) extends Outcome
   final case class Unsent(reason: String) extends Outcome
   final case class Unknown(reason: String) extends Outcome
 }
 
 /**
- * Sends requests, and again those that were turned away or failed on the way, after waits that double or that the
- * server asks for.
+ * Sends requests, and repeats those that were rejected temporarily or failed in transit, after waits that double or
+ * that the server requests.
  */
 final private[catalog] class Sender(settings: RestSettings, wire: Wire, environment: Environment) {
   import Outcome._
@@ -46,7 +49,7 @@ final private[catalog] class Sender(settings: RestSettings, wire: Wire, environm
 
   private val maxRetries = settings.number(RestProperty.MaxRetries, 0)
 
-  /** @param auth proves each try anew */
+  /** Sends a request. @param auth adds authentication to each attempt */
   def send(call: Call, repeat: Repeat, auth: Auth, tableToken: Option[String] = None): Outcome = {
     @tailrec
     def attempt(state: State): Outcome = {
@@ -68,7 +71,7 @@ final private[catalog] class Sender(settings: RestSettings, wire: Wire, environm
     case Lost(reason) => Unknown(reason)
   }
 
-  /** The state of the next try, after its wait. */
+  /** Returns the state for the next attempt, after the wait. */
   private def next(
       delivery: Delivery,
       state: State,
@@ -108,7 +111,7 @@ final private[catalog] class Sender(settings: RestSettings, wire: Wire, environm
           false
       }
 
-  /** In milliseconds; the header has seconds or a time. */
+  /** Returns the requested wait in milliseconds; the header has seconds or a time. */
   private def retryAfter(answer: Answer): Option[Long] = answer.headers.get("retry-after").map(_.trim).flatMap { text =>
     Try(text.toLong).toOption.filter(_ >= 0).map(seconds =>
       if (seconds > MostAskedMs) Long.MaxValue else seconds * 1000
@@ -123,10 +126,10 @@ private[catalog] object Sender {
   private val MaxWaitMs = 10000L
   private val MaxDoublings = 10
 
-  /** A server that asks for a longer wait has the user decide. */
+  /** If a server requests a longer wait, the request fails, and the user can decide. */
   private val MostAskedMs = 60000L
 
-  /** @param inDoubt whether a try before may have been done */
+  /** The state of the attempts. @param inDoubt whether an earlier attempt may have succeeded */
   final private case class State(tries: Int, renewed: Boolean, inDoubt: Boolean)
 
   private def isSuccess(answer: Answer): Boolean = answer.status / 100 == 2 || answer.status == 304

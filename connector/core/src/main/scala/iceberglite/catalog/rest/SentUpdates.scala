@@ -4,8 +4,9 @@ import iceberglite.spec.MetadataUpdate._
 import iceberglite.spec.{MetadataUpdate, TableMetadata}
 
 /**
- * Updates as servers take them. "The one that was added last" is, to a server, only one that this commit adds: where a
- * schema, a spec or a sort order is added that the table has already, it is not sent, and then named by its id.
+ * Converts updates to the form for servers. For a server, "the last added" refers only to an object that the same
+ * commit adds: if the table already has an added schema, spec or sort order, it is not sent, and is then referred to by
+ * its id.
  */
 private[catalog] object SentUpdates {
 
@@ -26,7 +27,7 @@ private[catalog] object SentUpdates {
   private case object OfSpec extends Kind
   private case object OfOrder extends Kind
 
-  /** @param known the kinds whose last added one the table had already */
+  /** Converts one update. @param known the kinds whose last added object the table already had */
   private def step(
       update: MetadataUpdate,
       before: TableMetadata,

@@ -3,10 +3,10 @@ package iceberglite.catalog.rest
 import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
 import iceberglite.table.Environment
 
-/** Requests signed as AWS wants it, by the SDK that comes with `hadoop-aws`. */
+/** Signs requests for AWS, with the SDK of `hadoop-aws`. */
 private[catalog] object SigV4 {
 
-  /** @param delegate what a request proves besides its signature; its proof moves to another header */
+  /** Creates the authentication. @param delegate additional authentication; its header is renamed */
   def apply(settings: RestSettings, delegate: Auth, environment: Environment): Auth = {
     val signer =
       try new AwsSigner(settings, environment)

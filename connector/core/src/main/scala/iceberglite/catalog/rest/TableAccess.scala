@@ -6,20 +6,26 @@ import iceberglite.io.{FileIO, S3Settings}
 import iceberglite.spec.json.RestAnswerJson.{Credential, LoadedTable}
 
 /**
- * How one table's files are reached.
+ * The access to one table's files.
  *
- * @param io absent: as the catalog's
- * @param until when its credentials end, in milliseconds since 1970
+ * @param io absent to use the catalog's
+ * @param until the expiration of its credentials, in milliseconds since 1970
  */
 final private[catalog] case class TableAccess(io: Option[FileIO], until: Option[Long])
 
 private[catalog] object TableAccess {
   private val ExpiresAtMs = "s3.session-token-expires-at-ms"
 
-  /** Nothing else that a server says reaches the file systems: settings of Hadoop can name classes. */
+  /**
+   * Whether a setting of a server is used; no others are passed to the file systems, because Hadoop settings can name
+   * classes.
+   */
   private def taken(key: String): Boolean = S3Settings.isVended(key)
 
-  /** What the server gave with a table, over what the catalog has: of several credentials the one for the location. */
+  /**
+   * Merges the settings of a table from the server with those of the catalog: among several credentials, it uses the
+   * one for the location.
+   */
   def of(table: LoadedTable, io: FileIO): TableAccess = {
     val given = table.config ++
       best(table.credentials, table.metadata.location).fold(Map.empty[String, String])(_.config)
@@ -29,7 +35,7 @@ private[catalog] object TableAccess {
       TableAccess(Some(io.configured(settings)), given.get(ExpiresAtMs).flatMap(text => Try(text.trim.toLong).toOption))
   }
 
-  /** The most specific prefix counts (REST OpenAPI description: `StorageCredential`). */
+  /** Selects the credential with the longest prefix (REST OpenAPI description: `StorageCredential`). */
   private[rest] def best(credentials: Vector[Credential], location: String): Option[Credential] = {
     val fitting = credentials.filter(c => location.startsWith(c.prefix))
     if (fitting.isEmpty) None else Some(fitting.maxBy(_.prefix.length))

@@ -3,7 +3,7 @@ package iceberglite.catalog.rest
 import java.net.URI
 
 /**
- * A request as it goes out. Its headers may hold secrets, so that it shows none.
+ * An outgoing request. Its text form omits headers, which may contain secrets.
  *
  * @param body with its content type among the headers
  */
@@ -14,11 +14,11 @@ final private[catalog] case class Call(
     body: Option[Array[Byte]] = None
 ) {
 
-  /** With a header in the place of those of the same name. */
+  /** Returns the request with a header that replaces those of the same name. */
   def set(name: String, value: String): Call =
     copy(headers = headers.filterNot(_._1.equalsIgnoreCase(name)) :+ (name -> value))
 
-  /** With a header, unless one of the name is there. */
+  /** Returns the request with a header, unless it has one of the name. */
   def default(name: String, value: String): Call = if (header(name).isDefined) this else set(name, value)
 
   def header(name: String): Option[String] = headers.collectFirst { case (n, v) if n.equalsIgnoreCase(name) => v }
@@ -26,25 +26,25 @@ final private[catalog] case class Call(
   override def toString: String = s"$method ${RestSettings.shown(uri)}"
 }
 
-/** @param headers by their names in lower case; of repeated ones the first */
+/** A response. @param headers by their names in lower case; for repeated headers, the first one */
 final private[catalog] case class Answer(status: Int, headers: Map[String, String], body: Array[Byte]) {
   override def toString: String = s"$status with ${body.length} bytes"
 }
 
-/** What became of a request. */
+/** The result of sending a request. */
 sealed private[catalog] trait Delivery
 
 private[catalog] object Delivery {
   final case class Answered(answer: Answer) extends Delivery
 
-  /** The server has not seen it. @param passing whether it may be different soon */
+  /** The server has not received it. @param passing whether the reason may be temporary */
   final case class NotSent(reason: String, passing: Boolean) extends Delivery
 
-  /** Nobody knows what the server did with it. */
+  /** It is unknown whether the server processed it. */
   final case class Lost(reason: String) extends Delivery
 }
 
-/** Takes requests to servers, each within its time and bounds. */
+/** Sends requests to servers, with limits on time and size. */
 private[catalog] trait Wire {
   def send(call: Call): Delivery
 }
