@@ -3,12 +3,12 @@ package iceberglite.spec
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 
 /**
- * Columns by the parts of their names, from the top: `location`, `lat`. Unlike a full name with dots, a path always
- * means one column, as names may hold dots. The element of a list is `element`, of a map there are `key` and `value`.
+ * Finds columns by the parts of their names, from the top: `location`, `lat`. Unlike a full name with dots, a path is
+ * unambiguous, because names may contain dots. The element of a list is `element`; a map has `key` and `value`.
  */
 object ColumnPath {
 
-  /** The field a path leads to, after all the fields on the way. @throws NotFound that lists the fields there are */
+  /** Returns the field at a path, after all enclosing fields. @throws NotFound with a list of the existing fields */
   def require(schema: Schema, path: Vector[String], caseSensitive: Boolean): Vector[NestedField] = {
     val name = path.mkString(".")
     if (path.isEmpty) throw InvalidArgument("column", name, "A column needs a name")
@@ -18,7 +18,7 @@ object ColumnPath {
     }
   }
 
-  /** The field with a name among others; `InvalidArgument` where several have it when case is ignored. */
+  /** Returns the field with a name among others; throws `InvalidArgument` if several match when case is ignored. */
   def child(siblings: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
     if (caseSensitive) siblings.find(_.name == name)
     else {

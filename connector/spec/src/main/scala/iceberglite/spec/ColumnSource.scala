@@ -4,14 +4,14 @@ import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 
 /**
- * Where the values of a field come from that a data file lacks (spec: "Column Projection", as adopted). Names that a
- * mapping resolves are resolved before: a field that one of them leads to is in the file.
+ * The source of the values of a field that a data file lacks (spec: "Column Projection", as adopted). A name mapping is
+ * applied before: a field that it resolves is in the file.
  */
 sealed trait ColumnSource[+A]
 
 object ColumnSource {
 
-  /** What stands in the file's metadata: the value of an identity partition field, which may be null, its path. */
+  /** A value from the file's metadata: the value of an identity partition field, which may be null, or its path. */
   final case class Constant[A](value: A) extends ColumnSource[A]
 
   /** The field's `initial-default`. */
@@ -19,18 +19,18 @@ object ColumnSource {
   case object Null extends ColumnSource[Nothing]
 
   /**
-   * The first of the rules that says something: the value of an identity partition field, the initial default, null.
+   * Returns the first applicable source: the value of an identity partition field, the initial default, null.
    *
-   * @param constants what stands in the metadata for a field, as the reader holds values
-   * @return absent for a required field of which none of them says anything: the file cannot be read with it
+   * @param constants returns the value of a field from the metadata, in the reader's representation
+   * @return absent for a required field without a source: the file cannot be read with it
    */
   def of[A](field: NestedField, constants: NestedField => Option[A]): Option[ColumnSource[A]] =
     constants(field).map(Constant(_)).orElse(field.initialDefault.map(Default))
       .orElse(if (field.required) None else Some(Null))
 
   /**
-   * The value that a field has in all rows of a file that lacks it. A struct with the default `{}` is there, and its
-   * fields follow the same rules; one without a default is null as a whole, whatever its fields say.
+   * Returns the value of a field in all rows of a file that lacks it. A struct with the default `{}` is present, and
+   * its fields follow the same rules; a struct without a default is null, regardless of its fields.
    *
    * @return left the path below `field`, from its own name on, of a required field that has no value
    */
@@ -66,7 +66,7 @@ object ColumnSource {
         all(entries) { case (k, v) =>
           for (key <- part(Some(k), map.keyField); value <- part(v, map.valueField)) yield (key, value)
         }.map(shape.map(_, map))
-      // A default of another type than the field's never gets through SchemaCheck.
+      // SchemaCheck rejects a default of another type than the field's.
       case _ => Left(Vector.empty)
     }
   }
@@ -77,14 +77,14 @@ object ColumnSource {
     }
 }
 
-/** How a reader holds values. */
+/** The reader's representation of values. */
 trait ValueShape[A] {
   def ofNull: A
 
-  /** @param value may be of a type that was promoted to `t` */
+  /** Converts a primitive value. @param value may be of a type that was promoted to `t` */
   def primitive(value: Literal, t: PrimitiveType): A
 
-  /** @param values in the order of the fields */
+  /** Converts a struct. @param values in the order of the fields */
   def struct(values: Vector[A], t: StructType): A
 
   def list(elements: Vector[A], t: ListType): A

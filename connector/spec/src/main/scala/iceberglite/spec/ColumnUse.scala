@@ -4,7 +4,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.Type.{DateType, UnknownType}
 import iceberglite.spec.transform.{Day, Month, Void, Year}
 
-/** What a table's partition specs and sort order need of its columns. */
+/** The requirements of a table's partition specs and sort order on its columns. */
 final private[spec] case class ColumnUse(
     schema: Schema,
     specs: Vector[PartitionSpec],
@@ -12,7 +12,7 @@ final private[spec] case class ColumnUse(
     order: SortOrder
 ) {
 
-  /** @param ids of the column and of all that is inside of it */
+  /** Checks that a column can be dropped. @param ids of the column and of all its nested fields */
   def checkDroppable(name: String, ids: Set[Int]): Unit = {
     spec.fields.filter(_.transform != Void).find(_.sourceIds.exists(ids)).foreach { f =>
       throw ValidationFailed(
@@ -26,7 +26,8 @@ final private[spec] case class ColumnUse(
   }
 
   /**
-   * Version 3: no promotion that changes a transform's result. Every spec counts, as manifests of each are still read.
+   * Checks a promotion in version 3: it must not change a transform's result. Every spec is checked, because manifests
+   * of each are still read.
    */
   def checkPromotable(name: String, id: Int, from: Type, to: Type): Unit =
     for (field <- specs.flatMap(_.fields) if field.sourceIds.contains(id) && !keepsResult(field.transform, from, to)) {
@@ -36,7 +37,7 @@ final private[spec] case class ColumnUse(
       )
     }
 
-  /** That no column newly gets the name of a partition field of another: see [[UnboundField.checkName]]. */
+  /** Checks that no column newly gets the name of another column's partition field: see [[UnboundField.checkName]]. */
   def checkNames(changed: Schema): Unit =
     for (field <- specs.flatMap(_.fields); column <- changed.find(field.name)) {
       if (!field.sourceIds.contains(column.id) && !schema.find(field.name).exists(_.id == column.id)) {
@@ -47,7 +48,7 @@ final private[spec] case class ColumnUse(
       }
     }
 
-  /** Of the order in use, no transform may become one that the type does not have. */
+  /** Type promotion must keep the current sort order's transforms valid. */
   def checkSortable(name: String, id: Int, to: Type): Unit =
     order.fields.find(f => f.sourceIds.contains(id) && !f.transform.canTransform(to)).foreach { f =>
       throw ValidationFailed(

@@ -2,7 +2,7 @@ package iceberglite.spec
 
 import java.nio.ByteBuffer
 
-/** What the rows of a file are (field 134 of a manifest). */
+/** The content of a file (field 134 of a manifest). */
 sealed abstract class Content(val code: Int, val name: String) extends Serializable
 object Content {
   case object Data extends Content(0, "data")
@@ -20,7 +20,7 @@ object EntryStatus {
   val all: Seq[EntryStatus] = Seq(Existing, Added, Deleted)
 }
 
-/** What a manifest lists (field 517 of a manifest list, key `content` of a manifest). */
+/** The content of a manifest (field 517 of a manifest list, key `content` of a manifest). */
 sealed abstract class ManifestContent(val code: Int, val name: String) extends Serializable
 object ManifestContent {
   case object Data extends ManifestContent(0, "data")
@@ -28,7 +28,7 @@ object ManifestContent {
   val all: Seq[ManifestContent] = Seq(Data, Deletes)
 }
 
-/** The format of a file's rows; compared without case when read. */
+/** The file format; case-insensitive on read. */
 sealed abstract class FileFormat(val name: String) extends Serializable {
   def extension: String = "." + name
 }
@@ -43,7 +43,8 @@ object FileFormat {
 
 /**
  * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). Lookups by one id are cheap; the
- * maps decode everything. Bounds are serialized by Appendix D, of the type that the column had when the file was written.
+ * maps decode everything. Bounds are serialized as in Appendix D, with the type that the column had when the file was
+ * written.
  */
 trait Metrics extends Serializable {
   def columnSize(id: Int): Option[Long]
@@ -54,15 +55,17 @@ trait Metrics extends Serializable {
   def upperBound(id: Int): Option[ByteBuffer]
 
   /**
-   * The lower bound of a column of whole numbers, dates or times, without an object for it; `Long.MinValue` where there
-   * is none of `width` bytes.
+   * Returns the lower bound of a column of integers, dates or times, without boxing; `Long.MinValue` if there is none
+   * with `width` bytes.
    */
   def lowerNumber(id: Int, width: Int): Long = Metrics.number(lowerBound(id), width, Long.MinValue)
 
-  /** The same of the upper bound; `Long.MaxValue` where there is none. */
+  /**
+   * Returns the upper bound of a column of integers, dates or times, without boxing; `Long.MaxValue` if there is none.
+   */
   def upperNumber(id: Int, width: Int): Long = Metrics.number(upperBound(id), width, Long.MaxValue)
 
-  /** `None` where the file's entry leaves the map out. */
+  /** Returns the column sizes; `None` if the file's entry lacks the map. */
   def columnSizes: Option[Map[Int, Long]]
   def valueCounts: Option[Map[Int, Long]]
   def nullValueCounts: Option[Map[Int, Long]]
@@ -70,11 +73,11 @@ trait Metrics extends Serializable {
   def lowerBounds: Option[Map[Int, ByteBuffer]]
   def upperBounds: Option[Map[Int, ByteBuffer]]
 
-  /** What is known of some columns alone. It keeps nothing else in memory. */
+  /** Returns the metrics of some columns, without references to others in memory. */
   def only(ids: Set[Int]): Metrics
 }
 
-/** Metrics that are at hand as maps: what a writer has collected. */
+/** Metrics in the form of maps, as a writer has collected them. */
 final case class MetricMaps(
     columnSizes: Option[Map[Int, Long]] = None,
     valueCounts: Option[Map[Int, Long]] = None,
@@ -116,9 +119,9 @@ object Metrics {
  * A data file or a delete file of a table (spec: `data_file`).
  *
  * @param partition the tuple, in the order of spec `specId`
- * @param recordCount of a data file perhaps [[ContentFile.UnknownRecords]]
- * @param firstRowId version 3: the row id of the first row; `None` until a commit assigned it
- * @param referencedDataFile of position deletes: the only data file they speak of
+ * @param recordCount for a data file possibly [[ContentFile.UnknownRecords]]
+ * @param firstRowId version 3: the row id of the first row; `None` until a commit assigns it
+ * @param referencedDataFile for position deletes: the only data file to which they apply
  */
 final case class ContentFile(
     content: Content,
@@ -144,19 +147,19 @@ final case class ContentFile(
 
   def hasRecordCount: Boolean = recordCount >= 0
 
-  /** For sums: an unknown count is 0. */
+  /** The number of records for sums: an unknown count is 0. */
   def knownRecords: Long = math.max(0L, recordCount)
 }
 
 object ContentFile {
 
-  /** What Apache Iceberg wrote as the record count of an Avro file that it imported, and did not look into. */
+  /** The record count that Apache Iceberg wrote for an imported Avro file without reading it. */
   val UnknownRecords: Long = -1L
 }
 
 /**
- * A row of a manifest (spec: `manifest_entry`). As written, ids and numbers may be absent, to be inherited; as read, they
- * are all there.
+ * A row of a manifest (spec: `manifest_entry`). When written, ids and sequence numbers may be absent, to be inherited;
+ * after reading, they are all present.
  *
  * @param snapshotId the snapshot that added the file or, if it is deleted, deleted it
  * @param sequenceNumber the data sequence number
@@ -171,7 +174,7 @@ final case class ManifestEntry(
   def isLive: Boolean = status != EntryStatus.Deleted
 }
 
-/** The values of one partition field over a manifest (spec: `field_summary`); bounds by Appendix D. */
+/** The summary of a partition field over a manifest (spec: `field_summary`); bounds as in Appendix D. */
 final case class FieldSummary(
     containsNull: Boolean,
     containsNan: Option[Boolean],
@@ -180,11 +183,11 @@ final case class FieldSummary(
 )
 
 /**
- * A row of a manifest list (spec: `manifest_file`). An absent count means "not zero" (version 1 lists may leave them out).
+ * A row of a manifest list (spec: `manifest_file`). An absent count means "not zero" (version 1 lists may omit them).
  *
- * @param sequenceNumber when the manifest was added; 0 in version 1
- * @param partitions one summary a partition field; absent means nothing is known
- * @param firstRowId version 3: the row id of the first row of the first file that has none of its own
+ * @param sequenceNumber the sequence number at which the manifest was added; 0 in version 1
+ * @param partitions one summary for each partition field; absent if nothing is known
+ * @param firstRowId version 3: the row id of the first row of the first file without its own row id
  */
 final case class ManifestFile(
     path: String,
@@ -219,6 +222,6 @@ final case class ManifestFile(
   /** A manifest list has no statistics of columns. */
   override def metrics: Metrics = Metrics.Empty
 
-  /** The same as far as it is needed to read the manifest: it can go to another JVM. */
+  /** Returns the information that is needed to read the manifest, in a form that can be sent to another JVM. */
   def forReading: ManifestFile = copy(partitions = None, keyMetadata = None)
 }

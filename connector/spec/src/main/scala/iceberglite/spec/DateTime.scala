@@ -4,8 +4,8 @@ import java.time.{DateTimeException, LocalDate, LocalDateTime, LocalTime, Offset
 import java.time.format.DateTimeFormatter
 
 /**
- * Dates and times as the numbers that the spec stores, and as ISO 8601 text. Every division rounds down, also before
- * 1970: the microsecond before the epoch lies on day -1.
+ * Conversions of dates and times between the specification's numbers and ISO 8601 text. Every division rounds down,
+ * also before 1970: the microsecond before the epoch is on day -1.
  */
 object DateTime {
   val MicrosPerSecond = 1000000L
@@ -19,12 +19,15 @@ object DateTime {
 
   def hoursFromMicros(micros: Long): Int = Math.floorDiv(micros, MicrosPerHour).toInt
 
-  /** Whole microseconds, rounded down. */
+  /** Returns microseconds, rounded down. */
   def microsFromNanos(nanos: Long): Long = Math.floorDiv(nanos, 1000L)
 
-  /** Months since January 1970, in the proleptic Gregorian calendar. Nothing is allocated: writers call it for rows. */
+  /**
+   * Returns months since January 1970, in the proleptic Gregorian calendar, without allocations, because writers call
+   * it for rows.
+   */
   def monthsFromDays(days: Int): Int = {
-    // Counted in eras of 400 years that start on 0000-03-01, so that the leap day is the last of its year.
+    // Computed in eras of 400 years that start on 0000-03-01, so that the leap day is the last day of its year.
     val sinceEraZero = days.toLong + 719468L
     val era = Math.floorDiv(sinceEraZero, DaysPerEra)
     val dayOfEra = Math.floorMod(sinceEraZero, DaysPerEra)
@@ -39,17 +42,17 @@ object DateTime {
 
   def formatDate(days: Int): String = LocalDate.ofEpochDay(days.toLong).format(DateTimeFormatter.ISO_LOCAL_DATE)
 
-  /** With seconds, and as many digits of the fraction as it needs; so the others. */
+  /** Formats with seconds, and with as many fractional digits as needed; the other methods do the same. */
   def formatTime(micros: Long): String =
     LocalTime.ofNanoOfDay(micros * 1000L).format(DateTimeFormatter.ISO_LOCAL_TIME)
 
-  /** As paths of partitions show days: without the sign that ISO 8601 gives years after 9999. */
+  /** Formats a day for partition paths: without the sign that ISO 8601 requires for years after 9999. */
   def formatDateInPath(days: Int): String = {
     val date = LocalDate.ofEpochDay(days.toLong)
     f"${date.getYear}%04d-${date.getMonthValue}%02d-${date.getDayOfMonth}%02d"
   }
 
-  /** As paths of partitions show it: without seconds that are zero, and with a fraction of three or six digits. */
+  /** Formats a time for partition paths: without seconds if they are zero, and with three or six fractional digits. */
   def formatTimeInPath(micros: Long): String =
     if (micros < 0 || micros >= MicrosPerDay) micros.toString else LocalTime.ofNanoOfDay(micros * 1000L).toString
 
@@ -62,16 +65,16 @@ object DateTime {
 
   def formatTimestampTzNs(nanos: Long): String = local(nanos, NanosPerSecond) + "+00:00"
 
-  /** Days since 1970-01-01; `None` if the text is no date, and so below. */
+  /** Returns days since 1970-01-01; `None` if the text is not a date. The methods below do the same. */
   def parseDate(text: String): Option[Int] = parsed(Math.toIntExact(LocalDate.parse(text).toEpochDay))
 
-  /** Microseconds since midnight; a time with parts of a microsecond is refused, and so below. */
+  /** Returns microseconds since midnight; rejects fractions of a microsecond, as do the methods below. */
   def parseTime(text: String): Option[Long] =
     parsed(LocalTime.parse(text).toNanoOfDay).filter(_ % 1000L == 0).map(_ / 1000L)
 
   def parseTimestamp(text: String): Option[Long] = parsed(LocalDateTime.parse(text)).flatMap(micros)
 
-  /** Of any offset, as microseconds since the epoch in UTC. */
+  /** Parses a time with any offset; returns microseconds since the epoch in UTC. */
   def parseTimestampTz(text: String): Option[Long] = parsedUtc(text).flatMap(micros)
 
   def parseTimestampNs(text: String): Option[Long] = parsed(nanos(LocalDateTime.parse(text)))
@@ -97,7 +100,7 @@ object DateTime {
 
   private def exact(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
     val seconds = utc.toEpochSecond(ZoneOffset.UTC)
-    // Rounded toward zero: the start of the first second of the range lies before it.
+    // Rounded toward zero: the first second of the range starts before the range.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
   }

@@ -14,14 +14,16 @@ sealed trait DefaultValue extends Product with Serializable
 object DefaultValue {
   final case class OfPrimitive(value: Literal) extends DefaultValue
 
-  /** `{}`: a struct that is there, whose fields hold their own defaults. A struct has no other default but null. */
+  /**
+   * `{}`: a struct that is present, whose fields have their own defaults. The only other default of a struct is null.
+   */
   case object EmptyStruct extends DefaultValue
   final case class OfList(elements: Vector[Option[DefaultValue]]) extends DefaultValue
 
-  /** In the order of its keys in the metadata. */
+  /** The entries in the order of the keys in the metadata. */
   final case class OfMap(entries: Vector[(DefaultValue, Option[DefaultValue])]) extends DefaultValue
 
-  /** What is wrong with a default of a field of this type; absent where nothing is. */
+  /** Returns the reason why a default is invalid for a type; absent if it is valid. */
   def fault(value: DefaultValue, t: Type): Option[String] = (value, t) match {
     case (_, UnknownType | VariantType | _: GeometryType | _: GeographyType) =>
       Some(s"The default of type $t must be null")
@@ -42,16 +44,16 @@ object DefaultValue {
       case None => if (part.required) Some(s"It contains a null ${part.name}, which must not be null") else None
     }.headOption
 
-  /** Of a decimal exactly the scale, of fixed exactly the length. */
+  /** Whether a value is of a type: a decimal must have exactly the scale, a fixed exactly the length. */
   private def isOfType(value: Literal, t: PrimitiveType): Boolean = (t, value.dataType) match {
     case (DecimalType(precision, scale), DecimalType(p, s)) => p <= precision && s == scale
     case (expected, found) => expected == found
   }
 
   /**
-   * The default of a column whose type is promoted.
+   * Returns the default of a column whose type is promoted.
    *
-   * @throws InvalidArgument for a date that is no timestamp
+   * @throws InvalidArgument for a date that is out of range of the timestamp
    */
   def promoted(name: String, value: DefaultValue, to: Type): DefaultValue = (value, to) match {
     case (OfPrimitive(v), primitive: PrimitiveType) => OfPrimitive(promoted(name, v, primitive))

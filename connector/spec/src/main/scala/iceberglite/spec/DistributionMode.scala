@@ -1,6 +1,6 @@
 package iceberglite.spec
 
-/** How the rows of a write are spread over its tasks; `name` as in a property. */
+/** How the rows of a write are distributed over its tasks; `name` as in a property. */
 sealed abstract class DistributionMode(val name: String) {
   override def toString: String = name
 }

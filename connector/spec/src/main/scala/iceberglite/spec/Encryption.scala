@@ -2,17 +2,17 @@ package iceberglite.spec
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** What says that a table's files are encrypted (version 3, `encryption-keys`). This release has no keys for them. */
+/** Detects encrypted tables (version 3, `encryption-keys`), which this release does not support. */
 object Encryption {
 
-  /** The table property that asks writers to encrypt. */
+  /** The table property that requests encryption. */
   val KeyIdProperty = "encryption.key-id"
 
   /**
-   * To be called before any file of the table is read or written: an encrypted one would be read as garbage, a plain
-   * one would lie open where its owner wants it closed. The metadata itself may be looked at.
+   * Rejects an encrypted table. Call this before any file of the table is read or written: an encrypted file cannot be
+   * decoded, and a plain file would expose data that its owner wants encrypted. The metadata itself may be read.
    *
-   * @throws Unsupported where the table is encrypted
+   * @throws Unsupported the table is encrypted
    */
   def refuse(metadata: TableMetadata): Unit = sign(metadata).foreach { found =>
     throw Unsupported(

@@ -5,7 +5,7 @@ import iceberglite.spec.Type._
 /** Edits of a tree of fields. */
 private[spec] object FieldEdit {
 
-  /** @param way the ids of the fields to pass on the way to those that `edit` changes */
+  /** Edits fields. @param way the ids of the fields on the path to those that `edit` changes */
   def apply(
       fields: Vector[NestedField],
       way: List[Int],
@@ -16,7 +16,7 @@ private[spec] object FieldEdit {
       fields.map(f => if (f.id == id) f.copy(fieldType = parts(f.fieldType, apply(_, rest, edit))) else f)
   }
 
-  /** Edits the fields that are passed on a way, each after those below it. */
+  /** Edits the fields on a path, each after those below it. */
   def along(fields: Vector[NestedField], way: List[Int], edit: NestedField => NestedField): Vector[NestedField] =
     way match {
       case Nil => fields
@@ -24,7 +24,7 @@ private[spec] object FieldEdit {
         fields.map(f => if (f.id == id) edit(f.copy(fieldType = parts(f.fieldType, along(_, rest, edit)))) else f)
     }
 
-  /** Brings the defaults of a field to the type it has now. */
+  /** Converts the defaults of a field to its current type. */
   def promoted(name: String)(f: NestedField): NestedField = {
     def widened(value: DefaultValue): DefaultValue = DefaultValue.promoted(name, value, f.fieldType)
     f.copy(initialDefault = f.initialDefault.map(widened), writeDefault = f.writeDefault.map(widened))

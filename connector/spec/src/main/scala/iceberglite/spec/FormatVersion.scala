@@ -15,7 +15,7 @@ object FormatVersion {
 
   val all: Seq[FormatVersion] = Seq(V1, V2, V3)
 
-  /** What a table gets that is created without the property `format-version`. */
+  /** The version of a table that is created without the property `format-version`. */
   val Default: FormatVersion = V2
 
   def of(number: Int): FormatVersion = all.find(_.number == number).getOrElse(

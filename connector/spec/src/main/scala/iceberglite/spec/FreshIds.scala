@@ -3,12 +3,13 @@ package iceberglite.spec
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Type.{ListType, MapType, StructType, canPromote}
 
-/** Numbers the columns of a table that is made or made anew. */
+/** Assigns the column ids of a table that is created or replaced. */
 private[spec] object FreshIds {
 
   /**
-   * The schema with ids of its own, and the highest id given out so far. A column that the old table has under the same
-   * name keeps its id where the old type can become the new one, so that time travel and roll-back stay meaningful.
+   * Returns the schema with new ids, and the highest assigned field id. A column that the old table has under the same
+   * name keeps its id if the old type can be promoted to the new one, so that time travel and rollback remain
+   * meaningful.
    */
   def of(schema: Schema, old: Option[TableMetadata]): (Schema, Int) = {
     val run = new Run(old)
@@ -21,7 +22,7 @@ private[spec] object FreshIds {
     (fresh.copy(identifierFieldIds = identifiers), run.lastId)
   }
 
-  /** One numbering, breadth first within each struct, as Apache Iceberg's. */
+  /** One numbering, breadth-first within each struct, as in Apache Iceberg. */
   final private class Run(old: Option[TableMetadata]) {
     private var last: Int = old.fold(0)(_.lastColumnId)
 
@@ -29,7 +30,8 @@ private[spec] object FreshIds {
 
     def fields(wanted: Vector[NestedField], known: Vector[NestedField]): Vector[NestedField] = {
       val pairs = wanted.map(f => (f, known.find(k => k.name == f.name && holds(k.fieldType, f.fieldType))))
-      // Spec, "Default values": only a column that joins rows has an initial default, and it never changes.
+      // Spec, "Default values": only a column that is added to existing rows has an initial default, and it never
+      // changes.
       val numbered = pairs.map { case (f, k) => f.copy(id = id(k), initialDefault = initialDefault(f, k)) }
       numbered.zip(pairs).map { case (f, (_, k)) => f.copy(fieldType = parts(f.fieldType, k.map(_.fieldType))) }
     }
@@ -61,7 +63,10 @@ private[spec] object FreshIds {
       case (primitive: PrimitiveType, _) => primitive
     }
 
-    /** Without the promotions of version 3: a date that becomes a timestamp changes partition values. */
+    /**
+     * Whether a type contains another, without the promotions of version 3: a date that becomes a timestamp changes
+     * partition values.
+     */
     private def holds(known: Type, wanted: Type): Boolean = (known, wanted) match {
       case (_: StructType, _: StructType) | (_: ListType, _: ListType) | (_: MapType, _: MapType) => true
       case (a: PrimitiveType, b: PrimitiveType) => canPromote(a, b, FormatVersion.V2)

@@ -1,15 +1,15 @@
 package iceberglite.spec
 
-/** A part of a document; nobody writes to the bytes. */
+/** A part of a document; its bytes must not be changed. */
 final private[spec] case class JsonSlice(bytes: Array[Byte], from: Int, until: Int)
 
-/** What an immutable value is in JSON, once somebody has read or written it. */
+/** The JSON form of an immutable value, cached after it has been read or written. */
 final private[spec] class KeptJson {
   @volatile private var kept: Option[JsonSlice] = None
 
   def keep(json: JsonSlice): Unit = kept = Some(json)
 
-  /** Two threads may both render it, and get the same. */
+  /** Two threads may both render it, with the same result. */
   def orElse(render: => Array[Byte]): JsonSlice = kept.getOrElse {
     val bytes = render
     val json = JsonSlice(bytes, 0, bytes.length)

@@ -12,7 +12,7 @@ import iceberglite.spec.Type._
  */
 sealed trait Literal extends Product with Serializable {
 
-  /** The type of the value; of a decimal, the narrowest that holds it. */
+  /** The type of the value; for a decimal, the narrowest one that contains it. */
   def dataType: PrimitiveType
 }
 
@@ -21,7 +21,9 @@ object Literal {
   final case class IntLiteral(value: Int) extends Literal { def dataType: PrimitiveType = IntType }
   final case class LongLiteral(value: Long) extends Literal { def dataType: PrimitiveType = LongType }
 
-  /** Equal by bit layout with all NaNs equal and -0.0 before 0.0, as the spec compares partition values. */
+  /**
+   * Equality is by bit layout, with all NaNs equal and -0.0 before 0.0, as the specification compares partition values.
+   */
   final case class FloatLiteral(value: Float) extends Literal {
     def dataType: PrimitiveType = FloatType
     override def equals(that: Any): Boolean = that match {
@@ -31,7 +33,7 @@ object Literal {
     override def hashCode: Int = java.lang.Float.hashCode(value)
   }
 
-  /** Equal as [[FloatLiteral]] is. */
+  /** Equality is as in [[FloatLiteral]]. */
   final case class DoubleLiteral(value: Double) extends Literal {
     def dataType: PrimitiveType = DoubleType
     override def equals(that: Any): Boolean = that match {
@@ -62,21 +64,21 @@ object Literal {
   final case class StringLiteral(value: String) extends Literal { def dataType: PrimitiveType = StringType }
   final case class UuidLiteral(value: UUID) extends Literal { def dataType: PrimitiveType = UuidType }
 
-  /** The bytes from position to limit; nobody writes to them. */
+  /** The bytes from position to limit; they must not be changed. */
   final case class FixedLiteral(bytes: ByteBuffer) extends Literal {
     def dataType: PrimitiveType = FixedType(bytes.remaining)
     private def writeReplace(): AnyRef = new SerializedBytes(copied(bytes), fixed = true)
   }
 
-  /** The bytes from position to limit; nobody writes to them. */
+  /** The bytes from position to limit; they must not be changed. */
   final case class BinaryLiteral(bytes: ByteBuffer) extends Literal {
     def dataType: PrimitiveType = BinaryType
     private def writeReplace(): AnyRef = new SerializedBytes(copied(bytes), fixed = false)
   }
 
   /**
-   * The value alone: a boxed Boolean, number or count of days, micro- or nanoseconds, a `BigDecimal`, `String`, `UUID`,
-   * or a `ByteBuffer`, which shares the bytes.
+   * Returns the plain value: a boxed Boolean, number or count of days, micro- or nanoseconds, a `BigDecimal`, `String`,
+   * `UUID`, or a `ByteBuffer`, which shares the bytes.
    */
   def plain(value: Literal): AnyRef = value match {
     case BooleanLiteral(v) => Boolean.box(v)
@@ -103,7 +105,7 @@ object Literal {
     copy
   }
 
-  /** Stands for bytes on the way to another JVM: a buffer cannot be serialized. */
+  /** Replaces bytes in serialization, because a buffer is not serializable. */
   final private class SerializedBytes(bytes: Array[Byte], fixed: Boolean) extends Serializable {
     private def readResolve(): AnyRef =
       if (fixed) FixedLiteral(ByteBuffer.wrap(bytes)) else BinaryLiteral(ByteBuffer.wrap(bytes))
@@ -138,7 +140,7 @@ object Literal {
     }
   }
 
-  /** Compares as UTF-8 bytes would: surrogates, which stand for code points above U+FFFF, sort after all else. */
+  /** Compares like UTF-8 bytes: surrogates, which represent code points above U+FFFF, sort last. */
   private[iceberglite] def compareCodePoints(a: String, b: String): Int = {
     val shared = math.min(a.length, b.length)
     var i = 0

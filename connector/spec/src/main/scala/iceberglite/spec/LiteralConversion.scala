@@ -7,17 +7,17 @@ import java.util.UUID
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
-/** Where a literal of one type lies among the values of another. */
+/** The position of a literal of one type among the values of another. */
 sealed trait Conversion
 object Conversion {
 
   /** It is a value of the type. */
   final case class Exact(value: Literal) extends Conversion
 
-  /** It lies after `value` and before the next value of the type: 1.5 among the ints is above 1. */
+  /** It is after `value` and before the next value of the type: 1.5 among the ints is above 1. */
   final case class JustAbove(value: Literal) extends Conversion
 
-  /** It lies before `value` and after the one before. */
+  /** It is before `value` and after the previous value. */
   final case class JustBelow(value: Literal) extends Conversion
 
   /** It is greater than every value of the type. */
@@ -27,20 +27,20 @@ object Conversion {
   case object BelowAll extends Conversion
 }
 
-/** Brings the literals of a predicate to the type of the column, by value and without rounding. */
+/** Converts the literals of a predicate to the type of the column, by value and without rounding. */
 object LiteralConversion {
   import Conversion._
 
-  /** Of a decimal in a text; twice what any column holds. */
+  /** The maximum number of digits of a decimal in a text; twice the maximum of a column. */
   private val MaxDigits = 76
 
-  /** The same value as a `target`; `None` if the type has no such value, or the types do not compare. */
+  /** Returns the same value as a `target`; `None` if the type has no such value, or the types are not comparable. */
   def to(value: Literal, target: PrimitiveType): Option[Literal] = place(value, target) match {
     case Some(Exact(converted)) => Some(converted)
     case Some(_: JustAbove | _: JustBelow | AboveAll | BelowAll) | None => None
   }
 
-  /** Where the value lies among the values of `target`; `None` if the two types do not compare. */
+  /** Returns the position of the value among the values of `target`; `None` if the types are not comparable. */
   def place(value: Literal, target: PrimitiveType): Option[Conversion] = (value, target) match {
     case (DecimalLiteral(v), t: DecimalType) => Some(ofNumber(v, t))
     case (FixedLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))
@@ -64,7 +64,7 @@ object LiteralConversion {
     case _ => None
   }
 
-  /** Whole numbers stand for days and microseconds too, as the partition values of older tables do. */
+  /** Integers also represent days and microseconds, as in partition values of older tables. */
   private def ofLong(v: Long, target: PrimitiveType): Option[Conversion] = target match {
     case DateType if v > Int.MaxValue => Some(AboveAll)
     case DateType if v < Int.MinValue => Some(BelowAll)
@@ -130,7 +130,10 @@ object LiteralConversion {
 
   private def exactOrAbove(exact: Boolean, floor: Literal): Conversion = if (exact) Exact(floor) else JustAbove(floor)
 
-  /** Bytes compare from the left and a prefix comes first: fewer bytes lie just before the same bytes and zeros. */
+  /**
+   * Bytes compare from the left and a prefix comes first: a shorter value is just before the same bytes followed by
+   * zeros.
+   */
   private def ofBytes(bytes: ByteBuffer, length: Int): Conversion = {
     val fitted = new Array[Byte](length)
     bytes.duplicate().get(fitted, 0, math.min(length, bytes.remaining))
@@ -140,17 +143,17 @@ object LiteralConversion {
     else JustAbove(literal)
   }
 
-  /** The decimals of JSON are texts. One of very many digits would take long to compare. */
+  /** Parses a decimal in JSON, which is a text. One with very many digits would take long to compare. */
   private def numberOf(text: String): Option[BigDecimal] =
     try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
     catch { case _: NumberFormatException => None }
 
-  /** A UUID in its canonical form; `UUID.fromString` alone takes shorter ones. */
+  /** Parses a UUID in its canonical form; `UUID.fromString` also accepts shorter ones. */
   def uuid(text: String): Option[UUID] =
     try Some(UUID.fromString(text)).filter(_.toString.equalsIgnoreCase(text))
     catch { case _: IllegalArgumentException => None }
 
-  /** Text that is the value as it would be printed; any other text equals no value, and its order is not theirs. */
+  /** Parses the canonical text of a value; any other text equals no value, and has another order. */
   private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
     case DateType => DateTime.parseDate(text).map(DateLiteral)
     case TimeType => DateTime.parseTime(text).map(TimeLiteral)

@@ -4,14 +4,14 @@ package iceberglite.spec
 object MetadataLog {
 
   /**
-   * The log of the version after `base`, which stands in `file`.
+   * Returns the log of the version after `base`, which is stored in `file`.
    *
-   * @param max how many entries are kept, at least one: `write.metadata.previous-versions-max`
+   * @param max maximum number of entries, at least one: `write.metadata.previous-versions-max`
    */
   def append(base: TableMetadata, file: String, max: Int): Vector[MetadataLogEntry] =
     (base.metadataLog :+ MetadataLogEntry(base.lastUpdatedMs, file)).takeRight(math.max(max, 1))
 
-  /** The files that fell out of the log, for `write.metadata.delete-after-commit.enabled`. */
+  /** Returns the files that were removed from the log, for `write.metadata.delete-after-commit.enabled`. */
   def dropped(base: TableMetadata, next: TableMetadata): Vector[String] = {
     val kept = next.metadataLog.map(_.metadataFile).toSet
     base.metadataLog.map(_.metadataFile).filterNot(kept)

@@ -2,7 +2,7 @@ package iceberglite.spec
 
 import scala.util.Try
 
-/** What a writer keeps of a column's values in the metadata of a file; `toString` as in a property. */
+/** The metrics of a column that a writer stores in the metadata of a file; `toString` as in a property. */
 sealed abstract class MetricsMode(name: String) extends Serializable {
   override def toString: String = name
 }
@@ -13,7 +13,7 @@ object MetricsMode {
   /** Counts of values, nulls and NaNs; no bounds. */
   case object Counts extends MetricsMode("counts")
 
-  /** Counts and bounds, those of strings and binaries cut to a length. */
+  /** Counts and bounds; bounds of strings and binaries are truncated to a length. */
   final case class Truncate(length: Int) extends MetricsMode("truncate") {
     override def toString: String = s"truncate($length)"
   }

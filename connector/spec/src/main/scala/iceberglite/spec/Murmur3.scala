@@ -4,15 +4,15 @@ import java.math.BigInteger
 import java.nio.ByteBuffer
 
 /**
- * The 32-bit hash of Murmur3, x86 variant, seed 0 (spec: "Appendix B: 32-bit Hash Requirements"). Nothing is allocated:
- * writers hash every row.
+ * The 32-bit hash of Murmur3, x86 variant, seed 0 (spec: "Appendix B: 32-bit Hash Requirements"), without allocations,
+ * because writers hash every row.
  */
 object Murmur3 {
   private val C1 = 0xcc9e2d51
   private val C2 = 0x1b873593
   private val BytesOfLong = 8
 
-  /** As the long of the same value, so that a promotion does not move rows to other buckets. */
+  /** Hashes an int like the long with the same value, so that a promotion does not move rows to other buckets. */
   def hashInt(v: Int): Int = hashLong(v.toLong)
 
   def hashLong(v: Long): Int = {
@@ -39,7 +39,7 @@ object Murmur3 {
     finish(hash ^ mixWord(tail), len)
   }
 
-  /** The bytes from position to limit; the position stays. */
+  /** Hashes the bytes from position to limit; the position does not change. */
   def hashBytes(b: ByteBuffer): Int =
     if (b.hasArray) hashBytes(b.array, b.arrayOffset + b.position(), b.remaining)
     else {
@@ -48,7 +48,7 @@ object Murmur3 {
       hashBytes(copy, 0, copy.length)
     }
 
-  /** The unscaled value of a decimal: its shortest big-endian two's complement. */
+  /** Hashes the unscaled value of a decimal: its shortest big-endian two's complement. */
   def hashDecimal(unscaled: BigInteger): Int =
     if (unscaled.bitLength < java.lang.Long.SIZE) hashDecimal(unscaled.longValue)
     else {
@@ -56,7 +56,7 @@ object Murmur3 {
       hashBytes(bytes, 0, bytes.length)
     }
 
-  /** The same for a decimal that a long holds. */
+  /** Hashes a decimal that fits a long. */
   def hashDecimal(unscaled: Long): Int = {
     val magnitude = if (unscaled < 0) ~unscaled else unscaled
     val len = (java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(magnitude)) / 8 + 1

@@ -1,33 +1,35 @@
 package iceberglite.spec
 
 /**
- * Field ids for files that hold none (spec: "Column Projection", property `schema.name-mapping.default`).
+ * Field ids for files without field ids (spec: "Column Projection", property `schema.name-mapping.default`).
  *
- * Names are literal: one with a dot is one name, and what is nested has a mapping of its own below its parent.
+ * Names are literal: a name with a dot is one name, and nested fields have their own mappings below their parent.
  */
 final case class NameMapping(fields: Vector[MappedField]) {
 
-  /** The field of the table that a field of a file with this name is, among those at the top. */
+  /** Returns the table's field for a top-level field of a file with this name. */
   def find(name: String): Option[MappedField] = MappedField.named(fields, name)
 
   /**
-   * The mapping after a change of columns: files that were written before still read as they did. A renamed column is
-   * found by its old names too, an added one by its name, and a dropped one keeps its entry so that its values do not
-   * turn up under another. A name that a column takes belongs to that column alone.
+   * Returns the mapping after a change of columns, with which earlier files are read as before. A renamed column is
+   * also found by its old names, an added one by its name, and a dropped one keeps its entry, so that its values do not
+   * appear under another column. A name that a column takes belongs to that column only.
    *
-   * Columns that the mapping did not have stay out of it, as do the parts of those.
+   * Columns that are not in the mapping, and their parts, are not added.
    */
   def follow(from: Schema, to: Schema): NameMapping = NameMapping(Renaming(from).fields(fields, to.asStruct))
 }
 
 /**
- * @param names what the field may be called in a file
+ * The mapping of a field.
+ *
+ * @param names the possible names of the field in a file
  * @param id absent for a field that the table does not have
- * @param fields the mapping of the fields inside: of a list `element`, of a map `key` and `value`
+ * @param fields the mapping of nested fields: `element` of a list, `key` and `value` of a map
  */
 final case class MappedField(names: Vector[String], id: Option[Int], fields: Vector[MappedField]) {
 
-  /** The mapping of a field inside, by its name in a file. */
+  /** Returns the mapping of a nested field, by its name in a file. */
   def find(name: String): Option[MappedField] = MappedField.named(fields, name)
 
   private[spec] def without(taken: String => Boolean): MappedField = copy(names = names.filterNot(taken))
@@ -40,7 +42,7 @@ object MappedField {
 
 object NameMapping {
 
-  /** The mapping of a schema's own names. */
+  /** Returns the mapping of a schema's own names. */
   def of(schema: Schema): NameMapping = NameMapping(fieldsOf(schema.asStruct))
 
   private[spec] def fieldsOf(t: Type): Vector[MappedField] = t match {
@@ -52,10 +54,12 @@ object NameMapping {
     MappedField(Vector(f.name), Some(f.id), fieldsOf(f.fieldType))
 }
 
-/** What becomes of a mapping when the columns of `from` change. */
+/** Updates a mapping when the columns of `from` change. */
 final private case class Renaming(from: Schema) {
 
-  /** @param present the type whose parts these are; the parts of what is dropped stay as they are */
+  /**
+   * Updates the mappings of fields. @param present the type with these parts; the parts of dropped fields do not change
+   */
   def fields(mapped: Vector[MappedField], present: Type): Vector[MappedField] = {
     val columns = present match {
       case nested: NestedType => nested.fields

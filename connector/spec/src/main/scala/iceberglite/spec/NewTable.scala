@@ -5,11 +5,11 @@ import java.util.UUID
 import iceberglite.spec.MetadataUpdate._
 
 /**
- * A table as a user describes it, before it has ids.
+ * A table as a user defines it, before it has ids.
  *
- * @param schema with any field ids; the table's own are counted from 1. Identifier fields are those of these ids
- * @param properties also `format-version`, which picks the version of the format and is not kept as a property. Those of
- *   [[DeclaredType]] go by the ids of `schema`
+ * @param schema with any field ids; the table's own ids start with 1. Identifier fields use these ids
+ * @param properties also `format-version`, which sets the format version and is not kept as a property. Those of
+ *   [[DeclaredType]] use the ids of `schema`
  * @param caseSensitive whether `partitioning` and `order` name columns exactly
  */
 final case class NewTable(
@@ -21,7 +21,7 @@ final case class NewTable(
     caseSensitive: Boolean = true
 ) {
 
-  /** The updates that make the table. @throws IcebergError where the description breaks a rule of the spec */
+  /** Returns the updates that create the table. @throws IcebergError the definition violates the specification */
   def creation(uuid: UUID): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
     val version = TableProperty.of(TableProperty.Version, properties)
@@ -29,17 +29,17 @@ final case class NewTable(
     val spec = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
     Vector(AssignUuid(uuid), UpgradeFormatVersion(version)) ++ structure(fresh, lastColumnId, spec) ++ Vector(
       SetLocation(location.stripSuffix("/")),
-      // Tables without this property come from releases whose default was gzip.
+      // Tables without this property were created by releases whose default was gzip.
       SetProperties(Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ kept(fresh))
     )
   }
 
-  /** The metadata of the table, still without a snapshot. */
+  /** Returns the metadata of the table, without a snapshot. */
   def metadata(uuid: UUID, nowMs: Long): TableMetadata = MetadataUpdate.create(creation(uuid), nowMs)
 
   /**
-   * The updates that put this table in the place of another, which keeps its UUID and history: columns and partition
-   * fields that are the same keep their ids, its properties are added to. It is empty until its first write.
+   * Returns the updates that replace another table with this one, which keeps its UUID and history: identical columns
+   * and partition fields keep their ids, and properties are added. The table is empty until its first write.
    */
   def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
     TableProperty.check(properties)
@@ -54,7 +54,10 @@ final case class NewTable(
       Vector(RemoveProperties(DeclaredType.stale(base.properties, fresh, set))).filter(_.keys.nonEmpty)
   }
 
-  /** Checked at once, as a table that is made from a query is committed only after its data is written. */
+  /**
+   * Checks the definition early, because a table that is created from a query is committed only after its data is
+   * written.
+   */
   private def numbered(old: Option[TableMetadata], version: FormatVersion): (Schema, Int) = {
     val (fresh, lastColumnId) = FreshIds.of(schema, old)
     SchemaCheck(fresh, version)
@@ -76,10 +79,10 @@ final case class NewTable(
     DeclaredType.renumbered(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
 }
 
-/** The partition field ids of a table that takes the place of another. */
+/** Assigns the partition field ids of a table that replaces another one. */
 private object Replaced {
 
-  /** Spec, "Partitioning": ids must be reused for fields that an existing spec has. */
+  /** Spec, "Partitioning": ids must be reused for fields of existing specs. */
   def withKnownIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val known = base.specs.flatMap(_.fields)
     val (_, fields) = spec.fields.foldLeft((base.lastPartitionId, Vector.empty[PartitionField])) {
@@ -93,7 +96,8 @@ private object Replaced {
   }
 
   /**
-   * Spec, "Partition Evolution": in version 1 the old fields stay, void where they are not wanted, and new ones follow.
+   * Spec, "Partition Evolution": in version 1, old fields are kept, as void if they are removed, and new ones are
+   * appended.
    */
   def sequential(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
     val old = base.spec.fields.map { f =>

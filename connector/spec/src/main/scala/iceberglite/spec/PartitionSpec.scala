@@ -4,15 +4,15 @@ import iceberglite.spec.Type.StructType
 import iceberglite.spec.transform.{Identity, UnknownTransform, Void}
 
 /**
- * One value of a partition tuple (spec: "Partitioning").
+ * A field of a partition spec (spec: "Partitioning").
  *
- * @param sourceIds the columns the value comes from; more than one only with a multi-argument transform
- * @param fieldId unique across all specs of the table, 1000 and up
+ * @param sourceIds the source columns; more than one only with a multi-argument transform
+ * @param fieldId unique across all specs of the table, 1000 and higher
  */
 final case class PartitionField(sourceIds: Vector[Int], fieldId: Int, name: String, transform: Transform) {
   def sourceId: Int = sourceIds.head
 
-  /** Whether the two stand for the same values of the same columns, whatever they are called. */
+  /** Whether two fields have the same transform and source columns, regardless of their names. */
   def sameValues(that: PartitionField): Boolean = sourceIds == that.sourceIds && transform == that.transform
 }
 
@@ -21,15 +21,17 @@ object PartitionField {
     PartitionField(Vector(sourceId), fieldId, name, transform)
 }
 
-/** How the rows of a file share one partition tuple. A spec never changes; evolution adds another. */
+/**
+ * A partition spec: all rows of a file have the same partition tuple. A spec never changes; evolution adds another one.
+ */
 final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
   def isPartitioned: Boolean = fields.exists(_.transform != Void)
 
   def hasUnknownTransform: Boolean = fields.exists(_.transform.isInstanceOf[UnknownTransform])
 
   /**
-   * The partition tuple as a struct of optional fields, with the partition field ids. Where no schema has the source
-   * column any more its type is unknown, as with Apache Iceberg: the values that manifests hold tell theirs.
+   * Returns the partition tuple as a struct of optional fields, with the partition field ids. If no schema has the
+   * source column any more, its type is unknown, as in Apache Iceberg: values in manifests have their own types.
    */
   def partitionType(schema: Schema): StructType = StructType(fields.map { f =>
     val source = schema.byId.get(f.sourceId).map(_.fieldType)
@@ -40,13 +42,13 @@ final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
     NestedField.optional(f.fieldId, f.name, result)
   })
 
-  /** Equivalent by the spec: the same fields, sources, transforms and names, in order. */
+  /** Whether specs are equivalent by the specification: the same fields, sources, transforms and names, in order. */
   def compatibleWith(that: PartitionSpec): Boolean =
     fields.size == that.fields.size && fields.zip(that.fields).forall { case (a, b) =>
       a.sameValues(b) && a.name == b.name
     }
 
-  /** Positions of the identity fields in the tuple, by source column id. */
+  /** Returns the positions of the identity fields in the tuple, by source column id. */
   def identityPositions: Map[Int, Int] =
     fields.zipWithIndex.collect { case (f, i) if f.transform == Identity => f.sourceId -> i }.toMap
 

@@ -4,8 +4,8 @@ package iceberglite.spec
  * A blob of a Puffin file (adopted version 3: "Puffin's layout").
  *
  * @param offset of its first byte in the file
- * @param length in bytes, as it stands in the file
- * @param compressionCodec the codec's name; absent where it is not compressed
+ * @param length in bytes, as stored in the file
+ * @param compressionCodec the codec's name; absent if it is not compressed
  */
 final case class PuffinBlob(
     metadata: BlobMetadata,
@@ -14,7 +14,7 @@ final case class PuffinBlob(
     compressionCodec: Option[String] = None
 )
 
-/** What the footer of a Puffin file says: its blobs in the order of the footer, and properties of the file. */
+/** The footer of a Puffin file: its blobs in order, and properties of the file. */
 final case class PuffinFooter(blobs: Vector[PuffinBlob], properties: Map[String, String])
 
 object PuffinFooter {
@@ -23,7 +23,7 @@ object PuffinFooter {
   val CreatedBy = "created-by"
 }
 
-/** The types of blobs that we know; a Puffin file may hold others. */
+/** The supported types of blobs; a Puffin file may contain others. */
 object BlobType {
 
   /** The deleted positions of one data file. */
@@ -38,6 +38,6 @@ object BlobProperty {
   val ReferencedDataFile = "referenced-data-file"
   val Cardinality = "cardinality"
 
-  /** How many different values a sketch estimates. */
+  /** The number of distinct values that a sketch estimates. */
   val Ndv = "ndv"
 }

@@ -4,30 +4,32 @@ import java.util.UUID
 
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, ValidationFailed}
 
-/** What must still hold of a table for a change to be applied (spec: "Commit Conflict Resolution and Retry"). */
+/** A condition on a table for applying a change (spec: "Commit Conflict Resolution and Retry"). */
 sealed trait Requirement {
 
   /**
-   * @param base the table's metadata now; `None` where there is no such table
-   * @param table how messages call the table
-   * @throws CommitConflict where the change must be described anew
+   * Checks the requirement.
+   *
+   * @param base the table's current metadata; `None` if the table does not exist
+   * @param table the name of the table, for messages
+   * @throws CommitConflict the change must be planned again
    */
   def check(base: Option[TableMetadata], table: String): Unit
 
-  /** The same, with the table called by its location. */
+  /** Checks the requirement, with the table's location in messages. */
   def check(base: Option[TableMetadata]): Unit = check(base, base.fold("a new table")(_.location))
 }
 
 object Requirement {
 
-  /** There is no such table. Trying again cannot help, so the error is not a conflict. */
+  /** The table does not exist. A retry cannot help, so the error is not a conflict. */
   case object AssertCreate extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = if (base.isDefined) {
       throw AlreadyExists("table", table, "It was created in the meantime; drop it first or choose another name")
     }
   }
 
-  /** It is still the same table, and not one that took its name. Trying again cannot help here either. */
+  /** It is the same table, and not another one with its name. A retry cannot help here either. */
   final case class AssertTableUuid(uuid: UUID) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit = {
       val found = base.flatMap(_.uuid)
@@ -40,7 +42,7 @@ object Requirement {
     }
   }
 
-  /** A branch or tag stands at this snapshot, or does not exist. */
+  /** A branch or tag refers to this snapshot, or does not exist. */
   final case class AssertRefSnapshotId(ref: String, snapshotId: Option[Long]) extends Requirement {
     override def check(base: Option[TableMetadata], table: String): Unit =
       unchanged(table, s"snapshot of $ref", snapshotId, base.flatMap(_.refs.get(ref)).map(_.snapshotId))
@@ -78,16 +80,16 @@ object Requirement {
     }
 }
 
-/** What must still hold of a view for a change to be applied. */
+/** A condition on a view for applying a change. */
 sealed trait ViewRequirement {
 
-  /** @param base the view's metadata now; `None` where there is no such view */
+  /** Checks the requirement. @param base the view's current metadata; `None` if the view does not exist */
   def check(base: Option[ViewMetadata], view: String): Unit
 }
 
 object ViewRequirement {
 
-  /** It is still the same view, and not one that took its name. */
+  /** It is the same view, and not another one with its name. */
   final case class AssertViewUuid(uuid: UUID) extends ViewRequirement {
     override def check(base: Option[ViewMetadata], view: String): Unit = {
       val found = base.flatMap(_.uuid)

@@ -3,7 +3,7 @@ package iceberglite.spec
 import iceberglite.spec.MetadataUpdate.{RemoveSnapshotRef, RemoveSnapshots}
 import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
 
-/** What an expiry of snapshots takes away. */
+/** The result of an expiration of snapshots. */
 final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
   def isEmpty: Boolean = snapshotIds.isEmpty && refs.isEmpty
 
@@ -12,18 +12,18 @@ final case class Expiration(snapshotIds: Set[Long], refs: Set[String]) {
 }
 
 /**
- * How long the snapshots and references of a table live, where a reference does not say it for itself (spec: "Snapshot
- * Retention Policy").
+ * The retention of the snapshots and references of a table, unless a reference overrides it (spec: "Snapshot Retention
+ * Policy").
  *
  * @param olderThanMs snapshots from before this time may expire
- * @param minSnapshotsToKeep how many snapshots of a branch never expire
- * @param maxRefAgeMs the age at which branches and tags expire, but for main
+ * @param minSnapshotsToKeep minimum number of snapshots to keep for each branch
+ * @param maxRefAgeMs the age at which branches and tags other than main expire
  */
 final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAgeMs: Long) {
 
   /**
-   * What has expired. The specification's steps, but that a snapshot to which no reference leads lives until
-   * [[olderThanMs]], as in Apache Iceberg: somebody staged it and may publish it yet.
+   * Returns expired snapshots and references, by the specification's steps, except that an unreferenced snapshot is
+   * kept until [[olderThanMs]], as in Apache Iceberg: it may be staged for publication.
    */
   def expired(m: TableMetadata, nowMs: Long): Expiration = {
     val refs = m.refs.filter { case (name, ref) => name == Main || isYoung(m, ref, nowMs) }
@@ -48,7 +48,7 @@ final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAge
       Retention.before(nowMs, ref.maxRefAgeMs.getOrElse(maxRefAgeMs)) <= s.timestampMs
     }
 
-  /** The head itself is always among the first. */
+  /** Returns the kept snapshots; the head is always kept. */
   private def keptOf(branch: Branch, ancestors: Iterator[Snapshot], nowMs: Long): Vector[Long] = {
     val oldest = branch.maxSnapshotAgeMs.fold(olderThanMs)(Retention.before(nowMs, _))
     val min = math.max(branch.minSnapshotsToKeep.getOrElse(minSnapshotsToKeep), 1)
@@ -58,14 +58,16 @@ final case class Retention(olderThanMs: Long, minSnapshotsToKeep: Int, maxRefAge
 
 object Retention {
 
-  /** What a table's properties say. @throws IcebergError.InvalidArgument that names the property */
+  /**
+   * Returns the retention in a table's properties. @throws IcebergError.InvalidArgument with the name of the property
+   */
   def of(m: TableMetadata, nowMs: Long): Retention = Retention(
     before(nowMs, TableProperty.of(TableProperty.MaxSnapshotAge, m.properties)),
     TableProperty.of(TableProperty.MinSnapshotsToKeep, m.properties),
     TableProperty.of(TableProperty.MaxRefAge, m.properties)
   )
 
-  /** An age that reaches back before all time is no limit. */
+  /** Returns the time before which snapshots are too old; an age beyond the range of timestamps is no limit. */
   private def before(nowMs: Long, ageMs: Long): Long = {
     val time = nowMs - ageMs
     if (ageMs > 0 && time > nowMs) Long.MinValue else time

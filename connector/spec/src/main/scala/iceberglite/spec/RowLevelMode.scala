@@ -1,13 +1,13 @@
 package iceberglite.spec
 
-/** How a statement changes single rows; `name` as in a property. */
+/** The mode in which a statement changes single rows; `name` as in a property. */
 sealed abstract class RowLevelMode(val name: String) extends Serializable {
   override def toString: String = name
 }
 
 object RowLevelMode {
 
-  /** Files with changed rows are written anew. */
+  /** Files with changed rows are rewritten. */
   case object CopyOnWrite extends RowLevelMode("copy-on-write")
 
   /** Changed rows are marked in delete files, and their new versions appended (spec: "Row-level Deletes"). */
@@ -15,17 +15,17 @@ object RowLevelMode {
   val all: Seq[RowLevelMode] = Seq(CopyOnWrite, MergeOnRead)
 }
 
-/** Of how many data files a position delete file of version 2 speaks; `name` as in a property. */
+/** How many data files a position delete file of version 2 covers; `name` as in a property. */
 sealed abstract class DeleteGranularity(val name: String) extends Serializable {
   override def toString: String = name
 }
 
 object DeleteGranularity {
 
-  /** Of one: readers of other data files need not open it. */
+  /** One data file: readers of other data files need not open it. */
   case object OfFile extends DeleteGranularity("file")
 
-  /** Of those of one partition that a task changed: there are fewer delete files. */
+  /** The data files of one partition that a task changed: there are fewer delete files. */
   case object OfPartition extends DeleteGranularity("partition")
   val all: Seq[DeleteGranularity] = Seq(OfFile, OfPartition)
 }

@@ -3,12 +3,12 @@ package iceberglite.spec
 import iceberglite.spec.expr.Expression
 
 /**
- * A part of a data file to read, with all that a reader elsewhere needs (spec: "File Scan Task Serialization").
+ * A part of a data file to read, with all information for a remote reader (spec: "File Scan Task Serialization").
  *
- * @param deleteFiles whose deletes apply to the data file
- * @param residual what its rows must still be tested for
- * @param start where the part begins in the file, in bytes
- * @param length how long it is, in bytes
+ * @param deleteFiles the delete files that apply to the data file
+ * @param residual the filter that must still be applied to its rows
+ * @param start position of the part in the file, in bytes
+ * @param length in bytes
  */
 final case class ScanTask(
     schema: Schema,

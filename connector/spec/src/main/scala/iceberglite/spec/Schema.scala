@@ -4,12 +4,12 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.Type._
 
 /**
- * The columns of a table at one time (spec: "Schemas and Data Types").
+ * The columns of a table (spec: "Schemas and Data Types").
  *
- * Names of nested fields are paths with dots: `location.lat`, `points.element.x`, `tags.value`. A column name may itself
- * hold dots; the lookup takes the whole name.
+ * Names of nested fields are paths with dots: `location.lat`, `points.element.x`, `tags.value`. A column name may
+ * itself contain dots; the lookup uses the whole name.
  *
- * @param identifierFieldIds the fields that tell rows apart (spec: "Identifier Field IDs")
+ * @param identifierFieldIds the fields that identify a row (spec: "Identifier Field IDs")
  */
 final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFieldIds: Set[Int] = Set.empty) {
 
@@ -34,7 +34,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
     walk(asStruct, Vector.empty).toMap
   }
 
-  /** The id of the field that holds a field, by id; top-level fields are absent. */
+  /** The id of the enclosing field of a field, by id; top-level fields are absent. */
   lazy val parents: Map[Int, Int] = byId.values.flatMap { f =>
     f.fieldType match {
       case nested: NestedType => nested.fields.map(_.id -> f.id)
@@ -42,7 +42,7 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
     }
   }.toMap
 
-  /** The fields that a field is inside of, the nearest first. */
+  /** Returns the enclosing fields of a field, the nearest first. */
   def ancestors(id: Int): Vector[NestedField] =
     Iterator.iterate(parents.get(id))(_.flatMap(parents.get)).takeWhile(_.isDefined).flatten.map(byId).toVector
 
@@ -62,13 +62,13 @@ final case class Schema(schemaId: Int, fields: Vector[NestedField], identifierFi
       matches.headOption.map(n => byId(ids(n)))
     }
 
-  /** @throws NotFound that lists the columns there are */
+  /** Returns a field by its full name. @throws NotFound with a list of the columns */
   def require(fullName: String, caseSensitive: Boolean = true): NestedField =
     find(fullName, caseSensitive).getOrElse(
       throw NotFound("column", fullName, s"The columns are ${fields.map(_.name).mkString(", ")}")
     )
 
-  /** Whether the columns are the same, whatever the id of the schema. */
+  /** Whether the columns are the same, regardless of the id of the schema. */
   def sameColumns(that: Schema): Boolean =
     fields == that.fields && identifierFieldIds == that.identifierFieldIds
 
@@ -87,13 +87,13 @@ object Schema {
     case _: PrimitiveType => Vector.empty
   }
 
-  /** Gives every field an id of its own, breadth first within each struct, as Apache Iceberg numbers new tables. */
+  /** Assigns new ids to all fields, breadth-first within each struct, as Apache Iceberg numbers new tables. */
   def withFreshIds(fields: Vector[NestedField], nextId: () => Int): Vector[NestedField] = {
     val numbered = fields.map(_.copy(id = nextId()))
     numbered.map(f => f.copy(fieldType = freshIds(f.fieldType, nextId)))
   }
 
-  /** The same for the parts of one type. */
+  /** Assigns new ids to the parts of one type. */
   def freshIds(t: Type, nextId: () => Int): Type = t match {
     case StructType(fields) => StructType(withFreshIds(fields, nextId))
     case ListType(_, element, required) =>
@@ -106,7 +106,7 @@ object Schema {
   }
 }
 
-/** Columns that a file or a commit supplies rather than a user (spec: "Reserved Field IDs"). */
+/** Columns whose values come from a file or a commit rather than a user (spec: "Reserved Field IDs"). */
 object MetadataColumns {
   val FilePath: NestedField = NestedField.required(Int.MaxValue - 1, "_file", StringType, "Path of the row's file")
   val Position: NestedField = NestedField.required(Int.MaxValue - 2, "_pos", LongType, "Ordinal of the row in its file")
@@ -119,7 +119,7 @@ object MetadataColumns {
   val PartitionId: Int = Int.MaxValue - 5
   val PartitionName: String = "_partition"
 
-  /** Of position delete files (spec: "Position Delete Files"): the path of the data file. */
+  /** In position delete files (spec: "Position Delete Files"): the path of the data file. */
   val DeleteFilePath: NestedField = NestedField.required(
     Int.MaxValue - 101,
     "file_path",
@@ -127,22 +127,22 @@ object MetadataColumns {
     "Path of the file that a row is deleted from"
   )
 
-  /** Of position delete files: the ordinal of the row. */
+  /** In position delete files: the position of the row. */
   val DeletePosition: NestedField =
     NestedField.required(Int.MaxValue - 102, "pos", LongType, "Ordinal of the deleted row in its file")
 
-  /** Of position delete files: the id of the column with the deleted row, whose type is the table's. */
+  /** In position delete files: the id of the column with the deleted row, whose type is the table's. */
   val DeleteRowId: Int = Int.MaxValue - 103
 
-  /** Of changelogs: `INSERT` or `DELETE`. */
+  /** In changelogs: `INSERT` or `DELETE`. */
   val ChangeType: NestedField =
     NestedField.required(Int.MaxValue - 104, "_change_type", StringType, "What happened to the row: INSERT or DELETE")
 
-  /** Of changelogs: the place of the commit among those that are read, from 0 on. */
+  /** In changelogs: the position of the commit among those that are read, starting with 0. */
   val ChangeOrdinal: NestedField =
     NestedField.required(Int.MaxValue - 105, "_change_ordinal", IntType, "Ordinal of the commit that changed the row")
 
-  /** Of changelogs: the snapshot that the commit made. */
+  /** In changelogs: the snapshot of the commit. */
   val CommitSnapshotId: NestedField =
     NestedField.required(Int.MaxValue - 106, "_commit_snapshot_id", LongType, "Snapshot that changed the row")
   val RowId: NestedField = NestedField.optional(Int.MaxValue - 107, "_row_id", LongType, "Id of the row (version 3)")

@@ -3,10 +3,10 @@ package iceberglite.spec
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
 import iceberglite.spec.Type._
 
-/** The rules that every schema of a table keeps (spec: "Schemas and Data Types", "Identifier Field IDs"). */
+/** The rules for every schema of a table (spec: "Schemas and Data Types", "Identifier Field IDs"). */
 object SchemaCheck {
 
-  /** @throws IcebergError that names the column and the rule it breaks */
+  /** Checks a schema. @throws IcebergError with the name of the column and the violated rule */
   def apply(schema: Schema, version: FormatVersion): Unit = {
     val all = Schema.fieldsOf(schema.asStruct)
     ids(schema, all)
@@ -19,7 +19,7 @@ object SchemaCheck {
     schema.identifierFieldIds.foreach(identifier(schema, _))
   }
 
-  /** Whether a type may be used in this version, as may all of its parts. */
+  /** Checks that a type and all its parts are allowed in a version. */
   def fieldType(name: String, t: Type, version: FormatVersion): Unit = t match {
     case nested: NestedType => nested.fields.foreach(f => fieldType(s"$name.${f.name}", f.fieldType, version))
     case DecimalType(precision, _) if precision < 1 || precision > 38 =>
@@ -56,7 +56,7 @@ object SchemaCheck {
     }
   }
 
-  /** That no struct has two fields of one name. */
+  /** Checks that no struct has two fields with the same name. */
   private def structs(t: Type, prefix: String): Unit = t match {
     case nested: NestedType =>
       val names = nested.fields.map(_.name)
@@ -72,7 +72,7 @@ object SchemaCheck {
     if (field.required && field.fieldType == UnknownType) {
       throw InvalidArgument(s"type of column $name", "unknown", "A column that is always null cannot be NOT NULL")
     }
-    // A write default that another engine put into an older table does no harm.
+    // A write default that another engine added to an older table is harmless.
     if (field.initialDefault.isDefined) defaultsAllowed(name, version)
     (field.initialDefault ++ field.writeDefault).foreach(checkDefault(name, field.fieldType, _))
   }

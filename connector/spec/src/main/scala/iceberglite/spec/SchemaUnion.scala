@@ -3,12 +3,12 @@ package iceberglite.spec
 import iceberglite.spec.Type.{ListType, MapType, StructType, UnknownType, canPromote}
 
 /**
- * Merges the columns of rows that are to be written into those of a table, by name: what the table lacks is added, what
- * is wider in the rows is widened, what may be null there becomes optional. Nothing is dropped, narrowed or required.
+ * Merges the columns of rows to write into those of a table, by name: missing columns are added, types are widened, and
+ * nullable columns become optional. Nothing is dropped, narrowed or made required.
  */
 final private[spec] class SchemaUnion(version: FormatVersion, caseSensitive: Boolean) {
 
-  /** @param parent the path to the struct whose fields are `known` and get `wanted` */
+  /** Merges fields of a struct. @param parent the path to the struct whose fields are `known` and get `wanted` */
   def struct(
       update: SchemaUpdate,
       parent: Vector[String],
@@ -35,7 +35,7 @@ final private[spec] class SchemaUnion(version: FormatVersion, caseSensitive: Boo
       case (map: MapType, other: MapType) =>
         val keyed = retyped(update, path :+ map.keyField.name, map.key, other.key)
         merged(keyed, path :+ map.valueField.name, map.valueField, other.valueField)
-      // Nothing but nulls, or values that the table's type holds as it is.
+      // Only nulls, or values that the table's type can represent.
       case _ if wanted == UnknownType || canPromote(wanted, known, version) => update
       case _ => update.updateType(path, wanted)
     }

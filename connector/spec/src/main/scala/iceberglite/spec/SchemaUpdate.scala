@@ -5,13 +5,13 @@ import iceberglite.spec.MetadataUpdate.{AddSchema, LastAdded, SetCurrentSchema}
 import iceberglite.spec.Type._
 
 /**
- * Changes of a table's columns (spec: "Schema Evolution"), one after the other: each sees what the ones before it did,
- * so that a column that is dropped and added again is a new one. A value: every change gives another.
+ * A sequence of changes of a table's columns (spec: "Schema Evolution"): each change sees the previous ones, so that a
+ * column that is dropped and added again is a new one. It is immutable: every change returns a new object.
  *
  * Columns are named by paths, see [[ColumnPath]].
  *
- * @param schema the columns as changed so far, with the id of the schema they come from
- * @param lastColumnId the highest field id given out; no id is ever used again
+ * @param schema the changed columns, with the id of the schema on which they are based
+ * @param lastColumnId the highest assigned field id; ids are never reused
  */
 final class SchemaUpdate private (
     val schema: Schema,
@@ -24,11 +24,10 @@ final class SchemaUpdate private (
 ) {
 
   /**
-   * Adds a column at the end of the table, or of the struct at `parent`, or the structs that a list or map there holds.
+   * Adds a column at the end of the table, or of the struct at `parent`, or of the structs in a list or map there.
    *
    * @param fieldType its parts get new ids
-   * @param default what the rows that are there and later writes hold, its initial and write default; from version 3
-   *   on, and needed for a required column
+   * @param default the initial and write default of the column; from version 3 on, and needed for a required column
    */
   def addColumn(
       parent: Vector[String],
@@ -60,7 +59,7 @@ final class SchemaUpdate private (
     }.next(lastId = last, newlyAdded = added ++ numbered.map(_.id))
   }
 
-  /** Drops a column. Its id is never used again. */
+  /** Drops a column. Its id is never reused. */
   def dropColumn(path: Vector[String]): SchemaUpdate = {
     val way = member(path, "drop")
     val gone = (way.last +: Schema.fieldsOf(way.last.fieldType)).map(_.id).toSet
@@ -98,7 +97,7 @@ final class SchemaUpdate private (
       var last = lastColumnId
       val numbered = Schema.freshIds(fieldType, () => { last += 1; last })
       val wider = replaced(way)(_.copy(fieldType = numbered))
-      // A list or map around the column may have a default that holds values of it.
+      // An enclosing list or map may have a default with values of the column.
       val fields = FieldEdit.along(wider.schema.fields, way.map(_.id).toList, FieldEdit.promoted(name))
       wider.next(schema = wider.schema.copy(fields = fields), lastId = last)
     }
@@ -107,17 +106,17 @@ final class SchemaUpdate private (
   def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
     if (named(path).doc == doc) this else replaced(member(path, "comment on"))(_.copy(doc = doc))
 
-  /** What an engine calls the type of a column, see [[DeclaredType]]; absent where the table's own type says it all. */
+  /** Sets the type of a column in an engine, see [[DeclaredType]]; absent if the table's own type is sufficient. */
   def declareType(path: Vector[String], text: Option[String]): SchemaUpdate =
     next(declared = declared + (named(path).id -> text))
 
-  /** The properties that these changes set, and those that they remove. */
+  /** Returns the properties that these changes set, and those that they remove. */
   def declaredTypes: (Map[String, String], Set[String]) = {
     val (set, removed) = declared.filterKeys(schema.byId.contains).partition(_._2.isDefined)
     (set.flatMap { case (id, text) => text.map(DeclaredType.key(id) -> _) }, removed.keySet.map(DeclaredType.key))
   }
 
-  /** Changes what later writes hold that do not supply the column; rows that are there keep their values. */
+  /** Changes the write default of a column; existing rows keep their values. */
   def updateDefault(path: Vector[String], default: Option[DefaultValue]): SchemaUpdate = {
     val way = member(path, "set a default for")
     if (default.isDefined) SchemaCheck.defaultsAllowed(path.mkString("."), version)
@@ -127,7 +126,10 @@ final class SchemaUpdate private (
   def makeOptional(path: Vector[String]): SchemaUpdate =
     if (named(path).optional) this else replaced(changeable(path, "make optional"))(_.copy(required = false))
 
-  /** Nothing for a column that is required; one that these changes added with a default becomes so. */
+  /**
+   * Makes a column required: nothing for a required column; allowed for a column that these changes added with a
+   * default.
+   */
   def requireColumn(path: Vector[String]): SchemaUpdate = {
     val field = named(path)
     if (field.required) this
@@ -143,14 +145,14 @@ final class SchemaUpdate private (
 
   def moveFirst(path: Vector[String]): SchemaUpdate = move(path)((field, others) => field +: others)
 
-  /** @param sibling the name of a column in the same struct */
+  /** Moves a column. @param sibling the name of a column in the same struct */
   def moveAfter(path: Vector[String], sibling: String): SchemaUpdate =
     move(path) { (field, others) =>
       val (before, after) = others.splitAt(position(path, others, sibling) + 1)
       (before :+ field) ++ after
     }
 
-  /** @param sibling the name of a column in the same struct */
+  /** Moves a column. @param sibling the name of a column in the same struct */
   def moveBefore(path: Vector[String], sibling: String): SchemaUpdate =
     move(path) { (field, others) =>
       val (before, after) = others.splitAt(position(path, others, sibling))
@@ -158,24 +160,24 @@ final class SchemaUpdate private (
     }
 
   /**
-   * Adds what the columns of `other` have more than these, found by name: see [[SchemaUnion]]. An added column stands
-   * at the end of its struct, and is optional.
+   * Merges the columns of `other` into these, by name: see [[SchemaUnion]]. Added columns are optional, at the end of
+   * their struct.
    *
-   * @throws IcebergError where a column of one name has types that do not go together
+   * @throws IcebergError columns with the same name have incompatible types
    */
   def unionByNameWith(other: Schema): SchemaUpdate =
     new SchemaUnion(version, caseSensitive).struct(this, Vector.empty, schema.fields, other.fields)
 
-  /** The columns that tell rows apart, in place of those there were. */
+  /** Replaces the identifier fields. */
   def setIdentifierFields(paths: Seq[Vector[String]]): SchemaUpdate = {
     val ids = paths.map(named(_).id).toSet
     next(schema = schema.copy(identifierFieldIds = ids))
   }
 
   /**
-   * The new columns and the highest field id given out.
+   * Returns the new columns and the highest assigned field id.
    *
-   * @throws IcebergError where the columns break a rule of [[SchemaCheck]]
+   * @throws IcebergError the columns violate a rule of [[SchemaCheck]]
    */
   def result: (Schema, Int) = {
     SchemaCheck(schema, version)
@@ -183,7 +185,7 @@ final class SchemaUpdate private (
     (schema, lastColumnId)
   }
 
-  /** The changes as what a commit does. */
+  /** Returns the changes as metadata updates. */
   def updates: Vector[MetadataUpdate] = {
     val (changed, last) = result
     Vector(AddSchema(changed, last), SetCurrentSchema(LastAdded))
@@ -211,7 +213,7 @@ final class SchemaUpdate private (
 
   private def named(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last
 
-  /** The way to a struct; a list or map of structs stands for these. */
+  /** Returns the path to a struct; a list or map of structs represents its structs. */
   private def structAt(path: Vector[String], newColumn: String): Vector[NestedField] = {
     val way = changeable(path, "add fields to")
     way.last.fieldType match {
@@ -227,7 +229,7 @@ final class SchemaUpdate private (
     }
   }
 
-  /** The way to a field of a struct. */
+  /** Returns the path to a field of a struct. */
   private def member(path: Vector[String], verb: String): Vector[NestedField] = {
     val way = changeable(path, verb)
     way.init.lastOption.filterNot(_.fieldType.isInstanceOf[StructType]).foreach { parent =>
@@ -238,7 +240,7 @@ final class SchemaUpdate private (
     way
   }
 
-  /** The way to a field that is not a map's key, nor inside of one: equality of keys must not change. */
+  /** Returns the path to a field that is not a map's key, nor inside of one: equality of keys must not change. */
   private def changeable(path: Vector[String], verb: String): Vector[NestedField] = {
     val way = ColumnPath.require(schema, path, caseSensitive)
     val keys = way.map(_.fieldType).collect { case m: MapType => m.keyId }
@@ -253,7 +255,7 @@ final class SchemaUpdate private (
   private def replaced(way: Vector[NestedField])(edit: NestedField => NestedField): SchemaUpdate =
     edited(way.init)(_.map(f => if (f.id == way.last.id) edit(f) else f))
 
-  /** Edits the parts of what a way leads to; the empty way leads to the table. */
+  /** Edits the children of the field at a path; the empty path is the table. */
   private def edited(way: Vector[NestedField])(edit: Vector[NestedField] => Vector[NestedField]): SchemaUpdate =
     next(schema = schema.copy(fields = FieldEdit(schema.fields, way.map(_.id).toList, edit)))
 
@@ -272,7 +274,10 @@ final class SchemaUpdate private (
 
 object SchemaUpdate {
 
-  /** @param caseSensitive whether names must match exactly; if not, no two columns may differ in case alone */
+  /**
+   * Starts a sequence. @param caseSensitive whether names must match exactly; if not, no two columns may differ only in
+   * case
+   */
   def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SchemaUpdate = new SchemaUpdate(
     metadata.schema,
     metadata.lastColumnId,

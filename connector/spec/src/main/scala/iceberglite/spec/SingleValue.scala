@@ -9,10 +9,10 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
-/** Single values as bytes: bounds in manifests (spec: "Appendix D: Single-value serialization"). */
+/** Single values as bytes, as in bounds in manifests (spec: "Appendix D: Single-value serialization"). */
 object SingleValue {
 
-  /** A buffer of exactly the value's bytes. Those of a binary or fixed value are shared. */
+  /** Returns a buffer with exactly the value's bytes, which are shared for a binary or fixed value. */
   def encode(value: Literal): ByteBuffer = value match {
     case BooleanLiteral(v) => ByteBuffer.wrap(Array[Byte](if (v) 1 else 0))
     case IntLiteral(v) => ofInt(v)
@@ -33,16 +33,16 @@ object SingleValue {
   }
 
   /**
-   * The value of a column that is a `t` now. A promotion leaves the bytes as they are: four of them under a long,
-   * double or timestamp are an int, float or date. The position of `bytes` stays; a binary value shares them.
+   * Decodes the value of a column that is a `t` now. A promotion does not change the bytes: four bytes for a long,
+   * double or timestamp are an int, float or date. The position of `bytes` does not change; a binary value shares them.
    *
-   * @throws InvalidArgument if no value of the type has these bytes
+   * @throws InvalidArgument no value of the type has these bytes
    */
   def decode(t: PrimitiveType, bytes: ByteBuffer): Literal = decodeValid(t, bytes).getOrElse(
     throw InvalidArgument("single value", s"${bytes.remaining} bytes", s"They are not a value of type $t")
   )
 
-  /** As [[decode]], but `None` for bytes that are no value of the type: a bound like that says nothing. */
+  /** Decodes a value; `None` for bytes that are not a value of the type: such a bound is ignored. */
   def decodeValid(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = {
     val length = bytes.remaining
     t match {
@@ -68,7 +68,7 @@ object SingleValue {
     }
   }
 
-  /** The four bytes of the type that the column had before it was promoted. */
+  /** Decodes the four bytes of the type that the column had before its promotion. */
   private def promoted(t: PrimitiveType, bytes: ByteBuffer): Option[Literal] = t match {
     case LongType => Some(LongLiteral(toInt(bytes).toLong))
     case DoubleType => Some(DoubleLiteral(toFloat(bytes).toDouble))
@@ -76,7 +76,7 @@ object SingleValue {
     case _ => None
   }
 
-  /** The number that four or eight bytes are. */
+  /** Returns the number in four or eight bytes. */
   private[spec] def number(bytes: ByteBuffer): Long = if (bytes.remaining == 4) toInt(bytes).toLong else toLong(bytes)
 
   private def ofInt(v: Int): ByteBuffer = {
@@ -115,7 +115,10 @@ object SingleValue {
     new UUID(inOrder.getLong(), inOrder.getLong())
   }
 
-  /** `None` if the bytes are no UTF-8, such as text cut within a character: the replacement would sort wrong. */
+  /**
+   * Decodes text; `None` for invalid UTF-8, such as text truncated within a character: a replacement character would
+   * sort incorrectly.
+   */
   private def toText(bytes: ByteBuffer): Option[String] = {
     val raw = copy(bytes)
     val text = new String(raw, UTF_8)

@@ -2,7 +2,7 @@ package iceberglite.spec
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** What a snapshot did to its parent (spec: "Snapshots"); `name` as in the summary. */
+/** The operation of a snapshot (spec: "Snapshots"); `name` as in the summary. */
 sealed abstract class Operation(val name: String)
 object Operation {
   case object Append extends Operation("append")
@@ -13,13 +13,13 @@ object Operation {
 }
 
 /**
- * The state of a table at one time (spec: "Snapshots").
+ * The state of a table at a point in time (spec: "Snapshots").
  *
  * @param sequenceNumber 0 in version 1
  * @param manifestList absent only in version 1 tables that list their manifests in `manifests`
- * @param summary with the key `operation`; empty where a version 1 writer left it out
+ * @param summary with the key `operation`; empty if a version 1 writer omitted it
  * @param firstRowId version 3: the table's next row id when the snapshot was committed
- * @param addedRows version 3: how many row ids the snapshot took
+ * @param addedRows version 3: the number of row ids that the snapshot assigned
  */
 final case class Snapshot(
     snapshotId: Long,
@@ -36,7 +36,7 @@ final case class Snapshot(
 ) {
   def operation: Option[String] = summary.get(Snapshot.OperationKey)
 
-  /** Every version of a table holds its old snapshots again; none of them is put into JSON twice. */
+  /** Every version of a table contains its old snapshots again; each of them is rendered to JSON only once. */
   @transient private[spec] lazy val json: KeptJson = new KeptJson
 }
 
@@ -69,7 +69,7 @@ object SnapshotRef {
   /** The branch that every table has. */
   val Main = "main"
 
-  /** @throws InvalidArgument where a retention is not positive, as the spec demands */
+  /** Checks a reference. @throws InvalidArgument a retention setting is not positive, as the specification requires */
   def checked(name: String, ref: SnapshotRef): SnapshotRef = {
     def positive(what: String, value: Option[Long]): Unit = value.filter(_ <= 0).foreach { v =>
       throw InvalidArgument(s"$what of $name", v.toString, "It must be positive")
@@ -90,5 +90,5 @@ object SnapshotRef {
 /** When a snapshot became current. */
 final case class SnapshotLogEntry(timestampMs: Long, snapshotId: Long)
 
-/** A metadata file that was current before. */
+/** A previous metadata file. */
 final case class MetadataLogEntry(timestampMs: Long, metadataFile: String)

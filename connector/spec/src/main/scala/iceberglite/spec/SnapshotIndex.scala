@@ -3,10 +3,10 @@ package iceberglite.spec
 import scala.collection.immutable
 
 /**
- * Snapshots by their ids. A commit asks for a few, mostly for the newest, in metadata that the next commit replaces:
- * those are looked for one by one, and only who goes on asking gets an index.
+ * Snapshots by id. A commit needs a few, mostly the newest, in metadata that the next commit replaces: these are
+ * searched linearly, and the index is built only after several lookups.
  *
- * @param snapshots of two with one id the later counts
+ * @param snapshots of two with the same id, the later one is used
  */
 final private[spec] class SnapshotIndex(snapshots: Vector[Snapshot])
     extends immutable.AbstractMap[Long, Snapshot]
@@ -17,7 +17,7 @@ final private[spec] class SnapshotIndex(snapshots: Vector[Snapshot])
   override def get(id: Long): Option[Snapshot] =
     if (asked > SnapshotIndex.Few) index.get(id)
     else {
-      // Threads that count at once may count one too few, which only puts the index off.
+      // Concurrent increments may be lost, which only delays the index.
       asked += 1
       snapshots.reverseIterator.find(_.snapshotId == id)
     }

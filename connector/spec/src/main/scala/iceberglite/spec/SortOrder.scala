@@ -8,7 +8,7 @@ object SortDirection {
   val all: Seq[SortDirection] = Seq(Ascending, Descending)
 }
 
-/** Where nulls go; `name` as in JSON. */
+/** The position of nulls; `name` as in JSON. */
 sealed abstract class NullOrder(val name: String)
 object NullOrder {
   case object NullsFirst extends NullOrder("nulls-first")
@@ -25,7 +25,7 @@ final case class SortField(
   def sourceId: Int = sourceIds.head
 }
 
-/** How rows are sorted within files (spec: "Sorting"). Id 0 is the unsorted order, and no other has no fields. */
+/** The order of rows within files (spec: "Sorting"). Id 0 is the unsorted order, the only one without fields. */
 final case class SortOrder(orderId: Int, fields: Vector[SortField]) {
   def isSorted: Boolean = fields.nonEmpty
 }

@@ -5,12 +5,13 @@ import iceberglite.spec.Type.StructType
 import iceberglite.spec.transform.Void
 
 /**
- * That the columns serve a spec or an order (spec: "Partitioning", "Sorting"): each source is there, primitive, not
- * inside of a list or map, and of a type that the transform takes. One that a void field once came from may be gone.
+ * Checks the source columns of a spec or an order (spec: "Partitioning", "Sorting"): each source must exist, be
+ * primitive, be outside of lists and maps, and have a type that the transform supports. The source of a void field may
+ * have been dropped.
  */
 private[spec] object SourceCheck {
 
-  /** @throws ValidationFailed that names the field and the column */
+  /** Checks a spec. @throws ValidationFailed with the names of the field and the column */
   def partition(schema: Schema, spec: PartitionSpec): Unit =
     spec.fields.filter(_.transform != Void).foreach { f =>
       def missing(id: Int) =
@@ -18,7 +19,7 @@ private[spec] object SourceCheck {
       f.sourceIds.foreach(source(schema, _, f.transform, s"the partition field ${f.name}", missing))
     }
 
-  /** @throws ValidationFailed that names the transform and the column */
+  /** Checks an order. @throws ValidationFailed with the names of the transform and the column */
   def sort(schema: Schema, order: SortOrder): Unit = order.fields.foreach { f =>
     def missing(id: Int) = s"Cannot drop field $id: the table's sort order uses it. Change the order first"
     f.sourceIds.foreach(source(schema, _, f.transform, s"the sort field ${f.transform}", missing))
@@ -32,7 +33,7 @@ private[spec] object SourceCheck {
       case _: PrimitiveType => ()
       case nested: NestedType => refuse(s"it is a $nested, but sources must be primitive")
     }
-    // With several arguments, the transform is of a later version and whoever wrote it has checked it.
+    // A transform with several arguments is of a later version, and its writer has checked it.
     if (!transform.canTransform(column.fieldType)) refuse(s"$transform does not support ${column.fieldType}")
     schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
       refuse(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")

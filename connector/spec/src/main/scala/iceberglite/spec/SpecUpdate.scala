@@ -5,11 +5,11 @@ import iceberglite.spec.MetadataUpdate.{AddPartitionSpec, LastAdded, SetDefaultS
 import iceberglite.spec.transform.Void
 
 /**
- * Changes of a table's partitioning (spec: "Partition Evolution"), one after the other. A value: every change gives
- * another.
+ * A sequence of changes of a table's partitioning (spec: "Partition Evolution"). It is immutable: every change returns
+ * a new object.
  *
- * Data that is there keeps the spec it was written with. In version 1, a removed field stays with the transform `void`,
- * so that the ids of the others, which nobody writes down, stay as they are.
+ * Existing data keeps its spec. In version 1, a removed field is kept with the transform `void`, so that the ids of the
+ * other fields, which are not stored, do not change.
  */
 final class SpecUpdate private (
     metadata: TableMetadata,
@@ -20,10 +20,11 @@ final class SpecUpdate private (
 ) {
 
   /**
-   * Adds the values of a transform of a column.
+   * Adds a partition field.
    *
    * @param source the path of the column
-   * @param name absent for the name the field had in an earlier spec or, if there was none, as in `id_bucket_16`
+   * @param name absent for the name that the field had in an earlier spec or, if there was none, a name such as
+   *   `id_bucket_16`
    */
   def addField(source: Vector[String], transform: Transform, name: Option[String] = None): SpecUpdate = {
     val column = UnboundField.source(metadata.schema, source, transform, caseSensitive)
@@ -39,10 +40,10 @@ final class SpecUpdate private (
   /** Removes a field by its name. */
   def removeField(name: String): SpecUpdate = remove(named(name))
 
-  /** Removes the field that a transform of a column makes. */
+  /** Removes the field with a transform of a column. */
   def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(made(source, transform))
 
-  /** Puts a new field in the place of one with this name. */
+  /** Replaces the field with this name by a new one. */
   def replaceField(
       name: String,
       source: Vector[String],
@@ -50,7 +51,7 @@ final class SpecUpdate private (
       newName: Option[String]
   ): SpecUpdate = removeField(name).addField(source, transform, newName)
 
-  /** Puts a new field in the place of one that a transform of a column makes. */
+  /** Replaces the field with a transform of a column by a new one. */
   def replaceField(
       oldSource: Vector[String],
       oldTransform: Transform,

@@ -4,8 +4,8 @@ import iceberglite.spec.Literal
 import iceberglite.spec.Literal._
 
 /**
- * The next value of a type with steps: it turns `x < 10` into `x <= 9`. Where there is none (strings, the end of a
- * range) the value itself stands for it: an inclusive projection gets wider and a strict one narrower, never wrong.
+ * The next value of a discrete type: it converts `x < 10` to `x <= 9`. If there is none (strings, the end of a range),
+ * the value itself is used: an inclusive projection becomes wider and a strict one narrower, never wrong.
  */
 private[transform] object Adjacent {
   def below(value: Literal): Literal = step(value, -1, Int.MinValue, Long.MinValue)

@@ -25,7 +25,7 @@ final case class Bucket(buckets: Int) extends Transform {
 
   override def resultType(source: PrimitiveType): PrimitiveType = IntType
 
-  /** The bucket of a value whose [[Murmur3]] hash is known; for the row loops of writers. */
+  /** Returns the bucket for a [[Murmur3]] hash, for the row loops of writers. */
   def ofHash(hash: Int): Int = (hash & Int.MaxValue) % buckets
 
   override def apply(value: Literal): Option[Literal] = Some(of(value))
@@ -43,7 +43,7 @@ final case class Bucket(buckets: Int) extends Transform {
     }
   }
 
-  /** Another bucket means another value. */
+  /** Projects inequality: another bucket implies another value. */
   override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
     val field = Term.Bound(target, target.name)
     predicate match {
@@ -67,7 +67,9 @@ object Bucket extends TransformFamily {
 
   override def parse(json: String): Option[Transform] = Transforms.parameter(name, json).map(Bucket(_))
 
-  /** Of the types that may be bucketed (spec: "Appendix B"); nanoseconds count as microseconds. */
+  /**
+   * Hashes values of the types that can be bucketed (spec: "Appendix B"); nanoseconds are converted to microseconds.
+   */
   private def hash(value: Literal): Int = value match {
     case IntLiteral(v) => Murmur3.hashInt(v)
     case LongLiteral(v) => Murmur3.hashLong(v)

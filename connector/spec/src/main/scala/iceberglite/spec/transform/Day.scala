@@ -5,7 +5,10 @@ import iceberglite.spec.Literal.DateLiteral
 import iceberglite.spec.Type.DateType
 import iceberglite.spec.expr.{Expression, Predicate, Term}
 
-/** The date: days since 1970-01-01. The main text of the spec says int; the adopted one, and every engine, date. */
+/**
+ * The date: days since 1970-01-01. The main text of the specification says int; the adopted version, and every engine,
+ * say date.
+ */
 object Day extends TimeTransform("day") {
   override def resultType(source: PrimitiveType): PrimitiveType = DateType
 
@@ -21,7 +24,7 @@ object Day extends TimeTransform("day") {
 
   override def toHuman(value: Literal): String = DateTime.formatDateInPath(unitsOf(value))
 
-  /** The day of a date is the date. */
+  /** Whether the source is a date: the day of a date is the date itself. */
   private def isOfDate(predicate: Predicate): Boolean = predicate.term match {
     case Term.Bound(field, _) => (field.fieldType: Type) == DateType
     case _: Term.Named | _: Term.Transformed => false

@@ -9,13 +9,13 @@ import iceberglite.spec.expr.Expression._
 /**
  * Hours since 1970-01-01 00:00.
  *
- * Those of moments after the year 246953, such as the greatest timestamp that stands for infinity, are more than an int
- * holds. They wrap around, as in Apache Iceberg, and the projections allow for it.
+ * Hours after the year 246953, for example of the maximum timestamp that represents infinity, overflow an int. They
+ * wrap around, as in Apache Iceberg, and the projections take this into account.
  */
 object Hour extends TimeTransform("hour") {
   private val HoursPerDay = 24
 
-  /** An hour from here on, or as far below zero, may be one that wrapped around: this is 2^32 less the last hour. */
+  /** From this hour on, or as far below zero, an hour may have wrapped around: this is 2^32 less the last hour. */
   private val Ambiguous: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
 
   override def canTransform(source: Type): Boolean = source != DateType && super.canTransform(source)
@@ -44,7 +44,7 @@ object Hour extends TimeTransform("hour") {
     f"${DateTime.formatDateInPath(Math.floorDiv(hours, HoursPerDay))}-${Math.floorMod(hours, HoursPerDay)}%02d"
   }
 
-  /** The limit of a range; nanoseconds end in 2262, too early to wrap. */
+  /** Returns the limit of a range; nanoseconds end in 2262, too early to wrap around. */
   private def limit(predicate: Predicate): Option[Literal] = (predicate match {
     case LessThan(_, v) => Some(v)
     case LessThanOrEqual(_, v) => Some(v)

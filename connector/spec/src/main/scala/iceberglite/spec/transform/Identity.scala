@@ -52,7 +52,7 @@ object Identity extends Transform with TransformFamily {
 
   override def defaultFieldName(source: String): String = source
 
-  /** The same test of another field, which holds the same values as the term of `predicate`. */
+  /** Returns the same test for another field, which has the same values as the term of `predicate`. */
   private[spec] def onto(target: NestedField, predicate: Predicate): Predicate = {
     val field = Term.Bound(target, target.name)
     predicate match {

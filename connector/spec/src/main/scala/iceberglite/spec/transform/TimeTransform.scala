@@ -8,17 +8,17 @@ import iceberglite.spec.expr.{Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression._
 
 /**
- * What year, month, day and hour share: units since 1970.
+ * The common part of year, month, day and hour: units since 1970.
  *
- * Writers of Apache Iceberg before 0.12 rounded moments before 1970 toward zero, so that files of a unit below 0 may
- * stand under the next unit. The projections allow for it; the values computed here are right.
+ * Writers of Apache Iceberg before 0.12 rounded times before 1970 toward zero, so that files of a unit below 0 may be
+ * in the partition of the next unit. The projections take this into account; the values computed here are correct.
  */
 abstract private[transform] class TimeTransform(override val name: String) extends Transform with TransformFamily {
 
-  /** Units since 1970 of a source value, rounded down. */
+  /** Returns units since 1970 of a source value, rounded down. */
   protected def units(value: Literal): Int
 
-  /** A number of units as partition value. */
+  /** Returns a number of units as a partition value. */
   protected def literal(units: Int): Literal = IntLiteral(units)
 
   override def parse(json: String): Option[Transform] = if (json == name) Some(this) else None
@@ -66,10 +66,10 @@ abstract private[transform] class TimeTransform(override val name: String) exten
 
   override def defaultFieldName(source: String): String = s"${source}_$name"
 
-  /** The last unit that rows of a unit may stand under. */
+  /** Returns the last unit in whose partition rows of a unit may be. */
   private def lastOf(unit: Int): Int = if (unit < 0) unit + 1 else unit
 
-  /** All units that rows with these values may stand under. */
+  /** Returns all units in whose partitions rows with these values may be. */
   private def homes(values: Set[Literal]): Set[Literal] =
     values.map(units).flatMap(unit => Set(unit, lastOf(unit))).map(literal)
 
@@ -86,7 +86,7 @@ abstract private[transform] class TimeTransform(override val name: String) exten
     case other => throw InvalidArgument(s"$name transform", other.toString, "It supports dates and timestamps")
   }
 
-  /** The number in a partition value. */
+  /** Returns the number in a partition value. */
   protected def unitsOf(value: Literal): Int = value match {
     case IntLiteral(units) => units
     case DateLiteral(units) => units

@@ -11,11 +11,12 @@ import iceberglite.spec.expr.{Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression._
 
 /**
- * The value cut to a width (spec: "Truncate Transform Details"): numbers rounded down to a multiple of it, strings to
- * so many code points, bytes to so many.
+ * The value truncated to a width (spec: "Truncate Transform Details"): numbers are rounded down to a multiple of it,
+ * strings are cut to a number of code points, bytes to a number of bytes.
  *
- * Numbers within a width of the smallest of their type leave the range and come out at its top, as in Apache Iceberg.
- * The order is kept but for that one partition, and the projections allow for it, also where an int has become a long.
+ * Numbers within a width of the minimum of their type underflow and become large values, as in Apache Iceberg. The
+ * order is preserved except for that one partition; the projections take this into account, also if an int was promoted
+ * to long.
  */
 final case class Truncate(width: Int) extends Transform {
   override val name: String = s"truncate[$width]"
@@ -32,15 +33,15 @@ final case class Truncate(width: Int) extends Transform {
 
   def ofLong(v: Long): Long = v - Math.floorMod(v, width.toLong)
 
-  /** The unscaled value of a decimal: the width is in units of its last digit. */
+  /** Truncates the unscaled value of a decimal: the width is in units of its last digit. */
   def ofUnscaled(v: BigInteger): BigInteger = v.subtract(v.mod(wideWidth))
 
-  /** The first code points; never half of a surrogate pair. */
+  /** Returns the first code points; never splits a surrogate pair. */
   def ofString(v: String): String =
     if (v.length <= width || v.codePointCount(0, v.length) <= width) v
     else v.substring(0, v.offsetByCodePoints(0, width))
 
-  /** The first bytes, shared with `v`. */
+  /** Returns the first bytes, shared with `v`. */
   def ofBytes(v: ByteBuffer): ByteBuffer =
     if (v.remaining <= width) v
     else {
@@ -80,7 +81,7 @@ final case class Truncate(width: Int) extends Transform {
       case NotNull(_) => Some(NotNull(field))
       case LessThan(_, v) => below(field, v)
       case LessThanOrEqual(_, v) => below(field, Adjacent.above(v))
-      // The partition value is the least that its rows may hold.
+      // The partition value is the minimum of its rows.
       case GreaterThan(_, v) => Some(butOutOfRange(field, v, GreaterThan(field, v)))
       case GreaterThanOrEqual(_, v) => Some(butOutOfRange(field, v, GreaterThanOrEqual(field, v)))
       case Equal(_, v) => if (isWhole(v)) Some(Equal(field, v)) else None
@@ -126,7 +127,9 @@ final case class Truncate(width: Int) extends Transform {
   private def butOutOfRange(field: Term, v: Literal, test: Expression): Expression =
     outOfRange(v).map(NotEqual(field, _)).foldLeft(test)(and)
 
-  /** The partition values of rows with this value: two for a small long, which may have been written as an int. */
+  /**
+   * Returns the partition values of rows with this value: two for a small long, which may have been written as an int.
+   */
   private def homes(v: Literal): Set[Literal] = v match {
     case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue => Set(of(v), LongLiteral(ofInt(n.toInt).toLong))
     case _ => Set(of(v))
@@ -135,7 +138,10 @@ final case class Truncate(width: Int) extends Transform {
   private def notPrefix(field: Term, prefix: String): Expression =
     if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, cut(prefix))
 
-  /** The partition values of the smallest numbers, of the column's type or the one before it, that are above them. */
+  /**
+   * Returns the partition values of the smallest numbers, of the column's type or the type before its promotion, that
+   * are above them.
+   */
   private def outOfRange(v: Literal): Seq[Literal] = v match {
     case _: IntLiteral => wrapped(Int.MinValue, ofInt).map(IntLiteral)
     case _: LongLiteral =>
@@ -146,7 +152,7 @@ final case class Truncate(width: Int) extends Transform {
 
   private def wrapped(smallest: Int, cut: Int => Int): Seq[Int] = Seq(cut(smallest)).filter(_ != smallest)
 
-  /** Whether a partition value that equals `v` comes from `v` alone. */
+  /** Whether only the value `v` has the partition value `v`. */
   private def isWhole(v: Literal): Boolean = v match {
     case StringLiteral(text) => codePoints(text) < width
     case BinaryLiteral(bytes) => bytes.remaining < width

@@ -5,10 +5,13 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.StringType
 import iceberglite.spec.expr.{Expression, Predicate}
 
-/** A transform of a later version: kept as it is, ignored in filters, never written with (spec: "Partitioning"). */
+/**
+ * A transform of a later version: it is preserved, ignored in filters, and never used for writes (spec:
+ * "Partitioning").
+ */
 final case class UnknownTransform(name: String) extends Transform {
 
-  /** Whoever wrote it has checked it. */
+  /** Its writer has checked it. */
   override def canTransform(source: Type): Boolean = true
 
   override def resultType(source: PrimitiveType): PrimitiveType = StringType

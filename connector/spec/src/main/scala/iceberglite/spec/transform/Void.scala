@@ -3,7 +3,7 @@ package iceberglite.spec.transform
 import iceberglite.spec.{Literal, NestedField, NestedType, PrimitiveType, Transform, TransformFamily, Type}
 import iceberglite.spec.expr.{Expression, Predicate}
 
-/** Always null: what a version 1 spec puts in the place of a dropped field (spec: "Partition Evolution"). */
+/** Always null: replaces a dropped field in a version 1 spec (spec: "Partition Evolution"). */
 object Void extends Transform with TransformFamily {
   override val name = "void"
 
