@@ -60,7 +60,7 @@ final class SpecUpdate private (
       newName: Option[String]
   ): SpecUpdate = removeField(oldSource, oldTransform).addField(source, transform, newName)
 
-  /** The field keeps its id and its values. */
+  /** Renames a field, which keeps its id and its values. */
   def renameField(name: String, newName: String): SpecUpdate = {
     val field = named(name)
     UnboundField.checkName(metadata.schema, newName, field.sourceId, field.transform)
@@ -69,13 +69,13 @@ final class SpecUpdate private (
     copy(fields = next)
   }
 
-  /** The new spec; one that the table already has comes with its id. */
+  /** Returns the new spec, with the existing id if the table already has it. */
   def result: PartitionSpec = {
     val spec = PartitionSpec(metadata.specs.map(_.specId).max + 1, fields)
     metadata.specs.find(_.compatibleWith(spec)).getOrElse(spec)
   }
 
-  /** The changes as what a commit does. */
+  /** Returns the changes as metadata updates. */
   def updates: Vector[MetadataUpdate] = Vector(AddPartitionSpec(result), SetDefaultSpec(LastAdded))
 
   private def isV1: Boolean = metadata.formatVersion == FormatVersion.V1
@@ -91,8 +91,8 @@ final class SpecUpdate private (
   }
 
   /**
-   * Spec, "Partitioning": the id of an equivalent field of an existing spec is used again. A field of another name is
-   * not equivalent; without a name, the old one comes back. Version 1 can only add at the end.
+   * Spec, "Partitioning": the id of an equivalent field of an existing spec is reused. A field with another name is not
+   * equivalent; without a name, the old name is reused. Version 1 can only append fields.
    */
   private def earlier(wanted: PartitionField, name: Option[String]): Option[PartitionField] = {
     def matches(f: PartitionField): Boolean = f.sameValues(wanted) && name.forall(_ == f.name)
@@ -107,7 +107,7 @@ final class SpecUpdate private (
     if (existing.sameValues(field)) {
       throw AlreadyExists("partition field", s"${existing.name} (${field.transform})", "There is nothing to add")
     }
-    // As with Apache Iceberg, a coarser field of an earlier change may stay beside a finer one.
+    // As in Apache Iceberg, a coarser field of an earlier change may coexist with a finer one.
     if (added(existing.fieldId)) UnboundField.checkNotRedundant(existing, field)
     checkName(existing, field.name)
   }
@@ -116,7 +116,7 @@ final class SpecUpdate private (
     throw AlreadyExists("partition field", name, "Choose another name with AS, or drop that field first")
   }
 
-  /** A field that version 1 keeps as void gives its name up. */
+  /** Renames a field with this name that version 1 keeps as void. */
   private def withoutVoidNamed(name: String): Vector[PartitionField] = fields.map { f =>
     if (f.transform == Void && f.name == name) f.copy(name = s"${f.name}_${f.fieldId}") else f
   }
@@ -139,7 +139,9 @@ final class SpecUpdate private (
   private def sourceName(field: PartitionField): String =
     metadata.schema.names.getOrElse(field.sourceId, field.sourceId.toString)
 
-  /** As Apache Iceberg names fields that are added later: the name of a new table's field, with the parameter. */
+  /**
+   * Returns Apache Iceberg's name for fields that are added later: the name of a new table's field, with the parameter.
+   */
   private def defaultName(column: NestedField, transform: Transform): String = {
     val base = transform.defaultFieldName(metadata.schema.names(column.id))
     SpecUpdate.Parameter.findFirstMatchIn(transform.name).fold(base)(m => s"${base}_${m.group(1)}")
@@ -155,7 +157,7 @@ final class SpecUpdate private (
 object SpecUpdate {
   private val Parameter = """\[(\d+)\]""".r
 
-  /** @throws Unsupported where the table's spec has a transform of a later version */
+  /** Starts a sequence. @throws Unsupported the table's spec has a transform of a later version */
   def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SpecUpdate = {
     if (metadata.spec.hasUnknownTransform) {
       throw Unsupported(
@@ -164,7 +166,7 @@ object SpecUpdate {
       )
     }
     val lastId = metadata.formatVersion match {
-      // Ids of version 1 are counted by readers, so a new field gets the next of its own spec.
+      // Readers derive the ids of version 1 by position, so a new field gets the next id of its own spec.
       case FormatVersion.V1 => PartitionSpec.FirstFieldId + metadata.spec.fields.size - 1
       case FormatVersion.V2 | FormatVersion.V3 => metadata.lastPartitionId
     }

@@ -22,7 +22,7 @@ final case class StatisticsFile(
 /** A file with a row for each partition of one snapshot (spec: "Partition Statistics"). */
 final case class PartitionStatisticsFile(snapshotId: Long, statisticsPath: String, fileSizeInBytes: Long)
 
-/** A key that the table's files are encrypted with (version 3). */
+/** An encryption key of the table's files (version 3). */
 final case class EncryptionKey(
     keyId: String,
     encryptedKeyMetadata: String,

@@ -5,12 +5,12 @@ import java.util.UUID
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 
 /**
- * All that is known of a table (spec: "Table Metadata Fields"): a value. It changes only by a fold of [[MetadataUpdate]]s.
+ * The metadata of a table (spec: "Table Metadata Fields"). It is immutable: [[MetadataUpdate]]s produce new metadata.
  *
  * @param uuid absent only in version 1 tables that never had one
  * @param lastSequenceNumber 0 in version 1
- * @param refs always with `main` when there is a current snapshot
- * @param nextRowId version 3: the first row id nobody has; 0 before
+ * @param refs always with `main` if there is a current snapshot
+ * @param nextRowId version 3: the next row id to assign; 0 before
  */
 final case class TableMetadata(
     formatVersion: FormatVersion,
@@ -51,11 +51,11 @@ final case class TableMetadata(
     throw NotFound("snapshot", id.toString, "List the snapshots with the metadata table `snapshots`")
   )
 
-  /** The snapshot at the head of a branch or under a tag. */
+  /** Returns the snapshot of a branch or tag. */
   def snapshotOf(ref: String): Option[Snapshot] =
     if (ref == SnapshotRef.Main) currentSnapshot else refs.get(ref).map(r => snapshot(r.snapshotId))
 
-  /** The snapshot that was current at a time, by the snapshot log. */
+  /** Returns the snapshot that was current at a time, by the snapshot log. */
   def snapshotAsOf(timestampMs: Long): Snapshot = snapshotLog.filter(_.timestampMs <= timestampMs).lastOption
     .map(e => snapshot(e.snapshotId))
     .getOrElse(throw InvalidArgument(
@@ -66,12 +66,12 @@ final case class TableMetadata(
       )
     ))
 
-  /** The schema a snapshot was written with; of one that does not say, the current. */
+  /** Returns the schema of a snapshot; the current schema if the snapshot has no schema id. */
   def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
 
   /**
-   * A snapshot and what it was built on, newest first, as far as they are still known. It ends also where the parents of
-   * broken metadata go in a circle.
+   * Returns a snapshot and its ancestors, newest first, as far as they exist. It also ends if the parents in invalid
+   * metadata form a cycle.
    */
   def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
     val seen = new java.util.HashSet[Long]

@@ -5,14 +5,14 @@ import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.transform._
 
 /**
- * How a partition or sort value comes from a column (spec: "Partition Transforms"). Open by design: a transform is one
- * file that holds all of its behaviour, and one line in [[Transforms.all]]; nobody outside matches on them.
+ * A transform from a column to a partition or sort value (spec: "Partition Transforms"). Open by design: a transform is
+ * one file with all of its behavior, and one line in [[Transforms.all]]; no other code matches on transforms.
  *
- * Null gives null for every transform, so the methods take and give values that are there.
+ * Every transform maps null to null, so the methods use values that are not null.
  */
 trait Transform extends Serializable {
 
-  /** As in the JSON of a spec: `bucket[16]`. */
+  /** The name in the JSON of a spec: `bucket[16]`. */
   def name: String
 
   /** Whether columns of this type may be transformed. */
@@ -21,28 +21,28 @@ trait Transform extends Serializable {
   /** The type of the partition values from a column of type `source`. */
   def resultType(source: PrimitiveType): PrimitiveType
 
-  /** The partition value; `None` stands for null. */
+  /** Returns the partition value; `None` represents null. */
   def apply(value: Literal): Option[Literal]
 
-  /** Whether `a <= b` gives `apply(a) <= apply(b)`. */
+  /** Whether `a <= b` implies `apply(a) <= apply(b)`. */
   def preservesOrder: Boolean
 
   /**
-   * The inclusive projection: a predicate on `target` that is true for the partition of every row that `predicate`, bound
-   * to the source column, is true for. `None` when nothing can be said.
+   * The inclusive projection: a predicate on `target` that is true for the partition of every row for which
+   * `predicate`, bound to the source column, is true. `None` if there is no such predicate.
    */
   def project(target: NestedField, predicate: Predicate): Option[Expression]
 
   /**
-   * The strict projection: a predicate on `target` that is true only for partitions all of whose rows `predicate` is true
-   * for. `None` when nothing can be said.
+   * The strict projection: a predicate on `target` that is true only for partitions with `predicate` true for all rows.
+   * `None` if there is no such predicate.
    */
   def projectStrict(target: NestedField, predicate: Predicate): Option[Expression]
 
-  /** The value as it stands in a partition path, before URL encoding. */
+  /** Returns the value in a partition path, before URL encoding. */
   def toHuman(value: Literal): String
 
-  /** The name a partition field gets that was given none: `ts_day`. */
+  /** Returns the default name of a partition field: `ts_day`. */
   def defaultFieldName(source: String): String
 
   override def toString: String = name
@@ -59,19 +59,19 @@ trait TransformFamily {
   /** The family's name in SQL and, without parameter, in JSON: `bucket`. */
   def name: String
 
-  /** The transform whose JSON name this is. */
+  /** Parses a transform by its JSON name. */
   def parse(json: String): Option[Transform]
 }
 
 object Transforms {
 
-  /** All transforms there are; [[UnknownTransform]] stands for the rest. */
+  /** All known transforms; [[UnknownTransform]] represents others. */
   val all: Seq[TransformFamily] = Seq(Identity, Bucket, Truncate, Year, Month, Day, Hour, Void)
 
-  /** By its JSON name; one that nobody knows is kept (spec: readers ignore unknown transforms). */
+  /** Parses a transform by its JSON name; an unknown one is preserved (spec: readers ignore unknown transforms). */
   def parse(json: String): Transform = all.flatMap(_.parse(json)).headOption.getOrElse(UnknownTransform(json))
 
-  /** `name[width]`, the form of the transforms with a parameter. */
+  /** Parses `name[width]`, the form of transforms with a parameter. */
   private[spec] def parameter(family: String, json: String): Option[Int] = {
     val pattern = (java.util.regex.Pattern.quote(family) + """\[(\d+)\]""").r
     json match {

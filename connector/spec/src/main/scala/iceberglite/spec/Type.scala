@@ -11,7 +11,7 @@ sealed abstract class PrimitiveType(name: String) extends Type {
 /** A type whose parts have field ids. */
 sealed trait NestedType extends Type {
 
-  /** The parts as fields: of a struct its fields, of a list `element`, of a map `key` and `value`. */
+  /** The parts as fields: the fields of a struct, `element` of a list, `key` and `value` of a map. */
   def fields: Vector[NestedField]
 }
 
@@ -74,7 +74,7 @@ object Type {
     override def toString: String = s"map<$key, $value>"
   }
 
-  /** The first version of the format in which a type may be used. */
+  /** Returns the first format version that supports a type. */
   def minVersion(t: PrimitiveType): FormatVersion = t match {
     case TimestampNsType | TimestampTzNsType | UnknownType | VariantType | _: GeometryType | _: GeographyType =>
       FormatVersion.V3
@@ -83,7 +83,10 @@ object Type {
       FormatVersion.V1
   }
 
-  /** Whether a column of type `from` may become `to` (spec: "Schema Evolution"; date and unknown by version 3). */
+  /**
+   * Whether a column of type `from` may be promoted to `to` (spec: "Schema Evolution"; date and unknown from version 3
+   * on).
+   */
   def canPromote(from: Type, to: Type, version: FormatVersion): Boolean = (from, to) match {
     case (a, b) if a == b => true
     case (IntType, LongType) | (FloatType, DoubleType) => true
@@ -98,8 +101,8 @@ object Type {
  * A field of a struct, or the element, key or value of a list or map.
  *
  * @param id unique in the schema
- * @param initialDefault what rows hold that were written before the field was added; absent means null
- * @param writeDefault what a write gets that does not supply the field
+ * @param initialDefault the value of rows that were written before the field was added; absent means null
+ * @param writeDefault the value that a write stores if the rows lack the field
  */
 final case class NestedField(
     id: Int,

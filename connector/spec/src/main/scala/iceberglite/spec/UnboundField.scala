@@ -4,13 +4,13 @@ import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFa
 import iceberglite.spec.transform.{Day, Hour, Identity, Month, UnknownTransform, Year}
 
 /**
- * A partition field as a user gives it, by the path of its column.
+ * A partition field as a user defines it, by the path of its column.
  *
- * @param name absent for the name that the transform gives
+ * @param name absent for the default name of the transform
  */
 final case class UnboundPartitionField(source: Vector[String], transform: Transform, name: Option[String] = None)
 
-/** A sort field as a user gives it, by the path of its column. */
+/** A sort field as a user defines it, by the path of its column. */
 final case class UnboundSortField(
     source: Vector[String],
     transform: Transform = Identity,
@@ -21,9 +21,9 @@ final case class UnboundSortField(
 object UnboundField {
 
   /**
-   * The column that partition or sort values are made from.
+   * Returns the source column of partition or sort values.
    *
-   * @throws IcebergError where there is none, or the transform cannot take it (spec: "Partitioning")
+   * @throws IcebergError the column does not exist, or the transform does not support it (spec: "Partitioning")
    */
   def source(schema: Schema, path: Vector[String], transform: Transform, caseSensitive: Boolean): NestedField = {
     val way = ColumnPath.require(schema, path, caseSensitive)
@@ -52,7 +52,7 @@ object UnboundField {
     way.last
   }
 
-  /** The partition fields of a new spec, numbered from 1000. */
+  /** Returns a new spec, with partition field ids from 1000 on. */
   def partitionSpec(schema: Schema, fields: Vector[UnboundPartitionField], caseSensitive: Boolean): PartitionSpec = {
     val bound = fields.zipWithIndex.map { case (f, i) =>
       val column = source(schema, f.source, f.transform, caseSensitive)
@@ -75,7 +75,7 @@ object UnboundField {
     if (bound.isEmpty) SortOrder.Unsorted else SortOrder(1, bound)
   }
 
-  /** A partition field may be called as a column only if it holds that column's values. */
+  /** Checks that a partition field has the name of a column only if it contains that column's values. */
   private[spec] def checkName(schema: Schema, name: String, sourceId: Int, transform: Transform): Unit = {
     if (name.isEmpty) throw InvalidArgument("partition field", "''", "It needs a name")
     schema.find(name).filterNot(f => f.id == sourceId && transform == Identity).foreach { column =>
@@ -83,7 +83,7 @@ object UnboundField {
     }
   }
 
-  /** Two fields that tell the same, or one of which follows from the other. */
+  /** Checks that two fields are not equivalent, and that neither can be derived from the other. */
   private[spec] def checkNotRedundant(first: PartitionField, second: PartitionField): Unit = {
     if (first.sameValues(second)) {
       throw ValidationFailed(s"Cannot add partition field ${second.name}: ${first.name} has the same values")

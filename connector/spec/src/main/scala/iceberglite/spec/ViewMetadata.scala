@@ -4,22 +4,22 @@ import java.util.{Locale, UUID}
 
 import iceberglite.spec.IcebergError.NotFound
 
-/** How a view is defined (view spec: "Representations"). */
+/** A definition of a view (view spec: "Representations"). */
 sealed trait ViewRepresentation extends Product with Serializable
 object ViewRepresentation {
 
-  /** A query in one dialect of SQL; names in it that lack a catalog or a namespace take those of the version. */
+  /** A query in one SQL dialect; the version has the default catalog and namespace for its names. */
   final case class Sql(sql: String, dialect: String) extends ViewRepresentation
 
-  /** One of a type that this release does not know: kept, and ignored. @param json all of it, as it was read */
+  /** A representation of an unknown type, which is preserved and ignored. @param json the complete representation */
   final case class Unknown(kind: String, json: String) extends ViewRepresentation
 }
 
 /**
- * A view at one time, which never changes (view spec: "Versions", with the places of the fields as adopted).
+ * An immutable version of a view (view spec: "Versions", with the field positions as adopted).
  *
- * @param schemaId of the schema that the query gives; its fields bear the view's column names and comments
- * @param defaultCatalog absent means the view's own
+ * @param schemaId the id of the schema of the query's result; its fields have the view's column names and comments
+ * @param defaultCatalog absent for the view's own catalog
  */
 final case class ViewVersion(
     versionId: Int,
@@ -31,20 +31,20 @@ final case class ViewVersion(
     defaultNamespace: Vector[String]
 ) {
 
-  /** The query in a dialect; case does not count. */
+  /** Returns the query in a dialect, ignoring case. */
   def sql(dialect: String): Option[String] = representations.collectFirst {
     case ViewRepresentation.Sql(sql, d) if d.equalsIgnoreCase(dialect) => sql
   }
 
-  /** The dialects there are queries in, in lower case. */
+  /** Returns the dialects of its queries, in lower case. */
   def dialects: Vector[String] = representations.collect {
     case ViewRepresentation.Sql(_, dialect) => dialect.toLowerCase(Locale.ROOT)
   }
 
-  /** `create` or `replace`. */
+  /** Returns `create` or `replace`. */
   def operation: Option[String] = summary.get(ViewVersion.OperationKey)
 
-  /** Whether the two define the same view, whenever they were made. */
+  /** Whether two versions define the same view, regardless of their timestamps. */
   def sameDefinition(that: ViewVersion): Boolean =
     copy(versionId = that.versionId, timestampMs = that.timestampMs, summary = rest) ==
       that.copy(summary = that.rest)
@@ -62,7 +62,7 @@ object ViewVersion {
 final case class ViewLogEntry(timestampMs: Long, versionId: Int)
 
 /**
- * All that is known of a view (view spec: "View Metadata"): a value. It changes only by a fold of [[ViewUpdate]]s.
+ * The metadata of a view (view spec: "View Metadata"). It is immutable: [[ViewUpdate]]s produce new metadata.
  *
  * @param uuid absent only in views of the early form
  */
@@ -80,7 +80,7 @@ final case class ViewMetadata(
 
   def currentVersion: ViewVersion = version(currentVersionId)
 
-  /** @throws NotFound that lists the versions there are */
+  /** Returns a version. @throws NotFound with a list of the versions */
   def version(id: Int): ViewVersion = versionsById.getOrElse(
     id,
     throw NotFound("view version", id.toString, s"The versions are ${versions.map(_.versionId).mkString(", ")}")
@@ -88,7 +88,7 @@ final case class ViewMetadata(
 
   def schema: Schema = schemaOf(currentVersion)
 
-  /** @throws NotFound for a schema that the view does not have */
+  /** Returns the schema of a version. @throws NotFound the view does not have the schema */
   def schemaOf(version: ViewVersion): Schema = schemasById.getOrElse(
     version.schemaId,
     throw NotFound("schema", version.schemaId.toString, s"Version ${version.versionId} of view $location needs it")
@@ -97,13 +97,13 @@ final case class ViewMetadata(
 
 object ViewMetadata {
 
-  /** The only version of the format. */
+  /** The only format version of views. */
   val FormatNumber = 1
 
-  /** How many versions are kept; the current one always is. */
+  /** The number of versions to keep; the current version is always kept. */
   val HistorySizeProperty = "version.history.num-entries"
   val HistorySizeDefault = 10
 
-  /** Whether a view may be replaced by one that has no query in a dialect of before. */
+  /** Whether a replacement of a view may lack a query in an existing dialect. */
   val DropDialectProperty = "replace.drop-dialect.allowed"
 }

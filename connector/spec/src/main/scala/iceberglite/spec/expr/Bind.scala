@@ -8,16 +8,18 @@ import iceberglite.spec.expr.Expression._
 import iceberglite.spec.transform.{Identity, UnknownTransform, Void}
 
 /**
- * Replaces the names in an expression by fields of a schema and the literals by values of the fields' types. What comes
- * out holds no `Not`, no NaN literal and no literal out of range: such a test has become one that says the same.
+ * Replaces the names in an expression by fields of a schema and the literals by values of the fields' types. The result
+ * contains no `Not`, no NaN literal and no literal out of range: such tests are replaced by equivalent ones.
  *
- * A bound expression may be bound again; it stays as it is.
+ * A bound expression may be bound again without effect.
  */
 object Bind {
 
   /**
-   * @throws IcebergError.NotFound for a name that the schema does not hold
-   * @throws IcebergError.InvalidArgument for a test that makes no sense on its column, such as a prefix of an int
+   * Binds an expression.
+   *
+   * @throws IcebergError.NotFound for a name that the schema does not contain
+   * @throws IcebergError.InvalidArgument for a test that is not valid for its column, such as a prefix of an int
    */
   def apply(e: Expression, schema: Schema, caseSensitive: Boolean): Expression =
     new Bind(schema, caseSensitive).expression(withoutNot(e))
@@ -56,7 +58,7 @@ final private class Bind(schema: Schema, caseSensitive: Boolean) {
       Term.Transformed(transform, source)
   }
 
-  /** A row has one value of a column only outside lists and maps. */
+  /** Checks that a column is outside of lists and maps, so that a row has one value. */
   private def inRows(field: NestedField): Unit =
     ancestors(field.id).find(a => !a.fieldType.isInstanceOf[StructType]).foreach { a =>
       throw InvalidArgument(
@@ -121,7 +123,7 @@ final private class Bind(schema: Schema, caseSensitive: Boolean) {
       case Conversion.BelowAll => notNull(term)
     }
 
-  /** A value that the type does not have equals none. */
+  /** Tests for a set of values; a value that the type cannot represent equals none. */
   private def among(p: Predicate, term: Term, values: Set[Literal]): Expression = {
     val (nan, rest) = exact(p, term, values).partition(isNan)
     val equal = if (rest.isEmpty) AlwaysFalse else if (rest.size == 1) Equal(term, rest.head) else In(term, rest)
@@ -150,13 +152,13 @@ final private class Bind(schema: Schema, caseSensitive: Boolean) {
   private def notNull(term: Term): Expression =
     if (isRequired(column(term))) AlwaysTrue else NotNull(column(term))
 
-  /** A transform gives null for null only. */
+  /** Returns the column of a term for null tests: a transform returns null only for null. */
   private def column(term: Term): Term = term match {
     case Term.Transformed(_, of) => column(of)
     case _: Term.Bound | _: Term.Named => term
   }
 
-  /** Required, in structs that are all required: never null. */
+  /** Whether a term is never null: a required field in required structs. */
   private def isRequired(term: Term): Boolean = term match {
     case Term.Bound(field, _) =>
       schema.byId.contains(field.id) && field.required && ancestors(field.id).forall(_.required)

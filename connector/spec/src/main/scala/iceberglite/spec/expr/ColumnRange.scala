@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import iceberglite.spec.{Literal, PrimitiveType, SingleValue, Transform}
 import iceberglite.spec.Type.{FloatType, DoubleType, GeographyType, GeometryType, UnknownType, UuidType, VariantType}
 
-/** What is known of the values of one term over a set of rows `S`: where nothing is known, everything may be. */
+/** The range of the values of a term over a set of rows `S`; without information, any value is possible. */
 private[expr] trait ColumnRange[-S] {
   def mayBeNull(rows: S): Boolean
 
@@ -14,28 +14,28 @@ private[expr] trait ColumnRange[-S] {
   /** Whether there may be values other than null and NaN. */
   def mayBeOrdinary(rows: S): Boolean
 
-  /** At most the least of the ordinary values. */
+  /** A value that is at most the minimum of the ordinary values. */
   def lower(rows: S): Option[Literal]
 
-  /** At least the greatest of the ordinary values. */
+  /** A value that is at least the maximum of the ordinary values. */
   def upper(rows: S): Option[Literal]
 
   final def mayBePresent(rows: S): Boolean = mayBeOrdinary(rows) || mayBeNan(rows)
 
-  /** How the lower bound compares to a value; [[ColumnRange.NoBound]] where there is none. */
+  /** Compares the lower bound to a value; [[ColumnRange.NoBound]] if there is none. */
   def compareLower(rows: S, to: Comparand): Int = lower(rows) match {
     case Some(bound) => to.compare(bound)
     case None => ColumnRange.NoBound
   }
 
-  /** The same of the upper bound. */
+  /** Compares the upper bound to a value; [[ColumnRange.NoBound]] if there is none. */
   def compareUpper(rows: S, to: Comparand): Int = upper(rows) match {
     case Some(bound) => to.compare(bound)
     case None => ColumnRange.NoBound
   }
 }
 
-/** Reads the bounds of a column of one type; those that cannot be trusted are left out. */
+/** Reads the bounds of a column of one type; unreliable bounds are ignored. */
 final private[expr] class Bounds(t: PrimitiveType) {
   val isFloating: Boolean = t == FloatType || t == DoubleType
 
@@ -45,25 +45,28 @@ final private[expr] class Bounds(t: PrimitiveType) {
   def upper(lower: => Option[ByteBuffer], upper: Option[ByteBuffer]): Option[Literal] =
     if (t == UuidType) ordered(lower, upper).map(_._2) else read(upper)
 
-  /** NaN is no bound (spec: `data_file`, note 2), but there are writers that wrote it. */
+  /** Reads a bound. NaN is not a bound (spec: `data_file`, note 2), but some writers wrote it. */
   private def read(bytes: Option[ByteBuffer]): Option[Literal] =
     bytes.flatMap(SingleValue.decodeValid(t, _)).filterNot(Evaluate.isNan)
 
-  /** Java compares UUIDs as signed numbers, and so did writers: then the least looks greater than the greatest. */
+  /**
+   * Returns bounds in order. Java, and therefore some writers, compare UUIDs as signed numbers: then the minimum is
+   * greater than the maximum.
+   */
   private def ordered(lower: Option[ByteBuffer], upper: Option[ByteBuffer]): Option[(Literal, Literal)] =
     for (low <- read(lower); high <- read(upper); if Literal.ordering.lteq(low, high)) yield (low, high)
 }
 
 private[expr] object Bounds {
 
-  /** The order of these types' bounds is not that of their values. */
+  /** Returns the bounds of a type; absent if the order of its bounds is not that of its values. */
   def of(t: PrimitiveType): Option[Bounds] = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
     case _ => Some(new Bounds(t))
   }
 }
 
-/** The range of a transform that keeps the order: the transforms of the bounds. */
+/** The range of an order-preserving transform: the transforms of the bounds. */
 final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRange[S]) extends ColumnRange[S] {
   override def mayBeNull(rows: S): Boolean = of.mayBeNull(rows)
   override def mayBeNan(rows: S): Boolean = of.mayBeNan(rows)
@@ -71,7 +74,9 @@ final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRa
   override def lower(rows: S): Option[Literal] = bounds(rows).map(_._1)
   override def upper(rows: S): Option[Literal] = bounds(rows).map(_._2)
 
-  /** At the ends of their range some transforms wrap around (see `Truncate`, `Hour`): the order does not hold there. */
+  /**
+   * Some transforms wrap around at the ends of their range (see `Truncate`, `Hour`): the order is not preserved there.
+   */
   private def bounds(rows: S): Option[(Literal, Literal)] =
     for {
       low <- of.lower(rows)
@@ -82,10 +87,10 @@ final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRa
 
 private[expr] object ColumnRange {
 
-  /** No result of a comparison. */
+  /** A value that is not the result of a comparison. */
   val NoBound: Int = Int.MinValue
 
-  /** The range of a term, given those of columns; `None` if nothing is known of it. */
+  /** Returns the range of a term, from those of columns; `None` if nothing is known of it. */
   def of[S](term: Term, column: Term.Bound => Option[ColumnRange[S]]): Option[ColumnRange[S]] = term match {
     case bound: Term.Bound => column(bound)
     case Term.Transformed(transform, inner) if transform.preservesOrder =>

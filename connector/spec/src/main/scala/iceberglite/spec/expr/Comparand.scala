@@ -3,12 +3,15 @@ package iceberglite.spec.expr
 import iceberglite.spec.Literal
 import iceberglite.spec.Literal._
 
-/** A value that is compared with very many: whole numbers, dates and times as the numbers they are. */
+/** A value for many comparisons: integers, dates and times are compared as numbers. */
 final private[expr] class Comparand(value: Literal) {
   private val isNumber = Comparand.isNumber(value)
   private val number = Comparand.number(value)
 
-  /** Below, at or above zero as `other` is less than, equal to or greater than the value, in the order of queries. */
+  /**
+   * Compares in the order of queries: negative, zero or positive if `other` is less than, equal to or greater than the
+   * value.
+   */
   def compare(other: Literal): Int =
     if (isNumber && (other.getClass eq value.getClass)) compareNumber(Comparand.number(other))
     else Integer.signum(Evaluate.ordering.compare(other, value))
@@ -23,7 +26,7 @@ private object Comparand {
     case _ => false
   }
 
-  /** Zero for what is no number. */
+  /** Returns zero for a value that is not a number. */
   private def number(value: Literal): Long = value match {
     case IntLiteral(v) => v.toLong
     case LongLiteral(v) => v

@@ -5,10 +5,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Literal._
 import iceberglite.spec.expr.Expression._
 
-/** The value of bound expressions, with the meaning that Spark gives them: see [[Evaluate.ordering]]. */
+/** Evaluates bound expressions, with Spark's semantics: see [[Evaluate.ordering]]. */
 object Evaluate {
 
-  /** The order of comparisons in a query: as [[Literal.ordering]] (NaN equals NaN and is last), but -0.0 equals 0.0. */
+  /**
+   * The order of comparisons in a query: like [[Literal.ordering]] (NaN equals NaN and is last), but -0.0 equals 0.0.
+   */
   val ordering: Ordering[Literal] = new Ordering[Literal] {
     override def compare(x: Literal, y: Literal): Int = x match {
       case FloatLiteral(a) if isSame(a.toDouble, y) => 0
@@ -23,7 +25,7 @@ object Evaluate {
     }
   }
 
-  /** A test of partition tuples, by an expression on the fields of the spec. */
+  /** Returns a test of partition tuples, from an expression on the fields of the spec. */
   def tuple(bound: Expression, spec: PartitionSpec): PartitionTuple => Boolean = {
     val positions = spec.fields.map(_.fieldId).zipWithIndex.toMap
     rows[PartitionTuple](
@@ -40,9 +42,9 @@ object Evaluate {
   }
 
   /**
-   * A test of rows of any kind.
+   * Returns a test of rows of any type.
    *
-   * @param column reads the value of the field with this id; called once for each predicate, not for each row
+   * @param column returns the reader of the field with this id; called once for each predicate, not for each row
    */
   def rows[R](bound: Expression, column: Int => R => Option[Literal]): R => Boolean = bound match {
     case AlwaysTrue => _ => true
@@ -60,7 +62,7 @@ object Evaluate {
       row => holds(read(row))
   }
 
-  /** Whether a row matches whose column has this value; a transform in the predicate's term is applied to it. */
+  /** Whether a row matches if its column has this value; a transform in the predicate's term is applied to it. */
   def predicateOn(value: Option[Literal], predicate: Predicate): Boolean = test(predicate)(value)
 
   private def fieldId(term: Term): Int = term match {
@@ -102,7 +104,7 @@ object Evaluate {
       _.exists(!values.contains(_))
   }
 
-  /** Null compares to nothing. */
+  /** Compares a value; a comparison with null is not true. */
   private def compared(v: Literal)(holds: Int => Boolean): Option[Literal] => Boolean = {
     val to = new Comparand(v)
     value => value.isDefined && holds(to.compare(value.get))
@@ -120,7 +122,7 @@ object Evaluate {
   }
 }
 
-/** The values of an IN list, which may be thousands, in the order of queries. */
+/** The values of an IN list, possibly thousands, in the order of queries. */
 final private[expr] class SortedValues(values: Set[Literal]) {
   private val sorted: Array[Literal] = values.toArray.sorted(Evaluate.ordering)
 
@@ -129,7 +131,7 @@ final private[expr] class SortedValues(values: Set[Literal]) {
     at < sorted.length && Evaluate.ordering.equiv(sorted(at), value)
   }
 
-  /** Whether one lies between the two, ends included; no end means no limit. */
+  /** Whether a value is between the two, inclusive; an absent end means no limit. */
   def meets(lower: Option[Literal], upper: Option[Literal]): Boolean = {
     val at = lower.fold(0)(firstFrom)
     at < sorted.length && upper.forall(Evaluate.ordering.lteq(sorted(at), _))

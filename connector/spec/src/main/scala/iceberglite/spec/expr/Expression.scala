@@ -4,10 +4,10 @@ import iceberglite.spec.{Literal, NestedField, Transform}
 
 /**
  * A condition on the rows of a table, or on the partitions of a spec. An expression is unbound while its terms name
- * columns, and bound when [[Bind]] has replaced the names by fields.
+ * columns, and bound after [[Bind]] has replaced the names by fields.
  *
- * Null gives false for every comparison, as in a WHERE clause; `Not` is pushed inward before an expression is evaluated,
- * so that this stays right under negation.
+ * Every comparison with null is false, as in a WHERE clause; `Not` is pushed inward before an expression is evaluated,
+ * so that this remains correct for negations.
  */
 sealed trait Expression extends Product with Serializable
 
@@ -16,7 +16,7 @@ sealed trait Predicate extends Expression {
   def term: Term
 }
 
-/** What a predicate tests. */
+/** The operand of a predicate. */
 sealed trait Term extends Product with Serializable
 
 object Term {
@@ -84,7 +84,7 @@ object Expression {
     override def toString = s"$term NOT IN ${showAll(values)}"
   }
 
-  /** Conjunction without needless constants. */
+  /** Returns the conjunction, simplified for constants. */
   def and(left: Expression, right: Expression): Expression = (left, right) match {
     case (AlwaysFalse, _) | (_, AlwaysFalse) => AlwaysFalse
     case (AlwaysTrue, e) => e
@@ -92,7 +92,7 @@ object Expression {
     case _ => And(left, right)
   }
 
-  /** Disjunction without needless constants. */
+  /** Returns the disjunction, simplified for constants. */
   def or(left: Expression, right: Expression): Expression = (left, right) match {
     case (AlwaysTrue, _) | (_, AlwaysTrue) => AlwaysTrue
     case (AlwaysFalse, e) => e
@@ -100,7 +100,7 @@ object Expression {
     case _ => Or(left, right)
   }
 
-  /** The negation, with no `Not` in it: pushed inward to the predicates. */
+  /** Returns the negation without `Not`: pushed inward to the predicates. */
   def negate(e: Expression): Expression = e match {
     case AlwaysTrue => AlwaysFalse
     case AlwaysFalse => AlwaysTrue
@@ -123,7 +123,7 @@ object Expression {
     case NotIn(t, vs) => In(t, vs)
   }
 
-  /** The same expression with no `Not` in it. */
+  /** Returns an equivalent expression without `Not`. */
   def withoutNot(e: Expression): Expression = e match {
     case Not(child) => negate(child)
     case And(l, r) => and(withoutNot(l), withoutNot(r))
@@ -131,7 +131,7 @@ object Expression {
     case leaf => leaf
   }
 
-  /** The parts that must all hold. */
+  /** Returns the conjuncts. */
   def conjuncts(e: Expression): Vector[Expression] = e match {
     case And(l, r) => conjuncts(l) ++ conjuncts(r)
     case AlwaysTrue => Vector.empty
@@ -140,7 +140,7 @@ object Expression {
 
   private def show(value: Literal): String = LiteralText.of(value)
 
-  /** At most ten values: an IN list may hold thousands. */
+  /** Shows at most ten values: an IN list may contain thousands. */
   private def showAll(values: Set[Literal]): String = {
     val shown = values.toVector.sorted(Literal.ordering).take(10).map(show)
     shown.mkString("(", ", ", if (values.size > 10) s", ... ${values.size - 10} more)" else ")")

@@ -3,17 +3,17 @@ package iceberglite.spec.expr
 import iceberglite.spec.{ContentFile, Literal, NestedField}
 
 /**
- * Whether a row of one file may equal a row of another in all of some columns, where null equals null, by the counts and
- * bounds of the two files: what keeps equality delete files from data that they cannot touch (spec: "Equality Delete
- * Files", "Scan Planning").
+ * Determines from the counts and bounds of two files whether a row of one may equal a row of the other in all of some
+ * columns, where null equals null. It skips equality delete files for data that they cannot affect (spec: "Equality
+ * Delete Files", "Scan Planning").
  *
- * @param columns top-level columns of primitive types. Writers do not agree on what counts as a null of a nested one
+ * @param columns top-level columns of primitive types. Writers count nulls of nested columns in different ways
  */
 final class KeyOverlap(columns: Vector[NestedField]) {
   private val ranges: Array[ColumnRange[ContentFile]] =
     columns.flatMap(f => FileRange.of(Term.Bound(f, f.name))).toArray
 
-  /** What is known of the keys of a file; worked out once, to be compared often. */
+  /** Returns the key ranges of a file, computed once for many comparisons. */
   def keysOf(file: ContentFile): KeyRanges = new KeyRanges(ranges.map { r =>
     new KeyRange(r.mayBeNull(file), r.mayBePresent(file), r.lower(file), r.upper(file))
   })
@@ -21,7 +21,9 @@ final class KeyOverlap(columns: Vector[NestedField]) {
 
 final class KeyRanges private[expr] (private val columns: Array[KeyRange]) {
 
-  /** False only if no row of the one file has the keys of a row of the other. Both are of the same [[KeyOverlap]]. */
+  /**
+   * Returns false only if no row of one file has the keys of a row of the other. Both are of the same [[KeyOverlap]].
+   */
   def mayMeet(that: KeyRanges): Boolean = {
     var i = 0
     while (i < columns.length && columns(i).mayMeet(that.columns(i))) i += 1

@@ -5,10 +5,10 @@ import java.nio.ByteBuffer
 import iceberglite.spec.{DateTime, Literal}
 import iceberglite.spec.Literal._
 
-/** A literal as text that reads like SQL, for messages and plans. */
+/** Formats literals in SQL style, for messages and plans. */
 object LiteralText {
 
-  /** Strings and UUIDs quoted, dates and times in ISO 8601 behind their SQL keyword, bytes in hexadecimal. */
+  /** Strings and UUIDs are quoted, dates and times are in ISO 8601 after their SQL keyword, bytes are hexadecimal. */
   def of(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => v.toString

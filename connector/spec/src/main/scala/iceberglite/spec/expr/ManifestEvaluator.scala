@@ -4,15 +4,15 @@ import iceberglite.spec.{FieldSummary, Literal, NestedType, PartSummary, Partiti
 import iceberglite.spec.Type.StructType
 
 /**
- * Whether a manifest may list files of matching partitions, by the summaries in the manifest list (spec: "Scan
- * Planning"). File counts are not looked at.
+ * Determines whether a manifest may list files of matching partitions, from the summaries in the manifest list (spec:
+ * "Scan Planning"). File counts are not used.
  *
- * @param projected a condition on the partitions of `spec`, as [[Project.inclusive]] gives it
+ * @param projected a condition on the partitions of `spec`, from [[Project.inclusive]]
  */
 final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partitionType: StructType) {
   private val test: Vector[FieldSummary] => Boolean = RangeTest.mightMatch(projected, column)
 
-  /** False only if no file of the manifest can match. A manifest of another spec must not be asked for. */
+  /** Returns false only if no file of the part can match. The part must be of the same spec. */
   def mightMatch(part: PartSummary): Boolean = part.partitions match {
     case Some(summaries) if summaries.size == spec.fields.size => test(summaries)
     case _ => true

@@ -3,26 +3,26 @@ package iceberglite.spec.expr
 import iceberglite.spec.{Literal, Measured, NestedType, PrimitiveType}
 import iceberglite.spec.Type._
 
-/** Tells whether a file, or any file of a part, may hold a matching row, by counts and bounds. Compiled once, for all files. */
+/** Determines whether a file may contain a matching row, from its counts and bounds. Compiled once for many files. */
 final class InclusiveMetrics(bound: Expression) {
   private val test: Measured => Boolean = RangeTest.mightMatch(bound, FileRange.of)
 
-  /** False only if no row can match. A negative record count is an unknown one. */
+  /** Returns false only if no row of the file can match. A negative record count is unknown. */
   def mightMatch(f: Measured): Boolean = f.recordCount != 0 && test(f)
 }
 
-/** Whether all rows of a file match for certain, by its counts and bounds. Compiled once, asked for every file. */
+/** Determines whether all rows of a file certainly match, from its counts and bounds. Compiled once for many files. */
 final class StrictMetrics(bound: Expression) {
   private val test: Measured => Boolean = RangeTest.allMatch(bound, FileRange.of)
 
-  /** True only if every row of the file matches; so it is of a file without rows. */
+  /** Returns true only if every row of the file matches, which holds for a file without rows. */
   def allMatch(f: Measured): Boolean = f.recordCount == 0 || test(f)
 }
 
 /**
- * A column of whole numbers, dates or times: its bounds are compared as they stand.
+ * A column of integers, dates or times, whose bounds are compared without decoding.
  *
- * @param width of a bound in bytes; one of another width is of the type that the column had before
+ * @param width of a bound in bytes; a bound with another width has the type of the column before its promotion
  */
 final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
   override def compareLower(rows: Measured, to: Comparand): Int = {
@@ -37,8 +37,8 @@ final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends Fil
 }
 
 /**
- * One column over a file. The counts of a column within structs count a null struct as a null, but for those of ORC files
- * of Apache Iceberg's, which leave its rows out; columns within lists and maps cannot be bound.
+ * The range of one column in a file. The counts of a column within structs include null structs as nulls, except in ORC
+ * files of Apache Iceberg, which omit their rows; columns within lists and maps cannot be bound.
  */
 private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Measured] {
   private val Unknown = -1L
@@ -60,7 +60,7 @@ private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Measured] {
   override def upper(rows: Measured): Option[Literal] =
     bounds.upper(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
 
-  /** How many values are not null. */
+  /** Returns the number of values that are not null. */
   private def present(rows: Measured): Long = {
     val metrics = rows.metrics
     (metrics.valueCount(id), metrics.nullValueCount(id)) match {
@@ -79,7 +79,7 @@ private object FileRange {
     case _: NestedType => None
   }
 
-  /** Of the types whose bounds are numbers (spec: "Appendix D"). */
+  /** Returns the width of types whose bounds are numbers (spec: "Appendix D"). */
   private def width(t: PrimitiveType): Option[Int] = t match {
     case IntType | DateType => Some(4)
     case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => Some(8)

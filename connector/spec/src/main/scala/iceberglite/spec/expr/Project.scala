@@ -5,16 +5,16 @@ import iceberglite.spec.expr.Expression._
 import iceberglite.spec.transform.Identity
 
 /**
- * Turns a condition on rows into one on the partitions of a spec (spec: "Scan Planning"). The terms of the result are
+ * Projects a condition on rows to one on the partitions of a spec (spec: "Scan Planning"). The terms of the result are
  * bound to the partition fields, by their ids.
  */
 object Project {
 
-  /** True for the partition of every row that `bound` is true for. */
+  /** Returns an expression that is true for the partition of every row for which `bound` is true. */
   def inclusive(bound: Expression, spec: PartitionSpec, schema: Schema): Expression =
     new Projection(spec, schema).inclusive(withoutNot(bound))
 
-  /** True only for partitions that hold no row that `bound` is not true for. */
+  /** Returns an expression that is true only for partitions in which `bound` is true for every row. */
   def strict(bound: Expression, spec: PartitionSpec, schema: Schema): Expression =
     new Projection(spec, schema).strict(withoutNot(bound))
 }
@@ -49,7 +49,7 @@ final private[expr] class Projection(spec: PartitionSpec, schema: Schema) {
     case Not(child) => strict(negate(child))
   }
 
-  /** A predicate on a transformed column is one on the partition field with that transform, and tells of no other. */
+  /** Projects a predicate: one on a transformed column applies only to the partition field with that transform. */
   private def projected(field: PartitionField, target: NestedField, p: Predicate)(
       byTransform: (PartitionField, Predicate) => Option[Expression]
   ): Option[Expression] =

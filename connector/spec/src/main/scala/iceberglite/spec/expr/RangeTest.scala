@@ -9,13 +9,13 @@ import iceberglite.spec.expr.Expression._
 /**
  * Compiles an expression to a test of the ranges of its columns, once for many sets of rows.
  *
- * In Spark NaN is equal to NaN and greater than all else, and the bounds do not tell of it: `>`, `<>` and NOT IN hold
- * for NaN.
+ * In Spark, NaN is equal to NaN and greater than all other values, and bounds do not include it: `>`, `<>` and NOT IN
+ * are true for NaN.
  */
 private[expr] object RangeTest {
   type Columns[S] = Term.Bound => Option[ColumnRange[S]]
 
-  /** False only if no row can match. */
+  /** Returns false only if no row can match. */
   def mightMatch[S](e: Expression, columns: Columns[S]): S => Boolean = e match {
     case AlwaysTrue => _ => true
     case AlwaysFalse => _ => false
@@ -30,7 +30,7 @@ private[expr] object RangeTest {
     case p: Predicate => ColumnRange.of(p.term, columns).fold[S => Boolean](_ => true)(inclusive(p, _))
   }
 
-  /** True only if every row matches. */
+  /** Returns true only if every row matches. */
   def allMatch[S](e: Expression, columns: Columns[S]): S => Boolean = e match {
     case AlwaysTrue => _ => true
     case AlwaysFalse => _ => false
@@ -75,7 +75,7 @@ private[expr] object RangeTest {
     case NotStartsWith(_, prefix) => rows => c.mayBeOrdinary(rows) && !isWithin(prefix, c, rows)
   }
 
-  /** Whether a value may lie below: where there is a bound, there are values, and the counts need not be asked. */
+  /** Whether a value may be below: if there is a bound, there are values, and counts are not needed. */
   private def below[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
     val value = new Comparand(v)
     rows => {
@@ -84,7 +84,7 @@ private[expr] object RangeTest {
     }
   }
 
-  /** Whether a value may lie above, as NaN does. */
+  /** Whether a value may be above, which includes NaN. */
   private def above[S](c: ColumnRange[S], v: Literal)(holds: Int => Boolean): S => Boolean = {
     val value = new Comparand(v)
     rows => {
@@ -118,11 +118,14 @@ private[expr] object RangeTest {
 
   private def isOrdinary[S](c: ColumnRange[S], rows: S): Boolean = !c.mayBeNull(rows) && !c.mayBeNan(rows)
 
-  /** The one ordinary value there is: bounds hold all of them between them, cut or not. */
+  /**
+   * Returns the only ordinary value, if the bounds determine it: all values are between them, even if they are
+   * truncated.
+   */
   private def only[S](c: ColumnRange[S], rows: S): Option[Literal] =
     c.lower(rows).filter(low => c.upper(rows).exists(ordering.equiv(low, _)))
 
-  /** Whether the bounds leave no room for a value with the prefix: all before it, or all after. */
+  /** Whether the bounds exclude every value with the prefix: all values are before it, or all are after it. */
   private def isBeside[S](prefix: String, c: ColumnRange[S], rows: S): Boolean = {
     val first = StringLiteral(prefix)
     c.upper(rows).exists(ordering.lt(_, first)) ||
@@ -133,7 +136,7 @@ private[expr] object RangeTest {
   private def isWithin[S](prefix: String, c: ColumnRange[S], rows: S): Boolean =
     c.lower(rows).exists(hasPrefix(_, prefix)) && c.upper(rows).exists(hasPrefix(_, prefix))
 
-  /** [[Bind]] leaves no NaN in a predicate; one that was made by hand is not judged. */
+  /** Whether a predicate has a NaN: [[Bind]] removes them; predicates that were created otherwise are not decided. */
   private def hasNan(p: Predicate): Boolean = p match {
     case LessThan(_, v) => isNan(v)
     case LessThanOrEqual(_, v) => isNan(v)

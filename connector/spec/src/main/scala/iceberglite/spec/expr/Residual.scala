@@ -4,18 +4,18 @@ import iceberglite.spec.{PartitionSpec, PartitionTuple, Schema}
 import iceberglite.spec.expr.Expression._
 
 /**
- * What is left of a filter for the rows of one partition (spec: "Scan Planning", note 1): predicates that the partition
- * decides, one way or the other, are gone.
+ * Computes the residual of a filter for the rows of one partition (spec: "Scan Planning", note 1): predicates that the
+ * partition decides are removed.
  *
  * @param bound a condition on rows
  * @param spec the spec of the partitions
- * @param schema the schema that `bound` is bound to
+ * @param schema the schema to which `bound` is bound
  */
 final class Residual(bound: Expression, spec: PartitionSpec, schema: Schema) {
   private val projection = new Projection(spec, schema)
   private val residual: PartitionTuple => Expression = compile(withoutNot(bound))
 
-  /** Matches the same rows of this partition as the whole filter does. */
+  /** Returns a filter that matches the same rows of this partition as the whole filter. */
   def of(partition: PartitionTuple): Expression = residual(partition)
 
   private def compile(e: Expression): PartitionTuple => Expression = e match {

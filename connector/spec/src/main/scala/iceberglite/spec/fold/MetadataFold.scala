@@ -4,7 +4,10 @@ import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.MetadataUpdate._
 
-/** A table's metadata amid a change; what the change did so far decides what `-1` means and what is logged. */
+/**
+ * A table's metadata during a change; the previous updates of the change determine the meaning of `-1` and the log
+ * entries.
+ */
 final private[spec] case class MetadataFold(
     metadata: TableMetadata,
     nowMs: Long,
@@ -52,13 +55,16 @@ final private[spec] case class MetadataFold(
     if (id != LastAdded) id
     else lastAdded.getOrElse(throw ValidationFailed(s"Cannot use the last added $kind: the change adds none"))
 
-  /** A new snapshot became current when it was made, an old one becomes current now. */
+  /**
+   * Returns the time at which a snapshot became current: its own timestamp for a new snapshot, the time of the change
+   * for an old one.
+   */
   private def logTime(snapshotId: Long): Long =
     addedSnapshots.find(_.snapshotId == snapshotId).fold(nowMs)(_.timestampMs)
 
   private def result(base: TableMetadata): TableMetadata = {
     val updatedMs = addedSnapshots.lastOption.fold(nowMs)(_.timestampMs)
-    // Clocks of two machines may differ a little; a log that runs backwards would break travel in time.
+    // Clocks of two machines may differ slightly; a log that is not in order would break time travel.
     if (updatedMs < base.lastUpdatedMs - Snapshots.ClockToleranceMs) {
       throw ValidationFailed(
         s"The time of this commit, $updatedMs, is before the table's last update, ${base.lastUpdatedMs}. " +
@@ -72,7 +78,8 @@ final private[spec] case class MetadataFold(
   }
 
   /**
-   * A change that combines several commits has snapshots that nobody ever saw as the current one; they are not logged.
+   * Removes log entries of snapshots that were never visible as current: a change that combines several commits has
+   * intermediate snapshots.
    */
   private def withoutIntermediates: Vector[SnapshotLogEntry] = {
     val added = addedSnapshots.map(_.snapshotId).toSet -- metadata.currentSnapshotId
@@ -85,7 +92,7 @@ private[spec] object MetadataFold {
   def apply(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
     updates.foldLeft(new MetadataFold(base, nowMs))(_.step(_)).result(base)
 
-  /** What a new table grows from; not a table itself. */
+  /** The initial state of a new table, which is not a valid table itself. */
   val Nothing: TableMetadata = TableMetadata(
     formatVersion = FormatVersion.V1,
     uuid = None,
@@ -108,11 +115,13 @@ private[spec] object MetadataFold {
     refs = Map.empty
   )
 
-  /** What [[checkComplete]] is about; a flaw that another engine left does not keep rows from being written. */
+  /** The parts that [[checkComplete]] checks; an error that another engine left does not prevent writes. */
   private def structureOf(m: TableMetadata): (String, Int, Int, Int) =
     (m.location, m.currentSchemaId, m.defaultSpecId, m.defaultSortOrderId)
 
-  /** That everything the metadata points to is there, and that the columns serve the spec and the order in use. */
+  /**
+   * Checks that all references in the metadata exist, and that the columns are valid for the current spec and order.
+   */
   private def checkComplete(m: TableMetadata): Unit = {
     if (m.location.isEmpty) throw InvalidArgument("location", "''", "A table needs a location")
     val schema = m.schemasById.getOrElse(m.currentSchemaId, throw missing("current schema", m.currentSchemaId))

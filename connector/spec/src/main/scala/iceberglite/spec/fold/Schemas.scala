@@ -5,7 +5,7 @@ import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 
 private[fold] object Schemas {
 
-  /** The metadata with the schema, and the id the schema has in it: that of an equal one, or a new one. */
+  /** Returns the metadata with the schema, and its id: that of an equal one, or a new one. */
   def add(m: TableMetadata, schema: Schema, lastColumnId: Int): (TableMetadata, Int) = {
     SchemaCheck(schema, m.formatVersion)
     val next = m.copy(lastColumnId = Seq(m.lastColumnId, lastColumnId, schema.highestFieldId).max)
@@ -22,7 +22,7 @@ private[fold] object Schemas {
     m.copy(currentSchemaId = id)
   }
 
-  /** Ids that no schema has are left alone. */
+  /** Removes schemas; unknown ids are ignored. */
   def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
     if (ids(m.currentSchemaId)) {
       throw ValidationFailed(s"Cannot remove schema ${m.currentSchemaId}: it is the current one")

@@ -6,7 +6,7 @@ import iceberglite.spec.SnapshotRef.Main
 
 private[spec] object Snapshots {
 
-  /** How far one machine's clock may be behind another's. */
+  /** The tolerated difference of clocks between machines. */
   val ClockToleranceMs: Long = 60000L
 
   def add(m: TableMetadata, s: Snapshot): TableMetadata = {
@@ -32,7 +32,7 @@ private[spec] object Snapshots {
     if (m.formatVersion < FormatVersion.V3) added else added.copy(nextRowId = m.nextRowId + rowsOf(m, s, refuse))
   }
 
-  /** Row lineage: a snapshot starts where the table stands, also one that takes no ids. */
+  /** Checks row lineage: a snapshot starts at the table's next row id, even if it assigns no ids. */
   private def rowsOf(m: TableMetadata, s: Snapshot, refuse: String => Nothing): Long = {
     if (!s.firstRowId.contains(m.nextRowId)) {
       val found = s.firstRowId.fold("absent")(_.toString)
@@ -59,13 +59,13 @@ private[spec] object Snapshots {
     }
 
   /**
-   * Spec, `snapshot-log`: all entries before an expired snapshot go with it. With a gap, the snapshot before it would
-   * seem to have been current for longer than it was.
+   * Spec, `snapshot-log`: all entries before an expired snapshot are removed with it. With a gap, the previous snapshot
+   * would seem to have been current longer than it was.
    */
   private def afterLastGap(log: Vector[SnapshotLogEntry], known: Set[Long]): Vector[SnapshotLogEntry] =
     log.drop(log.lastIndexWhere(e => !known(e.snapshotId)) + 1)
 
-  /** @param logTimeMs when the branch came to its snapshot */
+  /** Sets a reference. @param logTimeMs the time at which the branch was set to its snapshot */
   def setRef(m: TableMetadata, name: String, ref: SnapshotRef, logTimeMs: Long): TableMetadata = {
     SnapshotRef.checked(name, ref)
     if (!m.snapshotsById.contains(ref.snapshotId)) {

@@ -5,7 +5,7 @@ import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 
 private[fold] object SortOrders {
 
-  /** The metadata with the order, and the id the order has in it: that of an equal one, or a new one. */
+  /** Returns the metadata with the order, and its id: that of an equal one, or a new one. */
   def add(m: TableMetadata, order: SortOrder): (TableMetadata, Int) = {
     order.fields.flatMap(_.sourceIds).filterNot(id => m.schemas.exists(_.byId.contains(id))).foreach { id =>
       throw ValidationFailed(s"The sort order uses field $id, which no schema of the table has")
@@ -13,7 +13,7 @@ private[fold] object SortOrders {
     m.sortOrders.find(_.fields == order.fields) match {
       case Some(same) => (m, same.orderId)
       case None =>
-        // Spec, "Sorting": 0 is the unsorted order, whether the table has it or not.
+        // Spec, "Sorting": 0 is the unsorted order, even if the table does not list it.
         val unsorted = SortOrder.Unsorted.orderId
         val id = if (order.isSorted) m.sortOrders.map(_.orderId).foldLeft(unsorted)(_ max _) + 1 else unsorted
         (m.copy(sortOrders = m.sortOrders :+ order.copy(orderId = id)), id)

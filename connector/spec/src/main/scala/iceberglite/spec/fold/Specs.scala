@@ -6,7 +6,7 @@ import iceberglite.spec.transform.Void
 
 private[fold] object Specs {
 
-  /** The metadata with the spec, and the id the spec has in it: that of a compatible one, or a new one. */
+  /** Returns the metadata with the spec, and its id: that of a compatible one, or a new one. */
   def add(m: TableMetadata, spec: PartitionSpec): (TableMetadata, Int) = {
     check(m, spec)
     // Spec, "Partitioning": writers must not create a spec when a compatible one exists.
@@ -26,7 +26,7 @@ private[fold] object Specs {
     m.copy(defaultSpecId = id)
   }
 
-  /** Ids that no spec has are left alone. */
+  /** Removes specs; unknown ids are ignored. */
   def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
     if (ids(m.defaultSpecId)) {
       throw ValidationFailed(s"Cannot remove partition spec ${m.defaultSpecId}: it is the default")
@@ -49,7 +49,7 @@ private[fold] object Specs {
     if (m.formatVersion == FormatVersion.V1) checkSequential(spec) else spec.fields.foreach(checkCollision(m, _))
   }
 
-  /** Version 1 does not track the ids: a reader counts from 1000 (spec: "Partition Evolution"). */
+  /** Checks ids in version 1, which does not store them: readers count from 1000 (spec: "Partition Evolution"). */
   private def checkSequential(spec: PartitionSpec): Unit =
     spec.fields.zipWithIndex.foreach { case (f, i) =>
       if (f.fieldId != PartitionSpec.FirstFieldId + i) {
@@ -60,7 +60,10 @@ private[fold] object Specs {
       }
     }
 
-  /** From version 2 on an id stands for the same values in all specs, but that a dropped field's are void. */
+  /**
+   * Checks that an id has the same meaning in all specs, as required from version 2 on, except that fields of dropped
+   * columns are void.
+   */
   private def checkCollision(m: TableMetadata, field: PartitionField): Unit = {
     val known = m.specs.flatMap(_.fields).filter(_.fieldId == field.fieldId)
     val same = known.exists(k => k.sameValues(field) || (k.sourceIds == field.sourceIds && isVoid(k, field)))

@@ -5,7 +5,7 @@ import java.util.UUID
 import iceberglite.spec.{Encryption, EncryptionKey, FormatVersion, TableMetadata}
 import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 
-/** What changes a table as a whole. */
+/** Updates of a table as a whole. */
 private[fold] object Tables {
 
   def assignUuid(m: TableMetadata, uuid: UUID): TableMetadata = m.uuid match {
@@ -31,7 +31,7 @@ private[fold] object Tables {
     m.copy(formatVersion = version)
   }
 
-  /** @throws Unsupported where the properties ask for encryption: files would be written in the clear */
+  /** Sets properties. @throws Unsupported the properties request encryption: files would be written unencrypted */
   def setProperties(m: TableMetadata, properties: Map[String, String]): TableMetadata = {
     properties.get(Encryption.KeyIdProperty).foreach { key =>
       val asked = s"table property ${Encryption.KeyIdProperty} = $key"

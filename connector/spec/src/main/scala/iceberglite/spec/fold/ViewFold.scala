@@ -10,10 +10,10 @@ import iceberglite.spec.MetadataUpdate._
 import iceberglite.spec.ViewUpdate._
 
 /**
- * A view's metadata amid a change.
+ * A view's metadata during a change.
  *
- * @param added the versions that the change added; not those that it found again
- * @param logged when and what the change made current
+ * @param added the versions that the change added, without existing ones
+ * @param logged the entries for versions that the change made current
  */
 final private[spec] case class ViewFold(
     metadata: ViewMetadata,
@@ -53,7 +53,7 @@ final private[spec] case class ViewFold(
       )
   }
 
-  /** An equal version is used again; a new one gets an id above all others. */
+  /** Adds a version: an equal version is reused; a new one gets an id higher than all others. */
   private def addVersion(version: ViewVersion): ViewFold = {
     val schemaId =
       if (version.schemaId != LastAdded) version.schemaId
@@ -77,7 +77,7 @@ final private[spec] case class ViewFold(
     }
   }
 
-  /** Required by the early form of the spec. */
+  /** Adds a summary, which the early form of the specification requires. */
   private def described(version: ViewVersion): ViewVersion = {
     val operation = if (metadata.versions.isEmpty) ViewVersion.Create else ViewVersion.Replace
     version.copy(summary = Map(ViewVersion.OperationKey -> operation) ++ version.summary)
@@ -93,7 +93,7 @@ final private[spec] case class ViewFold(
     )
     if (versionId == metadata.currentVersionId) this
     else {
-      // A new version became current when it was made, an old one becomes current now.
+      // A new version became current at its own timestamp, an old one becomes current now.
       val entry = ViewLogEntry(if (added(versionId)) version.timestampMs else nowMs, versionId)
       copy(metadata = metadata.copy(currentVersionId = versionId), logged = Some(entry))
     }
@@ -117,7 +117,7 @@ private[spec] object ViewFold {
   def create(updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
     updates.foldLeft(new ViewFold(Nothing, nowMs))(_.step(_)).result(None)
 
-  /** What a new view grows from; not a view itself. */
+  /** The initial state of a new view, which is not a valid view itself. */
   private val Nothing =
     ViewMetadata(None, "", Vector.empty, LastAdded, Vector.empty, Vector.empty, Map.empty)
 
@@ -129,7 +129,10 @@ private[spec] object ViewFold {
     case _ => m.copy(uuid = Some(uuid))
   }
 
-  /** As in Apache Iceberg: an engine that replaces a view must not take it from the engines of other dialects. */
+  /**
+   * Checks dialects as Apache Iceberg does: an engine that replaces a view must not remove it for engines of other
+   * dialects.
+   */
   private def checkDialects(before: ViewVersion, m: ViewMetadata): Unit = {
     val lost = before.dialects.diff(m.currentVersion.dialects)
     if (lost.nonEmpty && !m.properties.get(ViewMetadata.DropDialectProperty).exists(_.equalsIgnoreCase("true"))) {
@@ -140,7 +143,9 @@ private[spec] object ViewFold {
     }
   }
 
-  /** Keeps the newest versions by id, the current one and this change's; the log loses what lies before a gap. */
+  /**
+   * Keeps the newest versions by id, the current one and those of this change; log entries before a gap are removed.
+   */
   private def expired(m: ViewMetadata, added: Set[Int]): ViewMetadata = {
     val wanted = math.max(historySize(m.properties), (added + m.currentVersionId).size)
     if (m.versions.size <= wanted) m

@@ -48,7 +48,9 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     if (content == Content.Data && json.long(RecordCount) == ContentFile.UnknownRecords) ContentFile.UnknownRecords
     else json.count(RecordCount)
 
-  /** A file without partition values may be of a spec that is not at hand: a delete file of the whole table. */
+  /**
+   * Reads a partition. A file without partition values may be of an unknown spec: a delete file for the whole table.
+   */
   private def partition(json: JsonValue, specId: Int): PartitionTuple = {
     val values = json.optional(Partition)
     def isEmpty = values.forall(v => if (v.isArray) v.elements.isEmpty else v.entries.isEmpty)
@@ -96,7 +98,7 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     out.writeEndObject()
   }
 
-  /** Null values are left out. */
+  /** Writes a partition without null values. */
   private def writePartition(file: ContentFile, out: JsonGenerator): Unit = {
     out.writeObjectFieldStart(Partition)
     for {

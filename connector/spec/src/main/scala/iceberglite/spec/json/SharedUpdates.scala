@@ -9,7 +9,7 @@ import iceberglite.spec.ViewUpdate._
 import iceberglite.spec.json.MetadataUpdateJson.{number, part, text}
 import iceberglite.spec.json.{UpdateKey => Key}
 
-/** The keys of changes. */
+/** The keys of updates. */
 private[json] object UpdateKey {
   val Action = "action"
   val Uuid = "uuid"
@@ -37,12 +37,12 @@ private[json] object UpdateKey {
   val ViewVersion = "view-version"
   val ViewVersionId = "view-version-id"
 
-  /** What Apache Iceberg wrote before the REST specification, and still reads. */
+  /** The key that Apache Iceberg wrote before the REST specification, and still reads. */
   val OldUpdates = "updated"
   val OldRemovals = "removed"
 }
 
-/** The changes that tables and views have in common, and how all changes of a view are written. */
+/** The updates that tables and views have in common, and the form of all updates of a view. */
 private[json] object SharedUpdates {
   private val Assign = "assign-uuid"
   private val Upgrade = "upgrade-format-version"
@@ -55,13 +55,13 @@ private[json] object SharedUpdates {
 
   type Shared = iceberglite.spec.MetadataUpdate with ViewUpdate
 
-  /** `None` for an action that is not shared. */
+  /** Reads an update; `None` for an action that is not shared. */
   def read(json: JsonValue, action: String): Option[Shared] = action match {
     case Assign => Some(AssignUuid(json(Key.Uuid).uuid))
     case Upgrade => Some(UpgradeFormatVersion(version(json(Key.Version))))
     case Add =>
       val schema = SchemaJson.read(json(Key.Schema))
-      // Deprecated: the schema tells.
+      // Deprecated: the schema determines it.
       Some(AddSchema(schema, json.optionalInt(Key.LastColumnId).getOrElse(schema.highestFieldId)))
     case Location => Some(SetLocation(json.string(Key.Location)))
     case Set => Some(SetProperties(json.stringsOf(either(json, Key.Updates, Key.OldUpdates))))
@@ -77,7 +77,7 @@ private[json] object SharedUpdates {
     )
   }
 
-  /** The key that must be there, or the one it had before. */
+  /** Reads a required key, or its former name. */
   private def either(json: JsonValue, key: String, old: String): String = {
     if (!json.has(key) && !json.has(old)) json(key)
     if (json.has(key)) key else old

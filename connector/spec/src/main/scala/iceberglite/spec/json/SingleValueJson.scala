@@ -12,12 +12,12 @@ import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
-/** Spec, "Appendix D - JSON single-value serialization". The only struct is `{}`, as version 3 was adopted. */
+/** Spec, "Appendix D - JSON single-value serialization". The only struct value is `{}`, as in the adopted version 3. */
 object SingleValueJson {
   private val Keys = "keys"
   private val Values = "values"
 
-  /** @throws iceberglite.spec.IcebergError.InvalidMetadata where the JSON is no value of the type */
+  /** Reads a value. @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON is not a value of the type */
   def read(json: JsonValue, valueType: PrimitiveType): Literal = {
     def parsed[A](what: String, value: Option[A]): A = value.getOrElse(json.fail(s"Not a $what: ${json.string}"))
     valueType match {
@@ -45,7 +45,7 @@ object SingleValueJson {
     }
   }
 
-  /** @throws iceberglite.spec.IcebergError.InvalidMetadata where the JSON is no default of the type */
+  /** Reads a default. @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON is not a default of the type */
   def readDefault(json: JsonValue, valueType: Type): DefaultValue = valueType match {
     case primitive: PrimitiveType => OfPrimitive(read(json, primitive))
     case struct: StructType =>
@@ -107,7 +107,7 @@ object SingleValueJson {
     case BinaryLiteral(v) => out.writeString(hex(v))
   }
 
-  /** NaN and the infinities, for which JSON has no number, stand as strings. */
+  /** Reads a number; NaN and the infinities are strings, because JSON has no such numbers. */
   private def floating(json: JsonValue): Double =
     if (!json.isText) json.double
     else json.string match {
@@ -120,7 +120,10 @@ object SingleValueJson {
   private def decimalOf(text: String, expected: DecimalType): Option[BigDecimal] =
     Try(new BigDecimal(text)).toOption.filter(v => v.scale == expected.scale && v.precision <= expected.precision)
 
-  /** The exponent of a negative scale is the scale, so the digits before it are the unscaled value. */
+  /**
+   * Formats a decimal: for a negative scale the exponent is the scale, so that the digits before it are the unscaled
+   * value.
+   */
   private def decimalText(value: BigDecimal): String =
     if (value.scale >= 0) value.toPlainString else s"${value.unscaledValue}E+${-value.scale}"
 

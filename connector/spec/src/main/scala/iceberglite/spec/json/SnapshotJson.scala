@@ -18,7 +18,7 @@ object SnapshotJson extends JsonFormat[Snapshot] {
   private[json] val AddedRows = "added-rows"
   private[json] val KeyId = "key-id"
 
-  /** What version 1 has instead of sequence numbers. */
+  /** The value in version 1, which has no sequence numbers. */
   private val NoSequenceNumber = 0L
 
   override def read(json: JsonValue): Snapshot = {
@@ -42,7 +42,8 @@ object SnapshotJson extends JsonFormat[Snapshot] {
 
   override def write(s: Snapshot, out: JsonGenerator): Unit = {
     out.writeStartObject()
-    // Not in version 1, where it is 0. Snapshots from before an upgrade keep 0, which is what its absence means too.
+    // Not written in version 1, where it is 0. Snapshots from before an upgrade keep 0, which is also the meaning of
+    // its absence.
     if (s.sequenceNumber > NoSequenceNumber) out.writeNumberField(SequenceNumber, s.sequenceNumber)
     out.writeNumberField(SnapshotId, s.snapshotId)
     s.parentSnapshotId.foreach(out.writeNumberField(ParentId, _))

@@ -28,7 +28,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
     }
   }
 
-  /** As it may stand under a name. */
+  /** Reads a reference and checks it for a name. */
   private[json] def checked(name: String, json: JsonValue): SnapshotRef =
     try SnapshotRef.checked(name, read(json))
     catch { case e: InvalidArgument => json.fail(e.getMessage) }
@@ -39,7 +39,7 @@ object SnapshotRefJson extends JsonFormat[SnapshotRef] {
     out.writeEndObject()
   }
 
-  /** As they stand among the fields of a change too. */
+  /** Writes the fields, which are also part of updates. */
   private[json] def writeFields(ref: SnapshotRef, out: JsonGenerator): Unit = {
     out.writeNumberField(SnapshotId, ref.snapshotId)
     out.writeStringField(Kind, ref.kind)

@@ -4,13 +4,13 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.{IcebergError, Transform, Transforms}
 
-/** What partition and sort fields share: the columns they come from, and the transform. */
+/** The common part of partition and sort fields: source columns and transform. */
 private[json] object SourceJson {
   private val SourceId = "source-id"
   private val SourceIds = "source-ids"
   private val TransformName = "transform"
 
-  /** Either form is read. */
+  /** Reads both forms. */
   def ids(field: JsonValue): Vector[Int] = field.optional(SourceIds) match {
     case Some(list) =>
       val ids = list.elements.map(_.int)
@@ -19,7 +19,7 @@ private[json] object SourceJson {
     case None => Vector(field(SourceId).int)
   }
 
-  /** Version 3 as adopted: one argument is a `source-id`, several are `source-ids`. */
+  /** Writes the form of the adopted version 3: `source-id` for one argument, `source-ids` for several. */
   def writeIds(ids: Vector[Int], out: JsonGenerator): Unit =
     if (ids.size == 1) out.writeNumberField(SourceId, ids.head)
     else JsonFormat.array(out, SourceIds, ids)(id => out.writeNumber(id))

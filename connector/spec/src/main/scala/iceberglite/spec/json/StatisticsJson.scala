@@ -39,7 +39,7 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     out.writeEndObject()
   }
 
-  /** A number; the spec once called it a string. */
+  /** Reads a number; an earlier version of the specification used a string. */
   private[json] def snapshotId(json: JsonValue): Long = {
     val id = json(SnapshotId)
     if (id.isText) Try(id.string.toLong).getOrElse(id.fail(s"Not a snapshot id: ${id.string}")) else id.long
@@ -60,7 +60,7 @@ object StatisticsJson extends JsonFormat[StatisticsFile] {
     out.writeEndObject()
   }
 
-  /** The keys that tell what a blob is, which Puffin footers have too. */
+  /** Writes the keys that describe a blob, which Puffin footers also have. */
   private[json] def writeSource(b: BlobMetadata, out: JsonGenerator): Unit = {
     out.writeStringField(BlobType, b.blobType)
     out.writeNumberField(SnapshotId, b.snapshotId)

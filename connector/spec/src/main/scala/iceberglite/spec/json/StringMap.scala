@@ -3,8 +3,8 @@ package iceberglite.spec.json
 import scala.collection.immutable
 
 /**
- * A small map of strings in the order of its document, such as a snapshot's summary: of ten thousand snapshots nobody
- * looks at more than a few summaries, so that what counts is how soon it is made. A changed one is an ordinary map.
+ * A small map of strings in the order of its document, such as a snapshot's summary. It is optimized for construction:
+ * of ten thousand snapshots, only a few summaries are read. Updates return an ordinary map.
  */
 final private[json] class StringMap(keys: Array[String], texts: Array[String])
     extends immutable.AbstractMap[String, String]
@@ -33,10 +33,10 @@ final private[json] class StringMap(keys: Array[String], texts: Array[String])
 
 private[json] object StringMap {
 
-  /** Above this a lookup by hash pays. */
+  /** The size above which a hash lookup is faster. */
   private val Small = 24
 
-  /** @param keys all different */
+  /** Creates a map. @param keys all distinct */
   def apply(keys: Array[String], texts: Array[String]): Map[String, String] =
     if (keys.isEmpty) Map.empty
     else if (keys.length <= Small) new StringMap(keys, texts)

@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import iceberglite.spec.Snapshot
 
-/** A snapshot's summary by itself, as catalogs show it: without the operation (spec: "Snapshots"). */
+/** A snapshot's summary without the operation, as catalogs show it (spec: "Snapshots"). */
 object SummaryJson {
   def toJson(snapshot: Snapshot): String = JsonFormat.text { out =>
     out.writeStartObject()

@@ -5,12 +5,12 @@ import iceberglite.spec.fold.Snapshots.ClockToleranceMs
 import iceberglite.spec.json.{TableMetadataKey => Key}
 
 /**
- * What the parts of a metadata file say of each other. A contradiction is refused: whichever part one believed, rows
- * might be wrong, or written where another engine does not find them.
+ * Checks the consistency of a metadata file. A contradiction is rejected: with either interpretation, rows might be
+ * wrong, or written where another engine does not find them.
  */
 private[json] object TableMetadataCheck {
 
-  /** @param json the file, for the place of a fault */
+  /** Checks metadata. @param json the file, for the position of an error */
   def apply(json: JsonValue, m: TableMetadata): Unit = {
     schemas(json, m)
     snapshots(json, m)
@@ -25,7 +25,7 @@ private[json] object TableMetadataCheck {
     m.sortOrders.find(o => o.isSorted == (o.orderId == SortOrder.Unsorted.orderId)).foreach { order =>
       at(json, Key.SortOrders).fail(s"Order ${order.orderId} has ${order.fields.size} fields; the unsorted order is 0")
     }
-    // Those of before may come from columns that were dropped since.
+    // Earlier specs may have source columns that were dropped.
     m.spec.fields.filter(_.transform != transform.Void).foreach { f =>
       bound(json, Key.DefaultSpecId, m.schema, f.sourceIds, f.transform, s"partition field ${f.name}")
     }
@@ -34,7 +34,7 @@ private[json] object TableMetadataCheck {
     }
   }
 
-  /** That the spec or order which new files get goes with the columns they have. */
+  /** Checks that the current spec or order is valid for the current columns. */
   private def bound(
       json: JsonValue,
       key: String,
@@ -81,7 +81,7 @@ private[json] object TableMetadataCheck {
     }
   }
 
-  /** A log that runs backwards tells a wrong history; the clocks of two machines may differ by a little. */
+  /** Checks that a log is in order, with a tolerance for the clocks of two machines. */
   private def log(json: JsonValue, key: String, times: Iterator[Long], lastUpdatedMs: Long): Unit =
     (times ++ Iterator(lastUpdatedMs)).foldLeft(Long.MinValue) { (before, time) =>
       if (before - ClockToleranceMs < before && time < before - ClockToleranceMs) {
@@ -90,6 +90,6 @@ private[json] object TableMetadataCheck {
       time
     }
 
-  /** The place of a key; where the file leaves it out, the file. */
+  /** Returns the position of a key; the file if it lacks the key. */
   private def at(json: JsonValue, key: String): JsonValue = json.optional(key).getOrElse(json)
 }

@@ -11,31 +11,34 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator, JsonParser, JsonP
 import iceberglite.spec.{IcebergError, TableMetadata}
 
 /**
- * The metadata file of a table (spec: "Appendix C - Table Metadata and Snapshots", "Appendix E" for what differs
+ * The metadata file of a table (spec: "Appendix C - Table Metadata and Snapshots"; "Appendix E" for the differences
  * between versions 1, 2 and 3).
  */
 object TableMetadataJson extends JsonFormat[TableMetadata] {
 
-  /** @param file the path, for messages */
+  /** Reads a metadata file. @param file the path, for messages */
   def read(file: String, json: Array[Byte]): TableMetadata =
     PlainSnapshots.of(json).flatMap(readPlain(file, _)).getOrElse(parse(file, json))
 
-  /** What is wrong with a file is said of the whole of it, in the words and with the place that this gives. */
+  /**
+   * Reads a file with the fast parser. On error, the whole file is parsed again so that the reported path refers to the
+   * original.
+   */
   private def readPlain(file: String, history: PlainSnapshots): Option[TableMetadata] =
     try Some(TableMetadataReader.read(JsonValue.parse(file, history.rest), Some(history)))
     catch { case _: IcebergError => None }
 
-  /** @param file the path, for messages */
+  /** Reads a metadata file. @param file the path, for messages */
   def read(file: String, json: String): TableMetadata = read(file, json.getBytes(UTF_8))
 
-  /** The contents of a metadata file, uncompressed. */
+  /** Returns the content of a metadata file, uncompressed. */
   def write(metadata: TableMetadata): Array[Byte] =
     JsonFormat.bytes(write(metadata, _), FewBytes + math.min(metadata.snapshots.size, ManySnapshots) * SnapshotBytes)
 
   /**
-   * The table's UUID in the first part of a metadata file, which need not be all of it.
+   * Returns the table's UUID from the first part of a metadata file, which may be incomplete.
    *
-   * @return absent where this part is no JSON or has no valid UUID at its top level
+   * @return absent if this part is not JSON or has no valid UUID at its top level
    */
   def uuidIn(beginning: Array[Byte]): Option[UUID] =
     try {
@@ -62,10 +65,10 @@ object TableMetadataJson extends JsonFormat[TableMetadata] {
 
   private val headFactory = new JsonFactory
 
-  /** With a schema and without snapshots. */
+  /** The initial buffer size for a schema without snapshots. */
   private val FewBytes = 1 << 14
 
-  /** What a snapshot and its entry in the log usually take. */
+  /** The usual size of a snapshot and its log entry. */
   private val SnapshotBytes = 1 << 10
   private val ManySnapshots = 1 << 16
 
@@ -100,17 +103,17 @@ private[json] object TableMetadataKey {
   val NextRowId = "next-row-id"
   val EncryptionKeys = "encryption-keys"
 
-  /** Version 1 alone: the current schema. */
+  /** Version 1 only: the current schema. */
   val OnlySchema = "schema"
 
-  /** Version 1 alone: the fields of the default spec. */
+  /** Version 1 only: the fields of the default spec. */
   val OnlySpec = "partition-spec"
 
-  /** Of the entries of both logs. */
+  /** A key of the entries of both logs. */
   val TimestampMs = "timestamp-ms"
   val SnapshotId = "snapshot-id"
   val MetadataFile = "metadata-file"
 
-  /** How versions 1 and 2 may say that there is no current snapshot. */
+  /** The id with which versions 1 and 2 may represent the absence of a current snapshot. */
   val NoSnapshot: Long = -1L
 }

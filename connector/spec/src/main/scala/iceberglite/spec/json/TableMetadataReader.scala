@@ -6,11 +6,13 @@ import iceberglite.spec._
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.json.{TableMetadataKey => Key}
 
-/** Reads what any release of any engine wrote, also where version 1 leaves out what later versions require. */
+/**
+ * Reads metadata of any release of any engine, including version 1 metadata without fields that later versions require.
+ */
 private[json] object TableMetadataReader {
   private val OnlySpecId = 0
 
-  /** @param history what stands in place of the document's snapshots and their log */
+  /** Reads metadata. @param history replaces the document's snapshots and their log */
   def read(json: JsonValue, history: Option[PlainSnapshots]): TableMetadata = {
     val version = formatVersion(json)
     val (schemas, currentSchemaId) = readSchemas(json, version)
@@ -24,7 +26,7 @@ private[json] object TableMetadataReader {
       location = json(Key.Location).string,
       lastSequenceNumber = if (version == FormatVersion.V1) 0L else json(Key.LastSequenceNumber).long,
       lastUpdatedMs = json(Key.LastUpdatedMs).long,
-      // The highest of the schemas is a floor: ids that were given out twice would mix up two columns.
+      // The highest id of the schemas is a lower limit: ids that are assigned twice would confuse two columns.
       lastColumnId = math.max(json(Key.LastColumnId).int, schemas.map(_.highestFieldId).max),
       schemas = schemas,
       currentSchemaId = currentSchemaId,
@@ -98,7 +100,7 @@ private[json] object TableMetadataReader {
       case None if version == FormatVersion.V1 => SortOrder.Unsorted.orderId
       case _ => json(Key.DefaultSortOrderId).int
     }
-    // Order 0 means unsorted whether it is listed or not.
+    // Order 0 is the unsorted order even if it is not listed.
     val complete = if (orders.exists(_.orderId == default) || default != SortOrder.Unsorted.orderId) orders
     else SortOrder.Unsorted +: orders
     (complete, known(json, Key.DefaultSortOrderId, default, complete.map(_.orderId)))
@@ -112,7 +114,7 @@ private[json] object TableMetadataReader {
     }
   }
 
-  /** Spec, `refs`: there is always a branch main at the current snapshot, also where nothing says so. */
+  /** Spec, `refs`: a branch main always refers to the current snapshot, even if it is not listed. */
   private def readRefs(json: JsonValue, current: Option[Long]): Map[String, SnapshotRef] = {
     val refs = json.optional(Key.Refs).fold(Vector.empty[(String, JsonValue)])(_.entries).map { case (name, ref) =>
       name -> SnapshotRefJson.checked(name, ref)
@@ -122,8 +124,8 @@ private[json] object TableMetadataReader {
   }
 
   /**
-   * Required, but some writers leave it out. The ids that the snapshots took are a floor: whatever row is still there
-   * has its id from a snapshot no newer than one that is still there.
+   * Required, but omitted by some writers. The ids that snapshots assigned are a lower limit: every remaining row has
+   * an id from a snapshot that is not newer than a remaining one.
    */
   private def nextRowId(json: JsonValue, snapshots: Vector[Snapshot]): Long = {
     val taken = snapshots.iterator

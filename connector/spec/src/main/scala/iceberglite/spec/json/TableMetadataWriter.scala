@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.{FormatVersion, TableMetadata}
 import iceberglite.spec.json.{TableMetadataKey => Key}
 
-/** Writes what the version of the table requires, in the order in which Apache Iceberg does. */
+/** Writes the fields that the format version requires, in the order of Apache Iceberg. */
 private[json] object TableMetadataWriter {
 
   def write(m: TableMetadata, out: JsonGenerator): Unit = {
@@ -60,7 +60,7 @@ private[json] object TableMetadataWriter {
     out.writeNumberField(Key.LastPartitionId, m.lastPartitionId)
   }
 
-  /** Older readers of versions 1 and 2 want -1 where there is none. */
+  /** Writes the current snapshot: older readers of versions 1 and 2 expect -1 if there is none. */
   private def currentSnapshot(m: TableMetadata, out: JsonGenerator): Unit = m.currentSnapshotId match {
     case Some(id) => out.writeNumberField(Key.CurrentSnapshotId, id)
     case None if m.formatVersion < FormatVersion.V3 => out.writeNumberField(Key.CurrentSnapshotId, Key.NoSnapshot)

@@ -72,7 +72,7 @@ object TypeJson extends JsonFormat[Type] {
     case simple => Simple.get(simple).orElse(spatial(name))
   }
 
-  /** The names of reference systems keep their case. */
+  /** Parses a spatial type; names of reference systems are case-sensitive. */
   private def spatial(name: String): Option[PrimitiveType] = name match {
     case Geometry(crs) => Some(GeometryType(given(crs, DefaultCrs)))
     case Geography(crs, algorithm) =>

@@ -6,8 +6,8 @@ import iceberglite.spec.{ViewLogEntry, ViewMetadata}
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * The metadata file of a view. Written are the places that were adopted and those of the early view spec beside them;
- * read are both, and what a version says for itself counts before what its representations say.
+ * The metadata file of a view. It writes the adopted form and the early form of the view specification; it reads both,
+ * and fields of a version take precedence over those of its representations.
  */
 object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val Uuid = "view-uuid"
@@ -21,7 +21,7 @@ object ViewMetadataJson extends JsonFormat[ViewMetadata] {
   private val TimestampMs = "timestamp-ms"
   private val VersionId = "version-id"
 
-  /** The early form alone. */
+  /** Early form only. */
   private val CurrentSchemaId = "current-schema-id"
 
   override def read(json: JsonValue): ViewMetadata = {

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.{Schema, ViewRepresentation, ViewVersion}
 import iceberglite.spec.ViewRepresentation.{Sql, Unknown}
 
-/** A version of a view, as it stands in the view's metadata and in changes. */
+/** A version of a view, in the view's metadata and in updates. */
 object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val VersionId = "version-id"
   private val SchemaId = "schema-id"
@@ -19,13 +19,13 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   private val SqlText = "sql"
   private val Dialect = "dialect"
 
-  /** In the early form beside the query, which has names and comments for the schema's columns. */
+  /** In the early form, part of the query: names and comments for the schema's columns. */
   private val FieldAliases = "field-aliases"
   private val FieldDocs = "field-docs"
 
   override def read(json: JsonValue): ViewVersion = read(json, None)
 
-  /** @param currentSchemaId of the view, for a version that does not say */
+  /** Reads a version. @param currentSchemaId of the view, for a version without a schema id */
   private def read(json: JsonValue, currentSchemaId: Option[Int]): ViewVersion = {
     val representations = json(Representations).elements
     def either[A](key: String)(read: JsonValue => A): Option[A] =
@@ -44,8 +44,8 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
   }
 
   /**
-   * All versions of a view, and its schemas. Where a version of the early form has names or comments of its own for the
-   * columns, it gets a schema that has them.
+   * Reads all versions of a view, and its schemas. If a version of the early form has its own names or comments for the
+   * columns, it gets a schema with them.
    */
   private[json] def readAll(
       json: JsonValue,
@@ -94,7 +94,7 @@ object ViewVersionJson extends JsonFormat[ViewVersion] {
     out.writeEndObject()
   }
 
-  /** What the names in the query mean: in the adopted form on the version, in the early one on each query. */
+  /** Writes the default catalog and namespace: in the adopted form on the version, in the early form on each query. */
   private def scope(version: ViewVersion, out: JsonGenerator): Unit = {
     out.writeNumberField(SchemaId, version.schemaId)
     version.defaultCatalog.foreach(out.writeStringField(DefaultCatalog, _))
