@@ -69,12 +69,15 @@ class ArchitectureSuite extends AnyFunSuite {
   test("manifests and their codecs are known to metadata trees alone") {
     val manifests = """\b(ManifestFile|Manifests|ManifestLists|ManifestListTree|ManifestListFiles|ManifestPart)\b""".r
     // The metadata tables `manifests` and `all_manifests` show them.
-    val shown = Seq("/inspect/ManifestColumns.scala", "/inspect/ManifestsTable.scala", "/inspect/AllManifestsTable.scala")
-    val outside = sources("core/src/main").filterNot(f => f.toString.contains("/tree/") || f.toString.contains("/io/")) ++
-      sources("spark/src/main")
+    val shown =
+      Seq("/inspect/ManifestColumns.scala", "/inspect/ManifestsTable.scala", "/inspect/AllManifestsTable.scala")
+    val outside =
+      sources("core/src/main").filterNot(f => f.toString.contains("/tree/") || f.toString.contains("/io/")) ++
+        sources("spark/src/main")
     val bad = for {
       file <- outside if !shown.exists(file.toString.endsWith)
-      line <- Files.readAllLines(file).asScala if !isComment(line) && manifests.findFirstIn(line.replaceAll("\"[^\"]*\"", "")).isDefined
+      line <- Files.readAllLines(file).asScala
+      if !isComment(line) && manifests.findFirstIn(line.replaceAll("\"[^\"]*\"", "")).isDefined
     } yield s"$file: ${line.trim}"
     assert(bad.isEmpty)
   }

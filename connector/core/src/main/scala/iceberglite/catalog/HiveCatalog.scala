@@ -192,9 +192,8 @@ final class HiveCatalog private (
 
   private def nothing(kind: HiveKind[_], id: TableIdentifier): NotFound = {
     def lists = s"SHOW ${kind.noun.toUpperCase}S lists those of ${(name +: id.namespace).mkString(".")}"
-    val other = metastore.otherKind(id).map(
-      what => s"There is a $what with this name, which is not an Iceberg ${kind.noun}"
-    )
+    val other =
+      metastore.otherKind(id).map(what => s"There is a $what with this name, which is not an Iceberg ${kind.noun}")
     NotFound(kind.noun, fullName(id), other.getOrElse(lists))
   }
 }
@@ -244,6 +243,6 @@ object HiveCatalog extends CatalogFamily {
       s"$ClientClass, which catalog $name needs",
       "It comes with Spark distributions that have Hive, in the jars hive-metastore, hive-common, hive-serde, " +
         "hive-shims and libthrift: use such a distribution, or add the jars of Hive 2.3.9 to the class path of the " +
-          "session"
+        "session"
     )
 }

@@ -37,7 +37,9 @@ object PurgeTable {
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
     val ofParts = MetadataPool.map(reachable.flatMap(_.parts)) { part =>
-      deletion(orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty))
+      deletion(
+        orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty)
+      )
     }
     // The data goes first: its metadata tells a second attempt what is left.
     val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct

@@ -45,7 +45,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     case None => Some(KeptReason.UnclearPath)
     case Some(file) => places.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
         case place: CatalogDirectory if isOwnMetadata => linked(place.directory, file)
-        case place => place.reasonToKeepAll.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
+        case place =>
+          place.reasonToKeepAll.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
             .orElse(place.reasonToKeepFile(file))
       }
   }
@@ -104,20 +105,22 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
     private lazy val others = owners.others(directory)
 
-    override lazy val reasonToKeepAll: Option[KeptReason] = checked(enclosed(directory).orElse(overlappingTable).orElse {
-      // Read now, so that a failure keeps every file.
-      filesOfOtherTables
-      None
-    })
+    override lazy val reasonToKeepAll: Option[KeptReason] =
+      checked(enclosed(directory).orElse(overlappingTable).orElse {
+        // Read now, so that a failure keeps every file.
+        filesOfOtherTables
+        None
+      })
 
     private def overlappingTable: Option[KeptReason] =
       others.find(other => directory.isBelow(other.directory) || other.metadataLocation.isEmpty)
         .map(other => KeptReason.InOtherTable(directory.text, other.name))
 
-    private lazy val filesOfOtherTables: Set[StoragePath] = others.flatMap(_.metadataLocation).distinct.flatMap { location =>
-      ReachableFiles.of(io, TableVersion(MetadataFiles.read(io, location), location)).flatMap(owners.pathOf)
-        .map(canonical)
-    }.toSet
+    private lazy val filesOfOtherTables: Set[StoragePath] =
+      others.flatMap(_.metadataLocation).distinct.flatMap { location =>
+        ReachableFiles.of(io, TableVersion(MetadataFiles.read(io, location), location)).flatMap(owners.pathOf)
+          .map(canonical)
+      }.toSet
 
     override def reasonToKeepFile(file: StoragePath): Option[KeptReason] =
       if (filesOfOtherTables.contains(canonical(file))) Some(KeptReason.UsedByOther(directory.text)) else None

@@ -139,7 +139,10 @@ final private[tree] class ManifestListWrite(
    */
   private def removedBy(data: Vector[Filtered]): RemovedDataFiles = {
     val rewritten = data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
-    val numbers = data.flatMap(_.kept).map(_.minSequenceNumber) ++ rewritten.map(_.minSequenceNumber) ++ changes.addedOlder.map(_.sequenceNumber)
+    val numbers =
+      data.flatMap(_.kept).map(_.minSequenceNumber) ++ rewritten.map(_.minSequenceNumber) ++ changes.addedOlder.map(
+        _.sequenceNumber
+      )
     val oldest = (numbers :+ header.sequenceNumber).min
     new RemovedDataFiles(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
   }

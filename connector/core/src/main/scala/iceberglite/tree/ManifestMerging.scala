@@ -27,7 +27,9 @@ private[tree] object ManifestMerging {
     else {
       val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
       val minCount = TableProperty.of(TableProperty.ManifestMinCountToMerge, properties)
-      val growing = ManifestContent.all.flatMap(c => (fresh.iterator ++ kept.iterator: Iterator[PartSummary]).find(_.content == c)).map(group).toSet
+      val growing = ManifestContent.all.flatMap(c =>
+        (fresh.iterator ++ kept.iterator: Iterator[PartSummary]).find(_.content == c)
+      ).map(group).toSet
       val packed = kept.map(group).distinct.flatMap { g =>
         val bins = packFromEnd(kept.filter(group(_) == g), target)
         val newest = bins.head.size + fresh.count(group(_) == g)

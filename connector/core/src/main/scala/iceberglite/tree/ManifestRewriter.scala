@@ -30,7 +30,11 @@ final private[tree] class ManifestRewriter(
   private val version = table.metadata.formatVersion
 
   /** @param earlier the result of an earlier attempt, valid as long as all manifests that it replaces are still listed */
-  def of(kept: Vector[ManifestPart], by: ManifestRewrite, earlier: Option[ReplacedManifests]): Option[RewrittenManifests] = {
+  def of(
+      kept: Vector[ManifestPart],
+      by: ManifestRewrite,
+      earlier: Option[ReplacedManifests]
+  ): Option[RewrittenManifests] = {
     // After an upgrade another commit may have given their rows ids, which the earlier attempt did not write.
     val there = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
     val again = earlier.filter(e => e.version == version && e.from.forall(m => there((m.path, m.firstRowId))))

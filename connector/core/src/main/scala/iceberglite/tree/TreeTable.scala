@@ -10,6 +10,7 @@ import iceberglite.spec.{Schema, TableMetadata}
  * @param schema gives partition values their types; the table's, or that of an old snapshot
  */
 final case class TreeTable(name: String, io: FileIO, metadata: TableMetadata, schema: Schema) {
+
   /** The partition specs of all files, with the columns that their values come from. */
   lazy val specs: PartitionSpecs = PartitionSpecs.of(metadata, schema)
 }

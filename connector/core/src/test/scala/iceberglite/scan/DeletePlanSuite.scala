@@ -197,7 +197,8 @@ class DeletePlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     s.deletes.exists(d => d.file.isDeletionVector && d.file.referencedDataFile.contains(data.file.path))
 
   private def plan(t: TestTable, filter: Expression): ScanPlan = {
-    val scan = TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Off)
+    val scan =
+      TableScan(t.table.tree(schema), t.metadata.currentSnapshot, filter, caseSensitive = true, ManifestCache.Off)
     val plan = scan.plan()
     def deletes(p: ScanPlan) = p.tasks.map(t => t.file.path -> t.deletes.map(d => (d.location, d.keys)))
     Seq(ManifestContent.all.toSet, Set[ManifestContent](ManifestContent.Deletes)).foreach { elsewhere =>

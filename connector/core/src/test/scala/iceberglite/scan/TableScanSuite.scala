@@ -61,7 +61,8 @@ class TableScanSuite extends AnyFunSuite {
   }
 
   test(
-    "a partition filter skips manifests by their summaries and files by their partitions, and leaves no residual", OfManifests,
+    "a partition filter skips manifests by their summaries and files by their partitions, and leaves no residual",
+    OfManifests,
     ScanRules.skippedManifests,
     ScanRules.residuals
   ) {
@@ -122,14 +123,18 @@ class TableScanSuite extends AnyFunSuite {
     val cache = new ManifestCache(1 << 20)
     (1 to 2).foreach { _ =>
       val now = t.metadata.currentSnapshot
-      assert(names(TableScan(t.table.tree(promoted), now, above("amount", 2), caseSensitive = true, cache).plan()) == Vector(
-        "f4",
-        "f3"
-      ))
-      assert(names(TableScan(t.table.tree(schema), old, above("amount", 1), caseSensitive = true, cache).plan()) == Vector(
-        "f2",
-        "f3"
-      ))
+      assert(
+        names(TableScan(t.table.tree(promoted), now, above("amount", 2), caseSensitive = true, cache).plan()) == Vector(
+          "f4",
+          "f3"
+        )
+      )
+      assert(
+        names(TableScan(t.table.tree(schema), old, above("amount", 1), caseSensitive = true, cache).plan()) == Vector(
+          "f2",
+          "f3"
+        )
+      )
     }
   }
 
@@ -155,7 +160,11 @@ class TableScanSuite extends AnyFunSuite {
     assert(pieces.size == 4 && pieces.forall(_.deletes.size == 1))
   }
 
-  test("delete manifests of partitions that the filter rules out are not read", OfManifests, ScanRules.skippedManifests) {
+  test(
+    "delete manifests of partitions that the filter rules out are not read",
+    OfManifests,
+    ScanRules.skippedManifests
+  ) {
     val t = sample
     t.append(positionDeletes("d", partition = part("a")))
     val reads = t.io.reads.get

@@ -21,6 +21,7 @@ trait KeptFiles extends FileIO {
  * @param nowMs the storage's clock
  */
 final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
+
   /** Of an empty directory. */
   private val Marker = ".directory"
 

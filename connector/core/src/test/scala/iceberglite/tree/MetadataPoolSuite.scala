@@ -35,7 +35,8 @@ class MetadataPoolSuite extends AnyFunSuite {
   }
 
   test("work within work ends, however many ask at once") {
-    val sums = MetadataPool.map(1 to 40)(i => MetadataPool.map(1 to 40)(j => MetadataPool.map(1 to 3)(_ * i * j).sum).sum)
+    val sums =
+      MetadataPool.map(1 to 40)(i => MetadataPool.map(1 to 40)(j => MetadataPool.map(1 to 3)(_ * i * j).sum).sum)
     assert(sums.sum == (1 to 40).sum * (1 to 40).sum * 6)
   }
 

@@ -71,7 +71,7 @@ final class TestTable(
     )
   }
 
-    def commit(added: Vector[ContentFile], remove: FileSelector = FileSelector.NoFiles): WrittenTree = {
+  def commit(added: Vector[ContentFile], remove: FileSelector = FileSelector.NoFiles): WrittenTree = {
     val written = write(header(), FileChanges(added, remove))
     adopt(written)
     written

@@ -58,7 +58,7 @@ object IcebergError {
       extends IcebergError(
         s"The outcome of a commit to $table is unknown: $reason. Its files were kept. The commit happened if " +
           s"$metadataFile is the table's current metadata or is listed in its metadata log; check this before you " +
-            "rerun the job",
+          "rerun the job",
         cause
       )
 

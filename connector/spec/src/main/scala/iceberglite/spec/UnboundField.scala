@@ -38,8 +38,7 @@ object UnboundField {
     if (transform.isInstanceOf[UnknownTransform]) {
       throw Unsupported(
         s"the transform $transform of $name",
-        s"The supported transforms are ${familyNames.mkString(",
-        ")}"
+        s"The supported transforms are ${familyNames.mkString(", ")}"
       )
     }
     if (!transform.canTransform(way.last.fieldType)) {

@@ -40,7 +40,8 @@ object ToyTree extends MetadataTree {
     }
     val kept = withoutObsolete(live, added, header)
     val rowIds = new RowIds(header.firstRowId)
-    if (header.firstRowId.isDefined) kept.filter(e => isData(e) && e.isLive).foreach(e => AddedFiles.checkCarried(e.file))
+    if (header.firstRowId.isDefined)
+      kept.filter(e => isData(e) && e.isLive).foreach(e => AddedFiles.checkCarried(e.file))
     val entries = (added ++ kept).map(rowIds.in)
     val gone = removed(parent, entries)
     val path = s"${header.metadataPath}/${header.snapshotId}-${header.attempt}-${header.commitId}$Extension"

@@ -15,7 +15,8 @@ final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Desti
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     if (mustExist) {
-      val live = new History(base, parent, context).live(ManifestContent.Data, PartFilter.All)(named).map(_.file.path).toSet
+      val live =
+        new History(base, parent, context).live(ManifestContent.Data, PartFilter.All)(named).map(_.file.path).toSet
       (paths -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "remove", context))
     }
     FileChanges(Vector.empty, selector)

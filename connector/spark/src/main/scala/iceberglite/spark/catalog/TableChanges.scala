@@ -87,10 +87,10 @@ object TableChanges {
     val actions = meaningful.toSeq.map {
       case (key, Some(value)) => meanings(key)(value)
       case (key, None) => throw InvalidArgument(
-        "table property",
-        key,
-        "It is derived from the table metadata and cannot be removed"
-      )
+          "table property",
+          key,
+          "It is derived from the table metadata and cannot be removed"
+        )
     }
     if (snapshotKeys.forall(meaningful.contains)) {
       throw InvalidArgument(

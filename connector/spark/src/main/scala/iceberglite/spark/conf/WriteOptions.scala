@@ -97,9 +97,7 @@ object WriteOptions {
       "It must be a number",
       "Id of the partition spec to write with",
       "the current one of the table"
-    )(
-      text => scala.util.Try(text.toInt).toOption
-    )
+    )(text => scala.util.Try(text.toInt).toOption)
 
   val OutputSortOrderId: SparkOption[Int] = SparkOption
     .derived[Int](
@@ -107,9 +105,7 @@ object WriteOptions {
       "It must be a number",
       "Id of the sort order to write with",
       "the current one of the table"
-    )(
-      text => scala.util.Try(text.toInt).toOption
-    )
+    )(text => scala.util.Try(text.toInt).toOption)
 
   val Isolation: SparkOption[IsolationLevel] = SparkOption
     .derived[IsolationLevel](

@@ -108,8 +108,8 @@ object SparkDefaults {
         if (0 until row.numFields).forall(row.isNullAt) &&
           struct.fields.forall(_.writeDefault.isEmpty) => Right(EmptyStruct)
     case (_: StructType, _) => Left(
-      "The default of a struct must be null or have nulls only: set defaults for its fields"
-    )
+        "The default of a struct must be null or have nulls only: set defaults for its fields"
+      )
     case _ => Left(noValue(t))
   }
 

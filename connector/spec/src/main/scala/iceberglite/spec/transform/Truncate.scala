@@ -109,10 +109,10 @@ final case class Truncate(width: Int) extends Transform {
     case StringLiteral(v) => cut(v)
     case BinaryLiteral(v) => BinaryLiteral(ofBytes(v))
     case other => throw InvalidArgument(
-      "truncate source",
-      other.toString,
-      s"Values of type ${other.dataType} cannot be truncated"
-    )
+        "truncate source",
+        other.toString,
+        s"Values of type ${other.dataType} cannot be truncated"
+      )
   }
 
   private def atMost(field: Term, v: Literal): Expression =
