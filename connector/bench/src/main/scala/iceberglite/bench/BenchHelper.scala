@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.scan.TableScan
-import iceberglite.spark.{LiteCatalog, LiveTable}
+import iceberglite.spark.{LiteCatalog, SharedTable}
 import iceberglite.spec._
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
@@ -27,7 +27,7 @@ object BenchHelper {
   private val PartitionColumn = "p"
 
   /** @param name with the catalog's in front */
-  def load(session: SparkSession, name: String): LiveTable = {
+  def load(session: SparkSession, name: String): SharedTable = {
     val catalog +: rest = session.sessionState.sqlParser.parseMultipartIdentifier(name)
     session.sessionState.catalogManager.catalog(catalog) match {
       case ours: LiteCatalog => ours.liveTable(Identifier.of(rest.init.toArray, rest.last))
@@ -36,7 +36,7 @@ object BenchHelper {
   }
 
   /** Appends one fake file `commits` times. @return milliseconds of each commit */
-  def commitLoop(live: LiveTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
+  def commitLoop(live: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
     val table = live.current
     val file = fake(table, i.toLong)
     millis(table.transaction().add(new MergeAppend(Vector(file))).commit())._1
@@ -48,7 +48,7 @@ object BenchHelper {
    * @param kind what is asked for: `full`, `part` (one partition) or `stats` (one file, by its bounds)
    * @return milliseconds of each plan, and at the end how many files it has
    */
-  def plan(live: LiveTable, kind: String, times: Int): Array[Double] = {
+  def plan(live: SharedTable, kind: String, times: Int): Array[Double] = {
     val table = live.current
     val runs = Array.fill(times)(millis {
       TableScan(table.tree(), table.currentSnapshot, filter(kind), caseSensitive = true).plan().tasks.size

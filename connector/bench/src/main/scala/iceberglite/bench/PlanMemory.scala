@@ -6,7 +6,7 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 
 import iceberglite.io.HadoopFileIO
-import iceberglite.scan.{KeptMetrics, ScanPlan, TableScan}
+import iceberglite.scan.{StatsToKeep, ScanPlan, TableScan}
 import iceberglite.spec._
 import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.Type.{IntType, LongType, StringType}
@@ -55,7 +55,7 @@ object PlanMemory {
       filter,
       caseSensitive = true,
       ManifestCache.Off,
-      KeptMetrics.Of(Set.empty)
+      StatsToKeep.Of(Set.empty)
     ).plan()
     val seconds = (System.nanoTime() - start) / 1e9
     val taken = used() - before

@@ -207,7 +207,7 @@ object CatalogProperty {
    * @return warnings about keys without effect, by the keys
    */
   def check(catalog: String, properties: Map[String, String]): Vector[(String, String)] = {
-    val kind = MovedConfiguration.kindIfKnown(properties)
+    val kind = IcebergClassNames.kindIfKnown(properties)
     properties.toVector.sorted.flatMap { case (key, value) =>
       if (isKnown(key)) ForeignCatalogProperties.warningOfKind(catalog, kind, key, value).map(key -> _)
       else if (ForeignCatalogProperties.knows(key))

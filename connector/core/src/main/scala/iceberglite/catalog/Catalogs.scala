@@ -35,8 +35,8 @@ object Catalogs {
   ): Catalog = {
     val warnings = SettingWarnings.ofCatalog(name)
     CatalogProperty.check(name, properties).foreach { case (key, message) => warnings.once(key, message) }
-    MovedConfiguration.checkFileIO(name, properties)
-    val kind = MovedConfiguration.kindOf(name, properties, kinds)
+    IcebergClassNames.checkFileIO(name, properties)
+    val kind = IcebergClassNames.kindOf(name, properties, kinds)
     all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {
       if (notYet(kind)) throw Unsupported(s"a catalog of type $kind ($name)", s"This release supports $kinds")
       else throw InvalidArgument(s"type of catalog $name", kind, s"It must be one of $kinds")

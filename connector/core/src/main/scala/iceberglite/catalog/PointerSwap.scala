@@ -8,7 +8,7 @@ import iceberglite.catalog.PointerMove._
 import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
-import iceberglite.table.{Cleanup, Environment, Patience}
+import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
 /** An object to which a pointer can refer. */
 private[catalog] trait Pointed[V] {
@@ -50,7 +50,7 @@ final private[catalog] class PointerSwap[V](
 
   final private class Commit(base: Option[V], next: V) {
     private val ours = pointed.location(next)
-    private lazy val patience = Patience.statusChecks(pointed.properties(next), environment)
+    private lazy val patience = RetryPolicy.statusChecks(pointed.properties(next), environment)
 
     def run(): Unit = {
       write()

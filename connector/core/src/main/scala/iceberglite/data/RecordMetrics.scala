@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Comparator
 
-import iceberglite.io.{DoubleRange, FloatRange, MetricsModes, SeenColumn}
+import iceberglite.io.{DoubleRange, FloatRange, MetricsModes, ColumnMetrics}
 import iceberglite.spec.{Literal, MetricMaps, MetricsMode, PrimitiveType, Schema, Type}
 import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
 import iceberglite.spec.Type._
@@ -28,7 +28,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 
   /** @param sizes of the columns in the file; absent for formats that store rows */
   def metrics(sizes: Option[Map[Int, Long]]): MetricMaps =
-    SeenColumn.metrics(records, columns.leaves.map(_.seen), modes, sizes)
+    ColumnMetrics.metrics(records, columns.leaves.map(_.seen), modes, sizes)
 
   sealed abstract private class Column {
     def add(value: AnyRef): Unit
@@ -71,7 +71,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 
     private def isFloating: Boolean = t == FloatType || t == DoubleType
 
-    def seen: SeenColumn = SeenColumn(id, nulls, if (isFloating) Some(values.nans) else None, values.bounds)
+    def seen: ColumnMetrics = ColumnMetrics(id, nulls, if (isFloating) Some(values.nans) else None, values.bounds)
   }
 }
 

@@ -43,7 +43,7 @@ final class HadoopFileIO(
 
   @transient private lazy val hadoop = new HadoopFiles(configuration)
 
-  @transient private lazy val behind = new WritesBehind(replaceLate)
+  @transient private lazy val behind = new WriteBehind(replaceLate)
 
   /** Whether `java.nio` may stand in for the file system of the scheme `file`. */
   @transient private lazy val direct: Boolean =

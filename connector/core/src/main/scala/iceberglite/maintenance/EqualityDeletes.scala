@@ -11,7 +11,7 @@ import iceberglite.spec._
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.table.action.ConvertDeletes
-import iceberglite.table.{Cleanup, Destination, Table}
+import iceberglite.table.{Cleanup, SnapshotTarget, Table}
 import iceberglite.tree.{MetadataPool, MetadataTree}
 
 /**
@@ -26,7 +26,7 @@ final class EqualityDeletes private (
     snapshot: Snapshot,
     val files: Vector[ContentFile],
     val tasks: Vector[FileScanTask],
-    to: Destination
+    to: SnapshotTarget
 ) {
 
   /** What finds the deleted rows, on whichever machine. */
@@ -52,7 +52,7 @@ final class EqualityDeletes private (
 object EqualityDeletes {
 
   /** @return absent where the head of the branch has none */
-  def of(table: Table, to: Destination): Option[EqualityDeletes] = to.head(table.metadata).flatMap { snapshot =>
+  def of(table: Table, to: SnapshotTarget): Option[EqualityDeletes] = to.head(table.metadata).flatMap { snapshot =>
     val files = live(table, snapshot)
     if (files.isEmpty) None
     else {

@@ -31,11 +31,11 @@ final case class ChangelogScan(
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
-    val files = new CommittedFiles(table, bound, cache)
+    val files = new SnapshotChanges(table, bound, cache)
     val commits = range.snapshots.filterNot(SnapshotRange.isRewrite).zipWithIndex
       .map { case (snapshot, ordinal) => new CommitChanges(files, snapshot, ordinal, wanted) }.filter(_.areWanted)
     val tasks = MetadataPool.map(commits)(_.tasks).flatten
-    val all = Selected(tasks, commits.map(_.pruned).sum, records(tasks), tasks.iterator.map(_.length).sum)
+    val all = PlannedPart(tasks, commits.map(_.pruned).sum, records(tasks), tasks.iterator.map(_.length).sum)
     val report = IncrementalScan.report(table, range, commits.map(_.commit), all)
     ScanPlan(tasks, bound, report.copy(deleteFiles = deleteFiles(tasks)))
   }
@@ -50,7 +50,7 @@ final case class ChangelogScan(
 
 /** The changes of one commit. */
 final private class CommitChanges(
-    files: CommittedFiles,
+    files: SnapshotChanges,
     snapshot: Snapshot,
     ordinal: Int,
     wanted: RowChange => Boolean
@@ -60,7 +60,7 @@ final private class CommitChanges(
 
   def areWanted: Boolean = wanted(inserts) || wanted(deletes)
 
-  lazy val commit: CommittedFiles#Commit = files.of(snapshot)
+  lazy val commit: SnapshotChanges#Commit = files.of(snapshot)
 
   def pruned: Int = commit.added.pruned + commit.gone.pruned
 
@@ -78,7 +78,7 @@ final private class CommitChanges(
   }
 
   /** The files that stay, and that deletes apply to that came or went. */
-  private def touched(around: CommittedDeletes): Vector[FileScanTask] = {
+  private def touched(around: SnapshotDeletes): Vector[FileScanTask] = {
     val (came, went) = (files.index(around.added), files.index(around.removed))
     def applies(deletes: DeleteIndex, task: FileScanTask): Boolean = deletes.applied(Vector(task)).head.deletes.nonEmpty
     commit.kept(around.dataFiles).filter(t => applies(came, t) || applies(went, t))

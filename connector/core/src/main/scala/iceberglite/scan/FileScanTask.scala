@@ -40,7 +40,7 @@ final case class FileScanTask(
    * How many rows of the file match the filter and are live for certain, by metadata alone: none where a part of the
    * filter is left, or where deletes apply that do not tell how many rows of this file they take.
    */
-  def sureRecords: Long =
+  def guaranteedRecords: Long =
     if (residual == AlwaysTrue && isWholeFile && deletes.forall(_.isVector)) liveRecords else 0L
 
   /** How many rows the piece has, if they are spread evenly. */

@@ -28,12 +28,12 @@ final case class IncrementalScan(
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
-    val files = new CommittedFiles(table, bound, cache)
+    val files = new SnapshotChanges(table, bound, cache)
     val found = MetadataPool.map(appends) { s =>
       val commit = files.of(s)
       (commit, commit.added)
     }
-    val all = Selected.all(found.map(_._2))
+    val all = PlannedPart.all(found.map(_._2))
     ScanPlan(all.tasks, bound, IncrementalScan.report(table, range, found.map(_._1), all))
   }
 }
@@ -47,8 +47,8 @@ object IncrementalScan {
   private[scan] def report(
       table: TreeTable,
       range: SnapshotRange,
-      commits: Vector[CommittedFiles#Commit],
-      found: Selected
+      commits: Vector[SnapshotChanges#Commit],
+      found: PlannedPart
   ): ScanReport = {
     val skipped = commits.map(_.skippedManifests).sum
     val files = found.tasks.size.toLong

@@ -19,11 +19,11 @@ final class PartReading private (
     schemas: Vector[Schema],
     bound: Expression,
     read: Expression,
-    keeps: KeptMetrics
+    keeps: StatsToKeep
 ) extends PartFilter
     with Serializable {
 
-  private[scan] def this(table: TreeTable, bound: Expression, read: Expression, keeps: KeptMetrics) = this(
+  private[scan] def this(table: TreeTable, bound: Expression, read: Expression, keeps: StatsToKeep) = this(
     table.io,
     table.specs,
     table.schema,
@@ -34,7 +34,7 @@ final class PartReading private (
   )
 
   /** The same, keeping these metrics of the files. */
-  private[scan] def keeping(metrics: KeptMetrics): PartReading =
+  private[scan] def keeping(metrics: StatsToKeep): PartReading =
     new PartReading(io, specs, schema, schemas, bound, read, metrics)
 
   @transient private lazy val filters = new SpecFilters(bound, specs)
@@ -44,7 +44,7 @@ final class PartReading private (
   override def mightMatch(part: PartSummary): Boolean = filters.of(part).mightMatch(part)
 
   /** The data files of a part that the scan reads. */
-  private[scan] def select(part: FilePart, entries: Iterator[ManifestEntry]): Selected =
+  private[scan] def select(part: FilePart, entries: Iterator[ManifestEntry]): PlannedPart =
     filters.of(part).select(entries, keeps)
 
   /** The delete files of a part that may apply to what the scan reads. */
@@ -102,9 +102,9 @@ final private[scan] class PartPlanner(
 ) {
 
   /** The same files with other metrics. */
-  def keeping(metrics: KeptMetrics): PartPlanner = new PartPlanner(reading.keeping(metrics), files, cluster)
+  def keeping(metrics: StatsToKeep): PartPlanner = new PartPlanner(reading.keeping(metrics), files, cluster)
 
-  def select(parts: Vector[FilePart]): Vector[Selected] = clusterFor(parts) match {
+  def select(parts: Vector[FilePart]): Vector[PlannedPart] = clusterFor(parts) match {
     case None => MetadataPool.map(parts)(p => reading.select(p, entries(p)))
     case Some(other) =>
       parts.iterator.zip(other.read(parts, reading, 0L)).map { case (part, bytes) =>

@@ -13,7 +13,7 @@ final case class ScanPlan(
     tasks: Vector[FileScanTask],
     filter: Expression,
     report: ScanReport,
-    keeps: KeptMetrics = KeptMetrics.All
+    keeps: StatsToKeep = StatsToKeep.All
 )
 
 /**

@@ -18,10 +18,10 @@ final private[scan] class SpecFilters(bound: Expression, specs: PartitionSpecs) 
 }
 
 /** The files of a part that a scan reads; `pruned` counts its other live files. */
-final private[scan] case class Selected(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
+final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
 
-private[scan] object Selected {
-  def all(parts: Vector[Selected]): Selected = Selected(
+private[scan] object PlannedPart {
+  def all(parts: Vector[PlannedPart]): PlannedPart = PlannedPart(
     parts.flatMap(_.tasks),
     parts.map(_.pruned).sum,
     parts.map(_.records).sum,
@@ -53,7 +53,7 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
     summaries.mightMatch(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))
 
   /** Selecting of what was selected gives the same. */
-  def select(entries: Iterator[ManifestEntry], keeps: KeptMetrics): Selected = {
+  def select(entries: Iterator[ManifestEntry], keeps: StatsToKeep): PlannedPart = {
     val verdicts = new Verdicts
     val tasks = Vector.newBuilder[FileScanTask]
     var pruned = 0
@@ -68,7 +68,7 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
         } else pruned += 1
       }
     }
-    Selected(tasks.result(), pruned, records, bytes)
+    PlannedPart(tasks.result(), pruned, records, bytes)
   }
 
   /**

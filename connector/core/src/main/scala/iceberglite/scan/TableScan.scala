@@ -26,7 +26,7 @@ final case class TableScan(
     filter: Expression,
     caseSensitive: Boolean,
     cache: ManifestCache,
-    keeps: KeptMetrics = KeptMetrics.All,
+    keeps: StatsToKeep = StatsToKeep.All,
     cluster: Option[PlanningCluster] = None,
     wholeFiles: Boolean = false
 ) {
@@ -42,21 +42,21 @@ final case class TableScan(
   /**
    * The same, or the first of the files, in the order of a whole plan, as soon as these hold enough rows for certain.
    *
-   * @param untilRows how many matching rows are enough; see [[FileScanTask.sureRecords]]
+   * @param untilRows how many matching rows are enough; see [[FileScanTask.guaranteedRecords]]
    */
   def plan(untilRows: Option[Long]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
     val tree = snapshot.map(MetadataTree.at(_, table, cache))
     val parts = tree.fold(Vector.empty[FilePart])(_.parts)
     val (data, deletes) = parts.partition(_.content == ManifestContent.Data)
-    val reading = new PartReading(table, bound, if (wholeFiles) AlwaysTrue else bound, KeptMetrics.All)
+    val reading = new PartReading(table, bound, if (wholeFiles) AlwaysTrue else bound, StatsToKeep.All)
     val wanted = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
     val kept = keeps.among(wanted).and(TableRows.columns(bound))
     val files = new PartPlanner(reading.keeping(kept), tree, cluster)
     lazy val allDeletes = index(files, deletes, if (wanted.isEmpty) 0L else wanted.map(_.minSequenceNumber).min)
     val (read, found, tasks) = untilRows match {
       case Some(rows) => firstOf(wanted, rows, files, allDeletes)
-      case None if kept == KeptMetrics.All || deletes.isEmpty =>
+      case None if kept == StatsToKeep.All || deletes.isEmpty =>
         val found = files.select(wanted)
         val oldest = found.iterator.flatMap(_.tasks).map(_.dataSequenceNumber)
         (wanted, found, applied(found, if (oldest.isEmpty) DeleteIndex.Empty else index(files, deletes, oldest.min)))
@@ -75,10 +75,10 @@ final case class TableScan(
       rows: Long,
       files: PartPlanner,
       index: => DeleteIndex
-  ): (Vector[FilePart], Vector[Selected], Vector[FileScanTask]) = {
+  ): (Vector[FilePart], Vector[PlannedPart], Vector[FileScanTask]) = {
     lazy val deletes = index
     var (read, sure) = (0, 0L)
-    val found = Vector.newBuilder[Selected]
+    val found = Vector.newBuilder[PlannedPart]
     val tasks = Vector.newBuilder[FileScanTask]
     while (read < parts.size && sure < rows) {
       val wave = files.select(parts.slice(read, math.max(1, math.min(2 * read, read + MetadataPool.Width))))
@@ -86,13 +86,13 @@ final case class TableScan(
       read += wave.size
       applied(wave, deletes).foreach { task =>
         if (sure < rows) tasks += task
-        sure += task.sureRecords
+        sure += task.guaranteedRecords
       }
     }
     (parts.take(read), found.result(), tasks.result())
   }
 
-  private def applied(found: Vector[Selected], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
+  private def applied(found: Vector[PlannedPart], index: DeleteIndex): Vector[FileScanTask] = TableScan.concat(
     if (index.isEmpty) found.map(_.tasks) else MetadataPool.map(found)(selected => index.applied(selected.tasks))
   )
 
@@ -109,7 +109,7 @@ final case class TableScan(
   private def report(
       data: Vector[FilePart],
       read: Vector[FilePart],
-      found: Vector[Selected],
+      found: Vector[PlannedPart],
       tasks: Vector[FileScanTask]
   ): ScanReport = {
     val pruned = found.map(_.pruned.toLong).sum

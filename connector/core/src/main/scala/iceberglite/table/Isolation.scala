@@ -23,7 +23,7 @@ object IsolationLevel {
 }
 
 /** The files that a write reads or replaces, to find the concurrent changes that conflict with it. */
-trait Concern extends PartFilter {
+trait ConflictFilter extends PartFilter {
 
   /** Whether the file may hold a row that the write is about or, of a delete file, delete one. */
   def mightMatch(entry: ManifestEntry): Boolean
@@ -33,11 +33,11 @@ trait Concern extends PartFilter {
 }
 
 /** What another commit may have done to the rows that a write is about. Compaction does none of it. */
-sealed abstract private[table] class Interference
-private[table] object Interference {
-  case object AddedRows extends Interference
-  case object AddedDeletes extends Interference
-  case object RemovedFiles extends Interference
+sealed abstract private[table] class Conflict
+private[table] object Conflict {
+  case object AddedRows extends Conflict
+  case object AddedDeletes extends Conflict
+  case object RemovedFiles extends Conflict
 }
 
 /**
@@ -46,10 +46,10 @@ private[table] object Interference {
  * @param since the snapshot that the write read; with none, every snapshot there is counts as concurrent
  */
 final case class Isolation(level: IsolationLevel, since: Option[Long]) {
-  import Interference._
+  import Conflict._
 
   /** What this level does not bear of a write that replaces the rows that it is about. */
-  private[table] def refused: Set[Interference] = level match {
+  private[table] def refused: Set[Conflict] = level match {
     case IsolationLevel.Serializable => Set(AddedRows, AddedDeletes, RemovedFiles)
     case IsolationLevel.Snapshot => Set(AddedDeletes, RemovedFiles)
   }
@@ -58,22 +58,22 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
    * @param parent the head of the branch that the write is going to follow
    * @throws ValidationFailed that names the file in the way
    */
-  def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, concern: Concern): Unit =
-    check(new History(base, parent, context), context, concern, refused)
+  def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, concern: ConflictFilter): Unit =
+    check(new BranchHistory(base, parent, context), context, concern, refused)
 
   /** @param refused what is not borne */
   private[table] def check(
-      history: History,
+      history: BranchHistory,
       context: CommitContext,
-      concern: Concern,
-      refused: Set[Interference]
+      concern: ConflictFilter,
+      refused: Set[Conflict]
   ): Unit = {
     val conflicts = for {
       change <- history.changes(history.concurrent(since), concern)
       if interference(change).exists(refused) && concern.mightMatch(change.entry)
     } yield change
     val touched = touchedFiles(conflicts, history, concern)
-    conflicts.find(c => DeleteScope.dataFile(c.entry.file).forall(touched)).foreach { change =>
+    conflicts.find(c => DeleteApplicability.dataFile(c.entry.file).forall(touched)).foreach { change =>
       val file = change.entry.file
       val done = if (change.removed) "removed" else if (change.isData) "added" else "added the delete file"
       throw ValidationFailed(
@@ -85,15 +85,19 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     }
   }
 
-  private def interference(change: FileChange): Option[Interference] =
+  private def interference(change: FileChange): Option[Conflict] =
     if (change.isRewrite) None
     else if (change.removed) Some(RemovedFiles).filter(_ => change.isData)
     else Some(if (change.isData) AddedRows else AddedDeletes)
 
   /** Deletes of one data file concern a write only where the data file does. */
-  private def touchedFiles(conflicts: Vector[FileChange], history: History, concern: Concern): Set[String] =
+  private def touchedFiles(
+      conflicts: Vector[FileChange],
+      history: BranchHistory,
+      concern: ConflictFilter
+  ): Set[String] =
     conflicts.groupBy(_.snapshot).flatMap { case (snapshot, changes) =>
-      val paths = changes.flatMap(c => DeleteScope.dataFile(c.entry.file)).toSet
+      val paths = changes.flatMap(c => DeleteApplicability.dataFile(c.entry.file)).toSet
       if (paths.isEmpty) Vector.empty
       else history.liveAt(Some(snapshot), ManifestContent.Data, concern) { data =>
         paths(data.file.path) && concern.mightMatch(data)

@@ -57,7 +57,7 @@ final class Transaction private[table] (
   /** The loop, with the state it has between attempts. */
   final private class Attempts(committer: Committer) {
     private val patience =
-      Patience.commits(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
+      RetryPolicy.commits(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
 
     private var interrupted = false
 
@@ -143,7 +143,7 @@ final class Transaction private[table] (
     ): Either[CommitConflict, TableVersion] = {
       // Who is interrupted may not be let near the storage again (java.nio closes the channel), but has to look.
       if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
-      val looks = Patience.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
+      val looks = RetryPolicy.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
       @tailrec
       def look(): Either[CommitConflict, TableVersion] = {
         val seen =
@@ -170,7 +170,7 @@ final class Transaction private[table] (
     private def isInterrupt(unknown: CommitStateUnknown): Boolean =
       unknown.cause.exists(_.isInstanceOf[InterruptedException])
 
-    private def waits(patience: Patience): Boolean =
+    private def waits(patience: RetryPolicy): Boolean =
       try patience.waitForNext()
       catch {
         case _: InterruptedException =>

@@ -14,7 +14,7 @@ import iceberglite.spec._
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.table.Actions._
-import iceberglite.table.Destination.{Branch, Staged}
+import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action._

@@ -22,7 +22,7 @@ import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.Type.IntType
 import iceberglite.spec._
 import iceberglite.table.Actions.{category, serializable, snapshot}
-import iceberglite.table.Destination.{Branch, Staged}
+import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table._
 import iceberglite.table.action._
 import iceberglite.tree.ManifestCache

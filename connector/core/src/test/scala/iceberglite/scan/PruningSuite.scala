@@ -112,14 +112,14 @@ class PruningSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       (m.nullValueCounts.map(_.toVector.sorted), m.lowerBounds.map(_.toVector.sortBy(_._1)))
     }
     assert(metrics(whole) == metrics(plan))
-    val stripped = scan.copy(cluster = Some(new CopyingCluster), keeps = KeptMetrics.Of(Set.empty)).plan()
+    val stripped = scan.copy(cluster = Some(new CopyingCluster), keeps = StatsToKeep.Of(Set.empty)).plan()
     assert(bare(stripped) == bare(plan) && stripped.report == plan.report)
   }
 
   /** A plan that stops early is the beginning of the whole one, no longer than it must be. */
   private def checkStopped(scan: TableScan, plan: ScanPlan): Unit = Seq(0L, 1L, 5L, 40L).foreach { rows =>
     val stopped = scan.plan(Some(rows))
-    val sure = plan.tasks.scanLeft(0L)(_ + _.sureRecords)
+    val sure = plan.tasks.scanLeft(0L)(_ + _.guaranteedRecords)
     assert(stopped.tasks.size == plan.tasks.indices.count(sure(_) < rows), s"for $rows rows")
     assert(stopped.tasks.map(_.file.path) == plan.tasks.map(_.file.path).take(stopped.tasks.size))
     assert(stopped.report.totalFiles == plan.report.totalFiles)

@@ -30,7 +30,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
 
   /** A commit on a branch, which may turn out to have nothing to do. */
   def step(branch: Option[String]): Unit = {
-    val to = branch.fold[Destination](Destination.Main)(Destination.Branch(_, create = true))
+    val to = branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_, create = true))
     val now = table
     val live = tasks(now, to.head(now.metadata)).map(_.file)
     val v1 = now.metadata.formatVersion == FormatVersion.V1
@@ -70,7 +70,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   private def tasks(table: Table, at: Option[Snapshot]): Vector[FileScanTask] = scan(table, at).plan().tasks
 
   /** Writes the live rows of files again, some of them changed, as a copy-on-write update does. */
-  private def overwrite(files: Vector[ContentFile], to: Destination): Unit = {
+  private def overwrite(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
     val kept = rowsOf(files, to).filter(_ => random.nextInt(4) > 0)
     val added = written(kept.map { case (file, row) =>
       val changed = if (random.nextBoolean()) row else Record.of(row(0), row(1), note(), row(3), row(4))
@@ -79,12 +79,12 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     commit(new OverwriteFiles(AlwaysFalse, added ++ newFiles().take(1), removed = files, to = to))
   }
 
-  private def compact(files: Vector[ContentFile], to: Destination): Unit = {
+  private def compact(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
     val added = written(rowsOf(files, to).map { case (file, row) => (file.partition, file.specId, row) })
     commit(new RewriteFiles(files, added, to.head(table.metadata).get.snapshotId, to))
   }
 
-  private def rowsOf(files: Vector[ContentFile], to: Destination): Vector[(ContentFile, Record)] = {
+  private def rowsOf(files: Vector[ContentFile], to: SnapshotTarget): Vector[(ContentFile, Record)] = {
     val paths = files.map(_.path).toSet
     val now = table
     val wanted = now.schema.fields ++ RandomHistory.lineage
@@ -93,7 +93,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   }
 
   /** Rows with these ids, in all categories or in one; perhaps with new rows for them, as an upsert has. */
-  private def deleteKeys(to: Destination): Unit = {
+  private def deleteKeys(to: SnapshotTarget): Unit = {
     val now = table
     val columns = if (random.nextBoolean()) now.schema.fields.take(1) else now.schema.fields.take(2)
     val rows = Vector.fill(1 + random.nextInt(3))(Record.of(someId(), someCategory()))
@@ -107,7 +107,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     commit(new RowDelta(deletes ++ (if (random.nextBoolean()) newFiles() else Vector.empty), to = to))
   }
 
-  private def deletePlaces(files: Vector[ContentFile], to: Destination): Unit = {
+  private def deletePlaces(files: Vector[ContentFile], to: SnapshotTarget): Unit = {
     def places(file: ContentFile): Vector[Long] =
       (0L until file.recordCount).toVector.filter(_ => random.nextInt(3) == 0)
     val deletes =
@@ -125,7 +125,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   }
 
   /** With all rows that were deleted before. */
-  private def vectors(of: Vector[(ContentFile, Vector[Long])], to: Destination): Vector[ContentFile] = {
+  private def vectors(of: Vector[(ContentFile, Vector[Long])], to: SnapshotTarget): Vector[ContentFile] = {
     val now = table
     val known = tasks(now, to.head(now.metadata)).map(t => t.file.path -> t.deletes.filterNot(_.isEquality)).toMap
     val reader = new DeleteReader(now.io, now.metadata.specsById, None)
@@ -136,7 +136,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
     DeletionVectorFiles.write(now.io, path("puffin"), all)
   }
 
-  private def replaced(vectors: Vector[ContentFile], to: Destination): Vector[ContentFile] = {
+  private def replaced(vectors: Vector[ContentFile], to: SnapshotTarget): Vector[ContentFile] = {
     val files = vectors.flatMap(_.referencedDataFile).toSet
     val now = table
     tasks(now, to.head(now.metadata)).filter(t => files(t.file.path)).flatMap(_.deletes.map(_.file))
@@ -144,7 +144,7 @@ final class RandomHistory(start: Table, random: Random, formats: IndexedSeq[File
   }
 
   /** Takes a delete file away: its rows are back. */
-  private def restore(to: Destination): Unit = {
+  private def restore(to: SnapshotTarget): Unit = {
     val now = table
     val deletes = tasks(now, to.head(now.metadata)).flatMap(_.deletes.map(_.file)).distinct
     if (deletes.nonEmpty) commit(new RowDelta(Vector.empty, some(deletes).take(1), to = to))

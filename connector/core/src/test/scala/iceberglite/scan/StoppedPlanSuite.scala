@@ -67,7 +67,7 @@ class StoppedPlanSuite extends AnyFunSuite {
       .copy(format = FileFormat.Puffin, recordCount = 9, contentOffset = Some(4), contentSizeInBytes = Some(40))
     t.append(vector)
     val plan = scan(t, Equal(Term.Named("category"), StringLiteral("a"))).plan(Some(2))
-    assert(names(plan) == Vector("a1", "a2") && plan.tasks.map(_.sureRecords) == Vector(1L, 10L))
+    assert(names(plan) == Vector("a1", "a2") && plan.tasks.map(_.guaranteedRecords) == Vector(1L, 10L))
     assert(plan.report.deleteFiles == 1 && plan.report.liveRecords == 11)
   }
 }

@@ -9,7 +9,7 @@ import iceberglite.spec._
 import iceberglite.spec.transform.Bucket
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action._
-import iceberglite.table.{Destination, Isolation, IsolationLevel, Table, TestTables}
+import iceberglite.table.{SnapshotTarget, Isolation, IsolationLevel, Table, TestTables}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Faults that the simulation found, as small as they can be told. */
@@ -79,7 +79,7 @@ class FoundFaultsSuite extends AnyFunSuite {
   test("what was picked is not picked again by way of the snapshot that picked it") {
     withTable(byCategory = false) { f =>
       val start = f.table.metadata.currentSnapshotId.get
-      val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), Destination.Staged))
+      val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))
       val source = staged.metadata.snapshots.last.snapshotId
       f.other("between")
       val picked = f.commit(f.load(), new CherryPick(source))
@@ -108,7 +108,7 @@ class FoundFaultsSuite extends AnyFunSuite {
   test("a cherry-pick that needs no snapshot in the end removes what it wrote for one") {
     withTable(byCategory = false) { f =>
       val start = f.table.metadata.currentSnapshotId.get
-      val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), Destination.Staged))
+      val staged = f.commit(f.load(), new FastAppend(Vector(file("staged")), SnapshotTarget.Staged))
       val source = staged.metadata.snapshots.last.snapshotId
       f.other("between")
       val before = f.simulation.store.paths

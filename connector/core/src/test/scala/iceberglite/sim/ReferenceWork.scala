@@ -1,7 +1,7 @@
 package iceberglite.sim
 
 import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
-import iceberglite.table.Destination
+import iceberglite.table.SnapshotTarget
 import iceberglite.table.action._
 
 /** Work on branches, tags, and which snapshot is the current one. */
@@ -65,7 +65,7 @@ object ReferenceWork {
     override def plan(desk: Desk): Option[Plan] = {
       val known = desk.metadata.refs.keys.filter(_.startsWith("b_")).toVector.sorted
       val files = desk.newFiles()
-      val to = Destination.Branch(desk.oneOf(known).getOrElse(s"b_${desk.operation}"), create = true)
+      val to = SnapshotTarget.Branch(desk.oneOf(known).getOrElse(s"b_${desk.operation}"), create = true)
       Some(Plan(Vector(new FastAppend(files.map(_.file), to)), Vector(Effect.Added(files))))
     }
   }
@@ -76,7 +76,7 @@ object ReferenceWork {
     override def weight: Int = 3
     override def plan(desk: Desk): Option[Plan] = {
       val files = desk.newFiles()
-      Some(Plan(Vector(new FastAppend(files.map(_.file), Destination.Staged)), Vector(Effect.Added(files))))
+      Some(Plan(Vector(new FastAppend(files.map(_.file), SnapshotTarget.Staged)), Vector(Effect.Added(files))))
     }
   }
 

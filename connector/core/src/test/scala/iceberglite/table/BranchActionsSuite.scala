@@ -7,7 +7,7 @@ import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.SnapshotRef
 import iceberglite.table.Actions._
-import iceberglite.table.Destination.{Branch, Staged}
+import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
 

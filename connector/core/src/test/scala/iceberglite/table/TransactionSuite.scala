@@ -319,7 +319,7 @@ class TransactionSuite extends AnyFunSuite {
     val tag = SnapshotRef.Tag(f.table.currentSnapshot.get.snapshotId)
     val tagged = f.transaction().add(new SetRef("v1", tag)).commit()
     intercept[InvalidArgument] {
-      f.transaction(tagged).add(new FastAppend(Vector(file("x")), Destination.Branch("v1"))).commit()
+      f.transaction(tagged).add(new FastAppend(Vector(file("x")), SnapshotTarget.Branch("v1"))).commit()
     }
   }
 
@@ -327,7 +327,7 @@ class TransactionSuite extends AnyFunSuite {
     val f = new Fixture
     val head = f.table.currentSnapshot.get.snapshotId
     val branched = f.transaction().add(new SetRef("b", SnapshotRef.Branch(head))).commit()
-    val committed = f.transaction(branched).add(new FastAppend(Vector(file("x")), Destination.Branch("b"))).commit()
+    val committed = f.transaction(branched).add(new FastAppend(Vector(file("x")), SnapshotTarget.Branch("b"))).commit()
     assert(committed.metadata.currentSnapshotId.contains(head))
     assert(onBranch(f, committed.metadata, "b") == Vector("first", "x"))
   }

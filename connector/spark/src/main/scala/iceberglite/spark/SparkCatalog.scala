@@ -94,7 +94,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
     }
   }
 
-  override def liveTable(ident: Identifier): LiveTable = in(ident) {
+  override def liveTable(ident: Identifier): SharedTable = in(ident) {
     tables.find(ident) match {
       case Found(live, TimeTravel.Latest, None) => live
       case _ => throw Unsupported(s"changing ${shown(ident)}", "Only a table itself can be changed")
@@ -103,7 +103,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
 
   override def registerTable(ident: Identifier, metadataFile: String): Table = in(ident) {
     tables.home(ident) match {
-      case NamedHome(_, id) =>
+      case NamedTable(_, id) =>
         val registered = catalog.register(id, metadataFile)
         tables.forget(ident)
         registered
@@ -197,7 +197,7 @@ class SparkCatalog extends LiteCatalog with NamespaceOperations with FunctionOpe
   override def renameTable(from: Identifier, to: Identifier): Unit = in(from) {
     val target = withoutCatalog(to)
     (tables.home(from), tables.home(target)) match {
-      case (NamedHome(_, id), NamedHome(_, newId)) => catalog.rename(id, newId)
+      case (NamedTable(_, id), NamedTable(_, newId)) => catalog.rename(id, newId)
       case _ => throw Unsupported(s"renaming ${shown(from)} to ${shown(target)}", "A table by path has no name")
     }
     Seq(from, target).foreach(tables.forget)

@@ -53,7 +53,7 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 
   override def name: String = ours.name
 
-  override def liveTable(ident: Identifier): LiveTable =
+  override def liveTable(ident: Identifier): SharedTable =
     try ours.liveTable(ident)
     catch {
       case _: NoSuchTableException if isSparks(ident) =>

@@ -7,27 +7,27 @@ import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 
 import iceberglite.spark.read.aggregate.{AnswerStrategy, WholeFileQueries}
-import iceberglite.spark.read.report.GroupedJoins
+import iceberglite.spark.read.partitioning.StoragePartitionedJoins
 import iceberglite.spark.rules.{
-  BroadcastFilters,
+  AddBroadcastPruning,
   CachedTables,
   CachesBeforeMerge,
   CountedDeletes,
   FilesByMetadata,
   LastInOptimizer,
-  MergeJoins,
+  RewriteMergeJoin,
   PaddedTargets,
-  PartialOverwrites,
-  RangesOfColumns,
+  RewritePartialOverwrite,
+  RewriteFunctionsToRanges,
   RewriteReplaceWhere,
-  RowLevelPlans,
-  SteadyGroupFilters,
-  UpdatesInOneRead
+  PrepareRowLevelOperations,
+  DropUnstableGroupFilters,
+  RewriteUpdateWithSubquery
 }
 import iceberglite.spark.sql.{
   EvolvingMerge,
   FillColumns,
-  HeldStatement,
+  DeferredStatement,
   SqlParser,
   StatementWithOptions,
   SuggestTableNames
@@ -90,25 +90,25 @@ object SparkSessionExtensions {
   /** All rules of the extensions. */
   private[spark] val rules: Seq[Injection] = Seq(
     Resolution(FillColumns),
-    Resolution(HeldStatement),
+    Resolution(DeferredStatement),
     Resolution(EvolvingMerge),
     Resolution(StatementWithOptions),
     AfterResolution(new RewriteReplaceWhere(_)),
     AfterResolution(_ => PaddedTargets),
-    AfterResolution(_ => RowLevelPlans),
-    AfterResolution(_ => UpdatesInOneRead),
-    AfterResolution(_ => PartialOverwrites),
+    AfterResolution(_ => PrepareRowLevelOperations),
+    AfterResolution(_ => RewriteUpdateWithSubquery),
+    AfterResolution(_ => RewritePartialOverwrite),
     AfterResolution(new SuggestTableNames(_)),
-    Optimization(RangesOfColumns),
+    Optimization(RewriteFunctionsToRanges),
     Optimization(CachedTables),
     Optimization(CountedDeletes),
     Optimization(FilesByMetadata),
-    Optimization(MergeJoins),
-    Optimization(SteadyGroupFilters),
+    Optimization(RewriteMergeJoin),
+    Optimization(DropUnstableGroupFilters),
     BeforeScans(WholeFileQueries),
-    Last(GroupedJoins),
+    Last(StoragePartitionedJoins),
     Last(CachesBeforeMerge),
-    Last(BroadcastFilters),
+    Last(AddBroadcastPruning),
     Planning(AnswerStrategy)
   )
 }

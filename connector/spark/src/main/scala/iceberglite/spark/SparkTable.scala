@@ -31,7 +31,7 @@ import iceberglite.spark.conf.{RangeOptions, StatementOptions, WriteOptions}
 import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.changes.CommitRange
-import iceberglite.spark.write.rows.{CopyOnWrite, RowLevelStatement, StatementFacts}
+import iceberglite.spark.write.rows.{CopyOnWrite, RowLevelStatement, StatementAnalysis}
 import iceberglite.spark.write.{IcebergWriteBuilder, MetadataDelete, StatementTarget}
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
 import iceberglite.spec.Schema
@@ -66,7 +66,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
    */
   private val shown: TimeTravel = SparkErrors.in(table.name) {
     if (travel != TimeTravel.Latest) travel
-    else AuditFirst.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
+    else
+      WriteAuditPublish.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
   }
 
   private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
@@ -157,17 +158,17 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
 
   /**
    * Information about the statement that Spark does not pass to a table; set by
-   * [[iceberglite.spark.rules.RowLevelPlans]].
+   * [[iceberglite.spark.rules.PrepareRowLevelOperations]].
    */
-  @volatile private[spark] var facts: StatementFacts = StatementFacts()
+  @volatile private[spark] var facts: StatementAnalysis = StatementAnalysis()
 
   /** Whether a statement rewrites files. */
   private[spark] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
-    SparkErrors.in(name)(StatementFacts.copiesOnWrite(table, command))
+    SparkErrors.in(name)(StatementAnalysis.copiesOnWrite(table, command))
 
   /** Returns the metadata columns that a statement must carry from the rows it reads to the rows it writes. */
   private[spark] def carriedBy(command: RowLevelOperation.Command): Seq[String] =
-    SparkErrors.in(name)(StatementFacts.carriedBy(table, command))
+    SparkErrors.in(name)(StatementAnalysis.carriedBy(table, command))
 
   /** Returns the columns of the current partitioning; for nested fields, the top-level columns that contain them. */
   private[spark] def partitionColumns: Set[String] =
@@ -175,11 +176,11 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
       .map(_.head).toSet
 
   /** Returns the metadata columns of rows that are copied unchanged. */
-  private[spark] def lineage: Seq[String] = SparkErrors.in(name)(StatementFacts.lineageOf(table))
+  private[spark] def lineage: Seq[String] = SparkErrors.in(name)(StatementAnalysis.lineageOf(table))
 
   /** Whether the number of remaining rows in the table's files is known only by reading them. */
   private[spark] def hasUncountedDeletes: Boolean = SparkErrors.in(name) {
-    StatementFacts.hasUncountedDeletes(travel.snapshot(table.metadata))
+    StatementAnalysis.hasUncountedDeletes(travel.snapshot(table.metadata))
   }
 
   /** Returns the table as Spark cached it before the statement, if the statement adds columns. */
@@ -212,7 +213,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     val session = SparkSession.active
     val now = source()
     val merge = of.merge(now)
-    val target = AuditFirst.target(now, branch, session)
+    val target = WriteAuditPublish.target(now, branch, session)
     val read = merge.fold(now)(_.merged)
     if (read.schema.fields != columnsSeen.fields)
       throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")

@@ -20,7 +20,7 @@ final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
   /** A table that an application already committed with the same version is kept unchanged. */
   override def commitStagedChanges(): Unit = SparkErrors.in(name) {
     try {
-      OwnCommits.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)
+      CommitListeners.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)
       onCommit()
     } catch {
       case done: AlreadyCommitted =>

@@ -86,7 +86,7 @@ class BranchesSuite extends AnyFunSuite with SharedSession {
     val cached = spark.table(t).cache()
     try {
       assert(cached.count() == 1)
-      withConf(AuditFirst.BranchKey -> "audit") {
+      withConf(WriteAuditPublish.BranchKey -> "audit") {
         sql(s"INSERT INTO $t VALUES (2, 'b')")
         assert(ids(spark.table(t)) == Seq(1, 2))
       }

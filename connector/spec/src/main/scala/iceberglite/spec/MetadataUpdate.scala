@@ -2,7 +2,7 @@ package iceberglite.spec
 
 import java.util.UUID
 
-import iceberglite.spec.fold.{MetadataFold, ViewFold}
+import iceberglite.spec.update.{MetadataFold, ViewFold}
 
 /**
  * A metadata update of a table, in the terms of the REST catalog; a commit is a sequence of them. `-1` as an id refers

@@ -179,7 +179,7 @@ object TableProperty {
       default = false,
       "Whether to keep a file open for each partition instead of sorting the rows by partition"
     )
-  val AuditFirst: TableProperty[Boolean] = flag(
+  val WriteAuditPublish: TableProperty[Boolean] = flag(
     "write.wap.enabled",
     default = false,
     "Whether writes of sessions with spark.wap.id or spark.wap.branch are held back for an audit until they are " +
@@ -354,7 +354,7 @@ object TableProperty {
     TargetFileSize,
     Distribution,
     Fanout,
-    AuditFirst,
+    WriteAuditPublish,
     DataPath,
     ObjectStorage,
     ObjectStoragePartitions,

@@ -53,7 +53,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "disjoint",
     Concurrency,
     "Changes to other partitions, to files whose bounds rule the predicate out, and to other files never conflict."
-  )(isolation, "core/table/DeleteScope.scala")
+  )(isolation, "core/table/DeleteApplicability.scala")
   val lostUpdate: Rule = rule(
     "lost-update",
     Concurrency,
@@ -68,7 +68,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "united-vectors",
     Vectors,
     "Deletion vectors that two writers made of one data file become one, which replaces the entry of the other."
-  )(rowDelta, "core/table/action/VectorMerge.scala")
+  )(rowDelta, "core/table/action/DeletionVectorMerge.scala")
   val operations: Rule = rule(
     "operations",
     Snapshots,
@@ -94,7 +94,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "staged",
     References,
     "A staged snapshot is in the table and on no branch until it is picked."
-  )("core/table/Destination.scala", "core/table/action/CherryPick.scala")
+  )("core/table/SnapshotTarget.scala", "core/table/action/CherryPick.scala")
   val branches: Rule = rule(
     "branches",
     References,

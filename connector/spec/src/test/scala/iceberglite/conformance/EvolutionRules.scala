@@ -12,7 +12,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "new-schema",
     Evolution,
     "A change of columns gives a schema with an id of its own, which becomes the current one; earlier ones stay."
-  )(Update, "spec/fold/Schemas.scala")
+  )(Update, "spec/update/Schemas.scala")
   val promotions: Rule = rule(
     "promotions",
     Evolution,

@@ -3,11 +3,11 @@ package iceberglite.conformance
 /** Spec: "Table Metadata", "Snapshots", "Snapshot Reference", "Snapshot Retention Policy", "Appendix E"; view spec. */
 object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   private val Fields = "Table Metadata Fields"
-  private val Fold = "spec/fold/MetadataFold.scala"
+  private val Fold = "spec/update/MetadataFold.scala"
   private val Reader = "spec/json/TableMetadataReader.scala"
   private val Check = "spec/json/TableMetadataCheck.scala"
-  private val Snapshots = "spec/fold/Snapshots.scala"
-  private val Views = "spec/fold/ViewFold.scala"
+  private val Snapshots = "spec/update/Snapshots.scala"
+  private val Views = "spec/update/ViewFold.scala"
 
   val supportedVersions: Rule =
     rule("supported-versions", Fields, "A table of a version above those supported is refused.")(Reader)
@@ -15,13 +15,13 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     rule("required-fields", Fields, "What a version of the format requires must be there.")(Reader)
   val uuid: Rule = rule("uuid", Fields, "A table's UUID never changes; another one is an error.")(
     "spec/Requirement.scala",
-    "spec/fold/Tables.scala"
+    "spec/update/Tables.scala"
   )
   val assignedIds: Rule = rule(
     "assigned-ids",
     Fields,
     "The last ids of columns and partition fields are never below those in use, so that no id is given twice."
-  )(Reader, "spec/fold/Schemas.scala", "spec/fold/Specs.scala")
+  )(Reader, "spec/update/Schemas.scala", "spec/update/Specs.scala")
   val uniqueIds: Rule =
     rule("unique-ids", Fields, "No two schemas, specs, orders or snapshots have one id.")(Check)
   val currentSchema: Rule = rule(
@@ -78,7 +78,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "upgrade",
     "Appendix E: Format version changes",
     "The version goes up only; sequence numbers of version 1 are 0, and rows from before version 3 have no ids."
-  )("spec/fold/Tables.scala", "spec/json/SnapshotJson.scala")
+  )("spec/update/Tables.scala", "spec/json/SnapshotJson.scala")
   val version1Defaults: Rule = rule(
     "version-1-defaults",
     "Appendix E: Format version changes",
@@ -98,22 +98,22 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "encryption",
     "Metadata, as adopted",
     "Files of an encrypted table are neither read nor written; the refusal names the key."
-  )("spec/Encryption.scala", "core/tree/MetadataTree.scala", "spec/fold/Tables.scala")
+  )("spec/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/Tables.scala")
   val statistics: Rule = rule(
     "statistics",
     "Table Statistics",
     "A snapshot has one statistics file of a kind, which goes with it; the snapshot's id is read as text too."
-  )("spec/fold/StatisticsFiles.scala", "spec/json/StatisticsJson.scala")
+  )("spec/update/StatisticsFiles.scala", "spec/json/StatisticsJson.scala")
   val removals: Rule = rule(
     "removals",
     "REST catalog",
     "Schemas and specs that nothing uses can be removed, the current ones cannot."
-  )("spec/fold/Schemas.scala", "spec/fold/Specs.scala")
+  )("spec/update/Schemas.scala", "spec/update/Specs.scala")
   val reuse: Rule = rule(
     "reuse",
     "Partition Evolution",
     "A schema, spec or order equal to an earlier one is that one again."
-  )("spec/fold/Schemas.scala", "spec/fold/Specs.scala", "spec/fold/SortOrders.scala")
+  )("spec/update/Schemas.scala", "spec/update/Specs.scala", "spec/update/SortOrders.scala")
   val lastAdded: Rule =
     rule("last-added", "REST catalog", "-1 stands for what the same change added last.")(Fold)
   val intermediates: Rule = rule(

@@ -24,13 +24,13 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
     "nans",
     "Manifests",
     "NaNs are no bounds and hide none: a column keeps those of its other values, and one of NaNs only has none."
-  )("core/io/FloatingRange.scala")
+  )("core/io/FloatMetrics.scala")
 
   val zeros: Rule = rule(
     "zeros",
     "Manifests",
     "-0.0 comes before +0.0; where the sign is not known, the lower bound is -0.0 and the upper +0.0."
-  )("core/io/FloatingRange.scala", "core/io/ColumnBounds.scala")
+  )("core/io/FloatMetrics.scala", "core/io/ColumnBounds.scala")
 
   val modes: Rule = rule(
     "modes",

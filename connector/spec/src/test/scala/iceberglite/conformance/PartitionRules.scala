@@ -17,7 +17,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "field-ids-unique",
     Partitioning,
     "A partition field id is unique within a spec, and from version 2 on stands for one field across all specs."
-  )("spec/fold/Specs.scala")
+  )("spec/update/Specs.scala")
   val primitiveSources: Rule = rule(
     "primitive-sources",
     Partitioning,
@@ -27,7 +27,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "compatible-spec",
     Partitioning,
     "No spec is made where the table has one with the same sources, transforms and names: its id is used again."
-  )("spec/PartitionSpec.scala", "spec/fold/Specs.scala")
+  )("spec/PartitionSpec.scala", "spec/update/Specs.scala")
   val fieldIdReused: Rule = rule(
     "field-id-reused",
     Partitioning,
@@ -166,7 +166,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "ids-of-version-1",
     Evolution,
     "In version 1 the field ids of each spec count from 1000."
-  )("spec/fold/Specs.scala", "spec/json/PartitionSpecJson.scala")
+  )("spec/update/Specs.scala", "spec/json/PartitionSpecJson.scala")
   val voidInV1: Rule = rule(
     "void-in-version-1",
     Evolution,
@@ -185,10 +185,10 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )("spec/SortOrder.scala", "spec/json/SortOrderJson.scala")
   val unsorted: Rule = rule("unsorted", Sorting, "Order 0 is the unsorted order, and no other has no fields.")(
     "spec/SortOrder.scala",
-    "spec/fold/SortOrders.scala"
+    "spec/update/SortOrders.scala"
   )
   val equalOrder: Rule = rule("equal-order", Sorting, "An order equal to one that the table has reuses its id.")(
-    "spec/fold/SortOrders.scala"
+    "spec/update/SortOrders.scala"
   )
   val sortSources: Rule = rule(
     "sort-sources",

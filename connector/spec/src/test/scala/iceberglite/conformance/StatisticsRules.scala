@@ -100,13 +100,13 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
     "statistics-of-a-snapshot",
     Tables,
     "A statistics file belongs to a snapshot of the table and goes when the snapshot expires."
-  )("spec/fold/StatisticsFiles.scala", "core/table/action/SetStatistics.scala", "spec/fold/Snapshots.scala")
+  )("spec/update/StatisticsFiles.scala", "core/table/action/SetStatistics.scala", "spec/update/Snapshots.scala")
 
   val onePartitionFileOfASnapshot: Rule = rule(
     "one-partition-file-of-a-snapshot",
     Partitions,
     "A snapshot has one partition statistics file at most, which counts once table metadata names it."
-  )("spec/fold/StatisticsFiles.scala", "core/table/action/SetPartitionStatistics.scala")
+  )("spec/update/StatisticsFiles.scala", "core/table/action/SetPartitionStatistics.scala")
 
   val unifiedPartition: Rule = rule(
     "unified-partition",

@@ -88,6 +88,6 @@ object TypeRules extends RuleBook("types", "Types and default values") {
     "Defaults of lists and maps are arrays of values, and of keys beside values."
   )("spec/DefaultValue.scala", "spec/json/SingleValueJson.scala")
   val schemaIds: Rule = rule("schema-ids", Types, "Schemas have ids; equal columns are one schema.")(
-    "spec/fold/Schemas.scala"
+    "spec/update/Schemas.scala"
   )
 }

@@ -20,7 +20,7 @@ import org.apache.hadoop.security.UserGroupInformation
 import org.apache.thrift.TException
 
 import iceberglite.spec.IcebergError.{StorageFailed, Unsupported}
-import iceberglite.table.{Cleanup, Environment, Patience}
+import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
 /** The Metastore's exclusive locks on tables, which serialize the writers of all engines. */
 final private[hive] class HiveLocks(
@@ -72,7 +72,7 @@ final private[hive] class HiveLocks(
     }
 
     @tailrec
-    private def request(patience: Patience): Either[String, (Long, LockState)] = asked() match {
+    private def request(patience: RetryPolicy): Either[String, (Long, LockState)] = asked() match {
       case Answered(result) => result
       case Unheard(failure) =>
         Try(find()).toOption.flatten match {
@@ -92,7 +92,7 @@ final private[hive] class HiveLocks(
       }
 
     @tailrec
-    private def acquired(id: Long, state: LockState, patience: Patience): Either[String, Unit] =
+    private def acquired(id: Long, state: LockState, patience: RetryPolicy): Either[String, Unit] =
       state match {
         case LockState.ACQUIRED => Right(())
         case LockState.WAITING =>

@@ -5,11 +5,11 @@ import scala.util.Try
 import org.apache.hadoop.conf.Configuration
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.table.{Environment, Patience}
+import iceberglite.table.{Environment, RetryPolicy}
 
 /** The waits for an operation, in milliseconds: pauses increase from `minMs` up to `maxMs`. */
 final private[hive] case class Waits(timeoutMs: Long, minMs: Long, maxMs: Long) {
-  def begin(environment: Environment): Patience = new Patience(Int.MaxValue, minMs, maxMs, timeoutMs, environment)
+  def begin(environment: Environment): RetryPolicy = new RetryPolicy(Int.MaxValue, minMs, maxMs, timeoutMs, environment)
 }
 
 /**

@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 import scala.util.{Failure, Success, Try}
 
 import iceberglite.spec.IcebergError.StorageFailed
-import iceberglite.table.{Environment, Patience}
+import iceberglite.table.{Environment, RetryPolicy}
 
 /** The connection broke during a statement: it is unknown whether the database executed it. */
 final private[catalog] class LostConnection(cause: SQLException) extends Exception(cause)
@@ -98,7 +98,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
    * @throws StorageFailed all retries failed, or the database rejected it
    */
   def repeating[A](what: String, twice: Boolean = true)(body: => A): A = {
-    lazy val patience = new Patience(
+    lazy val patience = new RetryPolicy(
       JdbcSession.Retries,
       JdbcSession.MinWaitMs,
       JdbcSession.MaxWaitMs,
@@ -128,7 +128,7 @@ final private[catalog] class JdbcSession(url: JdbcUrl, clients: Int, retryable: 
     case _ => false
   }
 
-  private def waits(patience: Patience): Boolean =
+  private def waits(patience: RetryPolicy): Boolean =
     try patience.waitForNext()
     catch {
       case _: InterruptedException =>

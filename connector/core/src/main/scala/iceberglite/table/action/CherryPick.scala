@@ -13,7 +13,7 @@ import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, Tr
  * follows its head, else by doing the same again in a new snapshot. Appends can be done again, and the overwrite of
  * partitions that nobody has changed since. No snapshot is picked twice, nor two of one write-audit-publish id.
  */
-final class CherryPick(snapshotId: Long, to: Destination.Branch = Destination.Main) extends Action {
+final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private val again = new CherryPick.Again(snapshotId, to)
 
   override def describe(base: TableMetadata, context: CommitContext): Change = {
@@ -35,7 +35,7 @@ final class CherryPick(snapshotId: Long, to: Destination.Branch = Destination.Ma
 }
 
 /** Cherry-picks the snapshot that was staged under a write-audit-publish id. */
-final class PublishChanges(wapId: String, to: Destination.Branch = Destination.Main) extends Action {
+final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private var picked: Option[CherryPick] = None
 
   override def describe(base: TableMetadata, context: CommitContext): Change = {
@@ -97,7 +97,7 @@ private[action] object CherryPick {
   }
 
   /** A new snapshot that does what another did. */
-  final private class Again(snapshotId: Long, to: Destination) extends SnapshotAction(to) {
+  final private class Again(snapshotId: Long, to: SnapshotTarget) extends SnapshotAction(to) {
     private var source: Option[Snapshot] = None
 
     override protected def changes(
@@ -112,7 +112,7 @@ private[action] object CherryPick {
       val added = done.filter(_.status == EntryStatus.Added).map(_.file)
       if (picked.operation.contains(Operation.Append.name)) FileChanges(added)
       else if (picked.operation.contains(Operation.Overwrite.name) && replaces) {
-        val history = new History(base, parent, context)
+        val history = new BranchHistory(base, parent, context)
         unchanged(picked, new Partitions(added, base), history, context)
         val removed = done.filter(e => e.status == EntryStatus.Deleted).map(_.file)
         NamedFiles.require(removed.filter(_.content == Content.Data), "cherry-pick", base, history, context)
@@ -127,7 +127,12 @@ private[action] object CherryPick {
       MetadataTree.at(picked, TreeTable(context.table, context.io, base)).changes(PartFilter.All).toVector
 
     /** Since the snapshot was made, nobody may have written to the partitions that it replaces. */
-    private def unchanged(picked: Snapshot, partitions: Partitions, history: History, context: CommitContext): Unit =
+    private def unchanged(
+        picked: Snapshot,
+        partitions: Partitions,
+        history: BranchHistory,
+        context: CommitContext
+    ): Unit =
       history.changes(history.since(picked.parentSnapshotId), partitions)
         .find(c => c.added && partitions.holds(c.entry.file)).foreach { c =>
           throw ValidationFailed(

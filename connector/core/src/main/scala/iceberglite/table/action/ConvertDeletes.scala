@@ -22,7 +22,7 @@ final class ConvertDeletes(
     replaced: Vector[ContentFile],
     added: Vector[ContentFile],
     since: Long,
-    to: Destination = Destination.Main
+    to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
   private val removed = converted ++ replaced
 
@@ -31,7 +31,7 @@ final class ConvertDeletes(
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
-    val history = new History(base, parent, context)
+    val history = new BranchHistory(base, parent, context)
     val found = NamedFiles.require(removed, "convert", base, history, context)
     val concurrent = history.concurrent(Some(since))
     if (concurrent.nonEmpty) {
@@ -46,7 +46,7 @@ final class ConvertDeletes(
   private def checkOlderRows(
       found: Vector[ManifestEntry],
       concurrent: Vector[Snapshot],
-      history: History,
+      history: BranchHistory,
       context: CommitContext
   ): Unit = {
     val newest = found.filter(_.file.content == Content.EqualityDeletes).flatMap(_.sequenceNumber)
@@ -58,15 +58,15 @@ final class ConvertDeletes(
       }
   }
 
-  private def checkDataFiles(base: TableMetadata, history: History, context: CommitContext): Unit = {
+  private def checkDataFiles(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val named = added.flatMap(_.referencedDataFile).toSet
     val partitions = new Partitions(added, base)
     val live = history.live(ManifestContent.Data, partitions)(e => named(e.file.path)).map(_.file.path).toSet
     (named -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "convert the deletes of", context))
   }
 
-  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit =
-    LiveVectors.besides(added.filter(_.isDeletionVector), removed, base, history)
+  private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
+    LiveDeletionVectors.besides(added.filter(_.isDeletionVector), removed, base, history)
       .foreach(f => refuse(s"${f.referencedDataFile.mkString} has another deletion vector, in ${f.path}", context))
 
   private def refuse(why: String, context: CommitContext): Nothing = throw ValidationFailed(

@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.{Operation, Snapshot, TableMetadata}
-import iceberglite.table.{CommitContext, Destination, Isolation}
+import iceberglite.table.{CommitContext, SnapshotTarget, Isolation}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -15,7 +15,7 @@ final class DeleteFiles(
     filter: Expression,
     isolation: Option[Isolation] = None,
     caseSensitive: Boolean = true,
-    to: Destination = Destination.Main
+    to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val rows = new RowFilter(filter, caseSensitive, base)

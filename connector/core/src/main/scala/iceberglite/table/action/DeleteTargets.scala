@@ -13,18 +13,19 @@ final private[action] class DeleteTargets(
     removed: Map[String, ContentFile],
     deletedFrom: Set[String],
     base: TableMetadata,
-    history: History,
+    history: BranchHistory,
     context: CommitContext
 ) {
   private val positions = deletes.filter(_.content == Content.PositionDeletes)
-  private val named: Set[String] = positions.flatMap(DeleteScope.dataFile).toSet ++ deletedFrom
+  private val named: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ deletedFrom
 
   /** Those that do not say which data files they speak of. */
-  private val open = if (deletedFrom.isEmpty) positions.filter(DeleteScope.dataFile(_).isEmpty) else Vector.empty
+  private val open =
+    if (deletedFrom.isEmpty) positions.filter(DeleteApplicability.dataFile(_).isEmpty) else Vector.empty
   private val partitions = new Partitions(positions ++ removed.values, base)
 
   private def isTarget(file: ContentFile): Boolean = named(file.path) || removed.contains(file.path) ||
-    open.exists(d => DeleteScope.touched(d, Map(file.path -> file), base).isDefined)
+    open.exists(d => DeleteApplicability.touched(d, Map(file.path -> file), base).isDefined)
 
   /**
    * The targets that are not there any more.

@@ -1,14 +1,15 @@
 package iceberglite.table.action
 
 import iceberglite.spec.{ContentFile, Operation, Snapshot, TableMetadata}
-import iceberglite.table.{CommitContext, Destination}
+import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
  * Adds files, and leaves every manifest that is there as it is: the quickest commit, after which a scan has more to
  * open. It can always be applied (spec: "Commit Conflict Resolution and Retry").
  */
-final class FastAppend(added: Vector[ContentFile], to: Destination = Destination.Main) extends SnapshotAction(to) {
+final class FastAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
+    extends SnapshotAction(to) {
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges =
@@ -21,7 +22,8 @@ final class FastAppend(added: Vector[ContentFile], to: Destination = Destination
  * Adds files, and merges small manifests by `commit.manifest.target-size-bytes` and
  * `commit.manifest.min-count-to-merge`. It can always be applied.
  */
-final class MergeAppend(added: Vector[ContentFile], to: Destination = Destination.Main) extends SnapshotAction(to) {
+final class MergeAppend(added: Vector[ContentFile], to: SnapshotTarget = SnapshotTarget.Main)
+    extends SnapshotAction(to) {
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges =

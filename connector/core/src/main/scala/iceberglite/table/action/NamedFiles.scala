@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec._
-import iceberglite.table.{CommitContext, History}
+import iceberglite.table.{CommitContext, BranchHistory}
 import iceberglite.tree.FileSelector
 
 /** What tells files apart: a Puffin file holds the deletion vectors of many data files. */
@@ -24,7 +24,7 @@ final private[action] class NamedFiles(val files: Vector[ContentFile], base: Tab
   override def removes(entry: ManifestEntry): Boolean = keys(FileKey.of(entry.file))
 
   /** Those that are live at the head. */
-  def live(history: History): Vector[ManifestEntry] =
+  def live(history: BranchHistory): Vector[ManifestEntry] =
     contents.toVector.flatMap(history.live(_, this)(removes))
 }
 
@@ -42,7 +42,7 @@ private[action] object NamedFiles {
       files: Vector[ContentFile],
       verb: String,
       base: TableMetadata,
-      history: History,
+      history: BranchHistory,
       context: CommitContext
   ): Vector[ManifestEntry] = {
     val found = new NamedFiles(files, base).live(history)

@@ -1,7 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec._
-import iceberglite.table.{DeleteScope, FileChange, History}
+import iceberglite.table.{DeleteApplicability, FileChange, BranchHistory}
 
 /** Deletes that other commits added of certain data files. */
 private[action] object NewDeletes {
@@ -17,14 +17,15 @@ private[action] object NewDeletes {
       data: Map[String, ContentFile],
       since: Option[Long],
       base: TableMetadata,
-      history: History,
+      history: BranchHistory,
       counts: ContentFile => Boolean
   ): Option[(FileChange, ContentFile)] = {
     val partitions = new Partitions(data.values.toVector, base)
     val snapshots = history.concurrent(since)
     val changes = history.changes(
       snapshots,
-      p => p.content == ManifestContent.Deletes && (partitions.mightMatch(p) || DeleteScope.mayBeGlobal(p, base))
+      p =>
+        p.content == ManifestContent.Deletes && (partitions.mightMatch(p) || DeleteApplicability.mayBeGlobal(p, base))
     )
     val known = since.fold(0L)(base.snapshot(_).sequenceNumber)
     val conversions = changes.collect {
@@ -34,13 +35,13 @@ private[action] object NewDeletes {
     }.toSet
     val found = changes.iterator
       .filter(c => c.added && (!c.isRewrite || conversions(c.snapshot)) && counts(c.entry.file))
-      .flatMap(c => DeleteScope.touched(c.entry.file, data, base).map((c, _)))
+      .flatMap(c => DeleteApplicability.touched(c.entry.file, data, base).map((c, _)))
     if (found.hasNext) Some(found.next()) else None
   }
 }
 
 /** The deletion vectors that data files have at the head. */
-private[action] object LiveVectors {
+private[action] object LiveDeletionVectors {
 
   /**
    * A data file has one vector at most, which another commit may have given it.
@@ -52,7 +53,7 @@ private[action] object LiveVectors {
       vectors: Vector[ContentFile],
       gone: Vector[ContentFile],
       base: TableMetadata,
-      history: History
+      history: BranchHistory
   ): Vector[ContentFile] = {
     val paths = vectors.flatMap(_.referencedDataFile).toSet
     val going = gone.map(FileKey.of).toSet
@@ -68,7 +69,7 @@ private[action] object LiveVectors {
       snapshotId: Option[Long],
       vector: ContentFile,
       base: TableMetadata,
-      history: History
+      history: BranchHistory
   ): Option[ContentFile] = {
     val partitions = new Partitions(Vector(vector), base)
     history.liveAt(snapshotId.map(base.snapshot), ManifestContent.Deletes, partitions) { e =>

@@ -22,14 +22,14 @@ final class OverwriteFiles(
     added: Vector[ContentFile],
     isolation: Option[Isolation] = None,
     caseSensitive: Boolean = true,
-    to: Destination = Destination.Main,
+    to: SnapshotTarget = SnapshotTarget.Main,
     removed: Vector[ContentFile] = Vector.empty,
     read: Option[Expression] = None
 ) extends SnapshotAction(to) {
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
-    val history = new History(base, parent, context)
+    val history = new BranchHistory(base, parent, context)
     isolation.foreach(check(_, base, history, context))
     if (removed.nonEmpty) NamedFiles.require(removed, "overwrite", base, history, context)
     val matching =
@@ -38,10 +38,10 @@ final class OverwriteFiles(
     FileChanges(added, OverwriteFiles.either(matching, new NamedFiles(removed, base)))
   }
 
-  private def check(isolation: Isolation, base: TableMetadata, history: History, context: CommitContext): Unit = {
+  private def check(isolation: Isolation, base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val about = new RowFilter(read.getOrElse(filter), caseSensitive, base)
-    val refused: Set[Interference] =
-      if (filter == AlwaysFalse) isolation.refused & Set[Interference](Interference.AddedRows) else isolation.refused
+    val refused: Set[Conflict] =
+      if (filter == AlwaysFalse) isolation.refused & Set[Conflict](Conflict.AddedRows) else isolation.refused
     isolation.check(history, context, about, refused)
     val data = removed.map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, isolation.since, base, history, _ => true).foreach { case (change, file) =>

@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec._
-import iceberglite.table.{CommitContext, Concern, DeleteScope}
+import iceberglite.table.{CommitContext, ConflictFilter, DeleteApplicability}
 import iceberglite.tree.{FileSelector, WrittenTree}
 
 /**
@@ -13,7 +13,7 @@ import iceberglite.tree.{FileSelector, WrittenTree}
  * @param removesDeletes whether a delete file goes, whatever data files do
  */
 final private[action] class Removal(
-    concern: Concern,
+    concern: ConflictFilter,
     removesData: ManifestEntry => Boolean,
     removesDeletes: ManifestEntry => Boolean
 ) extends FileSelector {
@@ -55,7 +55,7 @@ private[action] object Removal {
 }
 
 /** The partitions that new files take the place of; a spec without partitions stands for the whole table. */
-final private[action] class ReplacedPartitions(files: Vector[ContentFile], base: TableMetadata) extends Concern {
+final private[action] class ReplacedPartitions(files: Vector[ContentFile], base: TableMetadata) extends ConflictFilter {
   private val partitions = new Partitions(files, base)
 
   /** Whether they are all there are. */
@@ -65,10 +65,11 @@ final private[action] class ReplacedPartitions(files: Vector[ContentFile], base:
   def holds(entry: ManifestEntry): Boolean = areAll || partitions.holds(entry.file)
 
   override def mightMatch(part: PartSummary): Boolean =
-    areAll || partitions.mightMatch(part) || DeleteScope.mayBeGlobal(part, base)
+    areAll || partitions.mightMatch(part) || DeleteApplicability.mayBeGlobal(part, base)
 
   /** Equality deletes of a spec without partitions may delete rows of any partition, and stay when one is replaced. */
-  override def mightMatch(entry: ManifestEntry): Boolean = holds(entry) || DeleteScope.isGlobal(entry.file, base)
+  override def mightMatch(entry: ManifestEntry): Boolean =
+    holds(entry) || DeleteApplicability.isGlobal(entry.file, base)
 
   override def description: String = "in the partitions that are replaced"
 }

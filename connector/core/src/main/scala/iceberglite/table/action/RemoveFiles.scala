@@ -1,7 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec._
-import iceberglite.table.{CommitContext, Destination, History}
+import iceberglite.table.{CommitContext, SnapshotTarget, BranchHistory}
 import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**
@@ -10,13 +10,13 @@ import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
  *
  * @param mustExist whether a path that the table does not have (any more) fails the commit
  */
-final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: Destination = Destination.Main)
+final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     if (mustExist) {
       val live =
-        new History(base, parent, context).live(ManifestContent.Data, PartFilter.All)(named).map(_.file.path).toSet
+        new BranchHistory(base, parent, context).live(ManifestContent.Data, PartFilter.All)(named).map(_.file.path).toSet
       (paths -- live).toVector.sorted.headOption.foreach(NamedFiles.missing(_, "remove", context))
     }
     FileChanges(Vector.empty, selector)

@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec._
-import iceberglite.table.{CommitContext, Destination, History, Isolation, SnapshotSummary}
+import iceberglite.table.{CommitContext, SnapshotTarget, BranchHistory, Isolation, SnapshotSummary}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
@@ -13,7 +13,7 @@ import iceberglite.tree.{FileChanges, WrittenTree}
 final class ReplacePartitions(
     added: Vector[ContentFile],
     isolation: Option[Isolation] = None,
-    to: Destination = Destination.Main
+    to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
   override def writtenFiles: Vector[ContentFile] = added
 
@@ -21,14 +21,14 @@ final class ReplacePartitions(
     val partitions = new ReplacedPartitions(added, base)
     isolation.foreach { i =>
       i.check(base, parent, context, partitions)
-      if (!partitions.areAll) refuseMoved(new History(base, parent, context), i.since, context, partitions)
+      if (!partitions.areAll) refuseMoved(new BranchHistory(base, parent, context), i.since, context, partitions)
     }
     FileChanges(added, Removal.of(partitions))
   }
 
   /** Compaction takes no row away, but may take rows where this write does not reach: into files of another spec. */
   private def refuseMoved(
-      history: History,
+      history: BranchHistory,
       since: Option[Long],
       context: CommitContext,
       partitions: ReplacedPartitions

@@ -20,7 +20,7 @@ final class RewriteFiles(
     removed: Vector[ContentFile],
     added: Vector[ContentFile],
     since: Long,
-    to: Destination = Destination.Main
+    to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
 
   private val number = new SequenceNumberOf(since)
@@ -28,7 +28,7 @@ final class RewriteFiles(
   override def writtenFiles: Vector[ContentFile] = added
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
-    val history = new History(base, parent, context)
+    val history = new BranchHistory(base, parent, context)
     val found = NamedFiles.require(removed, "rewrite", base, history, context)
     checkDeletes(base, history, context)
     checkRows(context)
@@ -62,7 +62,7 @@ final class RewriteFiles(
   }
 
   /** New deletes of the data files that are replaced; equality deletes go on to apply. */
-  private def checkDeletes(base: TableMetadata, history: History, context: CommitContext): Unit = {
+  private def checkDeletes(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val data = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, Some(since), base, history, isLost(_, base)).foreach {
       case (change, file) => throw ValidationFailed(
@@ -82,8 +82,8 @@ final class RewriteFiles(
         )
     }
 
-  private def checkVectors(base: TableMetadata, history: History, context: CommitContext): Unit =
-    LiveVectors.besides(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
+  private def checkVectors(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit =
+    LiveDeletionVectors.besides(added.filter(_.isDeletionVector), removed, base, history).foreach { other =>
       throw ValidationFailed(
         s"Cannot rewrite the deletes of ${other.referencedDataFile.mkString} in ${context.table}: it has another " +
           s"deletion vector by now, in ${other.path}. Rewrite it again"

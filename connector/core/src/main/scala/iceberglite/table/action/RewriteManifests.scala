@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec._
-import iceberglite.table.{CommitContext, Destination}
+import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 
 /**
@@ -15,7 +15,7 @@ import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 final class RewriteManifests(
     specId: Option[Int] = None,
     sortBy: Vector[String] = Vector.empty,
-    to: Destination = Destination.Main
+    to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
     val id = specId.getOrElse(base.defaultSpecId)

@@ -36,12 +36,12 @@ final class RowDelta(
     deletedFrom: Set[String] = Set.empty,
     caseSensitive: Boolean = true,
     reachedSpec: Option[Int] = None,
-    to: Destination = Destination.Main
+    to: SnapshotTarget = SnapshotTarget.Main
 ) extends SnapshotAction(to) {
   private val (rows, deletes) = added.partition(_.content == Content.Data)
   private val (vectors, otherDeletes) = deletes.partition(_.isDeletionVector)
   private val removedData = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
-  private val merge = new VectorMerge
+  private val merge = new DeletionVectorMerge
   vectors.flatMap(_.referencedDataFile).find(removedData.contains).foreach { path =>
     throw InvalidArgument("deletion vector", path, "The same commit removes its data file")
   }
@@ -51,12 +51,12 @@ final class RowDelta(
   override protected def ownFiles: Set[String] = merge.paths
 
   override protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges = {
-    val history = new History(base, parent, context)
+    val history = new BranchHistory(base, parent, context)
     reachedSpec.foreach(checkReach(_, history, context))
     val targets = new DeleteTargets(deletes, removedData, deletedFrom, base, history, context)
     val gone = targets.gone(isolation, mayBeGone = rows.isEmpty)
     val mine = vectors.filterNot(_.referencedDataFile.exists(gone))
-    val theirs = LiveVectors.besides(mine, removed, base, history)
+    val theirs = LiveDeletionVectors.besides(mine, removed, base, history)
     val byFile = mine.flatMap(v => v.referencedDataFile.map(_ -> v)).toMap
     val pairs = theirs.map(t => VectorPair(byFile(t.referencedDataFile.mkString), t))
     isolation.foreach(check(_, pairs, targets, base, history, context))
@@ -66,7 +66,7 @@ final class RowDelta(
     FileChanges(rows ++ otherDeletes ++ mine.filterNot(replaced) ++ united, remove)
   }
 
-  private def checkReach(specId: Int, history: History, context: CommitContext): Unit =
+  private def checkReach(specId: Int, history: BranchHistory, context: CommitContext): Unit =
     history.specs(ManifestContent.Data).find(_ != specId).foreach { other =>
       throw ValidationFailed(
         s"Cannot delete rows of ${context.table} by their keys in the partitions of spec $specId: by now there are files " +
@@ -80,7 +80,7 @@ final class RowDelta(
       pairs: Vector[VectorPair],
       targets: DeleteTargets,
       base: TableMetadata,
-      history: History,
+      history: BranchHistory,
       context: CommitContext
   ): Unit = if (history.concurrent(isolation.since).nonEmpty) {
     val about = new RowFilter(read, caseSensitive, base)
@@ -99,18 +99,22 @@ final class RowDelta(
   }
 
   /** Of what the statement read; a delete by itself is the same whatever else is deleted. */
-  private def refused(level: IsolationLevel): Set[Interference] = level match {
+  private def refused(level: IsolationLevel): Set[Conflict] = level match {
     case IsolationLevel.Snapshot => Set.empty
-    case IsolationLevel.Serializable if rows.isEmpty || rowByRow => Set(Interference.AddedRows)
+    case IsolationLevel.Serializable if rows.isEmpty || rowByRow => Set(Conflict.AddedRows)
     case IsolationLevel.Serializable =>
-      Set(Interference.AddedRows, Interference.AddedDeletes, Interference.RemovedFiles)
+      Set(Conflict.AddedRows, Conflict.AddedDeletes, Conflict.RemovedFiles)
   }
 
   /**
    * Two that delete one row agree; if one of them gave it a new version, they do not. Serializable, a delete looks at the
    * new version itself: whether it may match is asked of every added file.
    */
-  private def changedByBoth(isolation: Isolation, pairs: Vector[VectorPair], history: History): Vector[VectorPair] =
+  private def changedByBoth(
+      isolation: Isolation,
+      pairs: Vector[VectorPair],
+      history: BranchHistory
+  ): Vector[VectorPair] =
     if (rows.nonEmpty) pairs
     else if (pairs.isEmpty || isolation.level == IsolationLevel.Serializable) Vector.empty
     else {
@@ -125,12 +129,12 @@ final class RowDelta(
       pair: VectorPair,
       isolation: Isolation,
       base: TableMetadata,
-      history: History,
+      history: BranchHistory,
       context: CommitContext
   ): Unit = {
     val path = pair.mine.referencedDataFile
     val known = removed.find(f => f.isDeletionVector && f.referencedDataFile == path)
-    val atStart = known.orElse(LiveVectors.at(isolation.since, pair.mine, base, history))
+    val atStart = known.orElse(LiveDeletionVectors.at(isolation.since, pair.mine, base, history))
     val before = atStart.map(merge.read(_, context))
     val mine = merge.read(pair.mine, context)
     merge.read(pair.theirs, context).foreach { position =>

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.spec._
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.spec.expr._
-import iceberglite.table.Concern
+import iceberglite.table.ConflictFilter
 import iceberglite.tree.PartitionSpecs
 
 /** How many rows of a file match a filter, as far as partition and metrics tell. */
@@ -21,7 +21,7 @@ object Match {
  *
  * @param filter unbound, or bound to the table's current schema
  */
-final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMetadata) extends Concern {
+final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMetadata) extends ConflictFilter {
   private val bound = Bind(filter, base.schema, caseSensitive)
   private val sources = PartitionSpecs.sources(base, base.schema)
   private val bySpec: Map[Int, OfSpec] = base.specs.map(s => s.specId -> new OfSpec(s)).toMap

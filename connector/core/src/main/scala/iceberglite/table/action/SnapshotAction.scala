@@ -13,7 +13,7 @@ import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, T
  * An action that adds a snapshot. It keeps what its attempts wrote: the manifests of new files serve the next attempt,
  * the rest goes when the outcome is certain.
  */
-abstract class SnapshotAction(to: Destination) extends Action {
+abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
   /** Chosen once, so that manifests that name the snapshot can be used again. */
   private var identity: Option[SnapshotAction.Identity] = None
@@ -55,8 +55,8 @@ abstract class SnapshotAction(to: Destination) extends Action {
   }
 
   private def published(base: TableMetadata, parent: Option[Snapshot], snapshot: Snapshot): Change = to match {
-    case Destination.Staged => Change(Vector(AddSnapshot(snapshot)), Vector.empty)
-    case Destination.Branch(name, _) =>
+    case SnapshotTarget.Staged => Change(Vector(AddSnapshot(snapshot)), Vector.empty)
+    case SnapshotTarget.Branch(name, _) =>
       val existing = base.refs.get(name)
       val ref = existing match {
         case Some(branch: SnapshotRef.Branch) => branch.copy(snapshotId = snapshot.snapshotId)

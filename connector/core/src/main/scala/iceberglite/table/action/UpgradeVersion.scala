@@ -3,7 +3,7 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.MetadataUpdate.UpgradeFormatVersion
 import iceberglite.spec.{FormatVersion, ManifestContent, SnapshotRef, TableMetadata}
-import iceberglite.table.{Change, CommitContext, History}
+import iceberglite.table.{Change, CommitContext, BranchHistory}
 import iceberglite.tree.PartFilter
 
 /** Takes the table up to a newer version of the format. */
@@ -27,7 +27,7 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
   private def checkCounts(base: TableMetadata, context: CommitContext): Unit = {
     val heads = base.refs.values.collect { case b: SnapshotRef.Branch => base.snapshot(b.snapshotId) }.toVector.distinct
     heads.foreach { head =>
-      new History(base, Some(head), context).live(ManifestContent.Data, PartFilter.All)(!_.file.hasRecordCount).headOption
+      new BranchHistory(base, Some(head), context).live(ManifestContent.Data, PartFilter.All)(!_.file.hasRecordCount).headOption
         .foreach { e =>
           throw ValidationFailed(
             s"Cannot upgrade ${context.table} to version $version, which gives every row an id: the entry of " +

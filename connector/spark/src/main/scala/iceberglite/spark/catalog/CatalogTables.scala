@@ -7,13 +7,13 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import iceberglite.catalog.{Catalog, HadoopCatalog, PathTables, Spelling}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.read.changes.ChangelogTable
-import iceberglite.spark.{IcebergSource, LiveTable, OwnCommits, TimeTravel}
+import iceberglite.spark.{IcebergSource, SharedTable, CommitListeners, TimeTravel}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
 
 /** The object that a name refers to: a table, its state, and optionally a metadata table. */
-final case class Found(live: LiveTable, travel: TimeTravel = TimeTravel.Latest, view: Option[TableView] = None)
+final case class Found(live: SharedTable, travel: TimeTravel = TimeTravel.Latest, view: Option[TableView] = None)
 
 /** A view of a table other than its rows. */
 sealed trait TableView
@@ -49,7 +49,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   def find(ident: Identifier): Found = (PathName.of(ident), paths) match {
     case (Some(path), Some(tables)) =>
-      path.selectors.foldLeft(Found(live(PathHome(tables, path.path)))) { (found, selector) =>
+      path.selectors.foldLeft(Found(live(PathTable(tables, path.path)))) { (found, selector) =>
         select(found, selector).getOrElse(throw InvalidArgument("path", path.toString, selectorsKnown(selector)))
       }
     // Spark resolves the path in parquet.`/data/f` as a table first, and as a file only if there is no such table.
@@ -58,19 +58,19 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   /** Returns the current or future place of an identifier's table, for statements that create, rename or drop it. */
-  def home(ident: Identifier): Home = (PathName.of(ident), paths) match {
+  def home(ident: Identifier): TableHandle = (PathName.of(ident), paths) match {
     case (Some(path), None) => throw Unsupported(s"the path $path as the name of a table", insteadOfPath)
-    case (Some(PathName(path, Vector())), Some(tables)) => PathHome(tables, path)
+    case (Some(PathName(path, Vector())), Some(tables)) => PathTable(tables, path)
     case (Some(path), _) =>
       throw InvalidArgument("path", path.toString, "It selects a state of a table, which cannot be changed")
-    case (None, _) => NamedHome(catalog, idOf(ident))
+    case (None, _) => NamedTable(catalog, idOf(ident))
   }
 
   /** Returns the place of a new table. A namespace before a path has no meaning, but it must exist. */
-  def homeOfNew(ident: Identifier): Home = {
+  def homeOfNew(ident: Identifier): TableHandle = {
     val home = this.home(ident)
     val namespace = ident.namespace.toVector
-    if (home.isInstanceOf[PathHome] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
+    if (home.isInstanceOf[PathTable] && namespace.nonEmpty && !catalog.namespaceExists(namespace)) {
       throw NotFound(
         "namespace",
         (name +: namespace).mkString("."),
@@ -101,17 +101,17 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   /** Makes the next access load changes of others, including changes to access of the metadata files. */
   def invalidate(ident: Identifier): Unit = (PathName.of(ident), paths) match {
-    case (Some(path), Some(tables)) => invalidate(PathHome(tables, path.path))
+    case (Some(path), Some(tables)) => invalidate(PathTable(tables, path.path))
     case (Some(_), None) =>
-    case (None, _) => invalidate(NamedHome(catalog, idOf(ident)))
+    case (None, _) => invalidate(NamedTable(catalog, idOf(ident)))
   }
 
-  private def invalidate(place: Home): Unit = {
+  private def invalidate(place: TableHandle): Unit = {
     cache.known(place.key).orElse(there(place)).foreach(t => ManifestCache.of(t.io).forget(t.io, t.location))
     cache.invalidate(place.key)
   }
 
-  private def there(place: Home): Option[Table] =
+  private def there(place: TableHandle): Option[Table] =
     try Some(place.table())
     catch { case _: NotFound => None }
 
@@ -131,13 +131,13 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
   }
 
   private def forget(key: String, table: Option[Table]): Unit = {
-    table.foreach(OwnCommits.announce(_, None))
-    OwnCommits.announce(key)
+    table.foreach(CommitListeners.announce(_, None))
+    CommitListeners.announce(key)
     cache.remove(key)
   }
 
   private def find(id: TableIdentifier): Found =
-    try Found(live(NamedHome(catalog, id)))
+    try Found(live(NamedTable(catalog, id)))
     catch {
       case missing @ NotFound("table" | "namespace", _, _) if id.namespace.nonEmpty && isSelector(id.name) =>
         val parent = TableIdentifier(id.namespace.init, id.namespace.last)
@@ -145,7 +145,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
       case missing @ NotFound("table", _, _) => throw NearNames.addedTo(missing, catalog, id)
     }
 
-  private def live(home: Home): LiveTable = cache.table(home.key)(home.table())
+  private def live(home: TableHandle): SharedTable = cache.table(home.key)(home.table())
 
   private def idOf(ident: Identifier): TableIdentifier = TableIdentifier(ident.namespace.toVector, ident.name)
 

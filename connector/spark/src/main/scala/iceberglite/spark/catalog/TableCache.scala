@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.JavaConverters._
 
-import iceberglite.spark.{LiveTable, OwnCommits}
+import iceberglite.spark.{SharedTable, CommitListeners}
 import iceberglite.table.Table
 
 /**
@@ -29,21 +29,21 @@ final class TableCache(
     /** Incremented by every reason to ask the catalog again, also during a request. */
     val doubts = new AtomicLong
   }
-  private case class Entry(live: LiveTable, loadedMs: Long, doubts: Long)
+  private case class Entry(live: SharedTable, loadedMs: Long, doubts: Long)
 
   private val slots = new ConcurrentHashMap[String, Slot]
 
   /**
    * Tables that were handed out without being cached, by name: data frames and cached results hold references to them.
    */
-  private val handedOut = Collections.synchronizedMap(new WeakHashMap[LiveTable, String])
+  private val handedOut = Collections.synchronizedMap(new WeakHashMap[SharedTable, String])
 
-  OwnCommits.join(this)
+  CommitListeners.join(this)
 
   /** Returns the table with a name, loaded if necessary. Failures of `load` are not cached. */
-  def table(name: String)(load: => Table): LiveTable =
+  def table(name: String)(load: => Table): SharedTable =
     if (expirationMs == 0) {
-      val live = new LiveTable(load)
+      val live = new SharedTable(load)
       handedOut.put(live, name)
       live
     } else {
@@ -64,12 +64,12 @@ final class TableCache(
     doubt { case (_, known) => known == name }
   }
 
-  private def doubt(which: ((LiveTable, String)) => Boolean): Unit =
+  private def doubt(which: ((SharedTable, String)) => Boolean): Unit =
     handedOut.synchronized(handedOut.asScala.toVector).filter(which).foreach(_._1.doubt())
 
   /** Handles a commit of this JVM to the table, possibly under another name. */
-  private[spark] def suspect(table: UUID, through: Option[LiveTable]): Unit = {
-    def isConcerned(live: LiveTable) = !through.exists(_ eq live) && live.seen.metadata.uuid.contains(table)
+  private[spark] def suspect(table: UUID, through: Option[SharedTable]): Unit = {
+    def isConcerned(live: SharedTable) = !through.exists(_ eq live) && live.seen.metadata.uuid.contains(table)
     slots.values.forEach(slot => if (slot.entry.forall(e => isConcerned(e.live))) slot.doubts.incrementAndGet())
     doubt { case (live, _) => isConcerned(live) }
   }
@@ -81,7 +81,7 @@ final class TableCache(
 
   private def entryOf(name: String): Option[Entry] = Option(slots.get(name)).flatMap(_.entry)
 
-  private def fresh(slot: Slot, load: => Table): LiveTable = slot.synchronized {
+  private def fresh(slot: Slot, load: => Table): SharedTable = slot.synchronized {
     val entry = slot.entry.filter(isFresh(_, slot)).getOrElse {
       // Read the clock and the counter first: the response may lack commits that happen during the request.
       val (askedMs, doubts) = (nowMs(), slot.doubts.get)
@@ -98,12 +98,12 @@ final class TableCache(
    * Keeps the object of the same table, which relations reference; a table that was dropped and created again gets a
    * new one.
    */
-  private def renewed(known: Option[LiveTable], load: => Table): LiveTable = known.filter { live =>
+  private def renewed(known: Option[SharedTable], load: => Table): SharedTable = known.filter { live =>
     val version = live.atName()
     val same = version.metadata.uuid == live.current.metadata.uuid
     if (same) live.advance(version)
     same
-  }.getOrElse(new LiveTable(load))
+  }.getOrElse(new SharedTable(load))
 
   private def evict(): Unit = {
     val oldest = slots.asScala.toVector

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.StructType
 import iceberglite.inspect.MetadataTable
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.convert.InternalRows
-import iceberglite.spark.read.report.SizeEstimate
+import iceberglite.spark.read.partitioning.SizeEstimate
 import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.table.Table
 

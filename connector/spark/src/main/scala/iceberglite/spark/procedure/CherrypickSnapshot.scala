@@ -19,7 +19,7 @@ object CherrypickSnapshot extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
   override val output: StructType = CurrentSnapshot.pickedColumns
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = CurrentSnapshot.picked(
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.picked(
     arguments(snapshot),
     place.change(arguments(Parameter.table))(_ => new action.CherryPick(arguments(snapshot)))
   )

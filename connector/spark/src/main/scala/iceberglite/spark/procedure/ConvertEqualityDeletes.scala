@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.{LongType, StructType}
 
 import iceberglite.maintenance.EqualityDeletes
 import iceberglite.spark.write.upsert.DeleteConversionJob
-import iceberglite.table.Destination
+import iceberglite.table.SnapshotTarget
 
 /** `CALL catalog.system.convert_equality_deletes(table)` */
 object ConvertEqualityDeletes extends Procedure {
@@ -27,10 +27,10 @@ object ConvertEqualityDeletes extends Procedure {
     Procedure.column("deleted_rows_count", LongType, "Number of rows that these delete")
   ))
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
     val name = arguments(Parameter.table)
     val table = place.table(name).current
-    val to = arguments.get(branch).fold(Destination.Main)(Destination.Branch(_))
+    val to = arguments.get(branch).fold(SnapshotTarget.Main)(SnapshotTarget.Branch(_))
     val counts = EqualityDeletes.of(table, to).map { deletes =>
       val (before, after, row) = new DeleteConversionJob(place.session, table).run(deletes) { found =>
         val (before, after) = place.commit(name)(_ => deletes.action(found))

@@ -52,7 +52,7 @@ object CreateChangelogView extends Procedure {
       Seq(Procedure.column("changelog_view", StringType, "Name of the view, which can be read in this session"))
     )
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
     val ident = place.identifier(arguments(Parameter.table))
     val changes = Identifier.of(ident.namespace :+ ident.name, ChangelogTable.Name)
     val table = changelog(place, changes)
@@ -66,10 +66,11 @@ object CreateChangelogView extends Procedure {
     Seq(Row(name))
   }
 
-  private def changelog(place: Place, changes: Identifier): ChangelogTable = place.catalog.loadTable(changes) match {
-    case changelog: ChangelogTable => changelog
-    case other => throw Unsupported(s"a changelog view of ${other.name}", "It must be an Iceberg table")
-  }
+  private def changelog(place: ProcedureContext, changes: Identifier): ChangelogTable =
+    place.catalog.loadTable(changes) match {
+      case changelog: ChangelogTable => changelog
+      case other => throw Unsupported(s"a changelog view of ${other.name}", "It must be an Iceberg table")
+    }
 
   private def shown(arguments: Arguments, schema: Schema, session: SparkSession): ChangelogView = {
     val given = arguments.get(identifierColumns)

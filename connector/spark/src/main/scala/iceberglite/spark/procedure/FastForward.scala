@@ -26,7 +26,7 @@ object FastForward extends Procedure {
     Procedure.column("updated_ref", LongType, "Snapshot of the branch now")
   ))
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
     val name = arguments(branch)
     val (before, after) = place.change(arguments(Parameter.table))(_ => new action.FastForward(name, arguments(to)))
     val ids = Seq(before, after).map(_.metadata).map(t => if (t.refs.contains(name)) t.snapshotOf(name) else None)

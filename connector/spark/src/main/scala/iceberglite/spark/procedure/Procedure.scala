@@ -26,7 +26,7 @@ trait Procedure {
   def makesTable: Boolean = false
 
   /** Runs the procedure. @throws iceberglite.spec.IcebergError for invalid arguments or a failed change */
-  def call(arguments: Arguments, place: Place): Seq[Row]
+  def call(arguments: Arguments, place: ProcedureContext): Seq[Row]
 }
 
 object Procedure {

@@ -15,7 +15,7 @@ object PublishChanges extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, wapId)
   override val output: StructType = CurrentSnapshot.pickedColumns
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
     val change = place.change(arguments(Parameter.table))(_ => new action.PublishChanges(arguments(wapId)))
     val staged = change._1.metadata.snapshots.filter(_.summary.get(SnapshotSummary.WapId).contains(arguments(wapId)))
     CurrentSnapshot.picked(staged.head.snapshotId, change)

@@ -29,7 +29,7 @@ object RegisterTable extends Procedure {
     )
   ))
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = {
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
     val ident = place.identifier(arguments(Parameter.table))
     val current = place.catalog.registerTable(ident, arguments(file)).currentSnapshot
     def total(key: String): Any = current.flatMap(_.summary.get(key)).flatMap(n => Try(n.toLong).toOption).orNull

@@ -19,7 +19,7 @@ object RollbackToSnapshot extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot)
   override val output: StructType = CurrentSnapshot.movedColumns
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = CurrentSnapshot.moved(
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.moved(
     place.change(arguments(Parameter.table))(_ => new action.RollbackToSnapshot(arguments(snapshot)))
   )
 }

@@ -19,7 +19,7 @@ object RollbackToTimestamp extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, timestamp)
   override val output: StructType = CurrentSnapshot.movedColumns
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = CurrentSnapshot.moved(
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.moved(
     place.change(arguments(Parameter.table))(_ => new action.RollbackToTimestamp(arguments(timestamp)))
   )
 }

@@ -19,7 +19,7 @@ object SetCurrentSnapshot extends Procedure {
   override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, snapshot, ref)
   override val output: StructType = CurrentSnapshot.setColumns
 
-  override def call(arguments: Arguments, place: Place): Seq[Row] = CurrentSnapshot.moved(
+  override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = CurrentSnapshot.moved(
     place.change(arguments(Parameter.table)) { table =>
       new action.SetCurrentSnapshot(meant(table, arguments.get(snapshot), arguments.get(ref)))
     }

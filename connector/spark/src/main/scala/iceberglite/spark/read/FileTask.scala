@@ -80,7 +80,7 @@ private[read] object IcebergInputPartition {
   /** Files packed by size. */
   final case class Packed(tasks: Vector[FileTask]) extends IcebergInputPartition
 
-  /** Files, or pieces of files, of one group; see [[report.Grouping]]. */
+  /** Files, or pieces of files, of one group; see [[report.KeyGrouping]]. */
   final case class Grouped(tasks: Vector[FileTask], override val partitionKey: InternalRow)
       extends IcebergInputPartition
       with HasPartitionKey

@@ -11,7 +11,7 @@ import iceberglite.scan.{DeleteFile, FileScanTask}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.parquet.ParquetBatches
-import iceberglite.spark.read.report.{Grouping, JoinFilter}
+import iceberglite.spark.read.partitioning.{KeyGrouping, RuntimeFilterResidual}
 import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.{DoubleType, FloatType}
@@ -29,7 +29,7 @@ import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
  */
 final private[read] class IcebergBatch(
     private val scan: IcebergScan,
-    joined: JoinFilter,
+    joined: RuntimeFilterResidual,
     chosen: Option[Vector[FileScanTask]],
     session: SparkSession,
     packing: Option[RewritePacking] = None
@@ -47,7 +47,7 @@ final private[read] class IcebergBatch(
     packed.map { task =>
       val files = task.files.map(fileTask(_, deletes))
       task.key.fold[InputPartition](IcebergInputPartition.Packed(files)) { key =>
-        IcebergInputPartition.Grouped(files, Grouping.row(key))
+        IcebergInputPartition.Grouped(files, KeyGrouping.row(key))
       }
     }.toArray
   }
@@ -118,7 +118,7 @@ final private[read] class IcebergBatch(
     case And(l, r) => floatingColumns(l) ++ floatingColumns(r)
     case Or(l, r) => floatingColumns(l) ++ floatingColumns(r)
     case Not(child) => floatingColumns(child)
-    case p: Predicate => PlannedFiles.columnOf(p.term).filter(isFloating).toSet
+    case p: Predicate => ScanFiles.columnOf(p.term).filter(isFloating).toSet
     case AlwaysTrue | AlwaysFalse => Set.empty
   }
 

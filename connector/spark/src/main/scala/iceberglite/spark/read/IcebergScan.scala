@@ -28,19 +28,25 @@ import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.limit.FewerFiles
-import iceberglite.spark.read.report.{ColumnEstimates, Grouping, JoinColumns, JoinFilter, ScanSize}
+import iceberglite.spark.read.partitioning.{
+  ColumnEstimates,
+  KeyGrouping,
+  RuntimeFilterColumns,
+  RuntimeFilterResidual,
+  ScanSize
+}
 import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
 
 /** A scan of a table. Two scans are equal if they read the same data, so that Spark can reuse one for both. */
 final private[spark] class IcebergScan(
-    private[read] val files: PlannedFiles,
+    private[read] val files: ScanFiles,
     private[read] val wanted: WantedColumns,
     private[read] val settings: ReadSettings,
     caseSensitive: Boolean,
     session: SparkSession,
-    private[read] val grouping: Option[Grouping] = None
+    private[read] val grouping: Option[KeyGrouping] = None
 ) extends Scan
     with SupportsReportStatistics
     with SupportsReportPartitioning
@@ -57,11 +63,11 @@ final private[spark] class IcebergScan(
   override def readSchema(): StructType = schema
 
   /** Returns the same scan with its files in groups. */
-  private[read] def groupedBy(grouping: Grouping): IcebergScan =
+  private[read] def groupedBy(grouping: KeyGrouping): IcebergScan =
     new IcebergScan(files, wanted, settings, caseSensitive, session, Some(grouping))
 
   /**
-   * Reports the grouping if the user requests it; otherwise [[report.GroupedJoins]] groups scans that benefit from it.
+   * Reports the grouping if the user requests it; otherwise [[report.StoragePartitionedJoins]] groups scans that benefit from it.
    */
   override def outputPartitioning(): Partitioning =
     grouping.flatMap(_.reported).getOrElse(new UnknownPartitioning(0))
@@ -75,7 +81,7 @@ final private[spark] class IcebergScan(
    * of ordinary scans
    */
   private[read] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
-    new IcebergBatch(this, JoinFilter.none(files), Some(tasks), session, packing)
+    new IcebergBatch(this, RuntimeFilterResidual.none(files), Some(tasks), session, packing)
 
   private[read] def planned: Vector[FileScanTask] = files.plan.tasks
 
@@ -131,16 +137,16 @@ final private[spark] class IcebergScan(
 
   // Spark sets it when it has the keys of a join's other side, and requests a new batch directly afterwards. Two joins
   // may share the scan, so that only the last filters apply.
-  @volatile private var joined: JoinFilter = JoinFilter.none(files)
+  @volatile private var joined: RuntimeFilterResidual = RuntimeFilterResidual.none(files)
 
-  private lazy val joinColumns: Vector[NestedField] = JoinColumns.of(files, files.widened.without(columns))
+  private lazy val joinColumns: Vector[NestedField] = RuntimeFilterColumns.of(files, files.widened.without(columns))
 
   /** The columns by which the keys of a small side of a join can skip files. */
   override def filterAttributes(): Array[NamedReference] =
     joinColumns.map(f => ColumnReference(f.name): NamedReference).toArray
 
   override def filter(predicates: Array[Predicate]): Unit = SparkErrors.in(files.table.name) {
-    joined = JoinFilter.of(predicates, files, caseSensitive)
+    joined = RuntimeFilterResidual.of(predicates, files, caseSensitive)
   }
 
   override def supportedCustomMetrics(): Array[CustomMetric] = ScanMetrics.all

@@ -25,7 +25,7 @@ import iceberglite.spark.read.aggregate.{AggregateScan, WholeFileQueries}
 import iceberglite.spark.read.changes.CommitScan
 import iceberglite.spark.read.limit.{RowLimit, RowOrder}
 import iceberglite.spark.read.planning.ScanPlanning
-import iceberglite.spark.read.report.Grouping
+import iceberglite.spark.read.partitioning.KeyGrouping
 import iceberglite.spark.read.rows.StatementFiles
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -63,7 +63,7 @@ final class IcebergScanBuilder(
 
   private var pushed: Array[Predicate] = Array.empty
   private var wanted: WantedColumns = WantedColumns.all(schema)
-  private var files: PlannedFiles = filesWith(AlwaysTrue)
+  private var files: ScanFiles = filesWith(AlwaysTrue)
   private var answer: Option[AggregateScan] = None
 
   /** Pushes filters down. @return the filters that Spark has to apply to the rows */
@@ -124,7 +124,7 @@ final class IcebergScanBuilder(
 
   override def build(): Scan = answer.getOrElse {
     val scan = buildPlain()
-    if (settings.dataGrouping.contains(true)) Grouping.asked(files, wanted).fold(scan)(scan.groupedBy) else scan
+    if (settings.dataGrouping.contains(true)) KeyGrouping.asked(files, wanted).fold(scan)(scan.groupedBy) else scan
   }
 
   /** Builds a scan that returns rows and is not grouped. */
@@ -141,11 +141,11 @@ final class IcebergScanBuilder(
   /** Returns the files that a row-level statement reads with this scan, when Spark has planned it. */
   private[spark] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
-  private def filesFor(filters: Array[ConvertedFilter]): PlannedFiles =
+  private def filesFor(filters: Array[ConvertedFilter]): ScanFiles =
     filesWith(filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))
 
-  private def filesWith(filter: Expression): PlannedFiles =
-    new PlannedFiles(
+  private def filesWith(filter: Expression): ScanFiles =
+    new ScanFiles(
       table,
       snapshot,
       schema,

@@ -7,7 +7,7 @@ import iceberglite.spec.transform.Identity
  * The partition values of string columns in planned files, for conditions on whole strings that ranges cannot decide,
  * such as suffixes.
  */
-final private[read] class PartitionTexts(files: PlannedFiles) extends (Int => Option[Set[String]]) {
+final private[read] class PartitionTexts(files: ScanFiles) extends (Int => Option[Set[String]]) {
 
   /**
    * Returns all values of a column.

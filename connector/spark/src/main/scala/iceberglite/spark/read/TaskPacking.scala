@@ -2,7 +2,7 @@ package iceberglite.spark.read
 
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.conf.ReadSettings
-import iceberglite.spark.read.report.{GroupOrder, Grouping}
+import iceberglite.spark.read.partitioning.{GroupOrder, KeyGrouping}
 import iceberglite.spark.read.rows.RewritePacking
 import iceberglite.spec.TableMetadata
 
@@ -16,7 +16,7 @@ final private[read] case class TaskFiles(files: Vector[FileScanTask], key: Optio
 /** Packs the files of a scan into tasks: across partitions, unless the scan is grouped. */
 final private[read] class TaskPacking(
     settings: ReadSettings,
-    grouping: Option[Grouping],
+    grouping: Option[KeyGrouping],
     metadata: TableMetadata,
     tableName: String
 ) {
@@ -46,7 +46,7 @@ final private[read] class TaskPacking(
   } yield groups.flatMap { case (key, ofKey) => pieces(by, ofKey).map(TaskFiles(_, Some(key))) }
 
   /** Splits groups into pieces; sorted rows remain in one piece. */
-  private def pieces(grouping: Grouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
+  private def pieces(grouping: KeyGrouping, files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] =
     if (grouping.order.isEmpty) split(files, settings.splitSize)
     else Vector(GroupOrder.arranged(files, grouping.order, metadata).getOrElse(
       throw new IllegalStateException(s"The files of a group of $tableName are in no order any more")

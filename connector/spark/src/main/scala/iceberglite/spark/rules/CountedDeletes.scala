@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
-import iceberglite.spark.read.rows.CarriedRows
+import iceberglite.spark.read.rows.CarryOverColumns
 import iceberglite.spark.write.RowChange
 import iceberglite.spark.write.rows.CopyOnWrite
 
@@ -20,7 +20,7 @@ object CountedDeletes extends Rule[LogicalPlan] {
       write.operation match {
         case copy: CopyOnWrite if copy.command == Command.DELETE && copy.statement.facts.marksDeletes =>
           val marked = rows.output.map {
-            case a if a.name == CarriedRows.Change.name && CarriedColumns.isCarried(a) =>
+            case a if a.name == CarryOverColumns.Change.name && CarryOverRewrite.isCarried(a) =>
               Alias(If(stays, a, Literal(RowChange.Deleted)), a.name)()
             case a => a
           }

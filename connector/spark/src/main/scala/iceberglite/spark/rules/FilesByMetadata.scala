@@ -10,7 +10,7 @@ import iceberglite.spark.write.rows.CopyOnWrite
 
 /**
  * Determines the files that a copy-on-write MERGE rewrites if its condition names metadata columns. Spark would find
- * them by the table's columns only, which [[RowLevelPlans]] prevents.
+ * them by the table's columns only, which [[PrepareRowLevelOperations]] prevents.
  */
 object FilesByMetadata extends Rule[LogicalPlan] {
 
@@ -29,7 +29,7 @@ object FilesByMetadata extends Rule[LogicalPlan] {
       case _ => false
     }
     query.collectFirst { case join: Join if readsTable(join.left) => join } match {
-      case Some(Join(target, source, LeftOuter | FullOuter, Some(condition), _)) if SameTwice(source) =>
+      case Some(Join(target, source, LeftOuter | FullOuter, Some(condition), _)) if RepeatableQuery(source) =>
         val outer = condition.references.intersect(target.outputSet).toSeq
         // Matches the plan of the optimizer at this point, with the condition next to the subquery.
         val hasMatch = Exists(source, outer, joinCond = Seq(condition))

@@ -26,7 +26,7 @@ object AlterTableStatement {
     SetIdentifierFields,
     DropIdentifierFields,
     SetWriteOrder
-  ) ++ RefKind.all.flatMap(kind => MakeRef.statements(kind) :+ new DropRef.Statement(kind))
+  ) ++ RefKind.all.flatMap(kind => CreateOrReplaceRef.statements(kind) :+ new DropRef.Statement(kind))
 
   /** Returns the table and the statement, if it is one of these; the reader is then after its words. */
   def begin(reader: SqlReader): Option[(Seq[String], AlterTableStatement)] =

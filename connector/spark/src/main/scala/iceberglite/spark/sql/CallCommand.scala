@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.command.RunnableCommand
 import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.procedure.{Arguments, Parameter, Place, Procedure}
+import iceberglite.spark.procedure.{Arguments, Parameter, ProcedureContext, Procedure}
 import iceberglite.spark.{LiteCatalog, SparkErrors}
 import iceberglite.spec.IcebergError.InvalidArgument
 
@@ -27,7 +27,7 @@ final case class CallCommand(catalog: LiteCatalog, procedure: Procedure, child: 
 
   override def run(session: SparkSession): Seq[Row] =
     SparkErrors.in(s"CALL ${catalog.name}.${Procedure.Namespace}.${procedure.name}") {
-      procedure.call(new Arguments(arguments(session)), new Place(session, catalog))
+      procedure.call(new Arguments(arguments(session)), new ProcedureContext(session, catalog))
     }
 
   private def arguments(session: SparkSession): Map[String, Any] = {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.spark.CatalogNames
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ValidationFailed}
-import iceberglite.table.{Environment, Patience}
+import iceberglite.table.{Environment, RetryPolicy}
 
 /**
  * Runs a statement, and runs it again after a commit conflict: each time it is resolved and planned on the current
@@ -25,7 +25,7 @@ final private[spark] case class RetriedStatement(table: Seq[String], statement: 
     extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {
-    val patience = new Patience(
+    val patience = new RetryPolicy(
       retries,
       RetriedStatement.FirstWaitMs,
       RetriedStatement.LongestWaitMs,
@@ -37,7 +37,7 @@ final private[spark] case class RetriedStatement(table: Seq[String], statement: 
   }
 
   @tailrec
-  private def attempt(session: SparkSession, patience: Patience): Unit = {
+  private def attempt(session: SparkSession, patience: RetryPolicy): Unit = {
     val lost =
       try {
         Statements.run(session, statement.clone())
@@ -63,7 +63,7 @@ private[spark] object RetriedStatement {
 
   /** Returns the statement itself if there are no retries. */
   def of(table: Seq[String], statement: LogicalPlan, retries: Int): LogicalPlan =
-    if (retries == 0) statement else HeldStatement(table, HeldPlan(statement), retries)
+    if (retries == 0) statement else DeferredStatement(table, HeldPlan(statement), retries)
 
   /** Whether a statement failed only because of commits after it was planned. */
   private[spark] def isConflict(error: Throwable): Boolean = {

@@ -40,7 +40,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
 
   override def abort(messages: Array[WriterCommitMessage]): Unit =
     if (!outcome.maybeCommitted)
-      Leftovers.remove(plan.table.io, plan.locations, operationId, filesOf(messages).map(_.path))
+      UncommittedFiles.remove(plan.table.io, plan.locations, operationId, filesOf(messages).map(_.path))
 
   /** Spark has no message for a task that did not finish. */
   private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =

@@ -8,7 +8,7 @@ import iceberglite.spark.conf.OverwriteOptions.Replaces
 import iceberglite.spark.conf.{OverwriteOptions, SchemaOptions, Settings, UpsertOptions, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spark.write.upsert.UpsertPlan
-import iceberglite.spark.{AuditFirst, SparkErrors}
+import iceberglite.spark.{WriteAuditPublish, SparkErrors}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.expr.Expression
 import iceberglite.table.Table
@@ -30,10 +30,10 @@ final class IcebergWriteBuilder private[spark] (
   private var mode: WriteMode = WriteMode.Append
   private var isDynamicByOption = false
 
-  private val target: AuditFirst.Target = SparkErrors.in(table.name) {
+  private val target: WriteAuditPublish.Target = SparkErrors.in(table.name) {
     WriteOptions.check(info.options, session)
     WriteOptions.all.foreach(_.given(settings))
-    AuditFirst.target(table, WriteOptions.Branch.given(settings), session)
+    WriteAuditPublish.target(table, WriteOptions.Branch.given(settings), session)
   }
 
   private val merge: Option[SchemaMerge] = SparkErrors.in(table.name) {

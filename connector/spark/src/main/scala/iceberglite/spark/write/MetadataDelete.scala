@@ -3,7 +3,7 @@ package iceberglite.spark.write
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 
-import iceberglite.spark.AuditFirst
+import iceberglite.spark.WriteAuditPublish
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spec.IcebergError.ValidationFailed
@@ -21,7 +21,7 @@ object MetadataDelete {
   def canDelete(table: Table, branch: Option[String], predicates: Array[Predicate], session: SparkSession): Boolean =
     condition(table.schema, predicates, session).exists {
       case AlwaysTrue | AlwaysFalse => true
-      case filter => wholeFiles(table, AuditFirst.target(table, branch, session).to.head(table.metadata), filter)
+      case filter => wholeFiles(table, WriteAuditPublish.target(table, branch, session).to.head(table.metadata), filter)
     }
 
   /**
@@ -43,7 +43,7 @@ object MetadataDelete {
         s"Spark deletes by conditions that were refused: ${predicates.mkString(" AND ")}"
       )
     )
-    val target = AuditFirst.target(table, branch, session)
+    val target = WriteAuditPublish.target(table, branch, session)
     val given = WriteOptions.snapshotProperties(options.asOptions, session)
     val summary = EngineSummary.of(session) ++ given ++ target.summary
     try {

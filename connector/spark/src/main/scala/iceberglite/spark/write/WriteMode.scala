@@ -4,7 +4,7 @@ import iceberglite.spark.read.rows.StatementFiles
 import iceberglite.spec.ContentFile
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
-import iceberglite.table.{Destination, Isolation}
+import iceberglite.table.{SnapshotTarget, Isolation}
 import iceberglite.table.action.{Action, MergeAppend, OverwriteFiles, ReplacePartitions}
 
 /** The effect of a write on existing rows. */
@@ -14,7 +14,7 @@ sealed private[write] trait WriteMode {
    * Returns the action; absent if there is nothing to commit. @param isolation validation of an overwrite against
    * concurrent commits
    */
-  def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action]
+  def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action]
 
   /** Returns the counts for the snapshot's summary. @param tasks the counts of each task */
   def counted(tasks: Vector[RowCounts]): Map[String, String]
@@ -27,7 +27,7 @@ sealed private[write] trait NewRows extends WriteMode {
 
 private[write] object WriteMode {
   case object Append extends NewRows {
-    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action] =
+    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
       Some(new MergeAppend(added, to))
     override def toString: String = "append"
   }
@@ -36,7 +36,7 @@ private[write] object WriteMode {
    * Replaces the files that satisfy a filter. @param filter bound to the table's columns; it selects whole files only
    */
   final case class OverwriteWhere(filter: Expression) extends NewRows {
-    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action] =
+    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
       Some(new OverwriteFiles(filter, added, isolation, to = to))
     override def toString: String = s"overwrite where $filter"
   }
@@ -48,7 +48,11 @@ private[write] object WriteMode {
    * @param counts how rows are counted, if they are
    */
   final case class ReplaceRead(read: () => StatementFiles, counts: Option[CountedRows]) extends WriteMode {
-    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action] = {
+    override def action(
+        added: Vector[ContentFile],
+        isolation: Option[Isolation],
+        to: SnapshotTarget
+    ): Option[Action] = {
       val files = read()
       val removed = files.tasks.map(_.file)
       if (added.isEmpty && removed.isEmpty) None
@@ -63,7 +67,7 @@ private[write] object WriteMode {
   }
 
   case object OverwritePartitions extends NewRows {
-    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: Destination): Option[Action] =
+    override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
       Some(new ReplacePartitions(added, isolation, to))
     override def toString: String = "overwrite the partitions of the rows"
   }

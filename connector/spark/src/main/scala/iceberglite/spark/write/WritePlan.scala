@@ -5,13 +5,13 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.io.DataLocations
-import iceberglite.spark.AuditFirst
+import iceberglite.spark.WriteAuditPublish
 import iceberglite.spark.conf.{ApplicationOptions, Settings, WriteOptions}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.{ContentFile, DistributionMode, NestedField, PartitionSpec, Schema, Snapshot, SortOrder}
 import iceberglite.table.action.RecordApplication
-import iceberglite.table.{Destination, Isolation, Table}
+import iceberglite.table.{SnapshotTarget, Isolation, Table}
 
 /**
  * The properties of a write that are known before it gets rows.
@@ -35,7 +35,7 @@ final private[write] case class WritePlan(
     locations: DataLocations,
     targetSize: Long,
     isolation: Option[Isolation],
-    to: Destination,
+    to: SnapshotTarget,
     summary: Map[String, String],
     once: Option[RecordApplication],
     changeAt: Option[Int] = None,
@@ -66,7 +66,7 @@ private[write] object WritePlan {
       table: Table,
       info: LogicalWriteInfo,
       settings: Settings,
-      target: AuditFirst.Target,
+      target: WriteAuditPublish.Target,
       session: SparkSession,
       lineage: Vector[NestedField] = Vector.empty,
       distribution: Option[DistributionMode] = None,

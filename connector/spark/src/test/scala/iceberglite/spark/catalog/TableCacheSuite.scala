@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalog, Catalogs, FileIOWrapper}
 import iceberglite.io.HadoopFileIO
-import iceberglite.spark.LiveTable
+import iceberglite.spark.SharedTable
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.Type.IntType
 import iceberglite.spec.{NestedField, Schema}
@@ -109,7 +109,7 @@ class TableCacheSuite extends AnyFunSuite {
 
   test("what is committed while a table is being loaded is not lost to the cache") {
     new Fixture("meanwhile", expirationMs = -1) {
-      val own = new LiveTable(catalog.table(id))
+      val own = new SharedTable(catalog.table(id))
       cache.table("late") {
         val loaded = catalog.table(id)
         commit(own.current, "meanwhile")

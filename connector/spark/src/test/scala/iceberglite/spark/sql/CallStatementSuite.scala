@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{ArrayType, LongType, MapType, StringType, Str
 import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.procedure.{Arguments, Parameter, ParameterType, Place, Procedure}
+import iceberglite.spark.procedure.{Arguments, Parameter, ParameterType, ProcedureContext, Procedure}
 import iceberglite.spark.{SharedSession, StatementError}
 
 /** The text of CALL, and what becomes of its arguments. */
@@ -38,7 +38,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     override val parameters: Seq[Parameter[_]] = Seq(Parameter.table, id, at, options, several)
     override val output: StructType = new StructType().add("said", StringType)
 
-    override def call(arguments: Arguments, place: Place): Seq[Row] = {
+    override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
       val said = parameters.flatMap(p => arguments.get(p).map(value => s"${p.name}=$value"))
       Seq(Row(said.mkString(" ")))
     }

@@ -3,7 +3,7 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.sql.MakeRef.{Create, CreateOrReplace, Replace}
+import iceberglite.spark.sql.CreateOrReplaceRef.{Create, CreateOrReplace, Replace}
 import iceberglite.spark.sql.RefKind.{Branch, Tag}
 
 /** The text of statements about branches, tags and identifier fields. */
@@ -25,10 +25,17 @@ class RefStatementSuite extends AnyFunSuite {
   test("CREATE, CREATE OR REPLACE and REPLACE are told apart, for branches and for tags") {
     Seq("CREATE" -> Create, "CREATE OR REPLACE" -> CreateOrReplace, "Replace" -> Replace).foreach { case (verb, mode) =>
       Seq("BRANCH" -> Branch, "tag" -> Tag).foreach { case (word, kind) =>
-        assert(parsed(s"$verb $word x") == MakeRef(t, kind, mode, "x", ifNotExists = false, RefOptions()))
+        assert(parsed(s"$verb $word x") == CreateOrReplaceRef(t, kind, mode, "x", ifNotExists = false, RefOptions()))
       }
     }
-    assert(parsed("CREATE TAG IF NOT EXISTS x") == MakeRef(t, Tag, Create, "x", ifNotExists = true, RefOptions()))
+    assert(parsed("CREATE TAG IF NOT EXISTS x") == CreateOrReplaceRef(
+      t,
+      Tag,
+      Create,
+      "x",
+      ifNotExists = true,
+      RefOptions()
+    ))
   }
 
   test("every option of a branch is read, in every form") {
@@ -39,10 +46,13 @@ class RefStatementSuite extends AnyFunSuite {
       "WITH SNAPSHOT RETENTION 1440 MINUTES" -> RefOptions(None, None, None, Some(day)),
       "with snapshot retention 5 snapshots 1 days" -> RefOptions(None, None, Some(5), Some(day))
     ).foreach { case (text, options) =>
-      assert(parsed(s"CREATE BRANCH b $text") == MakeRef(t, Branch, Create, "b", ifNotExists = false, options), text)
+      assert(
+        parsed(s"CREATE BRANCH b $text") == CreateOrReplaceRef(t, Branch, Create, "b", ifNotExists = false, options),
+        text
+      )
     }
     assert(parsed("REPLACE TAG v AS OF VERSION 1 RETAIN 1 DAYS") ==
-      MakeRef(t, Tag, Replace, "v", ifNotExists = false, RefOptions(Some(1), Some(day))))
+      CreateOrReplaceRef(t, Tag, Replace, "v", ifNotExists = false, RefOptions(Some(1), Some(day))))
   }
 
   test("names may be words of the statement, and anything in backticks") {

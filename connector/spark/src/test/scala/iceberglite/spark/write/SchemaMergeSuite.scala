@@ -7,7 +7,7 @@ import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.{LiteCatalog, LiveTable}
+import iceberglite.spark.{LiteCatalog, SharedTable}
 import iceberglite.spec.Type.{IntType, StringType}
 import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.{Schema, Type}
@@ -17,7 +17,7 @@ import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
   /** The file-system catalogs share their storage, so that ours reads the metadata of either side. */
-  private def live(table: String): LiveTable = {
+  private def live(table: String): SharedTable = {
     val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
     val found = ours.liveTable(Identifier.of(Array(ns), table.split('.').last))
     found.refresh()

@@ -1,7 +1,7 @@
 package iceberglite.spec.json
 
 import iceberglite.spec._
-import iceberglite.spec.fold.Snapshots.ClockToleranceMs
+import iceberglite.spec.update.Snapshots.ClockToleranceMs
 import iceberglite.spec.json.{TableMetadataKey => Key}
 
 /**

@@ -13,7 +13,7 @@ private[json] object TableMetadataReader {
   private val OnlySpecId = 0
 
   /** Reads metadata. @param history replaces the document's snapshots and their log */
-  def read(json: JsonValue, history: Option[PlainSnapshots]): TableMetadata = {
+  def read(json: JsonValue, history: Option[FastSnapshots]): TableMetadata = {
     val version = formatVersion(json)
     val (schemas, currentSchemaId) = readSchemas(json, version)
     val (specs, defaultSpecId) = readSpecs(json, version)

@@ -10,8 +10,8 @@ import org.apache.spark.sql.types.{StructField, StructType}
 
 import iceberglite.scan.{FileScanTask, ScanPlan}
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
-import iceberglite.spark.read.facts.{RowCount, ScanColumn}
-import iceberglite.spark.read.report.SizeEstimate
+import iceberglite.spark.read.stats.{RowCount, ScanColumn}
+import iceberglite.spark.read.partitioning.SizeEstimate
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.{Literal, PrimitiveType, Schema, TableMetadata}
 

@@ -5,7 +5,7 @@ import java.util.IdentityHashMap
 import scala.collection.mutable
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.facts.ScanColumn
+import iceberglite.spark.read.stats.ScanColumn
 import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.{Literal, LiteralConversion, PartitionSpec, PartitionTuple}
 

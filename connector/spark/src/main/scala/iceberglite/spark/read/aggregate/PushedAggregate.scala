@@ -3,7 +3,7 @@ package iceberglite.spark.read.aggregate
 import org.apache.spark.sql.connector.expressions.Expression
 import org.apache.spark.sql.connector.expressions.aggregate.{AggregateFunc, Count, CountStar, Max, Min}
 
-import iceberglite.spark.read.facts.{ColumnFactsOf, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
 import iceberglite.spec.Type.LongType
 import iceberglite.spec.{Literal, PrimitiveType, TableMetadata}
 

@@ -1,7 +1,7 @@
 package iceberglite.spark.read.aggregate
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.facts.{ColumnFacts, ColumnFactsOf, RowCount}
+import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, RowCount}
 import iceberglite.spec.Literal
 import iceberglite.spec.Literal.LongLiteral
 

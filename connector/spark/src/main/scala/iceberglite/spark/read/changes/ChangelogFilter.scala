@@ -1,7 +1,7 @@
 package iceberglite.spark.read.changes
 
 import iceberglite.spark.convert.ConvertedFilter
-import iceberglite.spark.read.PlannedFiles
+import iceberglite.spark.read.ScanFiles
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.expr.{Expression, Predicate}
 
@@ -29,7 +29,7 @@ private[changes] object ChangelogFilter {
     case And(l, r) => columns(l) ++ columns(r)
     case Or(l, r) => columns(l) ++ columns(r)
     case Not(child) => columns(child)
-    case p: Predicate => PlannedFiles.columnOf(p.term).toSet
+    case p: Predicate => ScanFiles.columnOf(p.term).toSet
     case AlwaysTrue | AlwaysFalse => Set.empty
   }
 }

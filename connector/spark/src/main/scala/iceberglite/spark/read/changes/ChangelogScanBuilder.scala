@@ -16,7 +16,7 @@ import iceberglite.scan.SnapshotRange
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
-import iceberglite.spark.read.{IcebergScan, MetadataFields, PlannedFiles, WantedColumns}
+import iceberglite.spark.read.{IcebergScan, MetadataFields, ScanFiles, WantedColumns}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.{MetadataColumns, NestedField, Schema}
@@ -46,7 +46,7 @@ final class ChangelogScanBuilder(
 
   private var pushed: Array[Predicate] = Array.empty
   private var wanted: WantedColumns = WantedColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
-  private var files: PlannedFiles = filesWith(Vector.empty, Vector.empty)
+  private var files: ScanFiles = filesWith(Vector.empty, Vector.empty)
 
   /**
    * Pushes filters down: a condition on the change selects commits, a condition on the table's columns selects files,
@@ -80,11 +80,11 @@ final class ChangelogScanBuilder(
 
   override def build(): Scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
 
-  private def filesWith(ofRows: Vector[ConvertedFilter], ofChanges: Vector[ConvertedFilter]): PlannedFiles = {
+  private def filesWith(ofRows: Vector[ConvertedFilter], ofChanges: Vector[ConvertedFilter]): ScanFiles = {
     def all(filters: Vector[ConvertedFilter]): Expression =
       filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
     val commits = Some(CommitScan.Changed(range, all(ofChanges)))
-    new PlannedFiles(table, range.end, schema, all(ofRows), caseSensitive, commits)
+    new ScanFiles(table, range.end, schema, all(ofRows), caseSensitive, commits)
   }
 }
 

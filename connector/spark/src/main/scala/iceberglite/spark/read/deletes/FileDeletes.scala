@@ -6,7 +6,7 @@ import iceberglite.io.puffin.DeletionVector
 import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.WantedColumns
-import iceberglite.spark.read.vector.{Compaction, MarksVector, SelectedVector, StructView}
+import iceberglite.spark.read.vector.{RowCompactor, MarksVector, SelectedVector, StructView}
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.{MetadataColumns, NestedField, Type}
 
@@ -47,7 +47,7 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
    * @param capacity maximum number of rows in a batch
    * @param moving moves the rows of `read`; absent if its vectors are not writable
    */
-  def in(read: ColumnarBatch, capacity: Int, moving: Option[Compaction] = None): LiveBatch = {
+  def in(read: ColumnarBatch, capacity: Int, moving: Option[RowCompactor] = None): LiveBatch = {
     val vectors = Array.tabulate(read.numCols)(read.column)
     val live = liveRows(deletes, vectors, capacity)
     val rows = among.fold[RowChoice](live)(a => new NewlyDeleted(live, liveRows(a, vectors, capacity), capacity))
@@ -81,7 +81,7 @@ final private[read] class LiveBatch(
     rows: RowChoice,
     visible: Array[ColumnVector],
     marksRows: Boolean,
-    moving: Option[Compaction]
+    moving: Option[RowCompactor]
 ) {
   private val whole = new ColumnarBatch(visible)
 

@@ -1,7 +1,7 @@
 package iceberglite.spark.read.limit
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.read.facts.ColumnFacts
+import iceberglite.spark.read.stats.ColumnFacts
 import iceberglite.spec.Literal
 import iceberglite.spec.expr.Expression.{GreaterThanOrEqual, IsNull, LessThanOrEqual, and, or}
 import iceberglite.spec.expr.{Expression, Term}

@@ -1,7 +1,7 @@
 package iceberglite.spark.read.limit
 
 import iceberglite.scan.{FileScanTask, ScanPlan}
-import iceberglite.spark.read.facts.RowCount
+import iceberglite.spark.read.stats.RowCount
 
 /** A limit on the rows that match a scan's filter. */
 sealed private[read] trait RowLimit extends Product with Serializable {

@@ -2,7 +2,7 @@ package iceberglite.spark.read.limit
 
 import org.apache.spark.sql.connector.expressions.{NullOrdering, SortDirection, SortOrder}
 
-import iceberglite.spark.read.facts.{ColumnFactsOf, ScanColumn}
+import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
 import iceberglite.spec.{Schema, TableMetadata}
 
 /**

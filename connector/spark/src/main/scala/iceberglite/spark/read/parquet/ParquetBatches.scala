@@ -16,7 +16,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.io.ParquetInput
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
-import iceberglite.spark.read.vector.{Columns, Compaction}
+import iceberglite.spark.read.vector.{Columns, RowCompactor}
 import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 
 /**
@@ -38,7 +38,7 @@ final private[read] class ParquetBatches(
     Columns.of(read, columns, places.fold[ColumnVector](read.column(read.numCols - 1))(_.vector))
 
   private val live: Option[LiveBatch] =
-    deletes.map(_.in(all, capacity, Some(Compaction.of(read, places.map(_.vector)))))
+    deletes.map(_.in(all, capacity, Some(RowCompactor.of(read, places.map(_.vector)))))
 
   override def batch: ColumnarBatch = live.fold(all)(_.batch)
 

@@ -3,7 +3,7 @@ package iceberglite.spark.read.planning
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.scan.{KeptMetrics, TableScan}
+import iceberglite.scan.{StatsToKeep, TableScan}
 import iceberglite.spark.conf.PlanningModes
 
 /**
@@ -23,7 +23,7 @@ final private[read] class ScanPlanning(
    * files
    */
   def of(scan: TableScan, asked: Set[Int]): TableScan = scan.copy(
-    keeps = KeptMetrics.Of(asked, fromBytes = manifestBytes),
+    keeps = StatsToKeep.Of(asked, fromBytes = manifestBytes),
     cluster = Some(new SparkPlanning(session.sparkContext, modes, scan.table.name, processors))
   )
 }

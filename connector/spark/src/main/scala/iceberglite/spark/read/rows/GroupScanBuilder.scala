@@ -14,7 +14,7 @@ import iceberglite.spark.read.IcebergScanBuilder
 final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder, packing: () => Option[RewritePacking])
     extends SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns {
-  private var scan: Option[GroupScan] = None
+  private var scan: Option[CopyOnWriteScan] = None
 
   /** Pushes conditions down: they select files. Spark applies them to rows, except those that partitions decide. */
   override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = inner.pushPredicates(predicates)
@@ -24,7 +24,7 @@ final private[spark] class GroupScanBuilder(inner: IcebergScanBuilder, packing: 
   override def pruneColumns(required: StructType): Unit = inner.pruneColumns(required)
 
   override def build(): Scan = {
-    val built = new GroupScan(inner.buildPlain(), packing)
+    val built = new CopyOnWriteScan(inner.buildPlain(), packing)
     scan = Some(built)
     built
   }

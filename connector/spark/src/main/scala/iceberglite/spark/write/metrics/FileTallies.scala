@@ -2,7 +2,7 @@ package iceberglite.spark.write.metrics
 
 import scala.collection.mutable
 
-import iceberglite.io.{MetricsModes, SeenColumn}
+import iceberglite.io.{MetricsModes, ColumnMetrics}
 import iceberglite.spec.Literal._
 import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
 import iceberglite.spec.Type._
@@ -58,9 +58,9 @@ final private[write] class FileTallies(modes: MetricsModes) {
    */
   def metrics(records: Long, sizes: Option[Map[Int, Long]]): MetricMaps = {
     val seen = columns.toVector.map { case (id, tally) =>
-      SeenColumn(id, tally.nulls, tally.floating.map(_.nanCount), tally.bounds)
+      ColumnMetrics(id, tally.nulls, tally.floating.map(_.nanCount), tally.bounds)
     }
-    SeenColumn.metrics(records, seen, modes, sizes)
+    ColumnMetrics.metrics(records, seen, modes, sizes)
   }
 }
 

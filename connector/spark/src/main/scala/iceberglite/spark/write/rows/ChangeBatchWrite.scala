@@ -11,7 +11,7 @@ import org.apache.spark.sql.connector.write.{
 
 import iceberglite.io.DataLocations
 import iceberglite.spark.SparkErrors
-import iceberglite.spark.write.{CommitOutcome, Leftovers, RowCounts, TaskWriterFactory, WritePlan, WrittenFile}
+import iceberglite.spark.write.{CommitOutcome, UncommittedFiles, RowCounts, TaskWriterFactory, WritePlan, WrittenFile}
 import iceberglite.spec.{ContentFile, DeleteFileProperties}
 import iceberglite.table.Cleanup
 import iceberglite.table.action.RowDelta
@@ -87,7 +87,7 @@ final private[rows] class ChangeBatchWrite(
 
   override def abort(messages: Array[WriterCommitMessage]): Unit = if (!outcome.maybeCommitted) {
     val known = filesOf(messages).map(_.path) ++ deletesOf(messages).map(_.file.path) ++ deleteFiles
-    Leftovers.remove(table.io, locations, operationId, known.distinct)
+    UncommittedFiles.remove(table.io, locations, operationId, known.distinct)
   }
 
   /** Spark has no message for a task that did not finish. */

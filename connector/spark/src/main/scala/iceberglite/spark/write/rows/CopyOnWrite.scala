@@ -9,7 +9,7 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.SparkErrors
-import iceberglite.spark.read.rows.{CarriedRows, GroupScanBuilder, RewritePacking, StatementFiles}
+import iceberglite.spark.read.rows.{CarryOverColumns, GroupScanBuilder, RewritePacking, StatementFiles}
 import iceberglite.spark.write.{CountedRows, IcebergWrite, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.MetadataColumns.{FilePath, RowId}
@@ -28,7 +28,7 @@ final private[spark] class CopyOnWrite(val statement: RowLevelStatement, overwri
 
   override def command(): Command = statement.command
 
-  statement.requireMetadata(FilePath.name +: (if (statement.hasLineage) CarriedRows.Lineage.map(_.name) else Nil))
+  statement.requireMetadata(FilePath.name +: (if (statement.hasLineage) CarryOverColumns.Lineage.map(_.name) else Nil))
 
   override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(FilePath.name)
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.AuditFirst
+import iceberglite.spark.WriteAuditPublish
 import iceberglite.spark.conf.{Settings, StatementOptions, WriteOptions}
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.write.{EngineSummary, SchemaMerge}
@@ -39,9 +39,9 @@ final private[spark] class RowLevelStatement(
     val table: Table,
     val schema: Schema,
     val command: Command,
-    val target: AuditFirst.Target,
+    val target: WriteAuditPublish.Target,
     val session: SparkSession,
-    val facts: StatementFacts,
+    val facts: StatementAnalysis,
     val options: StatementOptions = StatementOptions.Empty,
     val merge: Option[SchemaMerge] = None
 ) {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.LongType
 
 import iceberglite.spark.conf.Settings
-import iceberglite.spark.read.rows.CarriedRows
+import iceberglite.spark.read.rows.CarryOverColumns
 import iceberglite.spark.write.WritePlan
 import iceberglite.spark.{ColumnsWriteInfo, StatementWriteInfo}
 import iceberglite.spec.DistributionMode
@@ -20,7 +20,7 @@ private[rows] object RowPlans {
   ): WritePlan = {
     val info: LogicalWriteInfo = new StatementWriteInfo(written, statement.options)
     val settings = Settings.of(info.options, statement.session, statement.table.properties)
-    val lineage = if (statement.hasLineage) CarriedRows.Lineage else Vector.empty
+    val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeAt = changeOrdinal(statement, info)
     WritePlan.of(statement.table, info, settings, statement.target, statement.session, lineage, distribution, changeAt)
       .copy(changeAt = changeAt, isolation = Some(statement.isolation), merge = statement.merge)
@@ -29,14 +29,14 @@ private[rows] object RowPlans {
   /** Returns the index of the change column: in copy-on-write with the extensions, it follows the stored columns. */
   private def changeOrdinal(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
     val last = info.schema.length - 1
-    val isColumn = statement.schema.fields.exists(_.name == CarriedRows.Change.name)
-    if (!isColumn && info.schema.lastOption.exists(_.name == CarriedRows.Change.name)) Some(last) else None
+    val isColumn = statement.schema.fields.exists(_.name == CarryOverColumns.Change.name)
+    if (!isColumn && info.schema.lastOption.exists(_.name == CarryOverColumns.Change.name)) Some(last) else None
   }
 
   /** Returns the write info with the lineage columns of the rows' older versions, which Spark passes separately. */
   def withLineage(info: LogicalWriteInfo): LogicalWriteInfo =
     new ColumnsWriteInfo(
       info,
-      CarriedRows.Lineage.foldLeft(info.schema)((s, f) => s.add(f.name, LongType, nullable = true))
+      CarryOverColumns.Lineage.foldLeft(info.schema)((s, f) => s.add(f.name, LongType, nullable = true))
     )
 }

@@ -13,7 +13,7 @@ import iceberglite.spark.ClusterJob
 import iceberglite.spark.ClusterJob.{ofBytes, toBytes}
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.{SharedDeletes, TableStorage}
-import iceberglite.spark.write.Leftovers
+import iceberglite.spark.write.UncommittedFiles
 import iceberglite.spec.{Metrics, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.table.Table
@@ -37,7 +37,7 @@ final private[spark] class DeleteConversionJob(session: SparkSession, table: Tab
     } catch {
       case unknown: CommitStateUnknown => throw unknown
       case e: Throwable =>
-        Leftovers.remove(table.io, locations, operationId, found.map(_.path).distinct)
+        UncommittedFiles.remove(table.io, locations, operationId, found.map(_.path).distinct)
         throw e
     }
   }

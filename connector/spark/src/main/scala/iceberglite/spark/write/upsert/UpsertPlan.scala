@@ -7,7 +7,7 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.{BooleanType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.AuditFirst
+import iceberglite.spark.WriteAuditPublish
 import iceberglite.spark.conf.{Settings, UpsertOptions, WriteOptions}
 import iceberglite.spark.write._
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
@@ -47,7 +47,7 @@ private[write] object UpsertPlan {
       table: Table,
       info: LogicalWriteInfo,
       settings: Settings,
-      target: AuditFirst.Target,
+      target: WriteAuditPublish.Target,
       session: SparkSession
   ): UpsertWrite = {
     if (table.metadata.formatVersion == FormatVersion.V1) throw Unsupported(
@@ -84,7 +84,7 @@ private[write] object UpsertPlan {
       table: Table,
       info: LogicalWriteInfo,
       settings: Settings,
-      target: AuditFirst.Target,
+      target: WriteAuditPublish.Target,
       session: SparkSession,
       markAt: Option[Int]
   ): WritePlan = WritePlan.of(table, info, settings, target, session, besides = markAt)

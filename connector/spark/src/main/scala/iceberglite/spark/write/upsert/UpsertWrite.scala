@@ -99,7 +99,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
 
   override def abort(messages: Array[WriterCommitMessage]): Unit = if (!outcome.maybeCommitted) {
     val known = writtenBy(messages).flatMap(w => w.rows ++ w.deletes).map(_.path)
-    Leftovers.remove(table.io, plan.rows.locations, operationId, known)
+    UncommittedFiles.remove(table.io, plan.rows.locations, operationId, known)
   }
 
   /** Spark has no message for a task that did not finish. */

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.table.Destination
+import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.DeleteFiles
 
 /** DELETE, UPDATE and MERGE: what they write, what they leave alone, and what they do beside others. */
@@ -161,7 +161,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
 
     test(s"rows that another commit takes away with their file are a conflict, by $mode") {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
-      beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue, to = Destination.Main)).commit())
+      beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue, to = SnapshotTarget.Main)).commit())
       val error = intercept[Exception](sql(s"UPDATE $t SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
       assert(messages(error).contains("not in the table any more"), messages(error))
       assert(count(t) == 0)

@@ -13,10 +13,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.FilesBelow
 import iceberglite.maintenance.EqualityDeletes
 import iceberglite.scan.TableScan
-import iceberglite.spark.procedure.Place
+import iceberglite.spark.procedure.ProcedureContext
 import iceberglite.spark.{LiteCatalog, SharedSession}
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.table.Destination
+import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RewriteFiles
 
 /** Upserts that do not read the table, read back here and by Apache Iceberg, and turned into deletes by position. */
@@ -225,7 +225,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 1 FROM VALUES (1), (2), (3) AS t (id)")
     upsert(t, sql("SELECT 1 AS id, 2 AS v UNION ALL SELECT 2, 2"), "upsert-keys" -> "id")
     val table = liveTable(t)
-    val planned = EqualityDeletes.of(table, Destination.Main).get
+    val planned = EqualityDeletes.of(table, SnapshotTarget.Main).get
     val before = files(t)
     scala.util.Try {
       new DeleteConversionJob(spark, table).run(planned) { found =>
@@ -245,7 +245,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
 
   private def liveTable(t: String): iceberglite.table.Table = {
     val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
-    new Place(spark, catalog).table(t).current
+    new ProcedureContext(spark, catalog).table(t).current
   }
 
   private def refused(reason: String)(version: Int)(meanwhile: String => Unit): Unit = {

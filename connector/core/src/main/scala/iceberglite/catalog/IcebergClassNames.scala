@@ -1,0 +1,59 @@
+package iceberglite.catalog
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+
+/** Class names of Apache Iceberg in configurations that were migrated unchanged. */
+private[catalog] object IcebergClassNames {
+  private val Package = "org.apache.iceberg"
+
+  private val kinds: Map[String, String] = Map(
+    s"$Package.hadoop.HadoopCatalog" -> "hadoop",
+    s"$Package.jdbc.JdbcCatalog" -> "jdbc",
+    s"$Package.rest.RESTCatalog" -> "rest",
+    s"$Package.hive.HiveCatalog" -> "hive"
+  )
+
+  /**
+   * Hadoop's file systems replace these classes; [[iceberglite.io.S3Settings]] supports the settings of the last one.
+   */
+  private val harmless: Set[String] =
+    Set(s"$Package.hadoop.HadoopFileIO", s"$Package.io.ResolvingFileIO", s"$Package.aws.s3.S3FileIO")
+
+  /**
+   * Returns the type of catalog that a configuration selects by `type` or `catalog-impl`.
+   *
+   * @param name the name of the catalog, for messages
+   * @param known the supported types, for messages
+   */
+  def kindOf(name: String, properties: Map[String, String], known: String): String =
+    CatalogProperty.CatalogImpl.in(properties) match {
+      case None => CatalogProperty.Type.require(name, properties, "hadoop").toLowerCase
+      case Some(impl) =>
+        val kind = kinds.getOrElse(
+          impl,
+          throw Unsupported(
+            s"${CatalogProperty.CatalogImpl.key}=$impl in catalog $name",
+            s"Classes of other implementations are not loaded. Remove it, and set type to one of $known"
+          )
+        )
+        CatalogProperty.Type.in(properties).filterNot(_.equalsIgnoreCase(kind)).foreach { other =>
+          throw InvalidArgument(s"type of catalog $name", other, s"catalog-impl says $kind; keep one of the two")
+        }
+        kind
+    }
+
+  /** Returns the type in an unchecked configuration; empty if there is none. */
+  def kindIfKnown(properties: Map[String, String]): String =
+    CatalogProperty.CatalogImpl.in(properties).flatMap(kinds.get)
+      .orElse(CatalogProperty.Type.in(properties)).fold("")(_.toLowerCase)
+
+  /** Checks the class for files. @throws Unsupported files would be read by a class that is not loaded here */
+  def checkFileIO(name: String, properties: Map[String, String]): Unit =
+    CatalogProperty.FileIOImpl.in(properties).filterNot(harmless).foreach { impl =>
+      throw Unsupported(
+        s"${CatalogProperty.FileIOImpl.key}=$impl in catalog $name",
+        "Files are read and written by Hadoop's file systems. Remove it, and set what the file system needs with the " +
+          s"prefix ${CatalogProperty.Hadoop.prefix}, such as hadoop.fs.gs.project.id"
+      )
+    }
+}

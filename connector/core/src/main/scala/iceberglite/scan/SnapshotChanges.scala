@@ -1,0 +1,95 @@
+package iceberglite.scan
+
+import iceberglite.spec.{ManifestContent, ManifestEntry, Snapshot}
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.expr.Expression
+import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, TreeTable}
+
+/**
+ * What the commits of a table did to its files, as far as a filter needs them. Safe to share between threads.
+ *
+ * @param bound the filter, bound to the table's schema
+ */
+final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, cache: ManifestCache) {
+  private val reading = new PartReading(table, bound, bound, StatsToKeep.All)
+
+  def of(snapshot: Snapshot): Commit = new Commit(MetadataTree.at(snapshot, table, cache))
+
+  def index(deletes: Vector[ManifestEntry]): DeleteIndex =
+    if (deletes.isEmpty) DeleteIndex.Empty else DeleteIndex.of(deletes, table.metadata.specsById, reading.keys)
+
+  /** The commit that made a snapshot. */
+  final class Commit(files: SnapshotFiles) {
+    def snapshot: Snapshot = files.snapshot
+
+    private val (data, deletes) = files.parts.partition(_.content == ManifestContent.Data)
+    private val (changedData, changedDeletes) = files.changed.partition(_.content == ManifestContent.Data)
+    private val readData = changedData.filter(reading.mightMatch)
+
+    /** Whether the commit touched rows of files that it left where they are. */
+    val changesDeletes: Boolean = changedDeletes.nonEmpty
+
+    val totalManifests: Int = changedData.size
+    val skippedManifests: Int = changedData.size - readData.size
+
+    /** The new data files that may have matching rows, and those that are gone, both without their deletes. */
+    lazy val (added: PlannedPart, gone: PlannedPart) = {
+      val found = readData.map { part =>
+        val (added, removed) = files.changesIn(part).toVector.partition(_.status == Added)
+        (reading.select(part, added.iterator), reading.select(part, removed.iterator.map(whileLive)))
+      }
+      (PlannedPart.all(found.map(_._1)), PlannedPart.all(found.map(_._2)))
+    }
+
+    /** The data files that were there before and are there still. @param named only these, by their paths, if given */
+    def kept(named: Option[Set[String]]): Vector[FileScanTask] = {
+      def isKept(e: ManifestEntry): Boolean = e.isLive && !isAdded(e) && named.forall(_.contains(e.file.path))
+      val read = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
+      read.flatMap(p => reading.select(p, files.entries(p).filter(isKept)).tasks)
+    }
+
+    /**
+     * The deletes before and after the commit.
+     *
+     * @param oldestData the least data sequence number of files that they are to be applied to
+     */
+    def deletesFor(oldestData: Long): SnapshotDeletes = {
+      def isRead(part: FilePart): Boolean = part.sequenceNumber >= oldestData && reading.mightMatch(part)
+      val live = deletes.filter(p => isRead(p) && p.hasLiveFiles)
+        .flatMap(p => reading.deletes(p, files.entries(p), oldestData))
+      val gone = changedDeletes.filter(isRead).flatMap { part =>
+        val removed = files.changesIn(part).filter(_.status == Deleted).map(whileLive)
+        reading.deletes(part, removed, oldestData)
+      }
+      val (added, older) = live.partition(isAdded)
+      SnapshotDeletes(older, added, gone)
+    }
+
+    private def isAdded(e: ManifestEntry): Boolean = e.status == Added && e.snapshotId.contains(snapshot.snapshotId)
+
+    private def whileLive(removed: ManifestEntry): ManifestEntry = removed.copy(status = Existing)
+  }
+}
+
+/**
+ * The delete files around a commit.
+ *
+ * @param older those that were there and stay
+ */
+final private[scan] case class SnapshotDeletes(
+    older: Vector[ManifestEntry],
+    added: Vector[ManifestEntry],
+    removed: Vector[ManifestEntry]
+) {
+  def before: Vector[ManifestEntry] = older ++ removed
+
+  def after: Vector[ManifestEntry] = older ++ added
+
+  def isChanged: Boolean = added.nonEmpty || removed.nonEmpty
+
+  /** The only data files that the change is about, where every delete file says for which it is. */
+  def dataFiles: Option[Set[String]] = {
+    val named = (added ++ removed).map(_.file.referencedDataFile)
+    if (named.forall(_.isDefined)) Some(named.flatten.toSet) else None
+  }
+}

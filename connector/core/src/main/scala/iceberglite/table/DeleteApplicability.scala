@@ -1,0 +1,70 @@
+package iceberglite.table
+
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Arrays
+
+import iceberglite.spec._
+import iceberglite.spec.expr.KeyOverlap
+
+/** Which data files a delete file may speak of, as far as its entry tells (spec: "Scan Planning"). */
+private[table] object DeleteApplicability {
+
+  /** The only one: it says so, or the bounds of its paths do, which are never cut. */
+  def dataFile(file: ContentFile): Option[String] =
+    if (file.content != Content.PositionDeletes) None
+    else file.referencedDataFile.orElse {
+      low(file).filter(l => high(file).exists(Arrays.equals(l, _))).map(new String(_, UTF_8))
+    }
+
+  /**
+   * The first of some data files, which were there when the deletes were committed, that deletes may be of.
+   *
+   * @param data by path
+   */
+  def touched(file: ContentFile, data: Map[String, ContentFile], base: TableMetadata): Option[ContentFile] = {
+    def beside(d: ContentFile): Boolean = d.specId == file.specId && d.partition == file.partition
+    file.content match {
+      case Content.Data => None
+      case Content.PositionDeletes => dataFile(file) match {
+          case Some(path) => data.get(path)
+          case None => data.values.find(d => beside(d) && within(file, d.path))
+        }
+      case Content.EqualityDeletes =>
+        lazy val keys = keysOf(file, base)
+        lazy val deleted = keys.keysOf(file)
+        data.values.find(d => (isGlobal(file, base) || beside(d)) && deleted.mayMeet(keys.keysOf(d)))
+    }
+  }
+
+  /** By the delete columns that the table still has; of those alone it takes no fewer rows. */
+  private def keysOf(file: ContentFile, base: TableMetadata): KeyOverlap =
+    new KeyOverlap(base.schema.fields.filter(f => file.equalityIds.contains(f.id)).filter(_.fieldType match {
+      case _: PrimitiveType => true
+      case _ => false
+    }))
+
+  /** Equality deletes of a spec without partitions apply everywhere. */
+  def isGlobal(file: ContentFile, base: TableMetadata): Boolean =
+    file.content == Content.EqualityDeletes && base.specsById.get(file.specId).forall(!_.isPartitioned)
+
+  def mayBeGlobal(part: PartSummary, base: TableMetadata): Boolean =
+    part.content == ManifestContent.Deletes && base.specsById.get(part.specId).forall(!_.isPartitioned)
+
+  private def within(file: ContentFile, path: String): Boolean = {
+    val bytes = path.getBytes(UTF_8)
+    low(file).forall(Arrays.compareUnsigned(_, bytes) <= 0) && high(file).forall(Arrays.compareUnsigned(_, bytes) >= 0)
+  }
+
+  private def low(file: ContentFile): Option[Array[Byte]] =
+    file.metrics.lowerBound(MetadataColumns.DeleteFilePath.id).map(bytes)
+
+  private def high(file: ContentFile): Option[Array[Byte]] =
+    file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).map(bytes)
+
+  private def bytes(bound: ByteBuffer): Array[Byte] = {
+    val array = new Array[Byte](bound.remaining)
+    bound.duplicate().get(array)
+    array
+  }
+}

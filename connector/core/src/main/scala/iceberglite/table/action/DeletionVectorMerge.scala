@@ -1,0 +1,50 @@
+package iceberglite.table.action
+
+import iceberglite.io.DataLocations
+import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.spec.{ContentFile, FileFormat, TableMetadata}
+import iceberglite.table.CommitContext
+
+/**
+ * A deletion vector of the writer, and the one that another commit gave the same data file.
+ *
+ * @param mine as the writer wrote it
+ * @param theirs live at the head
+ */
+final private[action] case class VectorPair(mine: ContentFile, theirs: ContentFile)
+
+/**
+ * Unites deletion vectors that two writers made of one data file (adopted version 3: a data file has one at most). What
+ * is united once serves every later attempt that meets the same pair.
+ */
+final private[action] class DeletionVectorMerge {
+  private var united = Map.empty[(FileKey, FileKey), ContentFile]
+  private var written = Set.empty[String]
+
+  /** Every file that was written. */
+  def paths: Set[String] = written
+
+  /** The delete files of the united vectors, in the order of the pairs; those that are new are in one Puffin file. */
+  def unite(pairs: Vector[VectorPair], base: TableMetadata, context: CommitContext): Vector[ContentFile] = {
+    val missing = pairs.filterNot(p => united.contains(key(p)))
+    if (missing.nonEmpty) {
+      val rows = missing.map(p => deleted(p, read(p.mine, context).union(read(p.theirs, context))))
+      val path = newPath(missing.head.mine, base, context)
+      written += path
+      united ++= missing.map(key).zip(DeletionVectorFiles.write(context.io, path, rows))
+    }
+    pairs.map(p => united(key(p)))
+  }
+
+  def read(vector: ContentFile, context: CommitContext): DeletionVector = DeletionVectorFiles.read(context.io, vector)
+
+  private def deleted(pair: VectorPair, positions: DeletionVector): DeletedRows =
+    DeletedRows(pair.mine.referencedDataFile.mkString, pair.mine.specId, pair.mine.partition, positions)
+
+  private def newPath(of: ContentFile, base: TableMetadata, context: CommitContext): String = {
+    val name = s"${context.environment.uuid()}-merged-deletes${FileFormat.Puffin.extension}"
+    DataLocations.of(base.location, base.properties).path(base.specsById(of.specId), of.partition, name)
+  }
+
+  private def key(pair: VectorPair): (FileKey, FileKey) = (FileKey.of(pair.mine), FileKey.of(pair.theirs))
+}

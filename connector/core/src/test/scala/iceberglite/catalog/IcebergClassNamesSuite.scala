@@ -1,0 +1,48 @@
+package iceberglite.catalog
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.table.MemoryFileIO
+
+class IcebergClassNamesSuite extends AnyFunSuite {
+  private val warehouse = "warehouse" -> "mem://wh"
+  private def open(properties: (String, String)*): Catalog =
+    Catalogs.open("lite", (properties :+ warehouse).toMap, new MemoryFileIO)
+
+  test("the class of a catalog of Apache Iceberg says which kind is meant") {
+    assert(open("catalog-impl" -> "org.apache.iceberg.hadoop.HadoopCatalog").isInstanceOf[HadoopCatalog])
+    val both = open("catalog-impl" -> "org.apache.iceberg.hadoop.HadoopCatalog", "type" -> "HADOOP")
+    assert(both.isInstanceOf[HadoopCatalog])
+  }
+
+  test("any other class of a catalog, and one that contradicts the type, get one clear error") {
+    Seq("org.apache.iceberg.aws.glue.GlueCatalog", "org.apache.iceberg.nessie.NessieCatalog", "com.example.Mine").foreach {
+      impl =>
+        val message = intercept[Unsupported](open("catalog-impl" -> impl)).getMessage
+        assert(message.contains(impl) && message.contains("catalog lite") && message.contains("hadoop, jdbc"))
+    }
+    val error = intercept[InvalidArgument](
+      open("catalog-impl" -> "org.apache.iceberg.jdbc.JdbcCatalog", "type" -> "hadoop")
+    )
+    assert(error.getMessage.contains("catalog-impl says jdbc"))
+  }
+
+  test("a class for files is accepted where Hadoop's file systems do the same, and refused otherwise") {
+    Seq("hadoop.HadoopFileIO", "io.ResolvingFileIO", "aws.s3.S3FileIO").foreach { impl =>
+      open("type" -> "hadoop", "io-impl" -> s"org.apache.iceberg.$impl")
+    }
+    Seq("org.apache.iceberg.gcp.gcs.GCSFileIO", "org.apache.iceberg.azure.adlsv2.ADLSFileIO", "com.example.IO").foreach {
+      impl =>
+        val message = intercept[Unsupported](open("type" -> "hadoop", "io-impl" -> impl)).getMessage
+        assert(message.contains(s"io-impl=$impl in catalog lite") && message.contains("Remove it"))
+    }
+  }
+
+  test("a type that is none gets one clear error") {
+    Seq("glue", "nessie", "bigquery").foreach { kind =>
+      assert(intercept[Unsupported](open("type" -> kind)).getMessage.contains(kind))
+    }
+    assert(intercept[InvalidArgument](open("type" -> "hadopo")).getMessage.contains("It must be one of hadoop, jdbc"))
+  }
+}

@@ -1,0 +1,52 @@
+package iceberglite.spark.catalog
+
+import org.apache.hadoop.fs.Path
+
+import iceberglite.catalog.{Catalog, PathTables}
+import iceberglite.table.{StageMode, StagedTable, Table, TableCreation, TableIdentifier}
+
+/** The current or future place of a table: a name in a catalog, or a path. */
+trait TableHandle {
+
+  /** The key that identifies the table within a Spark catalog. */
+  def key: String
+
+  /** Loads the table. @throws iceberglite.spec.IcebergError.NotFound the table does not exist */
+  def table(): Table
+  def exists: Boolean
+  def stage(creation: TableCreation, mode: StageMode): StagedTable
+
+  /** Drops the table. @return false if the table does not exist */
+  def drop(purge: Boolean): Boolean
+}
+
+final case class NamedTable(catalog: Catalog, id: TableIdentifier) extends TableHandle {
+  override def key: String = id.toString
+  override def table(): Table = catalog.table(id)
+  override def exists: Boolean = catalog.tableExists(id)
+  override def drop(purge: Boolean): Boolean = catalog.drop(id, purge)
+
+  /**
+   * Stages the table. Spark normalizes a location, `file:/wh` for `file:///wh`; the default location of the catalog is
+   * omitted.
+   */
+  override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
+    // Ask a server for the default only if a location is given.
+    def isDefault(location: String): Boolean = new Path(location) == new Path(catalog.defaultLocation(id))
+    catalog.stage(id, creation.copy(location = creation.location.filterNot(isDefault)), mode)
+  }
+}
+
+final case class PathTable(paths: PathTables, path: String) extends TableHandle {
+  override def key: String = PathTables.identifier(path).name
+  override def table(): Table = paths.table(path)
+  override def exists: Boolean = paths.exists(path)
+
+  /** Stages the table. The data source also passes the path as the location, to which Spark adds the scheme. */
+  override def stage(creation: TableCreation, mode: StageMode): StagedTable = {
+    val here = new Path(path).toUri.getPath
+    paths.stage(path, creation.copy(location = creation.location.filterNot(new Path(_).toUri.getPath == here)), mode)
+  }
+
+  override def drop(purge: Boolean): Boolean = paths.drop(path, purge)
+}

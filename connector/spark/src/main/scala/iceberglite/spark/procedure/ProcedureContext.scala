@@ -1,0 +1,65 @@
+package iceberglite.spark.procedure
+
+import scala.util.Try
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.Identifier
+
+import iceberglite.spark.catalog.CachedPlans
+import iceberglite.spark.write.EngineSummary
+import iceberglite.spark.{CatalogNames, LiteCatalog, SharedTable}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.TableMetadata
+import iceberglite.table.Table
+import iceberglite.table.action.Action
+
+/** The context of a call: the session, and the catalog that the statement names. */
+final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog) {
+
+  /**
+   * Resolves a table name in SQL; a name without a catalog refers to the catalog of the call.
+   *
+   * @throws InvalidArgument the text is not a name, or names a table of another catalog
+   */
+  def identifier(table: String): Identifier = {
+    def refuse(hint: String): Nothing = throw InvalidArgument("argument table", table, hint)
+    val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(
+      refuse("It must be a table name in SQL, such as db.t")
+    )
+    val (home, ident) = CatalogNames.resolveIn(session, catalog, parts)
+    if (home.name != catalog.name) {
+      refuse(s"The table is in the catalog ${home.name}; use CALL ${home.name}.system. ... instead")
+    }
+    ident
+  }
+
+  /** Returns the table in its current state. */
+  def table(name: String): SharedTable = {
+    val live = catalog.liveTable(identifier(name))
+    live.refresh()
+    live
+  }
+
+  /**
+   * Changes a table by one action, and refreshes cached plans of it.
+   *
+   * @return the table before and after
+   */
+  def change(name: String)(action: TableMetadata => Action): (Table, Table) = {
+    val (before, after) = commit(name)(action)
+    renew(name, before, after)
+    (before, after)
+  }
+
+  /**
+   * Changes a table by one action. The caller refreshes cached plans with [[renew]], whose failure does not undo the
+   * change.
+   */
+  def commit(name: String)(action: TableMetadata => Action): (Table, Table) = {
+    val before = table(name).current
+    (before, before.transaction(EngineSummary.of(session)).add(action(before.metadata)).commit())
+  }
+
+  def renew(name: String, before: Table, after: Table): Unit =
+    CachedPlans.renew(session, catalog, identifier(name), before.metadata, after.metadata)
+}

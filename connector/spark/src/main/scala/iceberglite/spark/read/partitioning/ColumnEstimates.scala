@@ -1,0 +1,128 @@
+package iceberglite.spark.read.partitioning
+
+import java.util.{Optional, OptionalLong}
+
+import scala.util.Try
+
+import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
+
+import iceberglite.io.puffin.{PuffinFile, ThetaSketch}
+import iceberglite.spark.convert.SparkValues
+import iceberglite.spark.read.ScanFiles
+import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.Evaluate
+import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Literal, NestedField, PrimitiveType}
+
+/**
+ * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.
+ *
+ * @param least like `greatest` in Spark's internal format; absent for strings and binaries, for which Spark needs none
+ * @param length the average size of a value in bytes, if Spark assumes less
+ */
+final private[read] case class ColumnEstimate(
+    distinct: Long,
+    nulls: Long,
+    least: Option[AnyRef],
+    greatest: Option[AnyRef],
+    length: Option[Long]
+) extends ColumnStatistics {
+  override def distinctCount(): OptionalLong = OptionalLong.of(distinct)
+  override def nullCount(): OptionalLong = OptionalLong.of(nulls)
+  override def min(): Optional[AnyRef] = least.fold(Optional.empty[AnyRef])(Optional.of(_))
+  override def max(): Optional[AnyRef] = greatest.fold(Optional.empty[AnyRef])(Optional.of(_))
+  override def avgLen(): OptionalLong = length.fold(OptionalLong.empty)(OptionalLong.of(_))
+}
+
+/** Statistics of a column whose values are longer than Spark assumes, without other information. */
+final private[read] case class LongValues(bytes: Long) extends ColumnStatistics {
+  override def avgLen(): OptionalLong = OptionalLong.of(bytes)
+}
+
+/** Estimates column statistics from the sketches of the newest statistics file and from the metrics of the files. */
+private[read] object ColumnEstimates {
+
+  /**
+   * Returns the columns with complete statistics: Spark treats a column with a number of values but without bounds as
+   * one of nulls, which joins with nothing.
+   *
+   * @param averageLength the average size of a column's values in bytes, if Spark assumes less
+   */
+  def of(
+      files: ScanFiles,
+      columns: Vector[NestedField],
+      averageLength: NestedField => Option[Long]
+  ): Map[String, ColumnStatistics] = {
+    val distinct = distinctValues(files)
+    columns.flatMap { column =>
+      val length = averageLength(column)
+      val estimated = for {
+        count <- distinct(column.id)
+        estimate <- estimate(files, column, count)
+      } yield estimate.copy(length = length)
+      estimated.orElse(length.filter(_ => isText(column)).map(LongValues)).map(column.name -> _)
+    }.toMap
+  }
+
+  private def estimate(files: ScanFiles, column: NestedField, distinct: Long): Option[ColumnEstimate] =
+    column.fieldType match {
+      case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.keeps.has(Set(column.id)) =>
+        val facts = files.plan.tasks.map(new ColumnFactsOf(ScanColumn(Vector(column), t), files.table.metadata))
+        val rows = files.plan.report.liveRecords
+        for {
+          nulls <- all(facts.map(_.nulls)).map(n => math.min(n.sum, rows))
+          (least, greatest) <- bounds(t, facts.filterNot(_.hasNoValue))
+        } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, least, greatest, None)
+      case _ => None
+    }
+
+  /**
+   * Whether bounds are not needed: Spark compares values of other types with bounds, and without bounds it expects no
+   * matching row.
+   */
+  private def isText(column: NestedField): Boolean = column.fieldType match {
+    case StringType | BinaryType => true
+    case _ => false
+  }
+
+  private type Bounds = (Option[AnyRef], Option[AnyRef])
+
+  private def bounds(t: PrimitiveType, facts: Vector[ColumnFacts]): Option[Bounds] = t match {
+    case StringType | BinaryType | UuidType | _: FixedType => Some((None, None))
+    case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimestampType |
+        TimestampTzType | TimeType | TimestampNsType | TimestampTzNsType =>
+      def value(bound: Literal): Option[AnyRef] = Some(SparkValues.toSpark(bound, t).asInstanceOf[AnyRef])
+      for {
+        lower <- all(facts.map(_.lower)).filter(_.nonEmpty)
+        upper <- all(facts.map(_.upper))
+      } yield (value(lower.min(Evaluate.ordering)), value(upper.max(Evaluate.ordering)))
+    case UnknownType | VariantType | _: GeometryType | _: GeographyType => None
+  }
+
+  private def all[A](values: Vector[Option[A]]): Option[Vector[A]] =
+    if (values.forall(_.isDefined)) Some(values.flatten) else None
+
+  /** Reads the distinct counts from the statistics file of the snapshot, or of its nearest ancestor that has one. */
+  private def distinctValues(files: ScanFiles): Int => Option[Long] = {
+    val metadata = files.table.metadata
+    val file = files.snapshot.flatMap { snapshot =>
+      metadata.ancestors(snapshot).map(s => metadata.statistics.find(_.snapshotId == s.snapshotId))
+        .collectFirst { case Some(statistics) => statistics }
+    }
+    id =>
+      for {
+        statistics <- file
+        blob <- statistics.blobMetadata.find(b => b.blobType == BlobType.ThetaSketch && b.fields == Vector(id))
+        count <- blob.properties.get(BlobProperty.Ndv).flatMap(v => Try(v.toLong).toOption)
+          .orElse(sketched(files, statistics.statisticsPath, blob))
+        if count > 0
+      } yield count
+  }
+
+  /** Reads a sketch. A statistics file that cannot be read results in a worse plan, but not in an error. */
+  private def sketched(files: ScanFiles, path: String, blob: BlobMetadata): Option[Long] =
+    try {
+      val file = PuffinFile.open(files.table.io, path)
+      file.blobs.find(_.metadata.fields == blob.fields).map(b => ThetaSketch.parse(path, file.read(b)).ndv)
+    } catch { case _: IcebergError => None }
+}

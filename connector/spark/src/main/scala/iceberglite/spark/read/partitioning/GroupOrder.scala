@@ -1,0 +1,72 @@
+package iceberglite.spark.read.partitioning
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.read.ScanFiles
+import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
+import iceberglite.spec.NullOrder.NullsFirst
+import iceberglite.spec.SortDirection.Ascending
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.Evaluate
+import iceberglite.spec.transform.Identity
+import iceberglite.spec.{NestedField, PrimitiveType, SortField, TableMetadata}
+
+/**
+ * The columns by which the rows of each group are sorted in ascending order, nulls first, if its files are read one
+ * after the other.
+ *
+ * Every file states by its sort order that its rows are sorted (spec: "Sorting"); files of a group are concatenated if
+ * their bounds do not overlap.
+ */
+private[read] object GroupOrder {
+
+  /** Returns the columns. @return empty if the order is not certain */
+  def of(files: ScanFiles, groups: Vector[Vector[FileScanTask]]): Vector[NestedField] = {
+    val metadata = files.table.metadata
+    val orders = groups.iterator.flatten.map(_.file.sortOrderId).toSet.toVector
+    val fields = orders.map { id =>
+      id.flatMap(i => metadata.sortOrders.find(_.orderId == i)).fold(none)(order => ascending(order.fields))
+    }
+    val common = fields.reduceOption((a, b) => a.zip(b).takeWhile { case (x, y) => x == y }.map(_._1)).getOrElse(none)
+    val columns = common.map(id => files.schema.fields.find(f => f.id == id && isSortedAlike(f)))
+      .takeWhile(_.isDefined).flatten
+    if (columns.nonEmpty && groups.forall(arranged(_, columns, metadata).isDefined)) columns else Vector.empty
+  }
+
+  private val none: Vector[Int] = Vector.empty
+
+  /** Returns the columns up to the first with another direction than Spark's joins need. */
+  private def ascending(fields: Vector[SortField]): Vector[Int] = fields.takeWhile { f =>
+    f.transform == Identity && f.direction == Ascending && f.nullOrder == NullsFirst && f.sourceIds.size == 1
+  }.map(_.sourceId)
+
+  /**
+   * Whether all engines sort a column in the same way: strings and binaries have several orders, and so do zeros and
+   * NaN.
+   */
+  private def isSortedAlike(column: NestedField): Boolean = column.fieldType match {
+    case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType => true
+    case _ => false
+  }
+
+  /** Returns the files of a group in an order in which rows are ascending. */
+  def arranged(
+      tasks: Vector[FileScanTask],
+      columns: Vector[NestedField],
+      metadata: TableMetadata
+  ): Option[Vector[FileScanTask]] = columns.headOption.map(c => (c, c.fieldType)) match {
+    case Some((column, t: PrimitiveType)) if tasks.size > 1 =>
+      val facts = new ColumnFactsOf(ScanColumn(Vector(column), t), metadata)
+      val known = tasks.map(task => (task, facts(task)))
+      if (known.exists { case (_, f) => f.lower.isEmpty || f.upper.isEmpty }) None
+      else {
+        val sorted = known.sortBy(_._2.lower.toSeq.head)(Evaluate.ordering)
+        Some(sorted.map(_._1)).filter(_ => followEachOther(sorted.map(_._2)))
+      }
+    case _ => Some(tasks)
+  }
+
+  private def followEachOther(facts: Vector[ColumnFacts]): Boolean =
+    facts.tail.forall(!_.mayBeNull) && facts.zip(facts.tail).forall { case (before, after) =>
+      before.upper.exists(high => after.lower.exists(Evaluate.ordering.lt(high, _)))
+    }
+}

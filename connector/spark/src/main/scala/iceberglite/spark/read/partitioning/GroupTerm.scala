@@ -1,0 +1,88 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, TransformExpression}
+import org.apache.spark.sql.connector.catalog.functions.ScalarFunction
+import org.apache.spark.sql.types.{DataType, IntegerType}
+
+import iceberglite.spark.convert.{SparkTypes, SparkValues}
+import iceberglite.spec.Type._
+import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, Truncate, Void, Year}
+import iceberglite.spec.{Literal, LiteralConversion, NestedField, PrimitiveType, Transform}
+
+/**
+ * One part of the key by which a scan's files are grouped.
+ *
+ * @param column a top-level column of the table
+ * @param transform the transform of the column; [[Void]] if the files are not grouped by it
+ */
+final private[read] case class GroupTerm(column: NestedField, source: PrimitiveType, transform: Transform) {
+  private val result: PrimitiveType = transform.resultType(source)
+
+  /** Returns a value in Spark's internal format; absent if it is not of the term's type. */
+  def toSpark(value: Option[Literal]): Option[Any] = value match {
+    case None => Some(null)
+    case Some(literal) => LiteralConversion.to(literal, result).map(SparkValues.toSpark(_, result))
+  }
+
+  /**
+   * Returns the expression with which Spark compares the term to that of another scan. @param attribute of the column
+   */
+  def expression(attribute: Attribute): Expression = transform match {
+    case Identity => attribute
+    case Void => TransformExpression(GroupFunction(Void.name, attribute.dataType, IntegerType), Seq(attribute))
+    case _ => TransformExpression(
+        GroupFunction(transform.name, attribute.dataType, SparkTypes.toSpark(result)),
+        Seq(attribute)
+      )
+  }
+
+  /** Whether both terms are equivalent for their columns. */
+  def isLike(that: GroupTerm): Boolean = transform == that.transform && source == that.source
+}
+
+private[read] object GroupTerm {
+
+  /**
+   * Returns the term; absent if Spark compares other values than those of the transform, or if equal values are in two
+   * partitions.
+   */
+  def of(column: NestedField, transform: Transform): Option[GroupTerm] = column.fieldType match {
+    case t: PrimitiveType if isCompared(t) && isKnown(transform) && transform.canTransform(t) =>
+      Some(GroupTerm(column, t, transform))
+    case _ => None
+  }
+
+  def everything(column: NestedField): Option[GroupTerm] = of(column, Void)
+
+  /**
+   * Whether Spark's comparison matches the partition values: zeros of both signs are equal in Spark, and types that
+   * Spark lacks have other values.
+   */
+  private def isCompared(t: PrimitiveType): Boolean = t match {
+    case BooleanType | IntType | LongType | _: DecimalType | DateType | TimestampType | TimestampTzType | StringType |
+        BinaryType => true
+    case FloatType | DoubleType | TimeType | TimestampNsType | TimestampTzNsType | UuidType | _: FixedType |
+        UnknownType | VariantType | _: GeometryType | _: GeographyType => false
+  }
+
+  private def isKnown(transform: Transform): Boolean = transform match {
+    case Identity | Year | Month | Day | Hour | Void => true
+    case _: Bucket | _: Truncate => true
+    case _ => false
+  }
+}
+
+/**
+ * Represents a partition transform in Spark's plans; it is never called. Its parameter is part of its name, because
+ * Spark compares only the parameters of buckets.
+ */
+final private case class GroupFunction(transform: String, source: DataType, override val resultType: DataType)
+    extends ScalarFunction[Any] {
+  override def name: String = transform
+  override def canonicalName: String = s"iceberg-lite.$transform(${source.catalogString})"
+  override def inputTypes: Array[DataType] = Array(source)
+
+  override def produceResult(input: InternalRow): Any =
+    throw new UnsupportedOperationException(s"$canonicalName only tells how files are grouped")
+}

@@ -1,0 +1,142 @@
+package iceberglite.spark.read.partitioning
+
+import java.util.IdentityHashMap
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.connector.expressions.{Expression, Expressions, NullOrdering, SortDirection, SortOrder}
+import org.apache.spark.sql.connector.read.partitioning.{KeyGroupedPartitioning, Partitioning}
+import org.apache.spark.sql.internal.SQLConf
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.catalog.PartitionTerm
+import iceberglite.spark.read.{ScanFiles, WantedColumns}
+import iceberglite.spec.transform.{Truncate, Void}
+import iceberglite.spec.{NestedField, PartitionField, PartitionSpec, PartitionTuple, Schema}
+
+/**
+ * The grouping of the files of a scan: rows that differ in a term are in different groups.
+ *
+ * @param order the columns by which the rows of each group are ascending, nulls first, if its files are read in order
+ */
+final private[read] case class KeyGrouping(terms: Vector[GroupTerm], order: Vector[NestedField] = Vector.empty) {
+
+  /** Returns the grouping with the order of the scan's files. */
+  def ordered(files: ScanFiles): KeyGrouping =
+    copy(order = of(files.plan.tasks).fold(order)(groups => GroupOrder.of(files, groups.map(_._2))))
+
+  /** Returns the grouping with the order up to the first column that is not read. */
+  def withoutUnread(read: Set[Int]): KeyGrouping = copy(order = order.takeWhile(c => read(c.id)))
+
+  /** Returns the order for Spark. */
+  def reportedOrder: Array[SortOrder] = order.map { column =>
+    val reference = Expressions.column(PartitionTerm.quoted(Seq(column.name)))
+    Expressions.sort(reference, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST)
+  }.toArray
+
+  /** Returns the partitioning for Spark, which supports parameters only in bucket transforms. */
+  def reported: Option[Partitioning] =
+    if (terms.isEmpty) None
+    else {
+      val keys = terms.map(t => PartitionTerm(Vector(t.column.name), t.transform).sparkTransform: Expression)
+      Some(new KeyGroupedPartitioning(keys.toArray, 0))
+    }
+
+  /** Returns the description for EXPLAIN. */
+  def description: String =
+    terms.filter(_.transform != Void).map(t => PartitionTerm(Vector(t.column.name), t.transform).sql)
+      .mkString("grouped by ", ", ", if (order.isEmpty) "" else order.map(_.name).mkString(" sorted by ", ", ", ""))
+
+  /**
+   * Returns the files of each group, by its key.
+   *
+   * @return absent if the partition of a file does not determine its key
+   */
+  def of(tasks: Vector[FileScanTask]): Option[Vector[(Vector[Any], Vector[FileScanTask])]] = {
+    val keys = new Keys
+    val groups = mutable.LinkedHashMap.empty[Vector[Any], mutable.Builder[FileScanTask, Vector[FileScanTask]]]
+    val known = tasks.forall { task =>
+      keys.of(task).exists { key =>
+        groups.getOrElseUpdate(KeyGrouping.comparable(key), Vector.newBuilder[FileScanTask]) += task
+        true
+      }
+    }
+    if (known) Some(groups.iterator.map { case (_, files) => group(keys, files.result()) }.toVector) else None
+  }
+
+  private def group(keys: Keys, files: Vector[FileScanTask]): (Vector[Any], Vector[FileScanTask]) =
+    (keys.of(files.head).getOrElse(Vector.empty), files)
+
+  /** Caches keys: files of one partition share the tuple. */
+  final private class Keys {
+    private val positions = mutable.Map.empty[Int, Option[Vector[Option[Int]]]]
+    private val known = new IdentityHashMap[PartitionTuple, Option[Vector[Any]]]
+
+    def of(task: FileScanTask): Option[Vector[Any]] =
+      positions.getOrElseUpdate(task.spec.specId, positionsIn(task.spec)).flatMap { at =>
+        known.computeIfAbsent(task.file.partition, tuple => key(tuple, at))
+      }
+
+    private def key(tuple: PartitionTuple, at: Vector[Option[Int]]): Option[Vector[Any]] = {
+      val values = terms.zip(at).map {
+        case (term, Some(position)) => tuple.values.lift(position).flatMap(term.toSpark)
+        case (_, None) => Some(KeyGrouping.Anything)
+      }
+      if (values.forall(_.isDefined)) Some(values.flatten) else None
+    }
+
+    /** Returns the positions of the terms; absent if the spec lacks a term. */
+    private def positionsIn(spec: PartitionSpec): Option[Vector[Option[Int]]] = {
+      val found = terms.map { term =>
+        if (term.transform == Void) Some(None)
+        else Some(spec.fields.indexWhere(KeyGrouping.isOf(term))).filter(_ >= 0).map(Some(_))
+      }
+      if (found.forall(_.isDefined)) Some(found.flatten) else None
+    }
+  }
+}
+
+private[read] object KeyGrouping {
+
+  /** The value of a term without effect. */
+  private val Anything: Any = 0
+
+  /** Returns the grouping at the user's request: the terms whose columns are read. */
+  def asked(files: ScanFiles, wanted: WantedColumns): Option[KeyGrouping] = {
+    val read = wanted.fields.map(_.id).toSet
+    val known = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
+    Some(KeyGrouping(known)).filter(g => known.nonEmpty && g.of(files.plan.tasks).isDefined)
+      .map(g => if (isOrderKept) g.ordered(files).withoutUnread(read) else g)
+  }
+
+  /** Whether the order is kept: with this setting, Spark divides groups, but a sorted group must stay in one piece. */
+  def isOrderKept: Boolean = !SQLConf.get.v2BucketingPartiallyClusteredDistributionEnabled
+
+  /** Returns the key of a group as a Spark row. */
+  def row(key: Vector[Any]): InternalRow = new GenericInternalRow(key.toArray)
+
+  /** Returns the terms by which all files of a scan are partitioned, regardless of their specs. */
+  def terms(files: ScanFiles): Vector[GroupTerm] = {
+    val specs = files.plan.tasks.iterator.map(_.spec.specId).toSet.toVector.map(files.table.metadata.specsById)
+    specs.headOption.fold(Vector.empty[GroupTerm]) { first =>
+      val common = first.fields.filter(f => specs.tail.forall(_.fields.exists(_.sameValues(f))))
+      common.filter(_.transform != Void).flatMap(termOf(_, files.schema)).distinct
+    }
+  }
+
+  private def termOf(field: PartitionField, schema: Schema): Option[GroupTerm] = field.sourceIds match {
+    case Vector(id) => schema.fields.find(_.id == id).flatMap(GroupTerm.of(_, field.transform))
+    case _ => None
+  }
+
+  private def isOf(term: GroupTerm)(field: PartitionField): Boolean =
+    field.sourceIds == Vector(term.column.id) && field.transform == term.transform
+
+  /** Makes a key comparable: arrays are equal only to themselves. */
+  private def comparable(key: Vector[Any]): Vector[Any] = key.map {
+    case bytes: Array[Byte] => bytes.toVector
+    case other => other
+  }
+}

@@ -1,0 +1,53 @@
+package iceberglite.spark.read.partitioning
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.read.ScanFiles
+import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
+import iceberglite.spec.Type.StructType
+import iceberglite.spec.expr.Evaluate
+import iceberglite.spec.{Literal, NestedField, NestedType, PrimitiveType}
+
+/**
+ * The columns by which the keys of a join's other side may skip files: the source columns of partitions, and columns
+ * for which the bounds of files do not overlap much. If Spark is told of a column, it may not create a Bloom filter for
+ * it; therefore columns with similar values in all files are omitted.
+ */
+private[read] object RuntimeFilterColumns {
+
+  /** The number of files in a sample. */
+  private val Sample = 64
+
+  /** Returns the columns. @return includes structs that contain such fields */
+  def of(files: ScanFiles, columns: Vector[NestedField]): Vector[NestedField] = {
+    val sources = files.table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
+    lazy val sample = evenly(files.plan.tasks)
+    columns.filter { column =>
+      val fields = fieldsOf(Vector(column))
+      fields.exists(f => sources.contains(f.id)) ||
+      fields.exists { f =>
+        !files.plan.keeps.has(Set(f.id)) || liesApart(new ColumnFactsOf(f, files.table.metadata), sample)
+      }
+    }
+  }
+
+  private def fieldsOf(path: Vector[NestedField]): Vector[ScanColumn] = path.last.fieldType match {
+    case t: PrimitiveType => Vector(ScanColumn(path, t))
+    case StructType(fields) => fields.flatMap(f => fieldsOf(path :+ f))
+    case _: NestedType => Vector.empty
+  }
+
+  private def evenly(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
+    if (tasks.size <= Sample) tasks
+    else Vector.tabulate(Sample)(i => tasks((i.toLong * tasks.size / Sample).toInt))
+
+  /** Whether a value that is a bound of one file is within the bounds of at most half of the files, on average. */
+  private def liesApart(facts: ColumnFactsOf, tasks: Vector[FileScanTask]): Boolean = {
+    val ranges = tasks.map(facts).flatMap(f => f.lower.flatMap(low => f.upper.map(low -> _)))
+    val hits = ranges.iterator.map { case (low, high) => within(ranges, low) + within(ranges, high) }.sum
+    ranges.nonEmpty && 2 * ranges.size >= tasks.size && hits <= ranges.size.toLong * ranges.size
+  }
+
+  private def within(ranges: Vector[(Literal, Literal)], value: Literal): Long = ranges.count { case (low, high) =>
+    Evaluate.ordering.lteq(low, value) && Evaluate.ordering.lteq(value, high)
+  }.toLong
+}

@@ -1,0 +1,87 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.catalyst.util.TypeUtils
+import org.apache.spark.sql.connector.expressions.{
+  Expression => SparkExpression,
+  Literal => SparkLiteral,
+  NamedReference
+}
+import org.apache.spark.sql.connector.expressions.filter.{And => SparkAnd, Predicate}
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.convert.SparkFilters
+import iceberglite.spark.read.ScanFiles
+import iceberglite.spec.Literal
+import iceberglite.spec.expr.{Evaluate, Expression}
+import iceberglite.spec.expr.Expression._
+
+/**
+ * A runtime filter that Spark adds from the rows of a join's other side, and its effect on a scan. It is converted,
+ * bound and planned once, because it may contain many thousands of values.
+ *
+ * @param bound the filter, bound to the columns of the scan
+ */
+final private[read] class RuntimeFilterResidual private (val bound: Expression, files: ScanFiles) {
+
+  /** The planned files that may have rows that satisfy the filter. */
+  lazy val tasks: Vector[FileScanTask] = files.tasksWith(bound)
+
+  /** The filter for the rows of these files. */
+  lazy val forRows: Expression = RuntimeFilterResidual.forRows(bound)
+
+  def isEmpty: Boolean = bound == AlwaysTrue
+}
+
+private[read] object RuntimeFilterResidual {
+
+  /**
+   * The maximum number of values for rows: the condition is sent with every task and tested for every row group and
+   * page; longer lists become ranges.
+   */
+  private val MostValues = 100
+
+  /**
+   * The maximum number of values for files: unless there are many files, longer lists skip hardly more files than their
+   * range.
+   */
+  private val MostValuesForFiles = 10000
+  private val MostValuesForEachFile = 10
+
+  def none(files: ScanFiles): RuntimeFilterResidual = new RuntimeFilterResidual(AlwaysTrue, files)
+
+  def of(predicates: Array[Predicate], files: ScanFiles, caseSensitive: Boolean): RuntimeFilterResidual = {
+    val most = math.max(MostValuesForFiles.toLong, MostValuesForEachFile.toLong * files.plan.tasks.size)
+    val filters = new SparkFilters(files.schema, caseSensitive)
+    val converted = predicates.map(withShortList(_, most)).flatMap(filters.convert(_)).map(_.expression)
+    new RuntimeFilterResidual(files.bound(converted.foldLeft[Expression](AlwaysTrue)(and)), files)
+  }
+
+  /** Replaces a list with more than `most` values by its range, before a literal is created for each value. */
+  private[partitioning] def withShortList(predicate: Predicate, most: Long): Predicate =
+    predicate.children.toVector match {
+      case (column: NamedReference) +: values if predicate.name == "IN" && values.size > most =>
+        range(column, values).getOrElse(predicate)
+      case _ => predicate
+    }
+
+  private def range(column: NamedReference, values: Vector[SparkExpression]): Option[Predicate] = {
+    val literals = values.collect { case literal: SparkLiteral[_] if literal.value != null => literal }
+    literals.headOption.map { first =>
+      val ordering = TypeUtils.getInterpretedOrdering(first.dataType).on[SparkLiteral[_]](_.value)
+      new SparkAnd(
+        new Predicate(">=", Array(column, literals.min(ordering))),
+        new Predicate("<=", Array(column, literals.max(ordering)))
+      )
+    }
+  }
+
+  /** Returns a condition that holds for every row for which the filter holds. */
+  def forRows(bound: Expression): Expression = bound match {
+    case In(term, values) if values.size > MostValues =>
+      implicit val ordering: Ordering[Literal] = Evaluate.ordering
+      And(GreaterThanOrEqual(term, values.min), LessThanOrEqual(term, values.max))
+    case And(l, r) => and(forRows(l), forRows(r))
+    case Or(l, r) => or(forRows(l), forRows(r))
+    case other => other
+  }
+}

@@ -1,0 +1,108 @@
+package iceberglite.spark.read.partitioning
+
+import scala.util.Try
+
+import org.apache.spark.sql.types.{StructType => SparkStruct}
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.ScanFiles
+import iceberglite.spec.Type._
+import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema, Type}
+
+/**
+ * Estimates the size of a scan in memory: the rows that remain after planning, times the width that Spark assumes for
+ * the columns that are read. This is Apache Iceberg's estimate, with two additions: rows in deletion vectors do not
+ * count, and a column of strings, binaries, lists or maps counts with at least its bytes in the files. Values are at
+ * least as long in memory.
+ *
+ * @param columns the columns of the table that the scan reads
+ * @param schema these columns and the metadata columns that the scan reads
+ */
+final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField], schema: SparkStruct) {
+
+  /** Returns the estimate. Plans the scan only if the summary of the snapshot is not enough. */
+  def estimate: SizeEstimate =
+    (if (files.isPlanNeeded) None else fromSummary).getOrElse {
+      val plain = SizeEstimate.of(rows, schema)
+      plain.copy(bytes = SizeEstimate.plus(plain.bytes, longValues.values.foldLeft(0L)(SizeEstimate.plus)))
+    }
+
+  /** Returns the average bytes of a value, for the columns whose values are longer than Spark assumes. */
+  def averageLength(column: NestedField): Option[Long] =
+    longValues.get(column.id).filter(_ => rows > 0).map(excess => width(column) + excess / rows)
+
+  /**
+   * Returns the estimate from the snapshot summary: the size of the whole table, if no rows are deleted and the files
+   * are too small for long values.
+   */
+  private def fromSummary: Option[SizeEstimate] = files.snapshot match {
+    case None => Some(SizeEstimate(0L, 0L))
+    case Some(snapshot) =>
+      def total(key: String): Option[Long] = snapshot.summary.get(key).flatMap(v => Try(v.toLong).toOption)
+      for {
+        rows <- total("total-records") if rows >= 0
+        bytes <- total("total-files-size")
+        deletes <- total("total-delete-files") if deletes == 0
+        size = SizeEstimate.of(rows, schema) if variable.isEmpty || bytes <= size.bytes
+      } yield size
+  }
+
+  private lazy val rows: Long = {
+    val unknown = files.plan.tasks.iterator.filterNot(_.file.hasRecordCount).map(_.length).sum
+    SizeEstimate.plus(
+      files.plan.report.liveRecords,
+      unknown / math.max(1, SparkTypes.toSpark(files.schema).defaultSize)
+    )
+  }
+
+  /** The columns with values of variable length. */
+  private lazy val variable: Vector[NestedField] = columns.filter(c => isVariable(c.fieldType))
+
+  private def isVariable(t: Type): Boolean = t match {
+    case StringType | BinaryType | VariantType | _: GeometryType | _: GeographyType | _: ListType | _: MapType => true
+    case StructType(fields) => fields.exists(f => isVariable(f.fieldType))
+    case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimeType |
+        TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType | UuidType | _: FixedType | UnknownType =>
+      false
+  }
+
+  private def width(column: NestedField): Long = SparkTypes.toSpark(column.fieldType).defaultSize.toLong
+
+  /**
+   * The bytes that a column needs beyond Spark's assumption, by its id. File metrics are used only if the files are
+   * larger than that in total.
+   */
+  private lazy val longValues: Map[Int, Long] =
+    if (variable.isEmpty || files.plan.report.resultBytes <= SizeEstimate.of(rows, schema).bytes) Map.empty
+    else {
+      val tasks = ScanSize.sample(files.plan.tasks)
+      val share = tasks.iterator.map(_.length).sum.toDouble / math.max(1L, files.plan.report.resultBytes)
+      variable.map { column =>
+        val stored =
+          tasks.iterator.map(storedBytes(_, ScanSize.leaves(column))).sum / math.max(share, Double.MinPositiveValue)
+        column.id -> (stored - SizeEstimate.times(rows, width(column)).toDouble).toLong
+      }.filter(_._2 > 0).toMap
+    }
+
+  /** Returns the bytes of the columns in a file, for its remaining rows. */
+  private def storedBytes(task: FileScanTask, leaves: Vector[Int]): Double = {
+    val stored = leaves.iterator.flatMap(task.file.metrics.columnSize(_)).filter(_ > 0).sum.toDouble
+    if (task.file.recordCount > 0) stored * task.liveRecords / task.file.recordCount else stored
+  }
+}
+
+private object ScanSize {
+
+  /** The number of files in a sample. */
+  private val Sample = 256
+
+  private def sample(tasks: Vector[FileScanTask]): Vector[FileScanTask] =
+    if (tasks.size <= Sample) tasks
+    else Vector.tabulate(Sample)(i => tasks((i.toLong * tasks.size / Sample).toInt))
+
+  private def leaves(column: NestedField): Vector[Int] = column.fieldType match {
+    case _: PrimitiveType => Vector(column.id)
+    case _: NestedType => Schema(0, Vector(column)).byId.keys.toVector
+  }
+}

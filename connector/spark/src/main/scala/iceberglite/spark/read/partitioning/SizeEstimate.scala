@@ -1,0 +1,51 @@
+package iceberglite.spark.read.partitioning
+
+import java.util
+import java.util.{Collections, OptionalLong}
+
+import org.apache.spark.sql.connector.expressions.NamedReference
+import org.apache.spark.sql.connector.read.Statistics
+import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
+import org.apache.spark.sql.types.StructType
+
+/**
+ * The number of rows of a scan and their size in memory, for Spark's choice of joins.
+ *
+ * The size is never derived from the bytes of files: a column that compresses to nothing takes as much memory as any
+ * other.
+ */
+final private[spark] case class SizeEstimate(rows: Long, bytes: Long) {
+
+  /** Returns this estimate in the form that Spark expects of scans. */
+  def statistics(columns: util.Map[NamedReference, ColumnStatistics] = Collections.emptyMap()): Statistics =
+    new ScanStatistics(this, columns)
+}
+
+private[spark] object SizeEstimate {
+
+  /** The bytes that Spark adds for each row in its own estimates; rows without columns have only these. */
+  private val RowOverhead = 8
+
+  /** Returns the size of rows from their number and their columns only. */
+  def of(rows: Long, schema: StructType): SizeEstimate = {
+    val width = if (schema.isEmpty) RowOverhead else schema.defaultSize
+    SizeEstimate(rows, times(math.max(0L, rows), width.toLong))
+  }
+
+  /** Returns the product, or the maximum value on overflow. Neither factor is negative. */
+  def times(a: Long, b: Long): Long = if (a != 0 && b > Long.MaxValue / a) Long.MaxValue else a * b
+
+  /** Returns the sum, or the maximum value on overflow. Neither summand is negative. */
+  def plus(a: Long, b: Long): Long = if (b > Long.MaxValue - a) Long.MaxValue else a + b
+}
+
+final private class ScanStatistics(
+    size: SizeEstimate,
+    override val columnStats: util.Map[NamedReference, ColumnStatistics]
+) extends Statistics {
+
+  /** Never returns 0: Spark multiplies the sizes of both sides of a join. */
+  override def sizeInBytes(): OptionalLong = OptionalLong.of(math.max(1L, size.bytes))
+
+  override def numRows(): OptionalLong = OptionalLong.of(size.rows)
+}

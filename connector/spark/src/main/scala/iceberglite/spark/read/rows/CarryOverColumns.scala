@@ -1,0 +1,21 @@
+package iceberglite.spark.read.rows
+
+import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId, SpecId}
+import iceberglite.spec.NestedField
+
+/** The metadata columns that are passed to the write with rows that copy-on-write has read. */
+private[spark] object CarryOverColumns {
+
+  /** The columns that a row keeps across its versions (adopted version 3: "Row Lineage"). */
+  val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
+
+  /**
+   * The column that tells the write what happened to a row; it temporarily replaces the partition spec of the row's
+   * file.
+   */
+  val Change: NestedField = SpecId
+
+  private val names: Set[String] = (Lineage :+ Change).map(_.name).toSet
+
+  def contains(name: String): Boolean = names(name)
+}

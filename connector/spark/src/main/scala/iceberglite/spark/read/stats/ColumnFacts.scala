@@ -1,0 +1,62 @@
+package iceberglite.spark.read.stats
+
+import iceberglite.spec.Literal
+import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+
+/**
+ * The metadata about the values of a column in one file, in all of its rows, including deleted ones. NaN is a value,
+ * and greater than all others.
+ *
+ * @param nulls the number of nulls, if known
+ * @param lower no value is less
+ * @param upper no value is greater
+ * @param areValues whether the bounds are values that occur
+ */
+final private[read] case class ColumnFacts(
+    rows: RowCount,
+    nulls: Option[Long],
+    lower: Option[Literal],
+    upper: Option[Literal],
+    areValues: Boolean
+) {
+
+  /** Whether no remaining row has a value. */
+  def hasNoValue: Boolean = rows.exactly.contains(0L) || nulls.contains(rows.total)
+
+  def mayBeNull: Boolean = !nulls.contains(0L)
+
+  /** Returns a lower limit of the number of remaining rows with a value. */
+  def valuesAtLeast: Long = nulls.fold(0L)(n => rows.atLeastOf(rows.total - n))
+
+  /** Returns a lower limit of the number of remaining rows with null. */
+  def nullsAtLeast: Long = nulls.fold(0L)(rows.atLeastOf)
+
+  /** Returns the number of remaining rows with a value, if it is certain. */
+  def values: Option[Long] =
+    if (hasNoValue) Some(0L)
+    else if (rows.isWhole && rows.total >= 0) nulls.map(rows.total - _)
+    else if (!mayBeNull) rows.exactly
+    else None
+
+  /** Whether a remaining row has this bound as its value. */
+  def isTaken(bound: Literal): Boolean =
+    !ColumnFacts.isZero(bound) && (if (rows.isWhole) areValues || isSingle else isSingle && valuesAtLeast > 0)
+
+  private def isSingle: Boolean = lower.exists(low => upper.exists(Literal.ordering.equiv(low, _)))
+}
+
+private[read] object ColumnFacts {
+  def unknown(rows: RowCount): ColumnFacts = ColumnFacts(rows, None, None, None, areValues = false)
+
+  def ofNull(rows: RowCount): ColumnFacts = ColumnFacts(rows, Some(rows.total), None, None, areValues = false)
+
+  def constant(rows: RowCount, value: Literal): ColumnFacts =
+    ColumnFacts(rows, Some(0L), Some(value), Some(value), areValues = true)
+
+  /** Whether a value is zero: bounds do not always keep the sign of a zero. */
+  private def isZero(value: Literal): Boolean = value match {
+    case FloatLiteral(v) => v == 0.0f
+    case DoubleLiteral(v) => v == 0.0
+    case _ => false
+  }
+}

@@ -1,0 +1,93 @@
+package iceberglite.spark.read.stats
+
+import scala.collection.mutable
+
+import iceberglite.io.ColumnBounds
+import iceberglite.scan.FileScanTask
+import iceberglite.spec.DefaultValue.OfPrimitive
+import iceberglite.spec.Type._
+import iceberglite.spec.{
+  FileFormat,
+  Literal,
+  LiteralConversion,
+  Metrics,
+  PartitionSpec,
+  PrimitiveType,
+  SingleValue,
+  TableMetadata
+}
+
+/**
+ * The metadata about one column, for each file: from the file's partition if it determines the column's value, from the
+ * age of a column that the file cannot have, and otherwise from the file's metrics. For use by one thread.
+ */
+final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetadata)
+    extends (FileScanTask => ColumnFacts) {
+  private val identities = mutable.Map.empty[Int, Option[Int]]
+  private val younger = new YoungerColumn(column.id, metadata)
+
+  override def apply(task: FileScanTask): ColumnFacts = {
+    val rows = RowCount.of(task)
+    ofPartition(task, rows).orElse(ofAge(task, rows)).getOrElse(ofMetrics(task, rows))
+  }
+
+  private def ofPartition(task: FileScanTask, rows: RowCount): Option[ColumnFacts] =
+    identities.getOrElseUpdate(task.spec.specId, identityPosition(task.spec))
+      .flatMap(task.file.partition.values.lift(_))
+      .flatMap {
+        case None => Some(ColumnFacts.ofNull(rows))
+        case Some(value) => constant(value, rows)
+      }
+
+  private def identityPosition(spec: PartitionSpec): Option[Int] = spec.identityPositions.get(column.id)
+
+  private def ofAge(task: FileScanTask, rows: RowCount): Option[ColumnFacts] =
+    if (!younger.thanDataOf(task)) None
+    else column.field.initialDefault match {
+      case None if column.field.optional => Some(ColumnFacts.ofNull(rows))
+      // An enclosing struct may be null.
+      case Some(OfPrimitive(value)) if !column.isNested => constant(value, rows)
+      case _ => None
+    }
+
+  private def constant(value: Literal, rows: RowCount): Option[ColumnFacts] =
+    LiteralConversion.to(value, column.fieldType).filterNot(ColumnBounds.isNan).map(ColumnFacts.constant(rows, _))
+
+  private def ofMetrics(task: FileScanTask, rows: RowCount): ColumnFacts = {
+    val metrics = task.file.metrics
+    // A writer that did not inspect a column may have counted no nulls in it.
+    val isCounted = metrics.valueCount(column.id).contains(task.file.recordCount)
+    val nulls = if (isCounted) metrics.nullValueCount(column.id) else None
+    val (lower, upper) = bounds(metrics)
+    ColumnFacts(rows, nulls, lower, upper, areValues(column.fieldType, task.file.format))
+  }
+
+  /**
+   * Returns the bounds. A NaN is above all values and not covered by the bounds; bounds of a writer that did not check
+   * for NaNs may be affected by one.
+   */
+  private def bounds(metrics: Metrics): (Option[Literal], Option[Literal]) = column.fieldType match {
+    // Writers did not agree on the order of UUIDs; bounds of the other types are not values of the type.
+    case UuidType | UnknownType | VariantType | _: GeometryType | _: GeographyType => (None, None)
+    case t @ (FloatType | DoubleType) =>
+      val nans = metrics.nanValueCount(column.id)
+      val lower = read(t, metrics.lowerBound(column.id)).filter(_ => nans.isDefined)
+      val upper = read(t, metrics.upperBound(column.id)).filter(_ => nans.contains(0L))
+      (lower.map(v => ColumnBounds.ofStatistics(v, v)._1), upper.map(v => ColumnBounds.ofStatistics(v, v)._2))
+    case t => (read(t, metrics.lowerBound(column.id)), read(t, metrics.upperBound(column.id)))
+  }
+
+  private def read(t: PrimitiveType, bound: Option[java.nio.ByteBuffer]): Option[Literal] =
+    bound.flatMap(SingleValue.decodeValid(t, _)).filterNot(ColumnBounds.isNan)
+
+  /**
+   * Whether bounds are values: bounds of strings and binaries may be truncated to an unknown length, and timestamp
+   * bounds from ORC files may be rounded to milliseconds.
+   */
+  private def areValues(t: PrimitiveType, format: FileFormat): Boolean = t match {
+    case BooleanType | IntType | LongType | FloatType | DoubleType | _: DecimalType | DateType | TimeType => true
+    case TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => format != FileFormat.Orc
+    case StringType | UuidType | _: FixedType | BinaryType => false
+    case UnknownType | VariantType | _: GeometryType | _: GeographyType => false
+  }
+}

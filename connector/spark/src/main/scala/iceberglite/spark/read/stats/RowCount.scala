@@ -1,0 +1,36 @@
+package iceberglite.spark.read.stats
+
+import iceberglite.scan.FileScanTask
+
+/**
+ * The number of rows of a file that are not deleted, as far as metadata determines it. Deletion vectors have a
+ * cardinality; other delete files do not tell how many rows of a file they delete.
+ *
+ * @param total all rows of the file, including deleted ones; negative if its entry has no count
+ * @param inVectors the number of rows in deletion vectors
+ * @param isExact whether no other deletes apply
+ */
+final private[read] case class RowCount(total: Long, inVectors: Long, isExact: Boolean) {
+  def isWhole: Boolean = isExact && inVectors == 0
+
+  def exactly: Option[Long] = if (isExact && total >= 0) Some(atLeast) else None
+
+  def atLeast: Long = atLeastOf(total)
+
+  /** Returns a lower limit of how many of some rows remain, if it is unknown whether they are deleted. */
+  def atLeastOf(some: Long): Long = if (isExact) math.max(0L, some - inVectors) else 0L
+}
+
+private[read] object RowCount {
+  def of(task: FileScanTask): RowCount =
+    if (task.deletes.isEmpty) RowCount(task.file.recordCount, 0L, task.change.isEmpty)
+    else {
+      val (vectors, others) = task.deletes.partition(_.isVector)
+      val isCounted = vectors.forall(_.file.hasRecordCount)
+      RowCount(
+        task.file.recordCount,
+        vectors.iterator.map(_.file.knownRecords).sum,
+        others.isEmpty && isCounted && task.change.isEmpty
+      )
+    }
+}

@@ -1,0 +1,43 @@
+package iceberglite.spark.read.stats
+
+import org.apache.spark.sql.connector.expressions.{Expression, NamedReference}
+
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.Type.StructType
+import iceberglite.spec.{ColumnPath, NestedField, NestedType, PrimitiveType, Schema}
+
+/**
+ * A column of a table, or a field in its structs, for which metadata may exist.
+ *
+ * @param path from a column of the table to the field
+ */
+final private[read] case class ScanColumn(path: Vector[NestedField], fieldType: PrimitiveType) {
+  def field: NestedField = path.last
+
+  def id: Int = field.id
+
+  def name: String = path.map(_.name).mkString(".")
+
+  def mayBeNull: Boolean = path.exists(_.optional)
+
+  def isNested: Boolean = path.size > 1
+}
+
+private[read] object ScanColumn {
+
+  /** Returns the column; absent for other expressions, metadata columns, and fields in lists and maps. */
+  def of(e: Expression, schema: Schema, caseSensitive: Boolean): Option[ScanColumn] = e match {
+    case reference: NamedReference =>
+      named(reference, schema, caseSensitive = true).orElse(named(reference, schema, caseSensitive)).flatMap(column)
+    case _ => None
+  }
+
+  private def named(reference: NamedReference, schema: Schema, caseSensitive: Boolean): Option[Vector[NestedField]] =
+    try Some(ColumnPath.require(schema, reference.fieldNames.toVector, caseSensitive))
+    catch { case _: NotFound | _: InvalidArgument => None }
+
+  private def column(path: Vector[NestedField]): Option[ScanColumn] = path.last.fieldType match {
+    case t: PrimitiveType if path.init.forall(_.fieldType.isInstanceOf[StructType]) => Some(ScanColumn(path, t))
+    case _: PrimitiveType | _: NestedType => None
+  }
+}

@@ -1,0 +1,33 @@
+package iceberglite.spark.read.stats
+
+import scala.util.Try
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spec.{FormatVersion, Schema, TableMetadata, TableProperty}
+
+/**
+ * Determines whether a column was added after the data of a file, so that the file cannot contain it. The file's entry
+ * does not have the schema with which it was written, but the snapshot of its data sequence number does.
+ */
+final private[stats] class YoungerColumn(id: Int, metadata: TableMetadata) {
+
+  /** Not decidable otherwise: a name mapping may find columns of any age in a file without ids. */
+  private val isKnown = metadata.formatVersion != FormatVersion.V1 &&
+    TableProperty.of(TableProperty.NameMappingDefault, metadata.properties).isEmpty
+
+  /** Schema ids increase in the order in which schemas were added. */
+  private lazy val firstSchemaId: Option[Int] =
+    Try(metadata.schemas.filter(_.byId.contains(id)).map(_.schemaId).min).toOption
+
+  private lazy val olderSequenceNumbers: Set[Long] = {
+    val schemas = metadata.schemas.map(s => s.schemaId -> s).toMap
+    metadata.snapshots.filter(_.schemaId.flatMap(schemas.get).exists(isOlder)).map(_.sequenceNumber).toSet
+  }
+
+  private def isOlder(schema: Schema): Boolean =
+    firstSchemaId.exists(schema.schemaId < _) && schema.byId.keysIterator.forall(_ < id)
+
+  /** Version 1 has no sequence numbers: all of its data has 0. */
+  def thanDataOf(task: FileScanTask): Boolean =
+    isKnown && task.dataSequenceNumber > 0 && olderSequenceNumbers.contains(task.dataSequenceNumber)
+}

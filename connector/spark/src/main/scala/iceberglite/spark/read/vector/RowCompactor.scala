@@ -1,0 +1,176 @@
+package iceberglite.spark.read.vector
+
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector
+import org.apache.spark.sql.types.{
+  ArrayType,
+  BinaryType,
+  BooleanType,
+  DateType,
+  DecimalType,
+  DoubleType,
+  FloatType,
+  IntegerType,
+  LongType,
+  MapType,
+  StringType,
+  StructType,
+  TimestampNTZType,
+  TimestampType
+}
+import org.apache.spark.sql.vectorized.ColumnarBatch
+
+/**
+ * Moves rows of a batch to its front, in the vectors themselves. The reader of the batch then sees ordinary Spark
+ * vectors, as for a file without deletes: looking up every value through a mapping costs several times as much.
+ */
+final private[read] class RowCompactor private (columns: Array[VectorRows]) {
+
+  /**
+   * Moves rows to the front.
+   *
+   * @param rows their indexes, ascending; only the first `count` are used
+   */
+  def keep(rows: Array[Int], count: Int): Unit = {
+    var to = 0
+    while (to < count && rows(to) == to) to += 1
+    while (to < count) {
+      val from = rows(to)
+      var length = 1
+      while (to + length < count && rows(to + length) == from + length) length += 1
+      var column = 0
+      while (column < columns.length) {
+        columns(column).move(to, from, length)
+        column += 1
+      }
+      to += length
+    }
+  }
+}
+
+private[read] object RowCompactor {
+
+  /**
+   * Creates the compaction.
+   *
+   * @param read a batch of Spark's reader, which reuses its vectors
+   * @param more vectors that are filled with it
+   */
+  def of(read: ColumnarBatch, more: Option[WritableColumnVector]): RowCompactor = {
+    val columns = Array.tabulate(read.numCols)(read.column) ++ more
+    new RowCompactor(columns.map {
+      case vector: WritableColumnVector => VectorRows.of(vector)
+      case other => throw new IllegalStateException(s"Rows of a ${other.getClass.getName} cannot be moved")
+    })
+  }
+}
+
+/**
+ * The rows of one vector. Values of lists, maps and strings stay in place: only the offsets of the rows' values move.
+ * Each kind of value has its own loop, so that the JVM can inline all calls.
+ */
+sealed abstract private class VectorRows(vector: WritableColumnVector) {
+
+  /** Moves a run of rows towards the front. */
+  final def move(to: Int, from: Int, length: Int): Unit = if (!vector.isAllNull) {
+    if (vector.hasNull) moveNulls(to, from, length)
+    if (vector.hasDictionary) moveInts(vector.getDictionaryIds, to, from, length) else moveValues(to, from, length)
+  }
+
+  protected def moveValues(to: Int, from: Int, length: Int): Unit
+
+  final protected def moveInts(ints: WritableColumnVector, to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < length) {
+      ints.putInt(to + i, ints.getInt(from + i))
+      i += 1
+    }
+  }
+
+  private def moveNulls(to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < length) {
+      if (vector.isNullAt(from + i)) vector.putNull(to + i) else vector.putNotNull(to + i)
+      i += 1
+    }
+  }
+}
+
+private object VectorRows {
+  def of(vector: WritableColumnVector): VectorRows = vector.dataType match {
+    case BooleanType => new Booleans(vector)
+    case IntegerType | DateType => new Ints(vector)
+    case LongType | TimestampType | TimestampNTZType => new Longs(vector)
+    case FloatType => new Floats(vector)
+    case DoubleType => new Doubles(vector)
+    case decimal: DecimalType if DecimalType.is32BitDecimalType(decimal) => new Ints(vector)
+    case decimal: DecimalType if DecimalType.is64BitDecimalType(decimal) => new Longs(vector)
+    case struct: StructType => new Structs(vector, Array.tabulate(struct.size)(i => of(vector.getChild(i))))
+    case StringType | BinaryType | _: DecimalType | _: ArrayType | _: MapType => new Spans(vector)
+    case other => throw new IllegalStateException(s"No column of a file is read as ${other.sql}")
+  }
+}
+
+final private class Booleans(vector: WritableColumnVector) extends VectorRows(vector) {
+  override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < length) {
+      vector.putBoolean(to + i, vector.getBoolean(from + i))
+      i += 1
+    }
+  }
+}
+
+final private class Ints(vector: WritableColumnVector) extends VectorRows(vector) {
+  override protected def moveValues(to: Int, from: Int, length: Int): Unit = moveInts(vector, to, from, length)
+}
+
+final private class Longs(vector: WritableColumnVector) extends VectorRows(vector) {
+  override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < length) {
+      vector.putLong(to + i, vector.getLong(from + i))
+      i += 1
+    }
+  }
+}
+
+final private class Floats(vector: WritableColumnVector) extends VectorRows(vector) {
+  override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < length) {
+      vector.putFloat(to + i, vector.getFloat(from + i))
+      i += 1
+    }
+  }
+}
+
+final private class Doubles(vector: WritableColumnVector) extends VectorRows(vector) {
+  override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < length) {
+      vector.putDouble(to + i, vector.getDouble(from + i))
+      i += 1
+    }
+  }
+}
+
+/** Strings, binaries, large decimals, lists and maps: a row has an offset and a length. */
+final private class Spans(vector: WritableColumnVector) extends VectorRows(vector) {
+  override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < length) {
+      vector.putArray(to + i, vector.getArrayOffset(from + i), vector.getArrayLength(from + i))
+      i += 1
+    }
+  }
+}
+
+final private class Structs(vector: WritableColumnVector, fields: Array[VectorRows]) extends VectorRows(vector) {
+  override protected def moveValues(to: Int, from: Int, length: Int): Unit = {
+    var i = 0
+    while (i < fields.length) {
+      fields(i).move(to, from, length)
+      i += 1
+    }
+  }
+}

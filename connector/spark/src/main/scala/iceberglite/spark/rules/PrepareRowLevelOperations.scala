@@ -1,0 +1,243 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  AttributeReference,
+  AttributeSet,
+  Expression,
+  Literal,
+  MetadataAttribute,
+  MetadataAttributeWithLogicalName,
+  OuterReference,
+  SubqueryExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Assignment,
+  BROADCAST,
+  DeleteAction,
+  DeleteFromTable,
+  DeleteFromTableWithFilters,
+  InsertAction,
+  LogicalPlan,
+  MergeAction,
+  MergeIntoTable,
+  ReplaceData,
+  ResolvedHint,
+  UnaryNode,
+  UpdateAction,
+  UpdateTable
+}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+
+import iceberglite.spark.read.rows.CarryOverColumns
+import iceberglite.spark.{LiveRead, SparkErrors, SparkTable}
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * Prepares DELETE, UPDATE and MERGE on iceberg-lite tables before Spark rewrites them. Copy-on-write needs to know what
+ * happened to a row, and in version 3 must write its id with it (adopted version 3: "Row Lineage"). Spark drops all
+ * metadata columns before the write; here they become ordinary columns ([[CarryOverRewrite]]). Also, a table is told
+ * whether the rows to write are still in the tasks that read them: subqueries become joins, which may shuffle rows.
+ */
+object PrepareRowLevelOperations extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case d: DeleteFromTable if d.resolved => completed(withoutMetadata(pinned(NullConditions.typed(d)), d.table))
+    case u: UpdateTable if u.resolved && u.aligned =>
+      completed(withoutMetadata(pinned(NullConditions.typed(u)), u.table))
+    case m: MergeIntoTable if m.resolved && m.aligned =>
+      val source = pinnedTables(m.sourceTable)
+      completed(withoutMetadata(pinned(NullConditions.typed(m.copy(sourceTable = source))), m.targetTable))
+  }
+
+  /**
+   * Pins the tables of a command: a statement may read its inputs several times, and must see the same rows each time
+   * despite concurrent commits.
+   */
+  private def pinned[P <: LogicalPlan](command: P): P = command.transformExpressions {
+    case subquery: SubqueryExpression => subquery.withNewPlan(pinnedTables(subquery.plan))
+  }.asInstanceOf[P]
+
+  private def pinnedTables(plan: LogicalPlan): LogicalPlan = plan.transformWithSubqueries {
+    case relation @ DataSourceV2Relation(table: LiveRead, _, _, _, _) => relation.copy(table = table.pinned)
+  }
+
+  /**
+   * Removes unused metadata columns from the target: if a condition names one, Spark adds all of them, and then treats
+   * them as columns to write. Those that are named are kept. For a table with CHAR columns, Spark does not add them.
+   */
+  private def withoutMetadata[P <: LogicalPlan](command: P, target: LogicalPlan): LogicalPlan = target match {
+    case Target(table, relation) =>
+      val changed = withoutAssignments(command)
+      val named = AttributeSet(changed.expressions.flatMap(_.references)).toSeq.collect {
+        case MetadataAttributeWithLogicalName(a, name)
+            if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
+      }
+      if (named.nonEmpty) table.facts = table.facts.copy(namedMetadata = named.map(_.name))
+      val plain =
+        if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
+        else relation
+      if (named.isEmpty && plain.eq(relation)) command else exchanged(changed, relation, plain, named)
+    case _ => command
+  }
+
+  /**
+   * Replaces the table in a command. @param metadata attributes of the old relation's metadata columns, which have
+   * other ids in the new one
+   */
+  private def exchanged(
+      command: LogicalPlan,
+      old: DataSourceV2Relation,
+      fresh: DataSourceV2Relation,
+      metadata: Seq[Attribute]
+  ): LogicalPlan = {
+    val kept = fresh.output.map(_.exprId).toSet
+    val renewed = metadata.filterNot(a => kept(a.exprId)).flatMap { a =>
+      fresh.metadataOutput.find(_.name == a.name).map(a.exprId -> _)
+    }.toMap
+    command.transformDown { case r: DataSourceV2Relation if r eq old => fresh }
+      .transformAllExpressionsWithSubqueries {
+        case a: AttributeReference => renewed.getOrElse(a.exprId, a)
+        case OuterReference(a) if renewed.contains(a.exprId) => OuterReference(renewed(a.exprId))
+      }
+  }
+
+  /** Removes the assignments that Spark adds for metadata columns. */
+  private def withoutAssignments(command: LogicalPlan): LogicalPlan = command match {
+    case u: UpdateTable => u.copy(assignments = ofColumns(u.assignments))
+    case m: MergeIntoTable => m.copy(
+        matchedActions = m.matchedActions.map(ofColumns),
+        notMatchedActions = m.notMatchedActions.map(ofColumns),
+        notMatchedBySourceActions = m.notMatchedBySourceActions.map(ofColumns)
+      )
+    case other => other
+  }
+
+  private def ofColumns(action: MergeAction): MergeAction = action match {
+    case u: UpdateAction => u.copy(assignments = ofColumns(u.assignments))
+    case i: InsertAction => i.copy(assignments = ofColumns(i.assignments))
+    case other => other
+  }
+
+  private def ofColumns(assignments: Seq[Assignment]): Seq[Assignment] = {
+    val (metadata, columns) = assignments.partition(a => a.key.references.exists(isMetadata))
+    metadata.find(a => !a.value.semanticEquals(a.key) && !isNull(a.value)).foreach { a =>
+      throw SparkErrors.of("", InvalidArgument("column to set", a.key.sql, "It is a metadata column; remove it"))
+    }
+    columns
+  }
+
+  private def isNull(value: Expression): Boolean = value.foldable && value.eval() == null
+
+  private def isMetadata(attribute: Attribute): Boolean = MetadataAttribute.isValid(attribute.metadata)
+
+  private def completed(command: LogicalPlan): LogicalPlan = command match {
+    // Otherwise, Spark treats a cached table as one that does not support deletes.
+    case DeleteFromTable(Target(_, relation), Literal.TrueLiteral) =>
+      DeleteFromTableWithFilters(relation, Nil)
+
+    case d @ DeleteFromTable(Target(table, relation), condition) =>
+      val rowByRow = !hasSubquery(condition)
+      val counts = rowByRow && table.hasUncountedDeletes
+      val carried =
+        new CarryOverRewrite(
+          table.carriedBy(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name),
+          relation
+        )
+      note(table, rowByRow, carried.tellsChanges)
+      if (carried.isNone) d else withCarried(d, relation, carried)
+
+    case u @ UpdateTable(Target(table, relation), assignments, condition) =>
+      note(table, !(condition ++ assignments).exists(hasSubquery), marks = false)
+      table.facts = table.facts.copy(
+        changesPartitions = ChangedPartitions.by(assignments, condition, table),
+        inserts = false
+      )
+      val carried = new CarryOverRewrite(table.carriedBy(Command.UPDATE), relation)
+      if (carried.isNone) u
+      else withCarried(u.copy(assignments = assignments ++ carried.updated), relation, carried)
+
+    case m @ MergeIntoTable(Target(table, relation), _, condition, matched, missing, unmatched) =>
+      // For a single DELETE without a condition, Spark accepts several matching source rows.
+      val isAppend = matched.isEmpty && unmatched.isEmpty
+      val carried = new CarryOverRewrite(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
+      val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
+      note(table, rowByRow = false, marks)
+      // Without such a clause, Spark writes a row once for each matching source row, without a check.
+      val kept =
+        if (matched.isEmpty && !isAppend && table.copiesOnWrite(Command.MERGE)) Seq(carried.unchanged) else Nil
+      // Spark would find the files with rows to change by the table's columns only, unless all rows are changed.
+      val byMetadata = !isAppend && unmatched.isEmpty && table.copiesOnWrite(Command.MERGE) &&
+        (condition.references -- m.sourceTable.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
+      val others = if (byMetadata) Seq(carried.unchanged) else Nil
+      table.facts = table.facts.copy(
+        isMerge = true,
+        broadcastsSource = isHinted(m.sourceTable),
+        seeksByMetadata = byMetadata,
+        changesPartitions = (matched ++ unmatched).exists {
+          case update: UpdateAction => ChangedPartitions.by(update.assignments, Some(condition), table)
+          case _ => false
+        },
+        inserts = missing.nonEmpty
+      )
+      if (carried.isNone) m.copy(matchedActions = matched ++ kept, notMatchedBySourceActions = unmatched ++ others)
+      else {
+        val written = m.copy(
+          matchedActions = matched.map(carried.after(_, marks)) ++ kept,
+          notMatchedActions = missing.map(carried.after(_, marks)),
+          notMatchedBySourceActions = unmatched.map(carried.after(_, marks)) ++ others
+        )
+        withCarried(written, relation, carried)
+      }
+    case _ => command
+  }
+
+  private def note(table: SparkTable, rowByRow: Boolean, marks: Boolean): Unit =
+    table.facts = table.facts.copy(isRowByRow = rowByRow, marksDeletes = marks)
+
+  private def isHinted(source: LogicalPlan): Boolean = source match {
+    case ResolvedHint(_, hint) => hint.strategy.contains(BROADCAST)
+    case unary: UnaryNode => isHinted(unary.child)
+    case _ => false
+  }
+
+  private def isDeleteOfAll(actions: Seq[MergeAction]): Boolean = actions match {
+    case Seq(DeleteAction(None)) => true
+    case _ => false
+  }
+
+  /** Matches the iceberg-lite table that a statement changes. */
+  private object Target {
+    def unapply(plan: LogicalPlan): Option[(SparkTable, DataSourceV2Relation)] = plan.collectFirst {
+      case relation: DataSourceV2Relation if relation.table.isInstanceOf[SparkTable] =>
+        (relation.table.asInstanceOf[SparkTable], relation)
+    }
+  }
+
+  private def hasSubquery(e: Expression): Boolean = SubqueryExpression.hasSubquery(e)
+
+  private def withCarried(
+      command: LogicalPlan,
+      relation: DataSourceV2Relation,
+      carried: CarryOverRewrite
+  ): LogicalPlan = {
+    val others = relation.output.filterNot(a => carried.names(a.name))
+    exchanged(command, relation, relation.copy(output = others ++ carried.columns), relation.metadataOutput)
+  }
+}
+
+/**
+ * Drops cached plans after copy-on-write. Spark finds the cached table by its columns, which are those without the
+ * additions of [[PrepareRowLevelOperations]].
+ */
+object CachedTables extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ ReplaceData(_, _, _, table: DataSourceV2Relation, _, _)
+        if table.table.isInstanceOf[SparkTable] && table.output.exists(CarryOverRewrite.isCarried) =>
+      write.copy(originalTable = table.copy(output = table.output.filterNot(CarryOverRewrite.isCarried)))
+    case _ => plan
+  }
+}

@@ -1,0 +1,72 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation, FileTable}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
+
+import iceberglite.spark.LiveRead
+import iceberglite.spark.write.rows.CopyOnWrite
+
+/**
+ * Whether a query that runs more than once in a statement returns the same rows each time. Spark only requires
+ * deterministic functions; but the rows of a LIMIT or the values of FIRST may differ, and so may the results of a
+ * database or a stream.
+ */
+private[rules] object RepeatableQuery {
+
+  def apply(plan: LogicalPlan): Boolean = plan.deterministic && !plan.isStreaming && !plan.exists(mayDiffer)
+
+  private def mayDiffer(node: LogicalPlan): Boolean =
+    (node match {
+      case _: GlobalLimit | _: LocalLimit | _: Offset | _: Tail | _: Sample | _: Window | _: Deduplicate => true
+      case aggregate: Aggregate => aggregate.expressions.exists(_.exists(dependsOnOrder))
+      case leaf: LeafNode => !isFixed(leaf)
+      case _ => false
+    }) || node.expressions.exists(_.exists {
+      case subquery: SubqueryExpression => !RepeatableQuery(subquery.plan)
+      case _ => false
+    })
+
+  private def dependsOnOrder(e: org.apache.spark.sql.catalyst.expressions.Expression): Boolean = e match {
+    case _: Count | _: Sum | _: Average | _: Min | _: Max => false
+    case _: AggregateFunction => true
+    case _ => false
+  }
+
+  /**
+   * Whether a leaf always returns the same rows. [[PrepareRowLevelOperations]] pins iceberg-lite tables to a version; Spark lists
+   * files once.
+   */
+  private def isFixed(leaf: LeafNode): Boolean = leaf match {
+    case DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _) => true
+    case DataSourceV2ScanRelation(DataSourceV2Relation(_: LiveRead | _: FileTable, _, _, _, _), _, _, _, _) => true
+    case LogicalRelation(_: HadoopFsRelation, _, _, _) => true
+    case _: InMemoryRelation | _: LocalRelation | _: Range | _: OneRowRelation | _: LogicalRDD | _: ExternalRDD[_] |
+        _: HiveTableRelation => true
+    case _ => false
+  }
+}
+
+/**
+ * Removes group filters whose result may change. Copy-on-write finds the files with rows to change by a separate query
+ * and keeps other files. If its result could differ from that of the statement, a row to change could be in a kept
+ * file, and a MERGE would insert it again; in this case all files are rewritten that constants in the condition do not
+ * exclude.
+ */
+object DropUnstableGroupFilters extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ ReplaceData(_, _, _, _, Some(condition), _)
+        if write.operation.isInstanceOf[CopyOnWrite] && condition.exists {
+          case subquery: SubqueryExpression => !RepeatableQuery(subquery.plan)
+          case _ => false
+        } => write.copy(groupFilterCondition = None)
+    case _ => plan
+  }
+}

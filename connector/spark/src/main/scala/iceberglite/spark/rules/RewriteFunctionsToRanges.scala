@@ -1,0 +1,188 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.catalyst.trees.TreePattern.FILTER
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.types.{DateType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spark.SparkTable
+
+/**
+ * Derives filters on columns from filters on expressions that Spark does not push down: `date_trunc('day', ts) =
+ * TIMESTAMP '2024-02-29'` becomes `ts >= TIMESTAMP '2024-02-29' AND ts < TIMESTAMP '2024-03-01'`, in the session's time
+ * zone, and `left(s, 2) = 'ab'` becomes `s LIKE 'ab%'`.
+ *
+ * A replacement is true, false and null for the same values as the expression. If there is no such range, because
+ * clocks are put back, a wider range is added next to the expression.
+ */
+private[spark] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
+
+  /** Marks conditions whose range has already been added. */
+  private val Ranged = TreeNodeTag[Unit]("iceberglite.ranged")
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformWithPruning(_.containsPattern(FILTER)) {
+    case filter @ Filter(condition, relation: DataSourceV2Relation)
+        if relation.table.isInstanceOf[SparkTable] && condition.deterministic =>
+      val better = conjuncts(condition).flatMap(ranged).reduceLeft(And)
+      if (better.fastEquals(condition)) filter else filter.copy(condition = better)
+  }
+
+  private def conjuncts(e: Expression): Seq[Expression] = e match {
+    case And(l, r) => conjuncts(l) ++ conjuncts(r)
+    case other => Seq(other)
+  }
+
+  private def ranged(conjunct: Expression): Seq[Expression] = {
+    val exact = conjunct.transformUp { case e => ColumnTest.of(e).filter(_.isExact).map(_.range).getOrElse(e) }
+    if (exact.getTagValue(Ranged).isDefined || SubqueryExpression.hasSubquery(exact)) Seq(exact)
+    else
+      implied(exact).filter(_._2).fold(Seq(exact)) { case (range, _) =>
+        // The expression may be part of other plans that do not have the range.
+        val marked = exact.clone()
+        marked.setTagValue(Ranged, ())
+        Seq(marked, range)
+      }
+  }
+
+  /**
+   * Returns the condition that holds if a condition is true, and whether it says more about columns than the condition.
+   */
+  private def implied(e: Expression): Option[(Expression, Boolean)] = e match {
+    case And(l, r) => (implied(l), implied(r)) match {
+        case (Some((a, better)), Some((b, best))) => Some((And(a, b), better || best))
+        case (a, b) => a.orElse(b)
+      }
+    case Or(l, r) =>
+      for ((a, better) <- implied(l); (b, best) <- implied(r)) yield (Or(a, b), better || best)
+    case leaf => Some(ColumnTest.of(leaf).fold((leaf, false))(test => (test.range, true)))
+  }
+}
+
+/** A test of an expression over a column, converted to a test of the column: equivalent, or true for more values. */
+final private[rules] case class ColumnTest(range: Expression, isExact: Boolean)
+
+private[rules] object ColumnTest {
+
+  /** A longer list of values becomes the range from the minimum to the maximum. */
+  private val MostRanges = 20
+
+  def of(e: Expression): Option[ColumnTest] = e match {
+    case comparison: BinaryComparison => compared(comparison)
+    case In(Time(t), NonNull(values)) => among(t, values.map(long))
+    case InSet(Time(t), values) if values.nonEmpty && !values.contains(null) => among(t, values.toSeq.map(long))
+    case In(PaddedColumn(text, length), NonNull(values)) => padded(text, length, values)
+    case InSet(PaddedColumn(text, length), values) if !values.contains(null) => padded(text, length, values.toSeq)
+    case In(Start(start), NonNull(values)) => joined(values.map(start.is))
+    case InSet(Start(start), values) if values.nonEmpty && values.size <= MostRanges && !values.contains(null) =>
+      joined(values.toSeq.map(start.is))
+    case _ => None
+  }
+
+  private object NonNull {
+    def unapply(list: Seq[Expression]): Option[Seq[Any]] = {
+      val values = list.collect { case Literal(v, _) if v != null => v }
+      if (list.nonEmpty && values.size == list.size) Some(values) else None
+    }
+  }
+
+  private object Time {
+    def unapply(e: Expression): Option[OrderedExpression] = OrderedExpression.of(e)
+  }
+
+  private object Start {
+    def unapply(e: Expression): Option[StartOfText] = e match {
+      case Substring(Column(text), Literal(from: Int, _), Literal(length: Int, _))
+          if (from == 0 || from == 1) && length > 0 && text.dataType == StringType =>
+        Some(new StartOfText(text, length))
+      case _ => None
+    }
+  }
+
+  private def long(value: Any): Long = value.asInstanceOf[Number].longValue
+
+  private def compared(e: BinaryComparison): Option[ColumnTest] = e match {
+    case EqualTo(Start(start), Literal(value: UTF8String, _)) => start.is(value)
+    case EqualTo(Literal(value: UTF8String, _), Start(start)) => start.is(value)
+    case EqualNullSafe(Start(start), Literal(value: UTF8String, _)) => start.is(value).map(present(start.text, _))
+    case BinaryComparison(PaddedColumn(text, length), Literal(value: UTF8String, _)) =>
+      PaddedColumn.test(e, text, length, value)
+    case BinaryComparison(Literal(value: UTF8String, _), PaddedColumn(text, length)) =>
+      mirrored(e).flatMap(PaddedColumn.test(_, text, length, value))
+    case BinaryComparison(Time(t), Literal(value: Number, _)) => compared(e, t, value.longValue)
+    case BinaryComparison(Literal(value: Number, _), Time(t)) => mirrored(e).flatMap(compared(_, t, value.longValue))
+    case _ => None
+  }
+
+  private def compared(operator: BinaryComparison, t: OrderedExpression, value: Long): Option[ColumnTest] =
+    operator match {
+      case _: GreaterThanOrEqual => t.reaches(value).map(atLeast(t.column, _))
+      case _: GreaterThan => t.reaches(value + 1).map(atLeast(t.column, _))
+      case _: LessThan => t.reaches(value).map(below(t.column, _))
+      case _: LessThanOrEqual => t.reaches(value + 1).map(below(t.column, _))
+      case _: EqualTo => equal(t, value)
+      case _: EqualNullSafe => equal(t, value).map(present(t.column, _))
+      case _ => None
+    }
+
+  private def mirrored(e: BinaryComparison): Option[BinaryComparison] = e match {
+    case GreaterThanOrEqual(l, r) => Some(LessThanOrEqual(r, l))
+    case GreaterThan(l, r) => Some(LessThan(r, l))
+    case LessThan(l, r) => Some(GreaterThan(r, l))
+    case LessThanOrEqual(l, r) => Some(GreaterThanOrEqual(r, l))
+    case _: EqualTo | _: EqualNullSafe => Some(e)
+    case _ => None
+  }
+
+  private def atLeast(column: Expression, t: Threshold): ColumnTest =
+    ColumnTest(GreaterThanOrEqual(column, literal(column, t.from - t.margin)), t.isExact)
+
+  private def below(column: Expression, t: Threshold): ColumnTest =
+    ColumnTest(LessThan(column, literal(column, t.from + t.margin)), t.isExact)
+
+  private def literal(column: Expression, value: Long): Literal =
+    if (column.dataType == DateType) Literal(value.toInt, DateType) else Literal(value, column.dataType)
+
+  private def equal(t: OrderedExpression, value: Long): Option[ColumnTest] = between(t, value, value)
+
+  private def between(t: OrderedExpression, least: Long, greatest: Long): Option[ColumnTest] =
+    for (from <- t.reaches(least); until <- t.reaches(greatest + 1))
+      yield both(atLeast(t.column, from), below(t.column, until))
+
+  private def both(a: ColumnTest, b: ColumnTest): ColumnTest =
+    ColumnTest(And(a.range, b.range), a.isExact && b.isExact)
+
+  /** Handles null: `<=>` never returns null. */
+  private def present(column: Expression, test: ColumnTest): ColumnTest =
+    test.copy(range = And(IsNotNull(column), test.range))
+
+  private def among(t: OrderedExpression, values: Seq[Long]): Option[ColumnTest] =
+    if (values.size <= MostRanges) joined(values.distinct.map(equal(t, _)))
+    else between(t, values.min, values.max).map(_.copy(isExact = false))
+
+  private def padded(text: Expression, length: Int, values: Seq[Any]): Option[ColumnTest] =
+    if (values.isEmpty || values.size > MostRanges) None
+    else joined(values.collect { case value: UTF8String =>
+      PaddedColumn.test(EqualTo(text, Literal(value, StringType)), text, length, value)
+    })
+
+  private def joined(tests: Seq[Option[ColumnTest]]): Option[ColumnTest] =
+    if (tests.exists(_.isEmpty)) None
+    else Some(tests.flatten.reduceLeft((a, b) => ColumnTest(Or(a.range, b.range), a.isExact && b.isExact)))
+
+  /** A prefix of a text with a given length. */
+  final private class StartOfText(val text: Expression, length: Int) {
+
+    /** Tests equality: a shorter value must be the whole text; a longer value never matches. */
+    def is(start: Any): Option[ColumnTest] = {
+      val value = start.asInstanceOf[UTF8String]
+      val test = Literal(value, StringType)
+      if (value.numChars == length) Some(ColumnTest(StartsWith(text, test), isExact = true))
+      else if (value.numChars < length) Some(ColumnTest(EqualTo(text, test), isExact = true))
+      else None
+    }
+  }
+}

@@ -1,0 +1,204 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.analysis.DeduplicateRelations
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeMap,
+  AttributeSet,
+  Expression,
+  Literal,
+  SubqueryExpression
+}
+import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, V2ScanRelationPushDown}
+
+import iceberglite.spark.SparkTable
+import iceberglite.spark.write.rows.{CopyOnWrite, MergeOnRead, StatementAnalysis}
+
+/**
+ * Joins a small source with the target of a MERGE without shuffling the target. If source rows may have no match, Spark
+ * uses an outer join, which cannot broadcast the source: it shuffles and sorts the whole target.
+ *
+ * - If rows without a match in the source do not change (merge-on-read without NOT MATCHED BY SOURCE), a semi join
+ *   first finds the target's rows with a match; the outer join then processes only those.
+ * - If rows are only inserted, for which Spark uses an append after an anti join, the same applies.
+ * - Otherwise the target's rows are joined with their matches, and the source's rows without a match come from a second
+ *   read, of the columns of the condition only.
+ *
+ * A source is small below `spark.sql.autoBroadcastJoinThreshold`, or with a BROADCAST hint. It is evaluated more than
+ * once, so it must return the same rows each time.
+ */
+object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ ReplaceData(table, _, query, original, _, _) => write.operation match {
+        case copy: CopyOnWrite =>
+          val joins = new Joins(copy.statement.facts, table, original)
+          val joined = joins.in(query)
+          if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined))) copy.statement.noteRowsStay()
+          val inFewTasks = if (joins.addsTasks) copy.mostTasks.fold(joined)(Repartition(_, shuffle = false, joined))
+          else joined
+          write.copy(query = inFewTasks)
+        case _ => plan
+      }
+    case write @ WriteDelta(table, _, query, original, _, _) => write.operation match {
+        case delta: MergeOnRead => write.copy(query = new Joins(delta.statement.facts, table, original).in(query))
+        case _ => plan
+      }
+    case write @ AppendData(relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _), query, _, _, _, _)
+        if table.facts.isMerge =>
+      write.copy(query = new Joins(table.facts, relation, relation).in(query))
+    case _ => plan
+  }
+
+  /** Whether a condition has subqueries that become joins after this rule, which may shuffle rows. */
+  private def hasJoinsToCome(query: LogicalPlan): Boolean =
+    query.exists(_.expressions.exists(SubqueryExpression.hasInOrCorrelatedExistsSubquery))
+
+  private val broadcast = Some(HintInfo(strategy = Some(BROADCAST)))
+
+  /** Rewrites the joins. @param written the relation of the rows to replace; `original` is the table itself */
+  final private class Joins(facts: StatementAnalysis, written: LogicalPlan, original: LogicalPlan) {
+
+    /** Matches a join whose left side is the target, or whose right side is, before an insert. */
+    private object SmallSource {
+      def unapply(join: Join): Option[Expression] =
+        if (join.condition.exists(SubqueryExpression.hasSubquery)) None else ofJoin(join)
+
+      private def ofJoin(join: Join): Option[Expression] = join match {
+        case ExtractEquiJoinKeys(LeftAnti, _, _, _, _, source, _, hint)
+            if !hintToNotBroadcastLeft(hint) && isSmall(source) => join.condition
+        case ExtractEquiJoinKeys(_, _, _, _, _, _, source, hint)
+            if join.joinType != LeftAnti && !hintToNotBroadcastRight(hint) && isSmall(source) => join.condition
+        case _ => None
+      }
+    }
+
+    /**
+     * Whether a source is small. Tables in the source have a size after their scans are built, for the rows and columns
+     * that are needed.
+     */
+    private def isSmall(source: LogicalPlan): Boolean =
+      RepeatableQuery(source) && (facts.broadcastsSource || fitsOneTask(source))
+
+    private def fitsOneTask(source: LogicalPlan): Boolean = canBroadcastBySize(V2ScanRelationPushDown(source), conf)
+
+    private val table = tableOf(written)
+
+    /** Whether rows of the target are written by the tasks that read them. */
+    var rowsStay: Boolean = false
+
+    /** Whether new rows come from an additional task besides those that read the target. */
+    var addsTasks: Boolean = false
+
+    private def tableOf(plan: LogicalPlan) = plan.collectFirst { case r: DataSourceV2Relation => r.table }
+
+    private def readOf(plan: LogicalPlan): Option[DataSourceV2Relation] =
+      plan.collectFirst { case r: DataSourceV2Relation if table.exists(_ eq r.table) => r }
+
+    def in(query: LogicalPlan): LogicalPlan = query.transformDown {
+      case join @ Join(_, target, LeftAnti, _, _) if readOf(target).isDefined && !isReduced(target) =>
+        join match {
+          case SmallSource(condition) => join.copy(right = reduced(target, join.left, condition, join))
+          case _ => join
+        }
+      case join @ Join(target, _, kind, _, _) if readOf(target).isDefined => joined(join, kind)
+    }
+
+    /** Returns the rows of the target that have a match. */
+    private def reduced(target: LogicalPlan, source: LogicalPlan, condition: Expression, join: Join): LogicalPlan = {
+      val copy = fresh(source, join)
+      Join(target, copy.plan, LeftSemi, Some(copy.of(condition)), JoinHint(None, broadcast))
+    }
+
+    private def joined(join: Join, kind: JoinType): LogicalPlan = (kind, join) match {
+      case (FullOuter, SmallSource(condition)) if readsCondition(join, condition) =>
+        rowsStay = true
+        parted(join, condition)
+      case (LeftOuter, SmallSource(_)) =>
+        rowsStay = true
+        withBroadcast(join)
+      case (RightOuter, SmallSource(condition)) if !isReduced(join.left) =>
+        join.copy(left = reduced(join.left, join.right, condition, join))
+      case _ => join
+    }
+
+    private def withBroadcast(join: Join): Join = join.copy(hint = join.hint.copy(rightHint = broadcast))
+
+    private def isReduced(target: LogicalPlan): Boolean = target.exists {
+      case Join(_, _, LeftSemi, _, hint) => hint.rightHint == broadcast
+      case _ => false
+    }
+
+    private def readsCondition(join: Join, condition: Expression): Boolean = {
+      val read = readOf(join.left).fold(AttributeSet.empty)(_.outputSet)
+      condition.references.intersect(join.left.outputSet).subsetOf(read)
+    }
+
+    /** Returns the target's rows with their matches, and the source's rows without a match. */
+    private def parted(join: Join, condition: Expression): LogicalPlan = {
+      val Join(target, source, _, _, _) = join
+      val sought = fresh(Project(keysOf(target, condition), plain(target)), join)
+      val missing = fresh(source, join, sought.plan)
+      val among = fresh(source, join, sought.plan, missing.plan)
+      val found =
+        Join(sought.plan, among.plan, LeftSemi, Some(among.of(sought.of(condition))), JoinHint(None, broadcast))
+      val left = Join(missing.plan, found, LeftAnti, Some(missing.of(sought.of(condition))), JoinHint.NONE)
+      val nulls = target.output.map(a => Alias(Literal(null, a.dataType), a.name)())
+      val matched = withBroadcast(join.copy(joinType = LeftOuter))
+      Union(matched, Project(nulls ++ missing.plan.output, together(left, source)))
+    }
+
+    /**
+     * Combines new rows in few files, unless all rows are distributed before the write: those of a small source in one
+     * task, others by a shuffle. Without adaptive execution, as in a micro-batch of a stream, a shuffle would spread
+     * them over all tasks.
+     */
+    private def together(rows: LogicalPlan, source: LogicalPlan): LogicalPlan =
+      if (facts.changesPartitions) rows
+      else if (fitsOneTask(source)) {
+        addsTasks = true
+        Repartition(1, shuffle = false, rows)
+      } else if (conf.adaptiveExecutionEnabled) RebalancePartitions(Nil, rows)
+      else rows
+
+    private def keysOf(target: LogicalPlan, condition: Expression) =
+      condition.references.intersect(target.outputSet).toSeq
+
+    /** Returns a plan that reads the table without replacing the files. */
+    private def plain(target: LogicalPlan): LogicalPlan = target.transformDown {
+      case r: DataSourceV2Relation if table.exists(_ eq r.table) =>
+        tableOf(original).fold(r)(t => r.copy(table = t))
+    }
+
+    /** Copies the plan with new attributes. @param beside plans whose attributes must not be used */
+    private def fresh(plan: LogicalPlan, beside: LogicalPlan*): Copy =
+      DeduplicateRelations(crossed(beside.reduceLeft(crossed), plan)) match {
+        case Join(_, copy, _, _, _) => new Copy(unordered(copy), AttributeMap(plan.output.zip(copy.output)))
+        case other => throw new IllegalStateException(s"Not a join: $other")
+      }
+
+    /**
+     * Removes the order of cached data in a copy, because it refers to attributes of the original and is not needed.
+     */
+    private def unordered(copy: LogicalPlan): LogicalPlan = copy.transform {
+      case cached: InMemoryRelation if cached.outputOrdering.nonEmpty =>
+        InMemoryRelation(cached.output, cached.cacheBuilder, Nil, cached.statsOfPlanToCache)
+    }
+
+    private def crossed(left: LogicalPlan, right: LogicalPlan): LogicalPlan =
+      Join(left, right, Cross, None, JoinHint.NONE)
+  }
+
+  final private class Copy(val plan: LogicalPlan, attributes: AttributeMap[Attribute]) {
+    def of(condition: Expression): Expression = condition.transform {
+      case a: Attribute => attributes.getOrElse(a, a)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.V2ExpressionBuilder
+import org.apache.spark.sql.connector.expressions.filter.{Predicate => V2Predicate}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.iceberglite.Statements
+
+import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spark.conf.StatementOptions
+import iceberglite.spec.MetadataColumns.FilePath
+
+/**
+ * Overwrites by a condition that some rows of a file satisfy, as in `df.writeTo(t).overwrite(condition)`: rows of such
+ * files that do not satisfy it are rewritten, together with the new rows. Spark itself replaces only whole files.
+ */
+object RewritePartialOverwrite extends Rule[LogicalPlan] with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case write: OverwriteByExpression if write.resolved && write.outputResolved && write.write.isEmpty =>
+      write.table match {
+        case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _)
+            if write.deleteExpr != TrueLiteral && !mergesColumns(relation, write.query) =>
+          val options = StatementOptions(table.statementOptions.values ++ write.writeOptions)
+          val target = table.changedWith(options)
+          val condition = folded(PaddedTargets.padded(NullConditions.typed(write.deleteExpr), relation, table))
+          if (SparkErrors.in(table.name)(options.isDynamic) || options.mergesSchema || hasWholeFiles(target, condition))
+            write
+          else replaced(target, relation, condition, write.query)
+        case _ => write
+      }
+  }
+
+  /**
+   * Whether a write can add columns to a table that accepts any schema, possibly of types that only the write can
+   * check.
+   */
+  private def mergesColumns(relation: DataSourceV2Relation, query: LogicalPlan): Boolean =
+    relation.skipSchemaResolution && (query.output.size != relation.output.size ||
+      query.output.zip(relation.output).exists { case (value, column) =>
+        value.name != column.name || !Cast.canUpCast(value.dataType, column.dataType)
+      })
+
+  /** Simplifies the condition as the optimizer would: Spark casts the values of static partitions. */
+  private def folded(condition: Expression): Expression = condition.transformUp {
+    case e if e.foldable && e.deterministic && !e.exists(_.isInstanceOf[Unevaluable]) =>
+      Literal.create(e.eval(), e.dataType)
+  }
+
+  private def hasWholeFiles(table: SparkTable, condition: Expression): Boolean = {
+    val predicates = splitConjunctivePredicates(condition).map { part =>
+      new V2ExpressionBuilder(part, true).build().collect { case p: V2Predicate => p }
+    }
+    predicates.forall(_.isDefined) && table.canDeleteWhere(predicates.flatten.toArray)
+  }
+
+  private def replaced(
+      table: SparkTable,
+      relation: DataSourceV2Relation,
+      condition: Expression,
+      query: LogicalPlan
+  ): LogicalPlan = {
+    val written = PaddedTargets.withoutNotes(relation.copy(table = Statements.changed(table, table.overwrite())))
+    val lineage = new CarryOverRewrite(table.lineage, relation).columns
+    val file = relation.metadataOutput.filter(_.name == FilePath.name)
+    val kept = Filter(
+      Not(EqualNullSafe(condition, TrueLiteral)),
+      written.copy(output = written.output ++ lineage ++ file)
+    )
+    val values = query.output.zip(relation.output).map { case (value, column) =>
+      Alias(if (value.dataType == column.dataType) value else Cast(value, column.dataType), column.name)()
+    }
+    val unknown = (lineage ++ file).map(a => Alias(Literal(null, a.dataType), a.name)())
+    ReplaceData(
+      written.copy(output = written.output ++ lineage),
+      condition,
+      Union(kept, Project(values ++ unknown, query)),
+      relation.copy(table = table),
+      Some(condition)
+    )
+  }
+}

@@ -1,0 +1,59 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.iceberglite.Statements
+import org.apache.spark.sql.types.BooleanType
+
+import iceberglite.spark.SparkTable
+
+/**
+ * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself unites two queries,
+ * for rows that change and for rows that do not: it reads the files to rewrite twice, and if the results of the
+ * subquery differ, rows are lost or duplicated.
+ *
+ * Python functions would run on all rows, regardless of the condition. If the result cannot differ, such a statement is
+ * left to Spark.
+ */
+object RewriteUpdateWithSubquery extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case update @ UpdateTable(target, assignments, Some(condition))
+        if update.resolved && update.aligned && condition.dataType == BooleanType && isBetter(assignments, condition) =>
+      EliminateSubqueryAliases(target) match {
+        case relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _) if table.copiesOnWrite(Command.UPDATE) =>
+          replaced(relation, table, assignments, condition)
+        case _ => update
+      }
+  }
+
+  private def isBetter(assignments: Seq[Assignment], condition: Expression): Boolean = {
+    val subqueries = condition.collect { case subquery: SubqueryExpression => subquery }
+    subqueries.nonEmpty &&
+    !(assignments.exists(_.value.exists(_.isInstanceOf[PythonUDF])) && subqueries.forall(s => RepeatableQuery(s.plan)))
+  }
+
+  private def replaced(
+      relation: DataSourceV2Relation,
+      table: SparkTable,
+      assignments: Seq[Assignment],
+      condition: Expression
+  ): LogicalPlan = {
+    val operation = table.update()
+    val written = relation.copy(table = Statements.changed(table, operation))
+    val metadata = V2ExpressionUtils.resolveRefs[AttributeReference](operation.requiredMetadataAttributes, relation)
+      .filterNot(relation.outputSet.contains)
+    val changes = Alias(EqualNullSafe(condition, TrueLiteral), "changes")()
+    val rows = written.copy(output = written.output ++ metadata)
+    val values = relation.output.zip(assignments.map(_.value)).map { case (column, value) =>
+      if (value.semanticEquals(column)) column else Alias(If(changes.toAttribute, value, column), column.name)()
+    }
+    val query = Project(values ++ metadata, Project(rows.output :+ changes, rows))
+    ReplaceData(written, condition, query, relation, Some(condition))
+  }
+}

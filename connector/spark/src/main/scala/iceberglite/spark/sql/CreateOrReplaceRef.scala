@@ -1,0 +1,93 @@
+package iceberglite.spark.sql
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import iceberglite.spark.TimeTravel
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
+import iceberglite.spec.MetadataUpdate.SetSnapshotRef
+import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.{SnapshotRef, TableMetadata}
+import iceberglite.table.action.{Action, FastAppend, MetadataAction, SetRef}
+import iceberglite.table.{Change, CommitContext, SnapshotTarget}
+
+/**
+ * `ALTER TABLE t CREATE BRANCH [IF NOT EXISTS] name`, `CREATE OR REPLACE BRANCH`, `REPLACE BRANCH`, with their options,
+ * and likewise for a TAG. Without `AS OF VERSION`, it refers to the table's current snapshot.
+ */
+final case class CreateOrReplaceRef(
+    table: Seq[String],
+    kind: RefKind,
+    mode: CreateOrReplaceRef.Mode,
+    name: String,
+    ifNotExists: Boolean,
+    options: RefOptions
+) extends TableCommand {
+
+  override protected def refreshes: Boolean = true
+
+  override protected def actions(base: TableMetadata, caseSensitive: Boolean): Seq[Action] =
+    base.refs.get(name) match {
+      case Some(_) if ifNotExists => Nil
+      case Some(existing) =>
+        if (mode == CreateOrReplaceRef.Create) {
+          throw AlreadyExists(existing.kind, name, "Use CREATE OR REPLACE to move it, or IF NOT EXISTS to keep it")
+        }
+        kind.check(name, existing)
+        Seq(new SetRef(name, options.on(movedTo(existing, snapshotOf(base)))))
+      case None if mode == CreateOrReplaceRef.Replace =>
+        throw NotFound(kind.name, name, s"Use CREATE OR REPLACE to create it. ${TimeTravel.knownRefs(base)}")
+      case None if kind == RefKind.Branch && options.snapshotId.isEmpty && base.currentSnapshot.isEmpty => begun
+      case None => Seq(new SetRef(name, options.on(kind.of(snapshotOf(base)))))
+    }
+
+  private def snapshotOf(base: TableMetadata): Long =
+    options.snapshotId.orElse(base.currentSnapshotId).getOrElse(
+      throw ValidationFailed(
+        s"Cannot create the ${kind.name} $name of ${table.mkString(".")}: the table has no snapshot yet. " +
+          "Write to it first"
+      )
+    )
+
+  private def movedTo(ref: SnapshotRef, id: Long): SnapshotRef = ref match {
+    case branch: SnapshotRef.Branch => branch.copy(snapshotId = id)
+    case tag: SnapshotRef.Tag => tag.copy(snapshotId = id)
+  }
+
+  /** Starts a branch of a table without a snapshot with an empty snapshot of its own. */
+  private def begun: Seq[Action] =
+    new FastAppend(Vector.empty, SnapshotTarget.Branch(name, create = true)) +:
+      (if (options.keeps) Seq(new Retained(name, options)) else Nil)
+}
+
+object CreateOrReplaceRef {
+
+  /** The effect on an existing and on a missing branch or tag. */
+  sealed abstract class Mode(val words: String*)
+  case object Create extends Mode("CREATE")
+  case object CreateOrReplace extends Mode("CREATE", "OR", "REPLACE")
+  case object Replace extends Mode("REPLACE")
+
+  def statements(kind: RefKind): Seq[AlterTableStatement] =
+    Seq(Create, CreateOrReplace, Replace).map(new Statement(kind, _))
+
+  final private class Statement(kind: RefKind, mode: Mode) extends AlterTableStatement {
+    override val words: Seq[String] = mode.words :+ kind.word
+
+    override def parse(table: Seq[String], reader: SqlReader): LogicalPlan = {
+      val ifNotExists = mode == Create && reader.skip("IF", "NOT", "EXISTS")
+      val name = reader.identifier(s"the name of a ${kind.name}")
+      CreateOrReplaceRef(table, kind, mode, name, ifNotExists, RefOptions.parse(kind, reader))
+    }
+  }
+}
+
+/** Sets the retention of a branch that an earlier action has created. */
+final private class Retained(name: String, options: RefOptions) extends MetadataAction {
+  override def describe(base: TableMetadata, context: CommitContext): Change = {
+    val ref = base.refs(name)
+    Change(
+      Vector(SetSnapshotRef(name, SnapshotRef.checked(name, options.on(ref)))),
+      Vector(AssertRefSnapshotId(name, Some(ref.snapshotId)))
+    )
+  }
+}

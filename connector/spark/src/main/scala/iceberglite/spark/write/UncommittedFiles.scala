@@ -1,0 +1,45 @@
+package iceberglite.spark.write
+
+import scala.collection.mutable
+
+import iceberglite.io.{DataLocations, FileIO, FileInfo}
+import iceberglite.table.Cleanup
+
+/**
+ * The files of tasks without a result: when a job fails, Spark kills running tasks, and ignores a task that ends at
+ * that moment. Its files have the write's id in their names.
+ */
+private[write] object UncommittedFiles {
+
+  /**
+   * The maximum number of directories to search, because a table may have very many partitions; other files are found
+   * by the removal of orphan files.
+   */
+  private val MostDirectories = 1000
+
+  /**
+   * Removes the files.
+   *
+   * @param locations of the table's data files
+   * @param known the files that Spark has reported
+   */
+  def remove(io: FileIO, locations: DataLocations, operationId: String, known: Seq[String]): Unit = {
+    Cleanup.delete(io, known)
+    if (locations.spread.isEmpty) remove(io, locations.directory, operationId)
+  }
+
+  private def remove(io: FileIO, directory: String, operationId: String): Unit =
+    Cleanup.quietly(s"look for files of a failed write in $directory") {
+      val waiting = mutable.Queue(directory)
+      var seen = 0
+      while (waiting.nonEmpty && seen < MostDirectories) {
+        val (inside, files) = io.list(waiting.dequeue()).partition(_.isDirectory)
+        waiting ++= inside.map(_.path)
+        seen += 1
+        Cleanup.delete(io, files.filter(isOf(operationId)).map(_.path))
+      }
+    }
+
+  private def isOf(operationId: String)(file: FileInfo): Boolean =
+    file.path.substring(file.path.lastIndexOf('/') + 1).contains(operationId)
+}

@@ -1,0 +1,92 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.catalyst.plans.logical.{ColumnStat, LogicalPlan, Statistics}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** What Spark's cost-based optimizer is told of columns, by sketches that the peer wrote. */
+class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
+  private val Cbo = "spark.sql.cbo.enabled"
+
+  private lazy val table: String = {
+    val name = newTable()
+    val columns = "id BIGINT, cat STRING, day DATE, price DECIMAL(9, 2), x DOUBLE, none INT"
+    sql(s"CREATE TABLE ${peer(name)} ($columns) USING iceberg")
+    (0 until 2).foreach { i =>
+      sql(
+        s"""INSERT INTO ${peer(name)} SELECT /*+ COALESCE(1) */ id, concat('c', id % 7),
+           |date_add(DATE'2024-01-01', int(id % 30)), id + 0.5, IF(id % 4 = 0, NULL, id / 2), NULL
+           |FROM range(${i * 500}, ${i * 500 + 500})""".stripMargin
+      )
+    }
+    sql(s"CALL ice.system.compute_table_stats('${peer(name).stripPrefix("ice.")}')")
+    sql(s"REFRESH TABLE $name")
+    name
+  }
+
+  private def leaf(query: String): LogicalPlan = sql(query).queryExecution.optimizedPlan.collectLeaves().head
+
+  private def statistics(query: String): Statistics = leaf(query).stats
+
+  private def columns(query: String): Map[String, ColumnStat] =
+    statistics(query).attributeStats.map { case (attribute, stat) => attribute.name -> stat }
+
+  private def about(expected: Int, stat: ColumnStat): Unit =
+    assert(stat.distinctCount.exists(n => (n.toDouble - expected).abs < expected * 0.1), stat)
+
+  test("with the cost-based optimizer on, columns have counts of values and nulls, and bounds") {
+    withConf(Cbo -> "true") {
+      val known = columns(s"SELECT * FROM $table")
+      about(1000, known("id"))
+      assert(known("id").min.contains(0L) && known("id").max.contains(999L))
+      assert(known("id").nullCount.contains(BigInt(0)))
+      about(7, known("cat"))
+      assert(known("cat").min.isEmpty && known("cat").nullCount.contains(BigInt(0)))
+      about(30, known("day"))
+      assert(known("day").min.contains(19723) && known("day").max.contains(19752))
+      assert(known("price").max.map(_.toString).contains("999.50"))
+      about(750, known("x"))
+      assert(known("x").nullCount.contains(BigInt(250)) && known("x").max.contains(499.5))
+    }
+  }
+
+  test("a column without values has none: Spark would take it to join with nothing") {
+    withConf(Cbo -> "true")(assert(!columns(s"SELECT * FROM $table").contains("none")))
+  }
+
+  test("with it off, nobody is told and nothing is worked out") {
+    withConf(Cbo -> "false")(assert(columns(s"SELECT * FROM $table").isEmpty))
+  }
+
+  test("what the files of a filter hold counts, and never more values than rows") {
+    withConf(Cbo -> "true") {
+      val half = columns(s"SELECT id, cat FROM $table WHERE id >= 500")
+      assert(half("id").min.contains(500L) && half("id").distinctCount.contains(BigInt(500)))
+      about(7, half("cat"))
+    }
+  }
+
+  test("Spark estimates filters and joins by them") {
+    withConf(Cbo -> "true", "spark.sql.cbo.joinReorder.enabled" -> "true") {
+      def rows(query: String): BigInt = sql(query).queryExecution.optimizedPlan.stats.rowCount.get
+      assert((rows(s"SELECT * FROM $table WHERE cat = 'c3'") - 143).abs < 20)
+      assert((rows(s"SELECT a.id FROM $table a JOIN $table b ON a.id = b.id") - 1000).abs < 120)
+      assert(rows(s"SELECT a.id FROM $table a JOIN $table b ON a.cat = b.cat") > 100000)
+      val joined = s"SELECT count(*) FROM $table a JOIN $table b ON a.cat = b.cat AND a.x = b.x"
+      assert(sql(joined).head.getLong(0) == withConf(Cbo -> "false")(sql(joined).head.getLong(0)))
+    }
+  }
+
+  test("after a commit the estimates of before still serve") {
+    val grown = newTable()
+    sql(s"CREATE TABLE ${peer(grown)} USING iceberg AS SELECT id FROM range(100)")
+    sql(s"CALL ice.system.compute_table_stats('${peer(grown).stripPrefix("ice.")}')")
+    sql(s"INSERT INTO ${peer(grown)} SELECT id FROM range(1000, 1010)")
+    sql(s"REFRESH TABLE $grown")
+    withConf(Cbo -> "true") {
+      val id = columns(s"SELECT * FROM $grown")("id")
+      assert(id.distinctCount.contains(BigInt(100)) && id.max.contains(1009L))
+    }
+  }
+}

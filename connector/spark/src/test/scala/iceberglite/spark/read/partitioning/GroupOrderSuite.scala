@@ -1,0 +1,161 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.execution.SortExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.joins.SortMergeJoinExec
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** Joins in place of tables whose files say that they are sorted. */
+class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
+  private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
+
+  /** Each insert writes one file a bucket. Statements about the order of a table are the peer's so far. */
+  private def table(order: String, inserts: String*): String = {
+    val name = newTable()
+    sql(s"CREATE TABLE $name (id BIGINT, day DATE, word STRING, v INT) USING iceberg PARTITIONED BY (bucket(2, id))")
+    sql(s"ALTER TABLE ${peer(name)} WRITE ORDERED BY $order")
+    sql(s"REFRESH TABLE $name")
+    inserts.foreach(insert(name, _))
+    name
+  }
+
+  /** The ids come in no order. */
+  private def insert(name: String, ids: String): Unit = sql(
+    s"""INSERT INTO $name SELECT IF(id = 13, NULL, id), date_add(DATE'2024-01-01', int(id % 9)), string(id), int(id)
+       |FROM (SELECT * FROM range($ids)) ORDER BY id * 7919 % 101""".stripMargin
+  )
+
+  private def joined(query: String): DataFrame = {
+    val session = spark.newSession()
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    inSession(session) { s =>
+      val (rows, df) = run(s, query)
+      s.conf.set(Grouping, "false")
+      val (expected, shuffled) = run(s, query)
+      assert(rows.nonEmpty && rows == expected)
+      assert(sorts(shuffled) == 2)
+      df
+    }
+  }
+
+  private def run(session: SparkSession, query: String): (Seq[String], DataFrame) = {
+    val df = session.sql(query)
+    (df.collect().map(_.toString).sorted.toSeq, df)
+  }
+
+  private def sorts(df: DataFrame): Int = {
+    val joins = collect(df.queryExecution.executedPlan) { case j: SortMergeJoinExec => j }
+    assert(joins.nonEmpty)
+    joins.flatMap(collect(_) { case s: SortExec => s }).size
+  }
+
+  private lazy val left = table("id", "0, 50", "60, 90")
+  private lazy val right = table("id, day", "20, 80")
+
+  test("sorted files need no sort before the join, one by one or one after the other") {
+    val df = joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id")
+    assert(sorts(df) == 0, df.queryExecution.executedPlan)
+    assert(df.queryExecution.executedPlan.toString.contains("grouped by bucket(2, id) sorted by id, day"))
+    Seq("LEFT JOIN", "FULL JOIN", "LEFT ANTI JOIN").foreach { t =>
+      assert(sorts(joined(s"SELECT * FROM $left l $t $right r ON l.id = r.id")) == 0, t)
+    }
+  }
+
+  test("a sort by more columns serves a join by the first of them, and by them in their order") {
+    val other = table("id, day", "0, 40")
+    assert(sorts(joined(s"SELECT * FROM $other l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 0)
+    assert(sorts(joined(s"SELECT * FROM $other l JOIN $right r ON l.day = r.day AND l.id = r.id")) == 2)
+    assert(sorts(joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 1)
+  }
+
+  test("files that overlap or touch are sorted by Spark, and in whichever order they were written the others are not") {
+    def sortsOf(inserts: String*): Int = {
+      val other = table("id", inserts: _*)
+      sorts(joined(s"SELECT * FROM $other l JOIN $left r ON l.id = r.id"))
+    }
+    assert(sortsOf("0, 50", "40, 80") == 1)
+    assert(sortsOf("0, 50", "46, 80") == 1)
+    assert(sortsOf("30, 50", "0, 30") == 0)
+  }
+
+  test("nulls may be in the first file alone: there they come first") {
+    def sortsOf(inserts: String*): Int = {
+      val tables = Seq.fill(2) {
+        val name = newTable()
+        val columns = "id BIGINT, day DATE, word STRING, v INT"
+        sql(s"CREATE TABLE $name ($columns) USING iceberg PARTITIONED BY (bucket(1, v))")
+        sql(s"ALTER TABLE ${peer(name)} WRITE ORDERED BY id, v")
+        sql(s"REFRESH TABLE $name")
+        inserts.foreach(insert(name, _))
+        name
+      }
+      sorts(joined(s"SELECT * FROM ${tables.head} l LEFT JOIN ${tables.last} r ON l.id = r.id AND l.v = r.v"))
+    }
+    assert(sortsOf("10, 20", "30, 40") == 0)
+    assert(sortsOf("0, 10", "11, 20") == 2)
+  }
+
+  test("files of another order, or of none, are sorted by Spark") {
+    for (order <- Seq("id DESC", "id NULLS LAST", "day", "bucket(4, id)")) {
+      val other = table(order, "0, 60")
+      assert(sorts(joined(s"SELECT * FROM $other l JOIN $left r ON l.id = r.id")) == 1, order)
+    }
+    val unsorted = newTable()
+    val columns = "id BIGINT, day DATE, word STRING, v INT"
+    sql(s"CREATE TABLE $unsorted ($columns) USING iceberg PARTITIONED BY (bucket(2, id))")
+    insert(unsorted, "0, 30")
+    sql(s"ALTER TABLE ${peer(unsorted)} WRITE ORDERED BY id")
+    sql(s"REFRESH TABLE $unsorted")
+    insert(unsorted, "40, 50")
+    assert(sorts(joined(s"SELECT * FROM $unsorted l JOIN $left r ON l.id = r.id")) == 1)
+    joined(s"SELECT * FROM $unsorted l JOIN $left r ON l.id = r.id WHERE l.id > 35")
+  }
+
+  test("texts are sorted by Spark: writers do not agree on how they compare") {
+    val texts = Seq.fill(2) {
+      val name = newTable()
+      sql(s"CREATE TABLE $name (word STRING) USING iceberg PARTITIONED BY (bucket(2, word))")
+      sql(s"ALTER TABLE ${peer(name)} WRITE ORDERED BY word")
+      sql(s"REFRESH TABLE $name")
+      sql(s"INSERT INTO $name SELECT string(id) FROM range(20)")
+      name
+    }
+    assert(sorts(joined(s"SELECT * FROM ${texts.head} l JOIN ${texts.last} r ON l.word = r.word")) == 2)
+  }
+
+  test("deleted rows leave the others in order") {
+    val deleted = table("id", "0, 50")
+    sql(s"ALTER TABLE ${peer(deleted)} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    sql(s"DELETE FROM ${peer(deleted)} WHERE id % 3 = 1")
+    sql(s"REFRESH TABLE $deleted")
+    assert(sorts(joined(s"SELECT * FROM $deleted l JOIN $right r ON l.id = r.id")) == 0)
+  }
+
+  test("files that the other side spares leave the rest in order") {
+    val pruning = Seq(
+      "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
+      "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"
+    )
+    val three = table("id", "60, 90", "0, 20", "30, 50")
+    val query = s"SELECT * FROM $three l JOIN $right r ON l.id = r.id WHERE r.word IN ('35', '70', '75')"
+    inSession(spark.newSession()) { session =>
+      (pruning :+ ("spark.sql.autoBroadcastJoinThreshold" -> "-1")).foreach { case (k, v) => session.conf.set(k, v) }
+      val (rows, df) = run(session, query)
+      assert(rows.size == 3 && sorts(df) == 0 && df.queryExecution.executedPlan.toString.contains("dynamicpruning"))
+    }
+  }
+
+  test("who asks for grouped scans has windows without a sort") {
+    inSession(spark.newSession()) { session =>
+      session.conf.set(Grouping, "true")
+      session.conf.set("spark.sql.sources.v2.bucketing.enabled", "true")
+      val query = s"SELECT id, day, rank() OVER (PARTITION BY id ORDER BY day) FROM $right"
+      val (rows, df) = run(session, query)
+      assert(rows == sorted(query))
+      assert(collect(df.queryExecution.executedPlan) { case s: SortExec => s }.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,255 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, ShuffledJoin}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** Joins of tables that are partitioned alike, in sessions that say nothing of them. */
+class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
+  private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
+  private val Bucketing = "spark.sql.sources.v2.bucketing.enabled"
+  private val PushValues = "spark.sql.sources.v2.bucketing.pushPartValues.enabled"
+  private val types = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+  private val someTypes = Seq("JOIN", "FULL JOIN", "LEFT SEMI JOIN")
+
+  /** Ids of half the range are missing on each side, and some are null; most have several rows and files. */
+  private def table(partitioning: String, from: Int): String = {
+    val name = newTable()
+    sql(s"CREATE TABLE $name (id BIGINT, day DATE, name STRING, v INT) USING iceberg PARTITIONED BY ($partitioning)")
+    fill(name, from)
+    name
+  }
+
+  private def fill(name: String, from: Int): Unit = sql(
+    s"""INSERT INTO $name SELECT IF(id % 10 = 9, NULL, id), date_add(DATE'2024-01-01', int(id % 3)),
+       |concat('n', id % 4), int(id) FROM range($from, ${from + 40})""".stripMargin
+  )
+
+  private def twice(from: Int): String = {
+    val name = table("bucket(4, id)", from)
+    fill(name, from)
+    name
+  }
+
+  private lazy val left = twice(0)
+  private lazy val right = twice(20)
+
+  /** As a user's session is: none of Spark's settings for these joins. */
+  private def inBareSession[A](settings: (String, String)*)(body: SparkSession => A): A = {
+    val session = spark.newSession()
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    settings.foreach { case (key, value) => session.conf.set(key, value) }
+    inSession(session)(body)
+  }
+
+  private def run(query: String, settings: (String, String)*): (Seq[String], DataFrame) =
+    inBareSession(settings: _*) { session =>
+      val df = session.sql(query)
+      (df.collect().map(_.toString).sorted.toSeq, df)
+    }
+
+  private def shufflesBelowJoins(df: DataFrame): Int = {
+    val joins = collect(df.queryExecution.executedPlan) { case j: ShuffledJoin => j }
+    assert(joins.nonEmpty)
+    joins.map(collect(_) { case s: ShuffleExchangeExec => s }.size).max
+  }
+
+  private def groupedScans(df: DataFrame): Int = collect(df.queryExecution.executedPlan) {
+    case s: BatchScanExec if s.scan.description.contains("grouped by") => s
+  }.size
+
+  /** The same rows as without, and no shuffle. */
+  private def joinsInPlace(query: String, settings: (String, String)*): DataFrame = {
+    val (rows, df) = run(query, settings: _*)
+    assert(shufflesBelowJoins(df) == 0, df.queryExecution.executedPlan)
+    assert(rows.nonEmpty && rows == run(query, settings :+ (Grouping -> "false"): _*)._1, query)
+    df
+  }
+
+  private def joinsByShuffle(query: String, settings: (String, String)*): Unit = {
+    val (rows, df) = run(query, settings: _*)
+    assert(shufflesBelowJoins(df) > 0 && groupedScans(df) == 0, df.queryExecution.executedPlan)
+    assert(rows == run(query, settings :+ (Grouping -> "false"): _*)._1, query)
+  }
+
+  for (aqe <- Seq("true", "false"))
+    test(s"tables with the same buckets join without a shuffle, by every type of join; adaptive: $aqe") {
+      val adaptive = "spark.sql.adaptive.enabled" -> aqe
+      types.foreach(t => joinsInPlace(s"SELECT * FROM $left l $t $right r ON l.id = r.id", adaptive))
+    }
+
+  test("every transform that both sides have in common serves, and so do plain columns") {
+    val transforms =
+      Seq("name", "truncate(2, name)", "truncate(20, id)", "days(day)", "months(day)", "years(day)", "day")
+    for (transform <- transforms) {
+      val key = Seq("name", "id", "day").find(k => transform.endsWith(k) || transform.endsWith(s"$k)")).get
+      val (l, r) = (table(transform, 0), table(transform, 20))
+      joinsInPlace(s"SELECT l.v, r.v, r.$key FROM $l l JOIN $r r ON l.$key = r.$key")
+    }
+  }
+
+  test("of several keys one is enough, and of several partition fields those that both sides have") {
+    val (l, r) = (
+      table("bucket(4, id), days(day), truncate(1, name)", 0),
+      table("truncate(1, name), truncate(4, id), bucket(4, id)", 0)
+    )
+    val keys = Seq("day", "id", "name").map(k => s"l.$k = r.$k").mkString(" AND ")
+    val all = joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON $keys")
+    assert(all.queryExecution.executedPlan.toString.contains("grouped by bucket(4, id), truncate(1, name)"))
+    joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON l.id = r.id")
+    joinsInPlace(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.v = r.v AND l.id = r.id AND l.day = r.day")
+    joinsInPlace(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.id AND l.id + r.id > 50")
+  }
+
+  test("a renamed key, a filter and a third table change nothing") {
+    val third = table("bucket(4, id)", 10)
+    val renamed = s"(SELECT id AS k, v FROM $left WHERE v > 3)"
+    joinsInPlace(s"SELECT l.k, r.v FROM $renamed l JOIN $right r ON l.k = r.id")
+    for (t <- Seq("JOIN", "LEFT JOIN")) {
+      joinsInPlace(s"SELECT l.v, r.v, t.v FROM $left l $t $right r ON l.id = r.id $t $third t ON t.id = l.id")
+    }
+    joinsInPlace(s"SELECT a.v, b.v FROM $left a JOIN $left b ON a.id = b.id")
+  }
+
+  test("tables that are partitioned otherwise, or not at all, are joined by a shuffle with all their tasks") {
+    Seq("bucket(8, id)", "truncate(4, id)", "bucket(4, v)", "day").foreach { partitioning =>
+      val other = table(partitioning, 20)
+      joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $other r ON l.id = r.id")
+    }
+    joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.v = r.v")
+    joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.v")
+  }
+
+  test("numbers whose zeros differ, and values that Spark knows as others, do not group") {
+    val tables = Seq.fill(2) {
+      val t = newTable()
+      sql(s"CREATE TABLE $t (x DOUBLE, v INT) USING iceberg PARTITIONED BY (x)")
+      sql(s"INSERT INTO $t VALUES (0.0D, 1), (-0.0D, 2), (1.5D, 3), (double('NaN'), 4)")
+      t
+    }
+    joinsByShuffle(s"SELECT l.v, r.v FROM ${tables.head} l JOIN ${tables.last} r ON l.x = r.x")
+  }
+
+  test("after the partitioning has changed, what all files have in common counts") {
+    val evolved = table("bucket(4, id)", 0)
+    sql(s"ALTER TABLE $evolved ADD PARTITION FIELD days(day)")
+    fill(evolved, 10)
+    joinsInPlace(s"SELECT l.v, r.v FROM $evolved l JOIN $right r ON l.id = r.id")
+    sql(s"ALTER TABLE $evolved DROP PARTITION FIELD bucket(4, id)")
+    fill(evolved, 30)
+    joinsByShuffle(s"SELECT l.v, r.v FROM $evolved l JOIN $right r ON l.id = r.id")
+    joinsInPlace(s"SELECT l.v, r.v FROM $evolved l JOIN $left r ON l.id = r.id WHERE l.v < 25")
+  }
+
+  test("a column that has become wider still groups the files from before") {
+    val (l, r) = (newTable(), newTable())
+    Seq(l, r).foreach { t =>
+      sql(s"CREATE TABLE $t (id INT, v INT) USING iceberg PARTITIONED BY (id)")
+      sql(s"INSERT INTO $t SELECT int(id % 5), int(id) FROM range(20)")
+      sql(s"ALTER TABLE $t ALTER COLUMN id TYPE BIGINT")
+      sql(s"INSERT INTO $t SELECT id % 7, int(id) FROM range(20)")
+    }
+    joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON l.id = r.id")
+  }
+
+  test("a join that Spark broadcasts leaves the scans as they are, also below a join that is grouped") {
+    val broadcast = run(s"SELECT /*+ BROADCAST(r) */ l.v, r.v FROM $left l JOIN $right r ON l.id = r.id")._2
+    assert(groupedScans(broadcast) == 0)
+    assert(collect(broadcast.queryExecution.executedPlan) { case j: BroadcastHashJoinExec => j }.size == 1)
+    val words = table("name", 0)
+    val star = s"(SELECT /*+ BROADCAST(w) */ l.id, l.v, w.name FROM $left l JOIN $words w ON l.v = w.v)"
+    assert(groupedScans(joinsInPlace(s"SELECT s.v, s.name, r.v FROM $star s JOIN $right r ON s.id = r.id")) == 2)
+  }
+
+  test("above a join that moves rows nothing is grouped") {
+    val (rows, df) = run(s"SELECT l.v FROM $left l JOIN $right r ON l.id = r.id JOIN $right t ON l.v = t.v")
+    assert(groupedScans(df) == 2 && rows.nonEmpty)
+    val moved = s"(SELECT l.id, r.v FROM $left l JOIN $right r ON l.v = r.v)"
+    joinsByShuffle(s"SELECT m.v, t.v FROM $moved m JOIN $right t ON m.id = t.id")
+  }
+
+  test("groups behind a broadcast keep the tables in front of it from being grouped: rows would be lost") {
+    val (a, b) = (table("bucket(4, id)", 0), table("bucket(4, id)", 5))
+    val small = s"(SELECT a.id, a.v FROM $a a JOIN $b b ON a.id = b.id)"
+    val star = s"(SELECT /*+ BROADCAST(s) */ l.id, s.v FROM $left l JOIN $small s ON l.v = s.v)"
+    val query = s"SELECT x.v, r.v FROM $star x JOIN (SELECT * FROM $right WHERE id > 25) r ON x.id = r.id"
+    val (rows, df) = run(query)
+    assert(groupedScans(df) == 2)
+    assert(rows.nonEmpty && rows == run(query, Grouping -> "false")._1)
+  }
+
+  test("the settings that such joins need are on from the first of them, where the user sets none") {
+    inBareSession() { session =>
+      session.sql(s"SELECT * FROM $left").collect()
+      assert(!session.conf.get(Bucketing).toBoolean)
+      session.sql(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id").collect()
+      assert(session.conf.get(Bucketing).toBoolean && session.conf.get(PushValues).toBoolean)
+      assert(session.conf.get("spark.sql.requireAllClusterKeysForCoPartition").toBoolean)
+    }
+    for (key <- Seq(Bucketing, PushValues)) inBareSession(key -> "false") { session =>
+      val df = session.sql(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id")
+      df.collect()
+      assert(groupedScans(df) == 0 && session.conf.get(key) == "false")
+    }
+  }
+
+  test("other sources join as ever") {
+    val tables = Seq("plain_l", "plain_r").map(n => s"spark_catalog.default.${n}_${ns}")
+    val bucketed = "USING parquet CLUSTERED BY (id) INTO 2 BUCKETS"
+    tables.foreach(t => sql(s"CREATE TABLE $t $bucketed AS SELECT id, id % 3 v FROM range(9)"))
+    try {
+      val query = s"SELECT * FROM ${tables.head} l JOIN ${tables.last} r ON l.id = r.id AND l.v = r.v"
+      def plan(df: DataFrame): String = df.queryExecution.sparkPlan.toString.replaceAll("#\\d+|file:\\S+", "")
+      val before = run(query)._2
+      inBareSession() { session =>
+        session.sql(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id").collect()
+        val after = session.sql(query)
+        after.collect()
+        assert(plan(after) == plan(before) && shufflesBelowJoins(after) == shufflesBelowJoins(before))
+      }
+    } finally tables.foreach(t => sql(s"DROP TABLE $t"))
+  }
+
+  test("who asks for it has grouped scans in every query, and aggregates and windows without a shuffle") {
+    val settings = Seq(Grouping -> "true", Bucketing -> "true")
+    for (
+      query <- Seq(
+        s"SELECT id, count(v), max(name) FROM $left GROUP BY id",
+        s"SELECT id, v, row_number() OVER (PARTITION BY id ORDER BY v) FROM $left"
+      )
+    ) {
+      val (rows, df) = run(query, settings: _*)
+      assert(groupedScans(df) == 1 && rows == run(query)._1)
+      assert(collect(df.queryExecution.executedPlan) { case s: ShuffleExchangeExec => s }.isEmpty)
+    }
+    val unread = run(s"SELECT name, count(*) FROM $left GROUP BY name", settings: _*)._2
+    assert(groupedScans(unread) == 0)
+    // Spark's own rules: the settings that the peer's users give.
+    val all = settings ++ Seq(PushValues -> "true", "spark.sql.requireAllClusterKeysForCoPartition" -> "false")
+    val partly = all :+ ("spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled" -> "true")
+    for (s <- Seq(all, partly); t <- someTypes) {
+      val query = s"SELECT * FROM $left l $t $right r ON l.id = r.id AND l.day = r.day"
+      val (rows, df) = run(query, s: _*)
+      assert(rows == run(query, Grouping -> "false")._1 && shufflesBelowJoins(df) == 0, t)
+    }
+  }
+
+  test("a join in place that also prunes by the rows of its other side has all rows") {
+    for ((aqe, partly) <- Seq("true" -> "false", "false" -> "true")) {
+      val settings = Seq(
+        "spark.sql.adaptive.enabled" -> aqe,
+        "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
+        "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10",
+        "spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled" -> partly
+      )
+      val query = s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.id WHERE r.name = 'n3'"
+      val df = joinsInPlace(query, settings: _*)
+      assert(collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }.exists(_.runtimeFilters.nonEmpty))
+    }
+  }
+}

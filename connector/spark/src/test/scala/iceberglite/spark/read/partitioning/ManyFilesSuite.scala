@@ -1,0 +1,52 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.conf.{PlanningMode, PlanningModes}
+import iceberglite.spark.read.ScanFiles
+import iceberglite.spark.read.planning.ScanPlanning
+import iceberglite.spark.{SharedSession, SparkTable}
+import iceberglite.spec.Literal.LongLiteral
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan, In}
+import iceberglite.spec.expr.Term
+import iceberglite.table.Table
+
+/** Scans of so many files that the driver does not keep their metrics. */
+class ManyFilesSuite extends AnyFunSuite with SharedSession {
+
+  private lazy val table: Table = {
+    val name = newTable()
+    sql(s"CREATE TABLE $name (id BIGINT, v BIGINT) USING iceberg")
+    (0 until 6).foreach { i =>
+      sql(s"INSERT INTO $name SELECT /*+ COALESCE(1) */ id, id FROM range(${i * 10}, ${i * 10 + 10})")
+    }
+    val Array(catalog, namespace, last) = name.split('.')
+    spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[TableCatalog]
+      .loadTable(Identifier.of(Array(namespace), last)).asInstanceOf[SparkTable].table
+  }
+
+  private def files(filter: Expression, manifestBytes: Long): ScanFiles = {
+    val modes = PlanningModes(PlanningMode.Local, PlanningMode.Local)
+    val planning = new ScanPlanning(spark, modes, manifestBytes)
+    val metadata = table.metadata
+    new ScanFiles(table, metadata.currentSnapshot, metadata.schema, filter, true, None, Some(planning))
+  }
+
+  private val keys = In(Term.Named("id"), Set(13L, 44L, 1000L).map(LongLiteral(_)))
+
+  for ((filter, expected) <- Seq(AlwaysTrue -> 2, GreaterThan(Term.Named("v"), LongLiteral(20)) -> 1))
+    test(s"the files that a join spares are the same whether metrics are kept or not, with the filter $filter") {
+      val (kept, bare) = (files(filter, Long.MaxValue), files(filter, 0L))
+      assert(kept.plan.keeps.has(Set(1)) && !bare.plan.keeps.has(Set(1)))
+      val paths = kept.tasksWith(kept.bound(keys)).map(_.file.path)
+      assert(paths.size == expected && bare.tasksWith(bare.bound(keys)).map(_.file.path) == paths)
+    }
+
+  test("a column of which no metrics are kept is offered to joins, and one that says nothing of files is not") {
+    val columns = table.metadata.schema.fields
+    assert(RuntimeFilterColumns.of(files(AlwaysTrue, 0L), columns) == columns)
+    assert(RuntimeFilterColumns.of(files(AlwaysTrue, Long.MaxValue), columns) == columns)
+  }
+}

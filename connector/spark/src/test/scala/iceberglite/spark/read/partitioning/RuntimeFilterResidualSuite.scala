@@ -1,0 +1,88 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.connector.expressions.{Expression => SparkExpression, Expressions, Literal => SparkLiteral}
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.types.{DataType, LongType => SparkLong}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.conf.ReadSettings
+import iceberglite.spec.Literal.{DoubleLiteral, LongLiteral}
+import iceberglite.spec.Type.LongType
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.expr.Term
+import iceberglite.spec.{Content, ContentFile, FileFormat, Metrics, NestedField, PartitionSpec, PartitionTuple}
+
+/** What is decided of joins without a query. */
+class RuntimeFilterResidualSuite extends AnyFunSuite {
+  private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
+
+  test("a list of a hundred values stays, and a longer one becomes its range, wherever it stands") {
+    val few = In(column, (1 to 100).map(i => LongLiteral(i.toLong)).toSet)
+    assert(RuntimeFilterResidual.forRows(few) == few)
+    val many = In(column, (1 to 101).map(i => LongLiteral(i.toLong)).toSet)
+    val range = And(GreaterThanOrEqual(column, LongLiteral(1)), LessThanOrEqual(column, LongLiteral(101)))
+    assert(RuntimeFilterResidual.forRows(many) == range)
+    assert(RuntimeFilterResidual.forRows(And(Or(IsNan(column), many), few)) == And(Or(IsNan(column), range), few))
+    assert(RuntimeFilterResidual.forRows(AlwaysTrue) == AlwaysTrue)
+  }
+
+  test("the range of a list takes zeros of both signs for one") {
+    val values = (0 to 101).map(i => DoubleLiteral(i.toDouble)).toSet ++ Set(DoubleLiteral(-0.0))
+    RuntimeFilterResidual.forRows(In(column, values.map(identity))) match {
+      case And(GreaterThanOrEqual(_, DoubleLiteral(low)), LessThanOrEqual(_, DoubleLiteral(high))) =>
+        assert(low == 0.0 && high == 101.0)
+      case other => fail(other.toString)
+    }
+  }
+
+  final private class LongValue(override val value: Any) extends SparkLiteral[Any] {
+    override def dataType(): DataType = SparkLong
+    override def toString: String = String.valueOf(value)
+  }
+
+  private def list(values: Any*): Predicate = {
+    val reference: SparkExpression = Expressions.column("id")
+    new Predicate("IN", (reference +: values.map(new LongValue(_))).toArray)
+  }
+
+  test("a list of more values than files can tell apart becomes its range before it is converted") {
+    val predicate = list(5L, null, 3L, 9L)
+    assert(RuntimeFilterResidual.withShortList(predicate, 4) eq predicate)
+    val range = RuntimeFilterResidual.withShortList(predicate, 3)
+    assert(range.children.map(p => p.children.mkString(s" ${p.asInstanceOf[Predicate].name} ")).toSeq ==
+      Seq("id >= 3", "id <= 9"))
+    val nulls = list(null, null)
+    assert(RuntimeFilterResidual.withShortList(nulls, 1) eq nulls)
+    val other = new Predicate("=", list(1L).children)
+    assert(RuntimeFilterResidual.withShortList(other, 0) eq other)
+  }
+
+  private val mb = 1L << 20
+  private val settings = ReadSettings(128 * mb, adaptive = true, 8, 2, 10, 4 * mb, vectorized = true, 5000, true, None)
+
+  private def file(bytes: Long): FileScanTask = FileScanTask.whole(
+    ContentFile(Content.Data, s"f$bytes", FileFormat.Parquet, 0, PartitionTuple.Empty, 1, bytes, Metrics.Empty),
+    1L,
+    PartitionSpec.Unpartitioned,
+    AlwaysTrue
+  )
+
+  private def groups(bytes: Long*) = Some(bytes.map(b => Vector(file(b))).toVector)
+
+  test("two scans are grouped where no task becomes too long for it, and tasks are few or large enough") {
+    def isWorth(left: Seq[Long], right: Seq[Long]) =
+      GroupMatch.isWorth(groups(left: _*), groups(right: _*), settings, 100)
+    assert(isWorth(Seq.fill(4)(10L), Seq.fill(4)(10L)))
+    assert(isWorth(Seq.fill(100)(1024 * mb), Seq.fill(100)(1024 * mb)))
+    assert(isWorth(Seq(512 * mb, mb), Seq(mb, mb)))
+    assert(!isWorth(Seq(513 * mb, mb), Seq(mb, mb)))
+    assert(!isWorth(Seq(mb, mb), Seq.fill(2)(600 * mb)))
+    assert(isWorth(Seq.fill(8)(10L), Seq(10L)))
+    assert(!isWorth(Seq.fill(9)(10L), Seq(10L)))
+    assert(isWorth(Seq.fill(2000)(mb), Seq(10L)))
+    assert(!isWorth(Seq.fill(2000)(mb / 2), Seq.fill(500)(mb / 2)))
+    assert(!isWorth(Seq.empty, Seq(10L)))
+    assert(!GroupMatch.isWorth(None, groups(1), settings, 100))
+  }
+}

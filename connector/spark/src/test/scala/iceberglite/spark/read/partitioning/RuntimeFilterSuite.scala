@@ -1,0 +1,186 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** Files, row groups and rows that the other side of a join spares, in tables without partitions. */
+class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
+  private val Pruning = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+  private val Files = 8
+  private val RowsOfFile = 50
+
+  /** Files that lie apart by `id` and what follows from it; by `anywhere` each holds everything. */
+  private lazy val facts: String = {
+    val name = newTable("facts")
+    sql(
+      s"""CREATE TABLE $name (id BIGINT, small INT, word STRING, day DATE, price DECIMAL(12, 2), at TIMESTAMP,
+         |s STRUCT<k: BIGINT, x: INT>, anywhere INT) USING iceberg""".stripMargin
+    )
+    (0 until Files).foreach { i =>
+      sql(
+        s"""INSERT INTO $name SELECT /*+ COALESCE(1) */ IF(id % 10 = 9, NULL, id), int(id), format_string('%05d', id),
+           |date_add(DATE'2024-01-01', int(id)), id + 0.25,
+           |TIMESTAMP'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, int(id)),
+           |IF(id % 10 = 8, NULL, named_struct('k', id, 'x', 1)), id % $RowsOfFile
+           |FROM range(${i * RowsOfFile}, ${(i + 1) * RowsOfFile})""".stripMargin
+      )
+    }
+    name
+  }
+
+  /** Every 60th of the facts: of the eight files, seven have one. A row whose tag is `one` is in the third file. */
+  private lazy val dimension: String = {
+    val name = newTable("dimension")
+    sql(
+      s"""CREATE TABLE $name USING iceberg AS SELECT id AS k, int(id) AS small, format_string('%05d', id) AS word,
+         |date_add(DATE'2024-01-01', int(id)) AS day, CAST(id + 0.25 AS DECIMAL(12, 2)) AS price,
+         |TIMESTAMP'2024-01-01 00:00:00' + make_interval(0, 0, 0, 0, int(id)) AS at, int(id % $RowsOfFile) AS anywhere,
+         |IF(id = 120, 'one', 'other') AS tag FROM range(0, 400, 60)""".stripMargin
+    )
+    name
+  }
+
+  private def scanOf(table: String, df: DataFrame): BatchScanExec =
+    collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }
+      .filter(_.scan.description.contains(table)).last
+
+  /** The same rows as without. @return the scan of the facts, and how many rows it brought */
+  private def joined(query: String, table: String = facts): (BatchScanExec, Long) = {
+    val df = sql(query)
+    val rows = df.collect().map(_.toString).sorted.toSeq
+    assert(rows.nonEmpty && rows == withConf(Pruning -> "false")(sorted(query)), query)
+    val scan = scanOf(table, df)
+    (scan, scan.metrics("numOutputRows").value)
+  }
+
+  private def spares(query: String, table: String = facts, rows: Long = RowsOfFile.toLong): Unit = {
+    val (scan, read) = joined(query, table)
+    assert(scan.runtimeFilters.nonEmpty, query)
+    assert(read == rows, query)
+    val (skipped, toRead) = (scan.metrics("skippedDataFiles").value, scan.metrics("resultDataFiles").value)
+    assert(skipped > 0 && toRead == rows / RowsOfFile, query)
+  }
+
+  test("the files that cannot have a key are not read, whatever the type of the key") {
+    Seq("id" -> "k", "small" -> "small", "word" -> "word", "day" -> "day", "price" -> "price", "at" -> "at").foreach {
+      case (column, key) =>
+        spares(s"SELECT f.id, d.tag FROM $facts f JOIN $dimension d ON f.$column = d.$key WHERE d.tag = 'one'")
+    }
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one'")
+    }
+  }
+
+  test("a side that is broadcast spares files without a condition of its own, which Spark alone asks for") {
+    val keys = "(VALUES (101L, 'a'), (120L, 'b'), (NULL, 'c')) AS d(k, tag)"
+    spares(s"SELECT f.id, d.tag FROM $facts f JOIN $keys ON f.id = d.k")
+    spares(
+      s"SELECT f.id, d.tag FROM (SELECT id + 0 AS other, id FROM $facts WHERE small >= 0) f JOIN $keys ON f.id = d.k"
+    )
+    spares(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $keys)")
+    spares(s"SELECT f.id, d.tag FROM $keys JOIN $facts f ON f.id = d.k")
+    Seq(s"$facts f JOIN $keys ON f.id <=> d.k", s"$facts f JOIN $keys ON f.small + 1 = d.k").foreach { sides =>
+      assert(joined(s"SELECT f.id, d.tag FROM $sides")._2 == Files * RowsOfFile, sides)
+    }
+    withConf("spark.sql.adaptive.enabled" -> "false")(spares(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k"))
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+      assert(joined(s"SELECT f.id FROM $facts f JOIN $keys ON f.id = d.k")._2 == Files * RowsOfFile)
+    }
+  }
+
+  test("keys within structs, semi joins, and outer joins on the side that may lose rows") {
+    spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
+    spares(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
+    val one = s"(SELECT * FROM $dimension WHERE tag = 'one')"
+    // No broadcast of the side that must keep all rows: Spark has to run it twice, which it does only if told so.
+    withConf(
+      "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
+      "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"
+    )(spares(s"SELECT d.k, f.id FROM $facts f RIGHT JOIN $one d ON f.id = d.k"))
+    val outer = joined(s"SELECT f.id, d.k FROM $facts f LEFT JOIN $one d ON f.id = d.k")
+    assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsOfFile)
+  }
+
+  test("two keys, one of them of no use, and a filter of the query beside them") {
+    val two = "f.id = d.k AND f.anywhere = d.anywhere"
+    spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON $two WHERE d.tag = 'one'")
+    spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")
+  }
+
+  test("a column that has all values in every file is not offered: Spark may have a better filter for it") {
+    val query = s"SELECT f.id FROM $facts f JOIN $dimension d ON f.anywhere = d.anywhere WHERE d.tag = 'one'"
+    val (scan, rows) = joined(query)
+    assert(scan.runtimeFilters.isEmpty && rows == Files * RowsOfFile)
+  }
+
+  test("of thousands of keys each counts") {
+    val many = newTable()
+    val ids = "SELECT id + 1000000 AS k FROM range(5000) UNION ALL SELECT id FROM range(120, 170)"
+    sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
+    val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k WHERE d.tag = 'x'"
+    spares(query, rows = 2L * RowsOfFile)
+  }
+
+  test("more keys than are worth collecting: Spark is not told to, and reads all") {
+    val many = newTable()
+    sql(s"CREATE TABLE $many USING iceberg AS SELECT id AS k FROM range(5000)")
+    val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k")
+    assert(scan.runtimeFilters.isEmpty && rows == Files * RowsOfFile)
+  }
+
+  test("of more keys than ten thousand the least and the greatest count") {
+    val many = newTable()
+    val ids = "SELECT id + 350 AS k FROM range(12000)"
+    sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
+    val query = s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k WHERE d.tag = 'x'"
+    spares(query)
+  }
+
+  test("no key at all: nothing is read") {
+    withConf("spark.sql.adaptive.enabled" -> "false") {
+      val df = sql(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag LIKE '%none'")
+      assert(df.collect().isEmpty)
+      assert(scanOf(facts, df).metrics("numOutputRows").value == 0)
+    }
+  }
+
+  test("row groups within a file are spared too") {
+    val sortedFile = newTable()
+    sql(
+      s"""CREATE TABLE $sortedFile (id BIGINT, v STRING) USING iceberg
+         |TBLPROPERTIES ('write.parquet.row-group-size-bytes' = '65536')""".stripMargin
+    )
+    val rows = 40000
+    Seq(0, rows).foreach { from =>
+      val values = s"SELECT /*+ COALESCE(1) */ id, sha2(string(id), 256) FROM range($from, ${from + rows})"
+      sql(s"INSERT INTO $sortedFile $values")
+    }
+    val query = s"SELECT f.v FROM $sortedFile f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one'"
+    val (scan, read) = joined(query, sortedFile)
+    assert(scan.runtimeFilters.nonEmpty && read < rows / 2)
+  }
+
+  test("columns that were renamed, made wider or added, and deleted rows") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id INT, v INT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
+    def insert(from: Int): Unit =
+      sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ int(id), 1 FROM range($from, ${from + RowsOfFile})")
+    Seq(0, RowsOfFile).foreach(insert)
+    sql(s"ALTER TABLE $table ALTER COLUMN id TYPE BIGINT")
+    sql(s"ALTER TABLE $table RENAME COLUMN id TO key")
+    sql(s"ALTER TABLE $table ADD COLUMN late INT")
+    sql(s"ALTER TABLE $table RENAME COLUMN v TO id")
+    sql(
+      s"""INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 2, int(id) FROM range(${2 * RowsOfFile}, ${3 * RowsOfFile})
+         |UNION ALL SELECT 5000000000, 3, 3""".stripMargin
+    )
+    spares(s"SELECT * FROM $table f JOIN $dimension d ON f.key = d.k WHERE d.tag = 'one'", table)
+    joined(s"SELECT * FROM $table f JOIN $dimension d ON f.late = d.small WHERE d.tag = 'one'", table)
+    val shifted = s"(SELECT k + 5000000000 AS k FROM $dimension WHERE tag = 'other' AND k < 10)"
+    joined(s"SELECT * FROM $table f JOIN $shifted d ON f.key = d.k", table)
+  }
+}

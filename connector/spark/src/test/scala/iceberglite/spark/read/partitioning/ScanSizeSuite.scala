@@ -1,0 +1,136 @@
+package iceberglite.spark.read.partitioning
+
+import org.apache.spark.sql.catalyst.plans.logical.Statistics
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.read.planning.DeclaredFiles
+
+/** What Spark is told of the sizes of scans, by which it decides what it broadcasts. */
+class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
+  private val Cbo = "spark.sql.cbo.enabled"
+  private val MB = 1L << 20
+
+  private def statistics(query: String): Statistics = {
+    val df = sql(query)
+    df.queryExecution.optimizedPlan.collectLeaves().head.stats
+  }
+
+  private def size(query: String): BigInt = statistics(query).sizeInBytes
+
+  private def broadcasts(query: String): Int =
+    collect(sql(query).queryExecution.executedPlan) { case j: BroadcastHashJoinExec => j }.size
+
+  /** A column of one value takes no bytes in a Parquet file, and 16 in each row of a hash table. */
+  test("a table whose only column is constant is not broadcast when it has 10^8 rows") {
+    val (constant, other) = (newTable(), newTable())
+    Seq(constant, other).foreach(t => sql(s"CREATE TABLE ${peer(t)} (k BIGINT) USING iceberg"))
+    append(constant, t => Seq(dataFile(t, bytes = 100000, rows = 100000000L)))
+    append(other, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = 1000000000L)))
+    def join(a: String, b: String) = s"SELECT b.k FROM $b b JOIN $a a ON a.k = b.k"
+    assert(broadcasts(join(peer(constant), peer(other))) == 0)
+    assert(broadcasts(join(constant, other)) == 0)
+    assert(broadcasts(s"SELECT k FROM $other WHERE k IN (SELECT k FROM $constant WHERE k > 0)") == 0)
+    assert(size(s"SELECT k FROM $constant") == BigInt(800000000L))
+  }
+
+  private lazy val typed: String = {
+    val table = newTable("typed")
+    sql(
+      s"""CREATE TABLE ${peer(table)} (b BOOLEAN, i INT, l BIGINT, f FLOAT, d DOUBLE, m DECIMAL(30, 2), dt DATE,
+         |ts TIMESTAMP, s STRING, x BINARY, st STRUCT<a: INT, b: STRING>, ar ARRAY<INT>, mp MAP<STRING, INT>, p INT)
+         |USING iceberg PARTITIONED BY (p)""".stripMargin
+    )
+    (0 until 2).foreach { batch =>
+      sql(
+        s"""INSERT INTO ${peer(
+            table
+          )} SELECT id % 2 = 0, int(id), id, float(id), double(id), cast(id AS DECIMAL(30, 2)),
+           |date_add(DATE'2024-01-01', int(id % 9)), TIMESTAMP'2024-01-01 00:00:00', concat('s', id), X'0102',
+           |named_struct('a', int(id), 'b', 'text'), array(int(id)), map('k', int(id)), int(id % 4)
+           |FROM range(${batch * 2000}, ${batch * 2000 + 2000})""".stripMargin
+      )
+    }
+    table
+  }
+
+  private val projections = Seq("*", "b", "i", "l", "i, s", "m, dt, ts", "x, st", "st.a", "ar, mp", "f, d, l, b", "p")
+  private val filters = Seq("", "WHERE p = 1", "WHERE l < 1500", "WHERE l > 100000", "WHERE p = 1 AND l < 2000")
+
+  test("sizes are those of Apache Iceberg, for any columns and filters") {
+    for (cbo <- Seq("false", "true"); projection <- projections; filter <- filters) withConf(Cbo -> cbo) {
+      def leaf(table: String) =
+        sql(s"SELECT $projection FROM $table $filter").queryExecution.optimizedPlan.collectLeaves().head
+      val (ours, theirs) = (leaf(typed), leaf(peer(typed)))
+      // Apache Iceberg also reads the columns of filters that no row needs to be tested with.
+      val unread = theirs.output.map(_.dataType.defaultSize).sum - ours.output.map(_.dataType.defaultSize).sum
+      val expected = theirs.stats.sizeInBytes - theirs.stats.rowCount.get * unread
+      assert(ours.stats.rowCount == theirs.stats.rowCount, s"$projection $filter")
+      assert(
+        ours.stats.sizeInBytes == expected.max(1) && (unread == 0 || filter.contains("p = 1")),
+        s"$projection $filter"
+      )
+    }
+  }
+
+  test("sizes are those of Apache Iceberg, for tables without partitions, of no files, of deleted rows") {
+    val table = newTable()
+    sql(s"CREATE TABLE ${peer(table)} (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    def equal(): Unit = {
+      sql(s"REFRESH TABLE $table")
+      assert(size(s"SELECT * FROM $table") == size(s"SELECT * FROM ${peer(table)}").max(1))
+    }
+    equal()
+    sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, concat('s', id) FROM range(10000)")
+    equal()
+    val file = loaded(table).newScan.planFiles().iterator.next().file
+    addDeletes(table, t => Seq(vector(t, file, 4000)))
+    sql(s"REFRESH TABLE $table")
+    assert(size(s"SELECT * FROM $table") == BigInt(6000 * 28) && size(s"SELECT * FROM ${peer(table)}") >= 6000 * 28)
+  }
+
+  test("sizes stay in their range") {
+    val table = newTable()
+    sql(s"CREATE TABLE ${peer(table)} (k BIGINT) USING iceberg")
+    append(table, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = Long.MaxValue / 4)))
+    assert(size(s"SELECT k FROM $table") == BigInt(Long.MaxValue))
+  }
+
+  test("rows of no columns have a size too") {
+    val table = declaredTable(partitioned = false)
+    append(table, t => Seq(dataFile(t, bytes = 100000, rows = 100000000L)))
+    assert(size(s"SELECT count(*) FROM (SELECT 1 FROM $table) a CROSS JOIN (SELECT 1 FROM $table) b") >= 800000000L)
+  }
+
+  test("values that are longer than Spark assumes count with what they take in the files") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id INT, s STRING, a ARRAY<BINARY>) USING iceberg")
+    val long = "array_join(transform(sequence(1, 1500), x -> sha2(concat(id, '-', x), 256)), '')"
+    sql(s"INSERT INTO $table SELECT int(id), $long, array(cast(id AS BINARY)) FROM range(300)")
+    for (cbo <- Seq("false", "true")) withConf(Cbo -> cbo) {
+      assert(size(s"SELECT * FROM $table") > 12 * MB)
+      assert(size(s"SELECT s FROM $table WHERE id >= 0") > 12 * MB)
+      assert(size(s"SELECT id FROM $table") == BigInt(1200))
+      assert(broadcasts(s"SELECT a.s, b.s FROM $table a JOIN $table b ON a.id = b.id") == 0)
+    }
+  }
+
+  test("a limit counts by the files that it leaves") {
+    val table = declaredTable(partitioned = false)
+    append(table, t => (1 to 50).map(_ => dataFile(t, bytes = MB, rows = 1000)))
+    assert(statistics(s"SELECT * FROM $table LIMIT 1500").rowCount.contains(BigInt(2000)))
+  }
+
+  test("changelogs, metadata tables and answers from metadata have sizes as well") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
+    sql(s"INSERT INTO $table SELECT id, int(id % 4) FROM range(1000)")
+    assert(size(s"SELECT id FROM $table.changes") == BigInt(8000))
+    val files = statistics(s"SELECT record_count, file_size_in_bytes FROM $table.files")
+    assert(files.sizeInBytes == BigInt(64) && files.rowCount.contains(BigInt(4)))
+    val groups = statistics(s"SELECT p, count(*) FROM $table GROUP BY p")
+    assert(groups.sizeInBytes == BigInt(48) && groups.rowCount.contains(BigInt(4)))
+    assert(broadcasts(s"SELECT * FROM $table t JOIN $table.snapshots s ON t.id = s.snapshot_id") == 1)
+  }
+}

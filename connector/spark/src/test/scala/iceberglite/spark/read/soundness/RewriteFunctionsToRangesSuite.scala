@@ -1,0 +1,132 @@
+package iceberglite.spark.read.soundness
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+
+/** Conditions on expressions over columns skip files, and are not tested again where partitions decide them. */
+class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
+
+  private def planOf(query: DataFrame): LogicalPlan = query.queryExecution.optimizedPlan
+
+  /** How many files a query reads; none where nothing is left to read. */
+  private def files(query: DataFrame): Int = planOf(query).collectLeaves().collect { case r: DataSourceV2ScanRelation =>
+    """files=(\d+)""".r.findFirstMatchIn(r.scan.description).get.group(1).toInt
+  }.sum
+
+  private def isTested(query: DataFrame): Boolean = planOf(query).exists(_.isInstanceOf[Filter])
+
+  /** One file for each day from 2024-02-26 to 2024-03-06 in UTC, with a row at each hour. */
+  private lazy val hours: String = {
+    val table = newTable()
+    sql(
+      s"""CREATE TABLE $table (ts timestamp, ntz timestamp_ntz, d date, s string, n struct<ts: timestamp>) USING iceberg
+         |PARTITIONED BY (days(ts))""".stripMargin
+    )
+    sql(
+      s"""INSERT INTO $table SELECT t, CAST(t AS TIMESTAMP_NTZ), CAST(t AS DATE), date_format(t, 'yyyyMMdd'),
+         |named_struct('ts', t) FROM (SELECT TIMESTAMP '2024-02-26 00:00:00Z' + make_interval(0, 0, 0, 0, id) AS t
+         |FROM range(240))""".stripMargin
+    )
+    table
+  }
+
+  /** @return how many files are read, how many rows found, and whether rows are tested */
+  private def outcome(condition: String): (Int, Int, Boolean) = {
+    val query = sql(s"SELECT * FROM $hours WHERE $condition")
+    (files(query), query.collect().length, isTested(query))
+  }
+
+  test("date_trunc of a timestamp is a range, which partitions by day decide on their boundaries") {
+    assert(outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-02-29'") == ((1, 24, false)))
+    assert(outcome("date_trunc('month', ts) = TIMESTAMP '2024-03-01'") == ((6, 144, false)))
+    assert(outcome("date_trunc('month', ts) < TIMESTAMP '2024-03-01'") == ((4, 96, false)))
+    assert(outcome("TIMESTAMP '2024-03-01' > date_trunc('month', ts)") == ((4, 96, false)))
+    assert(outcome("NOT (date_trunc('DAY', ts) = TIMESTAMP '2024-02-29')") == ((9, 216, false)))
+    assert(outcome("date_trunc('hour', ts) = TIMESTAMP '2024-02-29 05:00:00'") == ((1, 1, true)))
+    assert(outcome("date_trunc('DAY', ts) IN (TIMESTAMP '2024-02-29', TIMESTAMP '2024-03-02')") == ((2, 48, false)))
+    assert(outcome("date_trunc('DAY', ts) = DATE '2024-02-29' OR d = DATE '2024-03-01'") == ((2, 48, true)))
+    assert(outcome("date_trunc('DAY', n.ts) = TIMESTAMP '2024-02-29'")._1 == 1)
+    assert(outcome("date_trunc('DAY', ntz) = TIMESTAMP '2024-02-29'")._1 == 1)
+  }
+
+  test("so are dates and years of timestamps") {
+    assert(outcome("CAST(ts AS DATE) = DATE '2024-02-29'") == ((1, 24, false)))
+    assert(outcome("to_date(ts) IN (DATE '2024-02-29', DATE '2024-03-02')") == ((2, 48, false)))
+    assert(outcome("year(ts) = 2023") == ((0, 0, false)))
+    assert(outcome("EXTRACT(YEAR FROM ts) >= 2024") == ((10, 240, false)))
+    assert(outcome("trunc(d, 'MM') = DATE '2024-02-01'")._1 == 4)
+    assert(outcome("last_day(d) = DATE '2024-02-29'")._1 == 4)
+  }
+
+  test("the first characters of a text are a prefix, or all of it") {
+    assert(outcome("left(s, 6) = '202402'")._1 == 4)
+    assert(outcome("substring(s, 1, 8) = '20240229'")._1 == 1)
+    assert(outcome("left(s, 100) = '20240229'")._1 == 1)
+    assert(outcome("left(s, 8) IN ('20240229', '20240301')") == ((2, 48, true)))
+  }
+
+  test("days begin at midnight in the time zone of the session") {
+    withConf("spark.sql.session.timeZone" -> "Asia/Kathmandu") {
+      assert(outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-02-29'") == ((2, 24, true)))
+      assert(outcome("CAST(ts AS DATE) = DATE '2024-02-29'") == ((2, 24, true)))
+    }
+    withConf("spark.sql.session.timeZone" -> "America/New_York") {
+      // The clocks go forward ten days later, so the range is a day wider on each side.
+      val (read, found, tested) = outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'")
+      assert(read == 4 && found == 24 && tested)
+    }
+  }
+
+  test("what is added is added once, and to that query alone") {
+    withConf("spark.sql.session.timeZone" -> "America/New_York") {
+      val query = spark.table(hours).where("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'")
+      (1 to 2).foreach { _ =>
+        val again = query.where("d > DATE '2024-01-01'")
+        val shown = planOf(again).collect { case f: Filter => f.condition.sql }.mkString
+        assert("date_trunc".r.findAllIn(shown.toLowerCase).size == 1, shown)
+        assert(files(again) == 4)
+      }
+    }
+  }
+
+  test("filters that partitions satisfy wholly are not tested again") {
+    val table = newTable()
+    sql(
+      s"""CREATE TABLE $table (id bigint, s string, p string, d date) USING iceberg
+         |PARTITIONED BY (bucket(4, id), truncate(2, s), p, months(d))""".stripMargin
+    )
+    sql(
+      s"""INSERT INTO $table SELECT id, concat('a', id % 3, 'x', id), concat('p', id % 2),
+         |DATE '2024-01-01' + CAST(id AS int) FROM range(100)""".stripMargin
+    )
+    def outcome(condition: String): (Int, Boolean) = {
+      val query = sql(s"SELECT * FROM $table WHERE $condition")
+      (query.collect().length, isTested(query))
+    }
+    assert(outcome("p = 'p1'") == ((50, false)))
+    assert(outcome("p IN ('p1', 'p2', 'p3')") == ((50, false)))
+    assert(outcome("contains(p, '1')") == ((50, false)))
+    assert(outcome("p LIKE '%2'") == ((0, false)))
+    assert(outcome("NOT (endswith(p, '1') OR p IS NULL)") == ((50, false)))
+    assert(outcome("contains(s, 'a1x')") == ((33, true)))
+    assert(outcome("s LIKE 'a1%'") == ((33, false)))
+    assert(outcome("left(s, 2) = 'a1'") == ((33, false)))
+    assert(outcome("s LIKE 'a1x%'") == ((33, true)))
+    assert(outcome("lite.system.bucket(4, id) = 1") == ((
+      rows(
+        s"SELECT id FROM $table WHERE lite.system.bucket(4, id) + 0 = 1"
+      ).size,
+      false
+    )))
+    assert(outcome("lite.system.truncate(2, s) = 'a1'") == ((33, false)))
+    assert(outcome("lite.system.months(d) = 649") == ((29, false)))
+    assert(outcome("d >= DATE '2024-02-01' AND d < DATE '2024-03-01' AND p <> 'p1'") == ((14, false)))
+    assert(outcome("year(d) = 2024 AND p IS NOT NULL") == ((100, false)))
+    assert(outcome("trunc(d, 'MM') = DATE '2024-02-01'") == ((29, false)))
+    assert(outcome("date_trunc('month', d) = TIMESTAMP '2024-02-01'") == ((29, false)))
+  }
+}

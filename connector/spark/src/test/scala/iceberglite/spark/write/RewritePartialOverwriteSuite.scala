@@ -1,0 +1,138 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.functions.{col, lit}
+import org.apache.spark.sql.DataFrame
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.write.rows.StatementFixture
+
+/** Overwrites by a condition that only some rows of a file satisfy. */
+class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
+  private def partitioned(version: Int, more: String = ""): String = {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT NOT NULL, p INT, n STRING) USING iceberg PARTITIONED BY (p) " +
+      s"TBLPROPERTIES ('format-version' = '$version'$more)")
+    sql(s"INSERT INTO $t SELECT id, CAST(id % 3 AS INT), IF(id % 5 = 0, NULL, concat('n', id)) FROM range(0, 60, 1, 1)")
+    t
+  }
+
+  private def fresh(ids: Long*): DataFrame =
+    spark.createDataset(ids)(org.apache.spark.sql.Encoders.scalaLong).selectExpr("value AS id", "1 AS p", "'new' AS n")
+
+  private def ids(t: String, where: String = "true"): Seq[Long] =
+    rows(s"SELECT id FROM $t WHERE $where ORDER BY id").map(_.getLong(0))
+
+  for (version <- 1 to 3)
+    test(s"the rows that satisfy it go, those that do not stay, version $version") {
+      val t = partitioned(version)
+      val before = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
+      fresh(100, 101).writeTo(t).overwrite(col("id") >= 10 && col("p") === 0)
+      val expected = (0L until 60L).filterNot(i => i >= 10 && i % 3 == 0) ++ Seq(100L, 101L)
+      assert(ids(t) == expected && ids(peer(t)) == expected)
+      assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= before + 1)
+      assert(summaryOf(t)("operation") == "overwrite")
+      // A row for which the condition is unknown stays.
+      fresh(200).writeTo(t).overwrite(col("n").startsWith("n4") || col("n") === lit("new"))
+      val left = expected.filterNot(i => i > 99 || i % 5 != 0 && i.toString.startsWith("4")) :+ 200L
+      assert(ids(t) == left && ids(peer(t)) == left)
+    }
+
+  test("rows that stay keep their ids") {
+    val t = partitioned(3)
+    def lineage =
+      rows(s"SELECT id, _row_id, _last_updated_sequence_number FROM $t WHERE n <> 'new' OR n IS NULL ORDER BY id")
+    val before = lineage.filter(_.getLong(0) % 2 == 0)
+    fresh(100).writeTo(t).overwrite(expr("id % 2 = 1"))
+    assert(lineage == before)
+    assert(rows(s"SELECT _row_id FROM $t WHERE id = 100").head.getLong(0) >= 60)
+  }
+
+  private def expr(text: String) = org.apache.spark.sql.functions.expr(text)
+
+  test("a condition that whole files satisfy still reads none") {
+    val t = partitioned(2)
+    fresh(100).writeTo(t).overwrite(col("p") === 1)
+    assert(summaryOf(t)("deleted-data-files") == "1" && summaryOf(t)("added-records") == "1")
+    sql(s"INSERT OVERWRITE $t PARTITION (p = 2) VALUES (300, 'x')")
+    assert(summaryOf(t)("deleted-data-files") == "1" && summaryOf(t)("added-records") == "1")
+    assert(ids(t, "p > 0") == Seq(100L, 300L) && ids(t, "p = 0").size == 20)
+  }
+
+  test("new rows come whatever becomes of the old ones") {
+    val t = partitioned(2)
+    // Nothing reads whole files of this condition, but by their bounds all of their rows satisfy it.
+    fresh(100).writeTo(t).overwrite(expr("abs(p) = 1"))
+    fresh(101).writeTo(t).overwrite(expr("n = 'nobody'"))
+    fresh(102).writeTo(t).overwrite(expr("id < 0"))
+    fresh(103).writeTo(t).overwrite(expr("1 = 2"))
+    assert(ids(t) == (0L until 60L).filter(_ % 3 != 1) ++ (101L to 103L).toList.+:(100L))
+    fresh(104).writeTo(t).overwrite(expr("id >= 0 OR id < 0"))
+    assert(ids(t) == Seq(104L))
+    fresh(105).writeTo(t).overwrite(expr("1 = 1"))
+    assert(ids(t) == Seq(105L))
+  }
+
+  test("the rows may come from the table itself, and options of the write count") {
+    val t = partitioned(2)
+    sql(s"ALTER TABLE $t CREATE BRANCH b")
+    spark.table(t).where("id < 5").selectExpr("id + 1000 AS id", "p", "n").writeTo(t).option("branch", "b")
+      .option("snapshot-property.why", "moved").overwrite(col("id") < 5)
+    assert(ids(t).size == 60)
+    assert(ids(s"$t.branch_b") == (5L until 60L) ++ (1000L until 1005L))
+    assert(rows(s"SELECT * FROM $t.snapshots WHERE summary['why'] = 'moved'").size == 1)
+  }
+
+  test("a condition that Spark finds always true replaces all rows") {
+    val t = partitioned(3)
+    fresh(100).writeTo(t).overwrite(expr("id = id"))
+    assert(ids(t) == Seq(100L) && ids(peer(t)) == Seq(100L))
+  }
+
+  test("the options of a statement count") {
+    val t = partitioned(2)
+    val options = "WITH ('application-id' = 'a', 'application-version' = '1', 'snapshot-property.k' = 'v')"
+    def replace() = sql(s"INSERT INTO $t $options REPLACE WHERE id < 30 SELECT 500L, 1, 'new'")
+    replace()
+    changesNothing(t)(replace())
+    assert(ids(t) == (30L until 60L) :+ 500L && summaryOf(t)("k") == "v")
+    val error = intercept[Exception](
+      sql(s"INSERT INTO $t WITH ('upsert-keys' = 'id') REPLACE WHERE id < 40 SELECT 501L, 1, 'new'")
+    )
+    assert(messages(error).contains("an upsert into"), messages(error))
+  }
+
+  for {
+    (what, statement, done) <- Seq(
+      ("adds", (t: String) => s"INSERT INTO $t VALUES (5, 2, 'late')", "added"),
+      ("takes away", (t: String) => s"DELETE FROM $t WHERE p = 2", "removed")
+    )
+  } test(s"what another commit $what in the meantime is a conflict") {
+    val t = partitioned(2)
+    beside(t)(_ => sql(statement(t)))
+    val error = intercept[Exception](
+      fresh(7).selectExpr("meanwhile(id) AS id", "p", "n").writeTo(t).overwrite(col("id") < 9)
+    )
+    assert(messages(error).contains(done) && messages(error).contains("Run the statement again"))
+    val expected = if (what == "adds") (0L until 60L) :+ 5L else (0L until 60L).filter(_ % 3 != 2)
+    assert(ids(t) == expected.sorted)
+  }
+
+  test("a CHAR that another engine has not padded is compared as it is read") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (c CHAR(3), v INT) USING iceberg")
+    sql(s"INSERT INTO ${peer(t)} VALUES ('a', 1), ('b', 1)")
+    sql(s"INSERT INTO $t VALUES ('a', 2)")
+    sql(s"INSERT INTO $t REPLACE WHERE c = 'a' SELECT 'a', 3")
+    assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,3]", "[b  ,1]"))
+    sql(s"SELECT 'c', 4").toDF("c", "v").writeTo(t).overwrite(col("c").isin("b", "x"))
+    assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,3]", "[c  ,4]"))
+  }
+
+  test("narrower values are taken into a table that takes any columns") {
+    val t = newTable()
+    sql(s"CREATE TABLE $t (id BIGINT, v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
+    sql(s"INSERT INTO $t SELECT id, 0 AS v FROM range(0, 4, 1, 1)")
+    sql("SELECT 9 AS id, CAST(1 AS SMALLINT) AS v").writeTo(t).overwrite(col("id") >= 2)
+    assert(sorted(s"SELECT * FROM $t") == Seq("[0,0]", "[1,0]", "[9,1]"))
+  }
+}

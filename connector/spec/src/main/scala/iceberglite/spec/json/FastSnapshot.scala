@@ -1,0 +1,147 @@
+package iceberglite.spec.json
+
+import java.nio.charset.StandardCharsets.US_ASCII
+import java.util.Arrays
+
+import iceberglite.spec.{JsonSlice, Snapshot}
+import iceberglite.spec.json.FastJson.NotPlain
+
+/** Reads the snapshots of a plain document, one after the other; see [[FastSnapshots]]. */
+final private[json] class FastSnapshot(in: FastJson) {
+  import FastSnapshot._
+
+  private var seen = 0
+  private val numbers = new Array[Long](numberKeys)
+  private var list, key = Option.empty[String]
+  private var summary: Map[String, String] = Map.empty
+  private val hashes = new Array[Int](MostKeys)
+
+  /** The one that begins here. */
+  def read(): Snapshot = {
+    in.peek()
+    in.spaced = false
+    val start = in.position
+    reset()
+    in.expect('{')
+    do {
+      val found = nextKey()
+      in.expect(':')
+      found match {
+        case `manifestList` => list = Some(in.text(in.string()))
+        case `keyId` => key = Some(in.text(in.string()))
+        case `summaryKey` => summary = strings()
+        case number => numbers(number) = in.whole()
+      }
+    } while (in.more('}'))
+    check()
+    val made = snapshot
+    // What was written compactly goes into the next version as it is.
+    if (!in.spaced) made.json.keep(JsonSlice(in.bytes, start, in.position))
+    made
+  }
+
+  private def reset(): Unit = {
+    seen = 0
+    Arrays.fill(numbers, 0L)
+    list = None
+    key = None
+    summary = Map.empty
+  }
+
+  private def nextKey(): Int = {
+    val start = in.string()
+    var i = 0
+    while (i < keys.length && !in.isText(start, keys(i))) i += 1
+    if (i == keys.length || has(i)) throw NotPlain
+    seen |= 1 << i
+    i
+  }
+
+  private def has(key: Int): Boolean = (seen & (1 << key)) != 0
+
+  private def number(key: Int): Option[Long] = if (has(key)) Some(numbers(key)) else None
+
+  private def check(): Unit = {
+    val complete = has(snapshotId) && has(timestampMs) && has(manifestList)
+    val counted = numbers(firstRowId) >= 0 && numbers(addedRows) >= 0
+    if (!complete || !counted || !numbers(schemaId).isValidInt) throw NotPlain
+  }
+
+  private def snapshot: Snapshot = Snapshot(
+    numbers(snapshotId),
+    number(parentId),
+    numbers(sequenceNumber),
+    numbers(timestampMs),
+    list,
+    Vector.empty,
+    summary,
+    number(schemaId).map(_.toInt),
+    number(firstRowId),
+    number(addedRows),
+    key
+  )
+
+  /** Goes over a summary. Two keys that look alike by their hashes are for the parser to compare. */
+  private def strings(): Map[String, String] = {
+    val start = in.position
+    in.expect('{')
+    if (in.isClosed('}')) Map.empty
+    else {
+      var size = 0
+      do {
+        if (size == MostKeys) throw NotPlain
+        hashes(size) = hash(in.string())
+        var i = 0
+        while (hashes(i) != hashes(size)) i += 1
+        if (i < size) throw NotPlain
+        in.expect(':')
+        in.string()
+        size += 1
+      } while (in.more('}'))
+      new FastSummary(in.bytes, start, size)
+    }
+  }
+
+  private def hash(start: Int): Int = {
+    var h = 1
+    var i = start
+    while (i < in.position - 1) {
+      h = 31 * h + in.bytes(i)
+      i += 1
+    }
+    h
+  }
+}
+
+private[json] object FastSnapshot {
+
+  /** In the order in which they are written, most of them with a number. */
+  private val keys: Array[Array[Byte]] = Array(
+    SnapshotJson.SequenceNumber,
+    SnapshotJson.SnapshotId,
+    SnapshotJson.ParentId,
+    SnapshotJson.TimestampMs,
+    SnapshotJson.SchemaId,
+    SnapshotJson.FirstRowId,
+    SnapshotJson.AddedRows,
+    SnapshotJson.Summary,
+    SnapshotJson.ManifestList,
+    SnapshotJson.KeyId
+  ).map(_.getBytes(US_ASCII))
+
+  /** Their places. */
+  final private val sequenceNumber = 0
+  final private val snapshotId = 1
+  final private val parentId = 2
+  final private val timestampMs = 3
+  final private val schemaId = 4
+  final private val firstRowId = 5
+  final private val addedRows = 6
+  final private val numberKeys = 7
+  final private val summaryKey = 7
+  final private val manifestList = 8
+  final private val keyId = 9
+
+  /** Of a summary: they are compared each with each. */
+  private val MostKeys = 256
+}

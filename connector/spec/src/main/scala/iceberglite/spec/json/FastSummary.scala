@@ -1,0 +1,35 @@
+package iceberglite.spec.json
+
+import scala.collection.immutable
+
+/**
+ * A snapshot's summary in the bytes of its document: of ten thousand snapshots nobody looks at more than a few.
+ *
+ * @param document in which it is known to be an object of plain strings, with no key twice
+ * @param from where its brace is
+ */
+final private[json] class FastSummary(document: Array[Byte], from: Int, override val size: Int)
+    extends immutable.AbstractMap[String, String]
+    with Serializable {
+
+  private lazy val parsed: Map[String, String] = {
+    val (keys, texts) = (new Array[String](size), new Array[String](size))
+    val in = new FastJson(document, from)
+    in.expect('{')
+    (0 until size).foreach { i =>
+      keys(i) = in.text(in.string()).intern()
+      in.expect(':')
+      texts(i) = in.text(in.string())
+      in.more('}')
+    }
+    StringMap(keys, texts)
+  }
+
+  override def get(key: String): Option[String] = parsed.get(key)
+  override def iterator: Iterator[(String, String)] = parsed.iterator
+  override def +[B >: String](entry: (String, B)): Map[String, B] = parsed + entry
+  override def -(key: String): Map[String, String] = parsed - key
+
+  /** The map alone: the document is the whole table's. */
+  private def writeReplace(): AnyRef = parsed
+}

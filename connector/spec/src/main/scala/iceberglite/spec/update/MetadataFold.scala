@@ -1,0 +1,137 @@
+package iceberglite.spec.update
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.MetadataUpdate._
+
+/**
+ * A table's metadata during a change; the previous updates of the change determine the meaning of `-1` and the log
+ * entries.
+ */
+final private[spec] case class MetadataFold(
+    metadata: TableMetadata,
+    nowMs: Long,
+    lastSchemaId: Option[Int] = None,
+    lastSpecId: Option[Int] = None,
+    lastOrderId: Option[Int] = None,
+    addedSnapshots: Vector[Snapshot] = Vector.empty
+) {
+  private def changed(f: TableMetadata => TableMetadata): MetadataFold = copy(metadata = f(metadata))
+
+  private def step(update: MetadataUpdate): MetadataFold = update match {
+    case AssignUuid(uuid) => changed(Tables.assignUuid(_, uuid))
+    case UpgradeFormatVersion(version) => changed(Tables.upgrade(_, version))
+    case AddSchema(schema, lastColumnId) =>
+      val (next, id) = Schemas.add(metadata, schema, lastColumnId)
+      copy(metadata = next, lastSchemaId = Some(id))
+    case SetCurrentSchema(id) => changed(Schemas.setCurrent(_, resolved(id, lastSchemaId, "schema")))
+    case AddPartitionSpec(spec) =>
+      val (next, id) = Specs.add(metadata, spec)
+      copy(metadata = next, lastSpecId = Some(id))
+    case SetDefaultSpec(id) => changed(Specs.setDefault(_, resolved(id, lastSpecId, "partition spec")))
+    case RemovePartitionSpecs(ids) => changed(Specs.remove(_, ids))
+    case RemoveSchemas(ids) => changed(Schemas.remove(_, ids))
+    case AddSortOrder(order) =>
+      val (next, id) = SortOrders.add(metadata, order)
+      copy(metadata = next, lastOrderId = Some(id))
+    case SetDefaultSortOrder(id) => changed(SortOrders.setDefault(_, resolved(id, lastOrderId, "sort order")))
+    case AddSnapshot(snapshot) =>
+      copy(metadata = Snapshots.add(metadata, snapshot), addedSnapshots = addedSnapshots :+ snapshot)
+    case RemoveSnapshots(ids) => changed(Snapshots.remove(_, ids))
+    case SetSnapshotRef(name, ref) => changed(Snapshots.setRef(_, name, ref, logTime(ref.snapshotId)))
+    case RemoveSnapshotRef(name) => changed(Snapshots.removeRef(_, name))
+    case SetProperties(properties) => changed(Tables.setProperties(_, properties))
+    case RemoveProperties(keys) => changed(m => m.copy(properties = m.properties -- keys))
+    case SetLocation(location) => changed(_.copy(location = location))
+    case SetStatistics(file) => changed(StatisticsFiles.set(_, file))
+    case RemoveStatistics(id) => changed(StatisticsFiles.remove(_, id))
+    case SetPartitionStatistics(file) => changed(StatisticsFiles.setPartition(_, file))
+    case RemovePartitionStatistics(id) => changed(StatisticsFiles.removePartition(_, id))
+    case AddEncryptionKey(key) => changed(Tables.addKey(_, key))
+    case RemoveEncryptionKey(id) => changed(Tables.removeKey(_, id))
+  }
+
+  private def resolved(id: Int, lastAdded: Option[Int], kind: String): Int =
+    if (id != LastAdded) id
+    else lastAdded.getOrElse(throw ValidationFailed(s"Cannot use the last added $kind: the change adds none"))
+
+  /**
+   * Returns the time at which a snapshot became current: its own timestamp for a new snapshot, the time of the change
+   * for an old one.
+   */
+  private def logTime(snapshotId: Long): Long =
+    addedSnapshots.find(_.snapshotId == snapshotId).fold(nowMs)(_.timestampMs)
+
+  private def result(base: TableMetadata): TableMetadata = {
+    val updatedMs = addedSnapshots.lastOption.fold(nowMs)(_.timestampMs)
+    // Clocks of two machines may differ slightly; a log that is not in order would break time travel.
+    if (updatedMs < base.lastUpdatedMs - Snapshots.ClockToleranceMs) {
+      throw ValidationFailed(
+        s"The time of this commit, $updatedMs, is before the table's last update, ${base.lastUpdatedMs}. " +
+          "Correct this machine's clock"
+      )
+    }
+    val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = withoutIntermediates)
+    val isNew = base eq MetadataFold.Nothing
+    if (isNew || MetadataFold.structureOf(next) != MetadataFold.structureOf(base)) MetadataFold.checkComplete(next)
+    next
+  }
+
+  /**
+   * Removes log entries of snapshots that were never visible as current: a change that combines several commits has
+   * intermediate snapshots.
+   */
+  private def withoutIntermediates: Vector[SnapshotLogEntry] = {
+    val added = addedSnapshots.map(_.snapshotId).toSet -- metadata.currentSnapshotId
+    if (added.isEmpty) metadata.snapshotLog else metadata.snapshotLog.filterNot(e => added(e.snapshotId))
+  }
+}
+
+private[spec] object MetadataFold {
+
+  def apply(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
+    updates.foldLeft(new MetadataFold(base, nowMs))(_.step(_)).result(base)
+
+  /** The initial state of a new table, which is not a valid table itself. */
+  val Nothing: TableMetadata = TableMetadata(
+    formatVersion = FormatVersion.V1,
+    uuid = None,
+    location = "",
+    lastSequenceNumber = 0,
+    lastUpdatedMs = 0,
+    lastColumnId = 0,
+    schemas = Vector.empty,
+    currentSchemaId = LastAdded,
+    specs = Vector.empty,
+    defaultSpecId = LastAdded,
+    lastPartitionId = PartitionSpec.FirstFieldId - 1,
+    sortOrders = Vector.empty,
+    defaultSortOrderId = LastAdded,
+    properties = Map.empty,
+    currentSnapshotId = None,
+    snapshots = Vector.empty,
+    snapshotLog = Vector.empty,
+    metadataLog = Vector.empty,
+    refs = Map.empty
+  )
+
+  /** The parts that [[checkComplete]] checks; an error that another engine left does not prevent writes. */
+  private def structureOf(m: TableMetadata): (String, Int, Int, Int) =
+    (m.location, m.currentSchemaId, m.defaultSpecId, m.defaultSortOrderId)
+
+  /**
+   * Checks that all references in the metadata exist, and that the columns are valid for the current spec and order.
+   */
+  private def checkComplete(m: TableMetadata): Unit = {
+    if (m.location.isEmpty) throw InvalidArgument("location", "''", "A table needs a location")
+    val schema = m.schemasById.getOrElse(m.currentSchemaId, throw missing("current schema", m.currentSchemaId))
+    val spec = m.specsById.getOrElse(m.defaultSpecId, throw missing("default partition spec", m.defaultSpecId))
+    val order = m.sortOrders.find(_.orderId == m.defaultSortOrderId)
+      .getOrElse(throw missing("default sort order", m.defaultSortOrderId))
+    SourceCheck.partition(schema, spec)
+    SourceCheck.sort(schema, order)
+  }
+
+  private def missing(what: String, id: Int): IcebergError =
+    NotFound(what, id.toString, "The change must add it before it uses it")
+}

@@ -1,0 +1,32 @@
+package iceberglite.spec.update
+
+import iceberglite.spec.{Schema, SchemaCheck, TableMetadata}
+import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+
+private[update] object Schemas {
+
+  /** Returns the metadata with the schema, and its id: that of an equal one, or a new one. */
+  def add(m: TableMetadata, schema: Schema, lastColumnId: Int): (TableMetadata, Int) = {
+    SchemaCheck(schema, m.formatVersion)
+    val next = m.copy(lastColumnId = Seq(m.lastColumnId, lastColumnId, schema.highestFieldId).max)
+    m.schemas.find(_.sameColumns(schema)) match {
+      case Some(same) => (next, same.schemaId)
+      case None =>
+        val id = m.schemas.map(_.schemaId).foldLeft(-1)(_ max _) + 1
+        (next.copy(schemas = m.schemas :+ schema.copy(schemaId = id)), id)
+    }
+  }
+
+  def setCurrent(m: TableMetadata, id: Int): TableMetadata = {
+    if (!m.schemasById.contains(id)) throw NotFound("schema", id.toString, "Add it before it becomes the current one")
+    m.copy(currentSchemaId = id)
+  }
+
+  /** Removes schemas; unknown ids are ignored. */
+  def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
+    if (ids(m.currentSchemaId)) {
+      throw ValidationFailed(s"Cannot remove schema ${m.currentSchemaId}: it is the current one")
+    }
+    m.copy(schemas = m.schemas.filterNot(s => ids(s.schemaId)))
+  }
+}

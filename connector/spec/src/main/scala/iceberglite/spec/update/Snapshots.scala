@@ -1,0 +1,92 @@
+package iceberglite.spec.update
+
+import iceberglite.spec.{FormatVersion, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
+import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.SnapshotRef.Main
+
+private[spec] object Snapshots {
+
+  /** The tolerated difference of clocks between machines. */
+  val ClockToleranceMs: Long = 60000L
+
+  def add(m: TableMetadata, s: Snapshot): TableMetadata = {
+    def refuse(reason: String): Nothing = throw ValidationFailed(s"Cannot add snapshot ${s.snapshotId}: $reason")
+    if (m.snapshotsById.contains(s.snapshotId)) refuse("the table already has one with this id")
+    if (s.snapshotId <= 0) refuse("its id must be positive")
+    if (s.timestampMs < m.lastUpdatedMs - ClockToleranceMs) {
+      refuse(
+        s"its time, ${s.timestampMs}, is before the table's last update, ${m.lastUpdatedMs}; correct this machine's " +
+          "clock"
+      )
+    }
+    m.formatVersion match {
+      case FormatVersion.V1 =>
+        if (s.sequenceNumber != 0) refuse(s"version 1 has no sequence numbers, but it has ${s.sequenceNumber}")
+      case FormatVersion.V2 | FormatVersion.V3 =>
+        if (s.sequenceNumber <= m.lastSequenceNumber) {
+          refuse(s"its sequence number ${s.sequenceNumber} is not above the table's last, ${m.lastSequenceNumber}")
+        }
+        if (s.manifestList.isEmpty) refuse("it has no manifest list")
+    }
+    val added = m.copy(snapshots = m.snapshots :+ s, lastSequenceNumber = s.sequenceNumber)
+    if (m.formatVersion < FormatVersion.V3) added else added.copy(nextRowId = m.nextRowId + rowsOf(m, s, refuse))
+  }
+
+  /** Checks row lineage: a snapshot starts at the table's next row id, even if it assigns no ids. */
+  private def rowsOf(m: TableMetadata, s: Snapshot, refuse: String => Nothing): Long = {
+    if (!s.firstRowId.contains(m.nextRowId)) {
+      val found = s.firstRowId.fold("absent")(_.toString)
+      refuse(s"its first-row-id is $found, and the table's next-row-id is ${m.nextRowId}")
+    }
+    s.addedRows.filter(_ >= 0).getOrElse(refuse("version 3 needs added-rows, 0 or more"))
+  }
+
+  def remove(m: TableMetadata, ids: Set[Long]): TableMetadata =
+    if (!m.snapshots.exists(s => ids(s.snapshotId))) m
+    else {
+      m.currentSnapshotId.filter(ids).foreach { id =>
+        throw ValidationFailed(s"Cannot remove snapshot $id: it is the current one")
+      }
+      val kept = m.snapshots.filterNot(s => ids(s.snapshotId))
+      val known = kept.map(_.snapshotId).toSet
+      m.copy(
+        snapshots = kept,
+        refs = m.refs.filter { case (_, ref) => known(ref.snapshotId) },
+        statistics = m.statistics.filterNot(f => ids(f.snapshotId)),
+        partitionStatistics = m.partitionStatistics.filterNot(f => ids(f.snapshotId)),
+        snapshotLog = afterLastGap(m.snapshotLog, known)
+      )
+    }
+
+  /**
+   * Spec, `snapshot-log`: all entries before an expired snapshot are removed with it. With a gap, the previous snapshot
+   * would seem to have been current longer than it was.
+   */
+  private def afterLastGap(log: Vector[SnapshotLogEntry], known: Set[Long]): Vector[SnapshotLogEntry] =
+    log.drop(log.lastIndexWhere(e => !known(e.snapshotId)) + 1)
+
+  /** Sets a reference. @param logTimeMs the time at which the branch was set to its snapshot */
+  def setRef(m: TableMetadata, name: String, ref: SnapshotRef, logTimeMs: Long): TableMetadata = {
+    SnapshotRef.checked(name, ref)
+    if (!m.snapshotsById.contains(ref.snapshotId)) {
+      throw NotFound(
+        "snapshot",
+        ref.snapshotId.toString,
+        s"${ref.kind.capitalize} $name must refer to a snapshot of the table"
+      )
+    }
+    val next = m.copy(refs = m.refs.updated(name, ref))
+    if (name != Main || m.currentSnapshotId.contains(ref.snapshotId)) next
+    else {
+      next.copy(
+        currentSnapshotId = Some(ref.snapshotId),
+        snapshotLog = m.snapshotLog :+ SnapshotLogEntry(logTimeMs, ref.snapshotId)
+      )
+    }
+  }
+
+  def removeRef(m: TableMetadata, name: String): TableMetadata = {
+    val next = m.copy(refs = m.refs - name)
+    if (name == Main) next.copy(currentSnapshotId = None) else next
+  }
+}

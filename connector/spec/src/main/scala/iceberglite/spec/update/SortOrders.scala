@@ -1,0 +1,29 @@
+package iceberglite.spec.update
+
+import iceberglite.spec.{SortOrder, TableMetadata}
+import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+
+private[update] object SortOrders {
+
+  /** Returns the metadata with the order, and its id: that of an equal one, or a new one. */
+  def add(m: TableMetadata, order: SortOrder): (TableMetadata, Int) = {
+    order.fields.flatMap(_.sourceIds).filterNot(id => m.schemas.exists(_.byId.contains(id))).foreach { id =>
+      throw ValidationFailed(s"The sort order uses field $id, which no schema of the table has")
+    }
+    m.sortOrders.find(_.fields == order.fields) match {
+      case Some(same) => (m, same.orderId)
+      case None =>
+        // Spec, "Sorting": 0 is the unsorted order, even if the table does not list it.
+        val unsorted = SortOrder.Unsorted.orderId
+        val id = if (order.isSorted) m.sortOrders.map(_.orderId).foldLeft(unsorted)(_ max _) + 1 else unsorted
+        (m.copy(sortOrders = m.sortOrders :+ order.copy(orderId = id)), id)
+    }
+  }
+
+  def setDefault(m: TableMetadata, id: Int): TableMetadata = {
+    if (!m.sortOrders.exists(_.orderId == id)) {
+      throw NotFound("sort order", id.toString, "Add it before it becomes the default")
+    }
+    m.copy(defaultSortOrderId = id)
+  }
+}

@@ -1,0 +1,81 @@
+package iceberglite.spec.update
+
+import iceberglite.spec.{FormatVersion, PartitionField, PartitionSpec, TableMetadata}
+import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.transform.Void
+
+private[update] object Specs {
+
+  /** Returns the metadata with the spec, and its id: that of a compatible one, or a new one. */
+  def add(m: TableMetadata, spec: PartitionSpec): (TableMetadata, Int) = {
+    check(m, spec)
+    // Spec, "Partitioning": writers must not create a spec when a compatible one exists.
+    m.specs.find(_.compatibleWith(spec)) match {
+      case Some(same) => (m, same.specId)
+      case None =>
+        val id = m.specs.map(_.specId).foldLeft(-1)(_ max _) + 1
+        val last = spec.fields.map(_.fieldId).foldLeft(m.lastPartitionId)(_ max _)
+        (m.copy(specs = m.specs :+ spec.copy(specId = id), lastPartitionId = last), id)
+    }
+  }
+
+  def setDefault(m: TableMetadata, id: Int): TableMetadata = {
+    if (!m.specsById.contains(id)) {
+      throw NotFound("partition spec", id.toString, "Add it before it becomes the default")
+    }
+    m.copy(defaultSpecId = id)
+  }
+
+  /** Removes specs; unknown ids are ignored. */
+  def remove(m: TableMetadata, ids: Set[Int]): TableMetadata = {
+    if (ids(m.defaultSpecId)) {
+      throw ValidationFailed(s"Cannot remove partition spec ${m.defaultSpecId}: it is the default")
+    }
+    m.copy(specs = m.specs.filterNot(s => ids(s.specId)))
+  }
+
+  private def check(m: TableMetadata, spec: PartitionSpec): Unit = {
+    repeated(spec.fields.map(_.name)).foreach { name =>
+      throw ValidationFailed(s"Two partition fields have the name $name; rename one of them")
+    }
+    repeated(spec.fields.map(_.fieldId)).foreach { id =>
+      throw ValidationFailed(s"Two partition fields have the id $id")
+    }
+    spec.fields.filter(_.transform != Void).foreach { f =>
+      f.sourceIds.filterNot(id => m.schemas.exists(_.byId.contains(id))).foreach { id =>
+        throw ValidationFailed(s"Partition field ${f.name} uses field $id, which no schema of the table has")
+      }
+    }
+    if (m.formatVersion == FormatVersion.V1) checkSequential(spec) else spec.fields.foreach(checkCollision(m, _))
+  }
+
+  /** Checks ids in version 1, which does not store them: readers count from 1000 (spec: "Partition Evolution"). */
+  private def checkSequential(spec: PartitionSpec): Unit =
+    spec.fields.zipWithIndex.foreach { case (f, i) =>
+      if (f.fieldId != PartitionSpec.FirstFieldId + i) {
+        throw ValidationFailed(
+          s"Partition field ${f.name} has the id ${f.fieldId}, but in a table of format version 1 the ids count from " +
+            s"${PartitionSpec.FirstFieldId}; upgrade the table to version 2"
+        )
+      }
+    }
+
+  /**
+   * Checks that an id has the same meaning in all specs, as required from version 2 on, except that fields of dropped
+   * columns are void.
+   */
+  private def checkCollision(m: TableMetadata, field: PartitionField): Unit = {
+    val known = m.specs.flatMap(_.fields).filter(_.fieldId == field.fieldId)
+    val same = known.exists(k => k.sameValues(field) || (k.sourceIds == field.sourceIds && isVoid(k, field)))
+    if (known.nonEmpty && !same) {
+      throw ValidationFailed(
+        s"Partition field ${field.name} has the id ${field.fieldId}, which belongs to ${known.head.name} " +
+          s"(${known.head.transform} of field ${known.head.sourceId})"
+      )
+    }
+  }
+
+  private def isVoid(a: PartitionField, b: PartitionField): Boolean = a.transform == Void || b.transform == Void
+
+  private def repeated[A](values: Vector[A]): Option[A] = values.diff(values.distinct).headOption
+}

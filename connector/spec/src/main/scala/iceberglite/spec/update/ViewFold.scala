@@ -1,0 +1,170 @@
+package iceberglite.spec.update
+
+import java.util.UUID
+
+import scala.util.Try
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.MetadataUpdate._
+import iceberglite.spec.ViewUpdate._
+
+/**
+ * A view's metadata during a change.
+ *
+ * @param added the versions that the change added, without existing ones
+ * @param logged the entries for versions that the change made current
+ */
+final private[spec] case class ViewFold(
+    metadata: ViewMetadata,
+    nowMs: Long,
+    lastSchemaId: Option[Int] = None,
+    lastVersionId: Option[Int] = None,
+    added: Set[Int] = Set.empty,
+    logged: Option[ViewLogEntry] = None
+) {
+  private def changed(f: ViewMetadata => ViewMetadata): ViewFold = copy(metadata = f(metadata))
+
+  private def step(update: ViewUpdate): ViewFold = update match {
+    case AssignUuid(uuid) => changed(ViewFold.assignUuid(_, uuid))
+    case UpgradeFormatVersion(version) =>
+      if (version.number > ViewMetadata.FormatNumber) {
+        throw Unsupported(
+          s"view format version $version",
+          s"The only supported version is ${ViewMetadata.FormatNumber}"
+        )
+      }
+      this
+    case AddSchema(schema, _) => addSchema(schema)
+    case SetLocation(location) => changed(_.copy(location = location))
+    case SetProperties(properties) => changed(m => m.copy(properties = m.properties ++ properties))
+    case RemoveProperties(keys) => changed(m => m.copy(properties = m.properties -- keys))
+    case AddViewVersion(version) => addVersion(version)
+    case SetCurrentViewVersion(id) => setCurrent(id)
+  }
+
+  private def addSchema(schema: Schema): ViewFold = metadata.schemas.find(_.sameColumns(schema)) match {
+    case Some(same) => copy(lastSchemaId = Some(same.schemaId))
+    case None =>
+      val id = metadata.schemas.map(_.schemaId).foldLeft(-1)(_ max _) + 1
+      copy(
+        metadata = metadata.copy(schemas = metadata.schemas :+ schema.copy(schemaId = id)),
+        lastSchemaId = Some(id)
+      )
+  }
+
+  /** Adds a version: an equal version is reused; a new one gets an id higher than all others. */
+  private def addVersion(version: ViewVersion): ViewFold = {
+    val schemaId =
+      if (version.schemaId != LastAdded) version.schemaId
+      else lastSchemaId.getOrElse(throw ValidationFailed("Cannot use the last added schema: the change adds none"))
+    if (!metadata.schemasById.contains(schemaId)) {
+      throw NotFound("schema", schemaId.toString, "Add it before a version of the view that uses it")
+    }
+    version.dialects.diff(version.dialects.distinct).headOption.foreach { dialect =>
+      throw ValidationFailed(s"A version of a view has one query for each dialect, but this one has two for $dialect")
+    }
+    val bound = version.copy(schemaId = schemaId)
+    metadata.versions.find(_.sameDefinition(bound)) match {
+      case Some(same) => copy(lastVersionId = Some(same.versionId))
+      case None =>
+        val id = math.max(version.versionId, metadata.versions.map(_.versionId).foldLeft(0)(_ max _) + 1)
+        copy(
+          metadata = metadata.copy(versions = metadata.versions :+ described(bound.copy(versionId = id))),
+          lastVersionId = Some(id),
+          added = added + id
+        )
+    }
+  }
+
+  /** Adds a summary, which the early form of the specification requires. */
+  private def described(version: ViewVersion): ViewVersion = {
+    val operation = if (metadata.versions.isEmpty) ViewVersion.Create else ViewVersion.Replace
+    version.copy(summary = Map(ViewVersion.OperationKey -> operation) ++ version.summary)
+  }
+
+  private def setCurrent(id: Int): ViewFold = {
+    val versionId =
+      if (id != LastAdded) id
+      else lastVersionId.getOrElse(throw ValidationFailed("Cannot use the last added version: the change adds none"))
+    val version = metadata.versionsById.getOrElse(
+      versionId,
+      throw NotFound("view version", versionId.toString, "Add it before it becomes the current one")
+    )
+    if (versionId == metadata.currentVersionId) this
+    else {
+      // A new version became current at its own timestamp, an old one becomes current now.
+      val entry = ViewLogEntry(if (added(versionId)) version.timestampMs else nowMs, versionId)
+      copy(metadata = metadata.copy(currentVersionId = versionId), logged = Some(entry))
+    }
+  }
+
+  private def result(base: Option[ViewMetadata]): ViewMetadata = {
+    if (metadata.location.isEmpty) throw InvalidArgument("location", "''", "A view needs a location")
+    if (!metadata.versionsById.contains(metadata.currentVersionId)) {
+      throw NotFound("view version", metadata.currentVersionId.toString, "The change must add one and make it current")
+    }
+    base.foreach(before => ViewFold.checkDialects(before.currentVersion, metadata))
+    ViewFold.expired(metadata.copy(versionLog = metadata.versionLog ++ logged), added)
+  }
+}
+
+private[spec] object ViewFold {
+
+  def apply(base: ViewMetadata, updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
+    updates.foldLeft(new ViewFold(base, nowMs))(_.step(_)).result(Some(base))
+
+  def create(updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
+    updates.foldLeft(new ViewFold(Nothing, nowMs))(_.step(_)).result(None)
+
+  /** The initial state of a new view, which is not a valid view itself. */
+  private val Nothing =
+    ViewMetadata(None, "", Vector.empty, LastAdded, Vector.empty, Vector.empty, Map.empty)
+
+  private def assignUuid(m: ViewMetadata, uuid: UUID): ViewMetadata = m.uuid match {
+    case Some(other) if other != uuid =>
+      throw ValidationFailed(
+        s"Cannot set the UUID of view ${m.location} to $uuid: it is $other, and a UUID never changes"
+      )
+    case _ => m.copy(uuid = Some(uuid))
+  }
+
+  /**
+   * Checks dialects as Apache Iceberg does: an engine that replaces a view must not remove it for engines of other
+   * dialects.
+   */
+  private def checkDialects(before: ViewVersion, m: ViewMetadata): Unit = {
+    val lost = before.dialects.diff(m.currentVersion.dialects)
+    if (lost.nonEmpty && !m.properties.get(ViewMetadata.DropDialectProperty).exists(_.equalsIgnoreCase("true"))) {
+      throw ValidationFailed(
+        s"The view at ${m.location} would lose its query in ${lost.mkString(", ")}. Add one, or set the property " +
+          s"${ViewMetadata.DropDialectProperty} to true"
+      )
+    }
+  }
+
+  /**
+   * Keeps the newest versions by id, the current one and those of this change; log entries before a gap are removed.
+   */
+  private def expired(m: ViewMetadata, added: Set[Int]): ViewMetadata = {
+    val wanted = math.max(historySize(m.properties), (added + m.currentVersionId).size)
+    if (m.versions.size <= wanted) m
+    else {
+      val others = m.versions.map(_.versionId).filter(_ != m.currentVersionId).sorted(Ordering[Int].reverse)
+      val kept = others.take(wanted - 1).toSet + m.currentVersionId
+      m.copy(
+        versions = m.versions.filter(v => kept(v.versionId)),
+        versionLog = m.versionLog.drop(m.versionLog.lastIndexWhere(e => !kept(e.versionId)) + 1)
+      )
+    }
+  }
+
+  private def historySize(properties: Map[String, String]): Int =
+    properties.get(ViewMetadata.HistorySizeProperty).fold(ViewMetadata.HistorySizeDefault) { text =>
+      Try(text.trim.toInt).toOption.filter(_ > 0).getOrElse(throw InvalidArgument(
+        s"view property ${ViewMetadata.HistorySizeProperty}",
+        text,
+        "It must be a positive number"
+      ))
+    }
+}

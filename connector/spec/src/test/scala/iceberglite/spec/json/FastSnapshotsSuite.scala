@@ -1,0 +1,137 @@
+package iceberglite.spec.json
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Random
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.Fuzz
+import iceberglite.conformance.JsonRules
+import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+
+/** A history that is read past the parser is the one that the parser reads. */
+class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val tables = Seq(V1, V2, V3).map(SampleTables.withHistory)
+  private val documents = tables.map(m => new String(TableMetadataJson.write(m), UTF_8)).toIndexedSeq
+
+  private def isPlain(json: String): Boolean = FastSnapshots.of(json.getBytes(UTF_8)).isDefined
+
+  private def outcome(read: => TableMetadata): Either[String, TableMetadata] =
+    try Right(read)
+    catch { case e: IcebergError => Left(e.toString) }
+
+  private def fast(json: Array[Byte]) = outcome(TableMetadataJson.read("f.json", json))
+
+  private def whole(json: Array[Byte]) = outcome(TableMetadataJson.parse("f.json", json))
+
+  private def text(m: TableMetadata): String = new String(TableMetadataJson.write(m), UTF_8)
+
+  private def afterCommit(m: TableMetadata): TableMetadata =
+    SampleTables.commit(m, 4, SampleTables.CreatedMs + 9000)
+
+  test("what we write is read past the parser, compact or indented") {
+    documents.foreach { json =>
+      assert(isPlain(json))
+      val mapper = new ObjectMapper
+      val indented = mapper.writerWithDefaultPrettyPrinter.writeValueAsString(mapper.readTree(json))
+      assert(isPlain(indented) && fast(indented.getBytes(UTF_8)) == whole(json.getBytes(UTF_8)))
+    }
+  }
+
+  test("any metadata is the same by both ways", JsonRules.roundTrip) {
+    forAll(MetadataGenerators.table) { m =>
+      val json = TableMetadataJson.write(m)
+      assert(fast(json) == Right(m) && whole(json) == Right(m))
+    }
+  }
+
+  test("damaged metadata is the same by both ways, or the same error", JsonRules.hostile) {
+    def same(json: Array[Byte]): Unit = {
+      val (left, right) = (fast(json), whole(json))
+      assert(left == right, new String(json, UTF_8))
+      (left, right) match {
+        case (Right(a), Right(b)) => assert(a.snapshots.map(_.summary.toVector) == b.snapshots.map(_.summary.toVector))
+        case _ => ()
+      }
+    }
+    Fuzz.json("tokens of a history", 700, documents)(json => same(json.getBytes(UTF_8)))
+    Fuzz.bytes("bytes of a history", 700, documents.map(_.getBytes(UTF_8)))(same)
+  }
+
+  test("what is unusual in a history is left to the parser") {
+    val json = documents(1)
+    Seq(
+      """"summary":{""" -> """"summary":{"a":"1","a":"2",""",
+      """"summary":{""" -> """"summary":{"a":1,""",
+      """"summary":{""" -> """"summary":{"a":"caf\u00e9",""",
+      """"summary":{""" -> """"summary":{"a":"é",""",
+      """"snapshot-id":2,""" -> """"snapshot-id":2.0,""",
+      """"snapshot-id":2,""" -> """"snapshot-id":2,"x":{},""",
+      """"snapshot-id":2,""" -> """"snapshot-id":2,"snapshot-id":3,""",
+      """"snapshot-id":2,""" -> """"snapshot-id":9223372036854775808,""",
+      """"snapshot-id":2,""" -> """"snapshot-id":9999999999999999999,""",
+      """"snapshot-id":2,""" -> """"snapshot-id":02,""",
+      """"snapshots":""" -> """"snapshots":[],"snapshots":"""
+    ).foreach { case (from, to) =>
+      assert(json.contains(from))
+      val changed = json.replaceFirst(java.util.regex.Pattern.quote(from), java.util.regex.Matcher.quoteReplacement(to))
+      assert(fast(changed.getBytes(UTF_8)) == whole(changed.getBytes(UTF_8)), to)
+      if (to.startsWith("\"summary") || to.startsWith("\"snapshot-id")) assert(!isPlain(changed), to)
+    }
+  }
+
+  test("numbers up to the greatest long are plain") {
+    Seq(Long.MaxValue, 1000000000000000000L, 9L, 0L, -1L, -Long.MaxValue).foreach { n =>
+      val json = documents(1).replaceFirst(""""parent-snapshot-id":1,""", s""""parent-snapshot-id":$n,""")
+      assert(isPlain(json) && fast(json.getBytes(UTF_8)) == whole(json.getBytes(UTF_8)))
+      assert(fast(json.getBytes(UTF_8)).right.exists(_.snapshots(1).parentSnapshotId.contains(n)))
+    }
+  }
+
+  test("a summary that holds brackets and braces ends where it ends") {
+    val odd =
+      tables(1).snapshots.head.copy(snapshotId = 77, summary = Map("operation" -> "]}[{", "b" -> "},{", "c" -> ","))
+    val m = tables(1).copy(snapshots = tables(1).snapshots :+ odd)
+    assert(isPlain(text(m)) && fast(text(m).getBytes(UTF_8)) == Right(m))
+  }
+
+  test("snapshots that were read go into the next version as they stood, and those that were changed do not") {
+    tables.foreach { m =>
+      val read = TableMetadataJson.read("f.json", TableMetadataJson.write(m))
+      assert(text(afterCommit(read)) == text(afterCommit(m)))
+      val renamed = read.copy(snapshots = read.snapshots.map(s => s.copy(summary = s.summary + ("who" -> "me"))))
+      assert(text(renamed).split("\"who\":\"me\"", -1).length == m.snapshots.size + 1)
+    }
+  }
+
+  test("an indented history is written compactly again") {
+    val mapper = new ObjectMapper
+    documents.zip(tables).foreach { case (json, m) =>
+      val indented = mapper.writerWithDefaultPrettyPrinter.writeValueAsString(mapper.readTree(json))
+      assert(text(TableMetadataJson.read("f.json", indented)) == text(m))
+    }
+  }
+
+  test("JSON as text and as bytes is the same, whoever has rendered the snapshots before") {
+    forAll(MetadataGenerators.table) { m =>
+      val mapper = new ObjectMapper
+      val asText = mapper.readTree(TableMetadataJson.toJson(m))
+      (0 until 2).foreach(_ => assert(mapper.readTree(TableMetadataJson.write(m)) == asText))
+    }
+  }
+
+  test("a snapshot is found by its id however often one asks") {
+    val random = new Random(Fuzz.seed)
+    val snapshots = Vector.tabulate(50)(i => tables(1).snapshots.head.copy(snapshotId = i * 3L))
+    val m = tables(1).copy(snapshots = snapshots)
+    (0 until 200).foreach { _ =>
+      val id = random.nextInt(160).toLong
+      assert(m.snapshotsById.get(id) == snapshots.find(_.snapshotId == id))
+    }
+    assert(m.snapshotsById == snapshots.map(s => s.snapshotId -> s).toMap)
+  }
+}
