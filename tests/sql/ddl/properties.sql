@@ -14,7 +14,7 @@ SHOW TBLPROPERTIES t ('format-version');
 ----
 format-version | 2
 
--- error Cannot downgrade table
+-- error versions only go up
 ALTER TABLE t SET TBLPROPERTIES ('format-version' = '1');
 
 ALTER TABLE t UNSET TBLPROPERTIES ('read.split.target-size');

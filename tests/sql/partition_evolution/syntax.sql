@@ -28,5 +28,5 @@ ALTER TABLE t ADD PARTITION FIELD bucket(id);
 -- error takes one column
 ALTER TABLE t ADD PARTITION FIELD bucket(4);
 
--- error above 0
+-- error one positive number
 ALTER TABLE t ADD PARTITION FIELD truncate(0, id);

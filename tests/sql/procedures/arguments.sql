@@ -67,7 +67,7 @@ CALL system.rollback_to_snapshot('t', 1.5);
 -- error It must be BIGINT, not MAP<STRING, STRING>
 CALL system.rollback_to_snapshot('t', map('a', 'b'));
 
--- error It must be given
+-- error A value is required
 CALL system.rollback_to_snapshot('t', NULL);
 
 -- error expected a value for snapshot_id

@@ -90,9 +90,9 @@ final class HadoopCatalog(
     if (base.isEmpty) Warehouse.using(warehouse)(versions(id).commit(base, next)) else versions(id).commit(base, next)
   }
 
-  /** Always deletes the table's directory, because its existence means that the table exists. */
+  /** Always deletes the table's files: without them the table's directory would be a namespace. */
   override def drop(id: TableIdentifier, purge: Boolean): Boolean =
-    new DropDirectory(io, fullName(id), ownershipOf(id), isWhole = true)(purge)
+    new DropDirectory(io, fullName(id), ownershipOf(id))(purge)
 
   override def rename(from: TableIdentifier, to: TableIdentifier): Unit = throw Unsupported(
     s"renaming ${fullName(from)} to $to",

@@ -9,6 +9,7 @@ import iceberglite.io.{FileIO, HadoopFileIO, MetadataFiles}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.table._
+import iceberglite.tree.MetadataPool
 
 /**
  * A catalog of tables and views in a Hive Metastore, in which a table names the newest metadata file (spec: "Metastore
@@ -111,20 +112,27 @@ final class HiveCatalog private (
     TableLocations.inside(namespaces.location(database(id.namespace)), directory)
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    Try(locationOf(id, id.name)).toOption,
+    // A database's own location is set by SQL.
+    if (namespaces.hasDefaultLocation(database(id.namespace))) Try(locationOf(id, id.name)).toOption else None,
     id.namespace :+ id.name,
     locations,
-    others = directory => otherTables(id).filter(_.directory.overlaps(directory))
+    others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
+    claims = () =>
+      MetadataPool.map(otherPlaces(id).flatMap(place => place.metadataLocation.map(place -> _))) {
+        case (place, metadata) => TableClaims.of(io, fullName(place.id), metadata)
+      }
   )
 
   /** Returns all other tables of the Metastore, including those of other formats. */
   private def otherTables(id: TableIdentifier): Vector[OtherTable] =
+    otherPlaces(id).flatMap { place =>
+      val shown = fullName(place.id)
+      place.metadataLocation.flatMap(OtherTable.of(io, shown, _)) ++
+        place.directory.flatMap(OtherTable.at(io, shown, _, place.metadataLocation))
+    }
+
+  private def otherPlaces(id: TableIdentifier): Vector[HivePlace] =
     metastore.places().filterNot(p => p.id == TableIdentifier(id.namespace.map(_.toLowerCase), id.name.toLowerCase))
-      .flatMap { place =>
-        val shown = fullName(place.id)
-        place.metadataLocation.flatMap(OtherTable.of(io, shown, _)) ++
-          place.directory.flatMap(OtherTable.at(io, shown, _, place.metadataLocation))
-      }
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] =
     listed(namespace)(metastore.marked(_, HiveKind.OfView))

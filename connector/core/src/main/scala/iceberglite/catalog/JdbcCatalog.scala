@@ -10,6 +10,7 @@ import iceberglite.io.FileIO
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.table._
+import iceberglite.tree.MetadataPool
 
 /**
  * A catalog of tables and views in a database, in which a row names the newest metadata file (spec: "Metastore
@@ -173,28 +174,31 @@ final class JdbcCatalog private (
   }
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
-    // A name that is not valid as a directory has no default location.
-    Try(locationOf(id, id.name)).toOption,
+    // A name that is not valid as a directory has no default location, and the location of a namespace is set by SQL.
+    if (propertiesOf(id.namespace).contains("location")) None else Try(locationOf(id, id.name)).toOption,
     id.namespace :+ id.name,
     locations,
-    others = directory => otherTables(id).filter(_.directory.overlaps(directory))
+    others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
+    claims = () => MetadataPool.map(otherRows(id))(row => TableClaims.of(io, shown(row), row.location)),
+    currentMetadata = () => otherRows(id).map(_.location)
   )
 
   /**
    * Returns other tables: by the pointers of this database, including its other catalogs, and by the directories of
    * this catalog's names.
    */
-  private def otherTables(id: TableIdentifier): Vector[OtherTable] = {
-    val all = session.repeating("look for other tables")(rows.all()).filterNot { row =>
+  private def otherTables(id: TableIdentifier): Vector[OtherTable] = otherRows(id).flatMap { row =>
+    val place = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
+    OtherTable.of(io, shown(row), row.location) ++
+      (if (row.catalog == storedName) OtherTable.at(io, shown(row), place, Some(row.location)) else None)
+  }
+
+  private def otherRows(id: TableIdentifier): Vector[JdbcRows.Row] =
+    session.repeating("look for other tables")(rows.all()).filterNot { row =>
       row.catalog == storedName && row.namespace == JdbcNames.text(id.namespace) && row.name == id.name
     }
-    all.flatMap { row =>
-      val shown = s"${row.catalog}.${row.namespace}.${row.name}"
-      val place = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
-      OtherTable.of(io, shown, row.location) ++
-        (if (row.catalog == storedName) OtherTable.at(io, shown, place, Some(row.location)) else None)
-    }
-  }
+
+  private def shown(row: JdbcRows.Row): String = s"${row.catalog}.${row.namespace}.${row.name}"
 
   override def listViews(namespace: Vector[String]): Vector[TableIdentifier] = {
     requireViews()

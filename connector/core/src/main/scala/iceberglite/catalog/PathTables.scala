@@ -8,14 +8,8 @@ import iceberglite.table._
 /**
  * Tables by path: a directory with `metadata/` in it or, read-only, one metadata file. The identifier of such a table
  * has the path as its name and no namespace.
- *
- * @param locations locations besides the paths that the tables may own
  */
-final class PathTables(
-    io: FileIO,
-    environment: Environment = Environment.system,
-    locations: OwnedLocations = OwnedLocations.None
-) extends Committer {
+final class PathTables(io: FileIO, environment: Environment = Environment.system) extends Committer {
 
   /** Returns a table. @throws NotFound there is no table at the path */
   def table(path: String): Table = {
@@ -44,24 +38,19 @@ final class PathTables(
   }
 
   /**
-   * Deletes the table's files, and the directory unless it contains others. @return false if the table does not exist
+   * Deletes the table's files, and the directories that are empty then. @return false if the table does not exist
    */
   def drop(path: String, purge: Boolean): Boolean = {
     val id = PathTables.identifier(path)
     refuseFile(id)
-    new DropDirectory(io, id.name, ownershipOf(id), isWhole = false)(purge)
+    new DropDirectory(io, id.name, ownershipOf(id))(purge)
   }
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = ownershipOf(id)
 
-  /** Returns the ownership: the last two directories of the path identify the table in shared locations. */
+  /** Returns the ownership: a table without a name in the catalog owns nothing in locations that tables share by name. */
   private def ownershipOf(id: TableIdentifier): TableOwnership =
-    TableOwnership(
-      Some(id.name),
-      id.name.split('/').filter(_.nonEmpty).takeRight(2).toVector,
-      locations,
-      hasVersionNames = true
-    )
+    TableOwnership(Some(id.name), Vector(id.name), hasVersionNames = true)
 
   override def load(id: TableIdentifier): TableVersion = loadIfExists(id.name).getOrElse(
     throw NotFound("table", id.name, "There is no metadata directory with *.metadata.json files at this path")

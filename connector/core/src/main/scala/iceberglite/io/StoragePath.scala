@@ -45,7 +45,7 @@ object StoragePath {
   /**
    * @param defaultFileSystem where paths without a scheme are, see [[FileIO.defaultFileSystem]]
    * @return absent for a path that different storages understand differently: a relative one, one with a step in it
-   *   (`.` or `..`), and one that begins with two slashes
+   *   (`.` or `..`) or a control character, and one that begins with two slashes
    */
   def of(path: String, defaultFileSystem: String): Option[StoragePath] = (path match {
     case Uri(scheme, authority, rest) if rest.startsWith("/") || rest.isEmpty && Option(authority).exists(_.nonEmpty) =>
@@ -59,7 +59,7 @@ object StoragePath {
         case _ => None
       }
     case _ => None
-  }).filterNot(_.names.exists(name => Step.pattern.matcher(name).matches))
+  }).filterNot(_.names.exists(name => Step.pattern.matcher(name).matches || name.exists(_ < ' ')))
 
   private def storeOf(scheme: String): String = {
     val lower = scheme.toLowerCase(Locale.ROOT)

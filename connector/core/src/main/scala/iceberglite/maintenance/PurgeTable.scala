@@ -1,6 +1,6 @@
 package iceberglite.maintenance
 
-import iceberglite.io.FileIO
+import iceberglite.io.{FileIO, MetadataFiles}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.TableProperty
 import iceberglite.table.{
@@ -25,16 +25,31 @@ object PurgeTable {
    *
    * @param table the table's name, for messages
    * @param ownership what the catalog knew of the table's directories before it dropped the table
+   * @param metadataFolder of a file-system table: its metadata files are deleted first, so that no reader finds the table
+   *   without its data, and the caller deletes what else is in the folder
    * @return what was deleted and what was kept; the latter is logged too
    */
-  def apply(io: FileIO, table: String, version: TableVersion, ownership: TableOwnership): DeletionReport = {
+  def apply(
+      io: FileIO,
+      table: String,
+      version: TableVersion,
+      ownership: TableOwnership,
+      metadataFolder: Option[String] = None
+  ): DeletionReport = {
     refuseWithoutGc(table, version)
     val metadata = version.metadata
-    val deletion = new OwnedDeletion(io, OwnedPaths.of(io, version, ownership))
+    val owned = OwnedPaths.of(io, version, ownership)
+    val deletion = new OwnedDeletion(io, owned)
     val tree = TreeTable(table, io, metadata)
     val seen = new SeenParts
     val reachable = metadata.snapshots.flatMap { snapshot =>
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
+    }
+    metadataFolder.foreach { folder =>
+      // What other tables own is found out before the evidence of this one goes.
+      owned.reasonToKeep(version.metadataLocation)
+      val names = io.list(folder).map(_.path).filter(MetadataFiles.isVersionName)
+      Cleanup.delete(io, names)
     }
     val ofParts = MetadataPool.map(reachable.flatMap(_.parts)) { part =>
       deletion(
@@ -43,6 +58,7 @@ object PurgeTable {
     }
     // The data goes first: its metadata tells a second attempt what is left.
     val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
+      .filterNot(path => metadataFolder.exists(owned.isIn(path, _)))
     val report = (ofParts :+ deletion(ofMetadata)).reduce(_ ++ _)
     report.warn(s"Purging $table")
     report

@@ -22,6 +22,25 @@ private[iceberglite] object EmptyDirectories {
       if (io.list(location).isEmpty) io.delete(location)
     }
 
+  /**
+   * Removes all empty directories below a directory, and the directory itself if it is empty then.
+   *
+   * @return a file or link that is left; absent on failures, which are logged
+   */
+  def removeAll(io: FileIO, directory: String): Option[String] = {
+    var left: Option[String] = None
+    Cleanup.quietly(s"remove the empty directories of $directory") { left = leftAfterRemoval(io, directory) }
+    left
+  }
+
+  private def leftAfterRemoval(io: FileIO, directory: String): Option[String] = {
+    val (directories, others) = io.list(directory).partition(c => c.isDirectory && !isLink(io, directory, c.path))
+    val inside = directories.map(child => leftAfterRemoval(io, child.path))
+    val left = others.headOption.map(_.path).orElse(inside.flatten.headOption)
+    if (left.isEmpty) io.delete(directory)
+    left
+  }
+
   private def remove(io: FileIO, directory: String): Unit = {
     val inside = io.list(directory)
     inside.filter(child => child.isDirectory && !isLink(io, directory, child.path)).foreach(child =>

@@ -27,7 +27,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   private lazy val places: Vector[OwnedDirectory] = {
     val known = (ownership.directory.toVector ++ ownership.locations.of(ownership.names)).flatMap(directoryOf).distinct
-    val prefixes = ownership.locations.prefixes.flatMap(owners.pathOf)
+    // A dot in a name would make directories of two tables the same.
+    val prefixes =
+      if (ownership.names.exists(_.contains('.'))) Vector.empty
+      else ownership.locations.prefixes.flatMap(owners.pathOf)
     val named = directoryOf(version.metadata.location).filterNot(known.contains)
     known.map(new CatalogDirectory(_)) ++ prefixes.map(new ConfiguredPrefix(_)) ++ named.map(new MetadataLocation(_))
   }
@@ -44,12 +47,25 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private def reason(path: String, isOwnMetadata: Boolean): Option[KeptReason] = owners.pathOf(path) match {
     case None => Some(KeptReason.UnclearPath)
     case Some(file) => places.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
-        case place: CatalogDirectory if isOwnMetadata => linked(place.directory, file)
+        case place: CatalogDirectory if isOwnMetadata => linked(place.directory, file).orElse(current(place, file))
         case place =>
           place.reasonToKeepAll.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
             .orElse(place.reasonToKeepFile(file))
       }
   }
+
+  /** Whether a path is directly in a folder. */
+  private[iceberglite] def isIn(path: String, folder: String): Boolean =
+    owners.pathOf(path).exists(file => owners.pathOf(folder).exists(f => real(f) == real(file.parent)))
+
+  /** A table that was registered twice, or renamed, has its current metadata file in the log of another. */
+  private def current(place: OwnedDirectory, file: StoragePath): Option[KeptReason] =
+    place.checked {
+      if (currentMetadata.contains(canonical(file))) Some(KeptReason.UsedByOther(place.directory.text)) else None
+    }
+
+  private lazy val currentMetadata: Set[StoragePath] =
+    ownership.currentMetadata().flatMap(owners.pathOf).map(canonical).toSet
 
   /** Absent for the root of a local file system, which no table owns. */
   private def directoryOf(path: String): Option[StoragePath] =
@@ -89,7 +105,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     def reasonToKeepFile(file: StoragePath): Option[KeptReason]
 
     /** A failed check keeps the files. */
-    final protected def checked(body: => Option[KeptReason]): Option[KeptReason] =
+    final def checked(body: => Option[KeptReason]): Option[KeptReason] =
       try body
       catch { case NonFatal(e) => Some(KeptReason.Unchecked(directory.text, String.valueOf(e.getMessage))) }
 
@@ -148,7 +164,16 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   final private class MetadataLocation(directory: StoragePath) extends OwnedDirectory(directory) {
     override lazy val reasonToKeepAll: Option[KeptReason] = checked {
       if (!owners.isProven(directory)) Some(KeptReason.Unproven(directory.text))
-      else enclosed(directory).orElse(shared(directory))
+      else enclosed(directory).orElse(shared(directory)).orElse(claimed)
+    }
+
+    private def claimed: Option[KeptReason] = {
+      val places = Seq(directory, real(directory)).distinct
+      def overlaps(claim: StoragePath): Boolean =
+        Seq(claim, real(claim)).exists(c => places.exists(_.overlaps(c)))
+      val uuid = version.metadata.uuid
+      ownership.claims().find(c => uuid.isDefined && c.uuid == uuid || c.directories.exists(overlaps))
+        .map(c => KeptReason.InOtherTable(directory.text, c.name))
     }
 
     override def reasonToKeepFile(file: StoragePath): Option[KeptReason] = None

@@ -1,6 +1,9 @@
 package iceberglite.table
 
-import iceberglite.io.{FileIO, StoragePath}
+import java.util.UUID
+
+import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.spec.TableProperty
 
 /**
  * Another table that a catalog knows.
@@ -25,6 +28,29 @@ object OtherTable {
 }
 
 /**
+ * The places that another table's metadata names: any file there may be that table's.
+ *
+ * @param name for messages
+ */
+final case class TableClaims(name: String, uuid: Option[UUID], directories: Vector[StoragePath])
+
+object TableClaims {
+
+  /** @throws iceberglite.spec.IcebergError the metadata file cannot be read */
+  def of(io: FileIO, name: String, metadataLocation: String): TableClaims = {
+    val metadata = MetadataFiles.read(io, metadataLocation)
+    val properties =
+      Seq(TableProperty.DataPath, TableProperty.MetadataPath, TableProperty.ObjectStoragePath, TableProperty.FolderStoragePath)
+    val named = metadata.location +: properties.flatMap(p => metadata.properties.get(p.key))
+    val metadataFiles =
+      metadataLocation +: (metadata.metadataLog.map(_.metadataFile) ++ metadata.snapshots.flatMap(_.manifestList))
+    val folders = metadataFiles.flatMap(OtherTable.of(io, name, _)).map(_.directory)
+    val directories = named.flatMap(StoragePath.of(_, io.defaultFileSystem)) ++ folders
+    TableClaims(name, metadata.uuid, directories.distinct.toVector)
+  }
+}
+
+/**
  * What is known of a table's directories from outside of the table's metadata, which may have been written to name
  * somebody else's.
  *
@@ -34,13 +60,18 @@ object OtherTable {
  * @param locations further places, by the catalog's settings
  * @param hasVersionNames whether its metadata files are `v<N>.metadata.json`, as in file-system tables
  * @param others the catalog's other tables that are below a directory, above it, or at it
+ * @param claims the places of the catalog's other tables by their metadata, which is read for this. They are asked for only
+ *   where nothing but the metadata names a table's location
+ * @param currentMetadata the current metadata files of the catalog's other tables
  */
 final case class TableOwnership(
     directory: Option[String],
     names: Vector[String],
-    locations: OwnedLocations = OwnedLocations.None,
+    locations: OwnedLocations = OwnedLocations.Empty,
     hasVersionNames: Boolean = false,
-    others: StoragePath => Vector[OtherTable] = _ => Vector.empty
+    others: StoragePath => Vector[OtherTable] = _ => Vector.empty,
+    claims: () => Vector[TableClaims] = () => Vector.empty,
+    currentMetadata: () => Vector[String] = () => Vector.empty
 )
 
 object TableOwnership {
@@ -60,5 +91,5 @@ final case class OwnedLocations(prefixes: Vector[String], directories: Map[Strin
 }
 
 object OwnedLocations {
-  val None: OwnedLocations = OwnedLocations(Vector.empty, Map.empty)
+  val Empty: OwnedLocations = OwnedLocations(Vector.empty, Map.empty)
 }

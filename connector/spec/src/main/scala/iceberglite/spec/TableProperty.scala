@@ -13,7 +13,7 @@ import iceberglite.spec.json.NameMappingJson
  * @param expected description of valid values, for messages and documentation
  * @param parse returns `None` for an invalid value
  */
-final class TableProperty[A] private (
+final class TableProperty[A] private[spec] (
     val key: String,
     val defaultText: Option[String],
     val expected: String,
@@ -29,7 +29,7 @@ final class TableProperty[A] private (
   override def toString: String = key
 }
 
-object TableProperty {
+object TableProperty extends TablePropertyForms {
 
   /** Returns the value for a table with these properties. @throws InvalidArgument with the name of the property */
   def of[A](property: TableProperty[A], properties: Map[String, String]): A =
@@ -398,54 +398,4 @@ object TableProperty {
     val key = MetricsColumnPrefix + column
     properties.get(key).map(metricsMode(key).read)
   }
-
-  private[spec] def property[A](
-      key: String,
-      default: String,
-      expected: String,
-      doc: String,
-      parse: String => Option[A]
-  ) = {
-    lazy val read: TableProperty[A] = new TableProperty[A](key, Some(default), expected, doc, parse, read.read(default))
-    read
-  }
-
-  private[spec] def optional[A](key: String, expected: String, doc: String, parse: String => Option[A]) =
-    new TableProperty[Option[A]](key, None, expected, doc, text => parse(text).map(Some(_)), None)
-
-  private def metricsMode(key: String) = property(
-    key,
-    "truncate(16)",
-    "It must be none, counts, truncate(<length>) or full",
-    "Metrics to store for a column: none, counts, or counts and bounds; truncate cuts the bounds of strings and " +
-      "binaries to a length",
-    MetricsMode.parse
-  )
-
-  private[spec] def oneOf(key: String, default: String, doc: String, values: String*) = property(
-    key,
-    default,
-    s"It must be one of ${values.mkString(", ")}",
-    doc,
-    text => values.find(_.equalsIgnoreCase(text))
-  )
-
-  private[spec] def flag(key: String, default: Boolean, doc: String) =
-    property(key, default.toString, "It must be true or false", doc, text => Try(text.toBoolean).toOption)
-
-  private[spec] def size(key: String, default: Long, doc: String) =
-    property(key, default.toString, "It must be a positive number of bytes", doc, long(_).filter(_ > 0))
-
-  private def millis(key: String, default: Long, doc: String) =
-    property(key, default.toString, "It must be 0 or more milliseconds", doc, long(_).filter(_ >= 0))
-
-  private def count(key: String, default: Int, doc: String) =
-    property(key, default.toString, "It must be 0 or more", doc, int(_).filter(_ >= 0))
-
-  private[spec] def positiveInt(key: String, default: Int, doc: String) =
-    property(key, default.toString, s"It must be 1 to ${Int.MaxValue}", doc, int(_).filter(_ > 0))
-
-  private def int(text: String): Option[Int] = Try(text.toInt).toOption
-
-  private def long(text: String): Option[Long] = Try(text.toLong).toOption
 }

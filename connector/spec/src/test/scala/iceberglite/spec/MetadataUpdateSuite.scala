@@ -38,7 +38,7 @@ class MetadataUpdateSuite extends AnyFunSuite {
     val upgraded = applied(withHistory(V1), UpgradeFormatVersion(V3))
     assert(upgraded.formatVersion == V3)
     assert(upgraded.nextRowId == 0)
-    assert(refused(empty(V3), UpgradeFormatVersion(V2)).contains("from format version 3 down to 2"))
+    assert(refused(empty(V3), UpgradeFormatVersion(V2)).contains("from format version 3 to 2"))
   }
 
   test("a version 1 table without UUID needs one before it becomes version 2", MetadataRules.upgrade) {
@@ -110,14 +110,14 @@ class MetadataUpdateSuite extends AnyFunSuite {
   test("a partition field id that stands for other values is refused", PartitionRules.fieldIdsUnique) {
     val base = empty(V2, byDay)
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
-    assert(refused(base, AddPartitionSpec(spec)).contains("stands for ts_day"))
+    assert(refused(base, AddPartitionSpec(spec)).contains("belongs to ts_day"))
   }
 
   test("a spec with one name or id twice, or of an unknown column, is refused", PartitionRules.fieldIdsUnique) {
     val base = empty(V2)
     def spec(fields: PartitionField*) = AddPartitionSpec(PartitionSpec(0, fields.toVector))
     val a = PartitionField(1, 1000, "a", Identity)
-    assert(refused(base, spec(a, a.copy(fieldId = 1001))).contains("called a"))
+    assert(refused(base, spec(a, a.copy(fieldId = 1001))).contains("have the name a"))
     assert(refused(base, spec(a, a.copy(name = "b"))).contains("1000"))
     assert(refused(base, spec(a.copy(sourceIds = Vector(99)))).contains("field 99"))
   }

@@ -29,7 +29,7 @@ class RequirementSuite extends AnyFunSuite {
 
   test("what changed in the meantime is a conflict that says what") {
     val expected = Seq(
-      AssertRefSnapshotId("main", Some(2L)) -> "snapshot of main was 2 and is 3",
+      AssertRefSnapshotId("main", Some(2L)) -> "snapshot of main was 2 and is now 3",
       AssertRefSnapshotId("main", None) -> "snapshot of main was none and is 3",
       AssertRefSnapshotId("audit", Some(1L)) -> "snapshot of audit was 1 and is none",
       AssertLastAssignedFieldId(1) -> "last assigned field id was 1",

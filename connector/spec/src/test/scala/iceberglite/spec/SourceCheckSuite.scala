@@ -39,7 +39,7 @@ class SourceCheckSuite extends AnyFunSuite {
       assert(refused(make, "location", Identity).contains("Column location cannot be the source"))
       assert(refused(make, "points.element.x", Bucket(4)).contains("inside of points"))
       assert(refused(make, "tags.value", Identity).contains("inside of tags"))
-      assert(refused(make, "id", Day).contains("day takes no int"))
+      assert(refused(make, "id", Day).contains("day does not support int"))
       make(id("location.lat"), Identity)
       intercept[ValidationFailed](make(99, Identity))
     }

@@ -8,6 +8,7 @@ import org.apache.hadoop.hive.metastore.api._
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.thrift.TException
 
+import iceberglite.io.StoragePath
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.table.TableLocations
 
@@ -80,6 +81,16 @@ final private[catalog] class HiveNamespaces(
     }
   }
 
+  /** Whether a database is in the directory that the catalog's warehouse, or Hive's naming, gives it. */
+  def hasDefaultLocation(name: String): Boolean = {
+    def pathOf(location: String) = StoragePath.of(location, LocalFiles)
+    find(name).flatMap(d => Option(d.getLocationUri)).flatMap(pathOf).exists { location =>
+      inWarehouse(name).fold(name == "default" || location.names.lastOption.contains(s"$name.db")) { expected =>
+        pathOf(expected).contains(location)
+      }
+    }
+  }
+
   /** Returns the location of a database's tables. @throws NotFound the database does not exist */
   def location(name: String): String =
     properties(name).getOrElse(throw missing(name)).get(Location).orElse(inWarehouse(name)).getOrElse(
@@ -124,6 +135,7 @@ final private[catalog] class HiveNamespaces(
 }
 
 private[catalog] object HiveNamespaces {
+  private val LocalFiles = "file:///"
   private val Location = "location"
   private val Comment = "comment"
 

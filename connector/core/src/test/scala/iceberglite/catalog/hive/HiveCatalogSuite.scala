@@ -44,7 +44,7 @@ class HiveCatalogSuite extends HiveTests {
     assert(catalog.listTables(Vector("db")).isEmpty && !catalog.tableExists(Id))
     assert(hive.open("list-all-tables" -> "true").listTables(Vector("db")) == Vector(Id))
     val missing = intercept[NotFound](catalog.table(Id))
-    assert(missing.getMessage.contains("no Iceberg table"))
+    assert(missing.getMessage.contains("not an Iceberg table"))
     intercept[AlreadyExists](catalog.create(Id, unpartitioned()))
     intercept[AlreadyExists](catalog.stage(Id, unpartitioned(), StageMode.CreateOrReplace))
     intercept[NotFound](catalog.rename(Id, Id.copy(name = "u")))

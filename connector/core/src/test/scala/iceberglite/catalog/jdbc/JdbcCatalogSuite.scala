@@ -77,7 +77,7 @@ class JdbcCatalogSuite extends JdbcTests {
 
   onEach("catalog tables are not made where they are not to be") { f =>
     val error = intercept[NotFound](f.open("jdbc.init-catalog-tables" -> "false").listNamespaces(Vector.empty))
-    assert(error.getMessage.contains("Catalog lite has jdbc.init-catalog-tables=false: make the table"))
+    assert(error.getMessage.contains("Catalog lite has jdbc.init-catalog-tables=false: create the table"))
     f.open().createNamespace(Vector("db"), Map.empty)
     assert(f.open("jdbc.init-catalog-tables" -> "false").namespaceExists(Vector("db")))
   }

@@ -82,7 +82,7 @@ class JdbcNamesSuite extends JdbcTests {
     val catalog = f.open()
     val far = unpartitioned().copy(location = Some(s"mem://wh/${"d" * 1000}"))
     val error = intercept[InvalidArgument](catalog.create(Id, far))
-    assert(error.getMessage.contains("Give lite.db.t another place"))
+    assert(error.getMessage.contains("Choose another location"))
     assert(f.files.paths.isEmpty && !catalog.tableExists(Id))
     val failed = intercept[StorageFailed](catalog.createNamespace(Vector("db"), Map("comment" -> "c" * 1001)))
     assert(failed.getMessage.contains("value too long"))

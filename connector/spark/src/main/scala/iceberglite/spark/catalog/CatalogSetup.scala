@@ -36,7 +36,7 @@ object CatalogSetup {
     val io = fileIO(name, properties, session)
     checkTableProperties(name, properties)
     val catalog = Catalogs.open(name, properties, io)
-    val paths = new PathTables(io, locations = CatalogProperty.ownedLocations(properties))
+    val paths = new PathTables(io)
     CatalogSetup(
       name,
       catalog,

@@ -80,7 +80,7 @@ class TableMetadataCheckSuite extends AnyFunSuite {
     assert(fault("").reason == "Only 1 of 2 fields have a field-id")
     assert(fault("\"field-id\":1000,").reason == "Two partition fields have the id 1000")
     val names = text.replace("\"name\":\"id_bucket\"", "\"name\":\"ts_day\"")
-    assert(intercept[InvalidMetadata](TableMetadataJson.read("f.json", names)).reason.contains("called ts_day"))
+    assert(intercept[InvalidMetadata](TableMetadataJson.read("f.json", names)).reason.contains("have the name ts_day"))
   }
 
   test(

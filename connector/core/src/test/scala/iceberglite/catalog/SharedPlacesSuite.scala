@@ -1,0 +1,155 @@
+package iceberglite.catalog
+
+import java.nio.file.Files
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.FilesBelow
+import iceberglite.table.TestTables._
+import iceberglite.table._
+import iceberglite.table.action.{Action, UpdateLocation, UpdateProperties}
+
+/** Tables whose files are outside of their directory lose none to another table that is placed there by SQL alone. */
+class SharedPlacesSuite extends AnyFunSuite with HostileTables {
+
+  private def bucket: String = s"file:$directory/bucket/v"
+
+  /** A table with its data in another place. */
+  private def elsewhere(catalog: Catalog, place: String): Table = {
+    val table = catalog.create(Victim, unpartitioned("write.data.path" -> place))
+    append(append(table, data(place)), data(place, "y.parquet"))
+  }
+
+  private def change(table: Table, actions: Action*): Table = {
+    val transaction = table.transaction(Map.empty, environment)
+    actions.foreach(transaction.add)
+    transaction.commit()
+  }
+
+  private def registered(catalog: Catalog, id: TableIdentifier, of: Table): Table =
+    catalog.register(id, of.metadataLocation)
+
+  private def isReadable(catalog: Catalog): Unit = {
+    val table = catalog.table(Victim)
+    assert(liveFiles(table).forall(io.exists))
+  }
+
+  /** Purges a table that attacks; of what was there before only its own metadata may go. */
+  private def purged(catalog: Catalog, id: TableIdentifier): Unit = {
+    val victim = catalog.table(Victim)
+    val needed = liveFiles(victim) :+ victim.metadataLocation
+    assert(catalog.drop(id, purge = true))
+    assert(needed.forall(io.exists))
+    isReadable(catalog)
+  }
+
+  test("a table whose location was set to the data path of another") {
+    val catalog = jdbc("a")
+    val victim = elsewhere(catalog, bucket)
+    for (place <- Seq(bucket, s"file:$directory/bucket", s"file:$directory")) {
+      val evil = registered(catalog, Evil, victim)
+      change(change(evil, new UpdateLocation(place)), new UpdateProperties(Map("a" -> "b"), Set.empty))
+      purged(catalog, Evil)
+    }
+    catalog.close()
+  }
+
+  test("a namespace whose location is around the data path of another table") {
+    val catalog = jdbc("a")
+    val victim = elsewhere(catalog, bucket)
+    catalog.createNamespace(Vector("ev"), Map("location" -> s"file:$directory/bucket"))
+    val id = TableIdentifier(Vector("ev"), "v")
+    registered(catalog, id, victim)
+    purged(catalog, id)
+    catalog.close()
+  }
+
+  test("the old location of a table whose location was changed") {
+    val catalog = jdbc("a")
+    val old = append(
+      catalog.create(Victim, unpartitioned().copy(location = Some(s"file:$directory/p1/v"))),
+      data(s"file:$directory/p1/v/data")
+    )
+    val moved = change(old, new UpdateLocation(s"file:$directory/p2/v"))
+    append(moved, data(s"file:$directory/p2/v/data"))
+    registered(catalog, Evil, old)
+    purged(catalog, Evil)
+    catalog.close()
+  }
+
+  test("clean-up of the metadata log under the former name of a renamed table, through a link, and in another catalog") {
+    val catalog = jdbc("a")
+    val former = filled(catalog, TableIdentifier(Vector("db"), "former"))
+    catalog.rename(former.id, Victim)
+    val again = registered(catalog, former.id, former)
+    (1 to 3).foldLeft(change(again, new UpdateProperties(Expiring, Set.empty))) { (table, i) =>
+      change(table, new UpdateProperties(Map("a" -> i.toString), Set.empty))
+    }
+    assert(io.exists(catalog.table(Victim).metadataLocation))
+    isReadable(catalog)
+    val other = Catalogs.open(
+      "other",
+      Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/a.sqlite", "warehouse" -> s"file:$warehouse"),
+      io
+    )
+    val copy = registered(other, Victim, catalog.table(Victim))
+    (1 to 3).foldLeft(change(copy, new UpdateProperties(Expiring, Set.empty))) { (table, i) =>
+      change(table, new UpdateProperties(Map("a" -> i.toString), Set.empty))
+    }
+    assert(io.exists(catalog.table(Victim).metadataLocation))
+    isReadable(catalog)
+    catalog.close()
+    other.close()
+  }
+
+  test("a file-system table that was created in a directory with files of others") {
+    val catalog = hadoop()
+    val data = warehouse.resolve("db/vdata")
+    elsewhere(catalog, s"file:$data")
+    val id = TableIdentifier(Vector("db"), "vdata")
+    for (purge <- Seq(false, true)) {
+      catalog.create(id, unpartitioned())
+      assert(catalog.drop(id, purge) && !catalog.tableExists(id))
+      isReadable(catalog)
+    }
+    val parquet = Files.createDirectories(warehouse.resolve("db/pq")).resolve("part-0.parquet")
+    Files.write(parquet, Array[Byte](1))
+    catalog.create(TableIdentifier(Vector("db"), "pq"), unpartitioned())
+    assert(catalog.drop(TableIdentifier(Vector("db"), "pq"), purge = true) && Files.exists(parquet))
+  }
+
+  test("a file-system table around tables in directories that are named like partitions and hashes") {
+    val catalog = hadoop()
+    val inner = for {
+      names <- Seq(Vector("k=v"), Vector("0110"), Vector("%2e%2e"), Vector("k=v", "x"), Vector("data", "p=1"))
+    } yield filled(catalog, TableIdentifier("ns" +: names.init, names.last))
+    val outer = filled(catalog, TableIdentifier(Vector.empty, "ns"))
+    assert(catalog.drop(outer.id, purge = false) && !catalog.tableExists(outer.id))
+    inner.foreach(t => assert(liveFiles(catalog.table(t.id)).size == 2 && liveFiles(t).forall(io.exists), t.id))
+    assert(FilesBelow.of(warehouse.resolve("ns")).forall(f => inner.exists(t => s"file:$f".startsWith(t.location))))
+  }
+
+  test("locations that the catalog's settings give to tables by name") {
+    val setting = "owned-locations" -> s"file:$directory/own"
+    val catalog = hadoop(setting)
+    val victim = elsewhere(catalog, s"file:$directory/own/db/victim")
+    val path = s"file:$directory/evil/db/victim"
+    forged(withNewUuid(victim.metadata), directory.resolve("evil/db/victim/metadata/v1.metadata.json"))
+    assert(new PathTables(io).drop(path, purge = true))
+    isReadable(catalog)
+    val dotted = TableIdentifier(Vector("a", "b"), "c")
+    val place = s"file:$directory/own/a.b/c"
+    val nested = append(catalog.create(dotted, unpartitioned("write.data.path" -> place)), data(place))
+    forged(withNewUuid(nested.metadata), warehouse.resolve("a.b/c/metadata/v1.metadata.json"))
+    assert(catalog.drop(TableIdentifier(Vector("a.b"), "c"), purge = true))
+    assert(liveFiles(catalog.table(dotted)).forall(io.exists))
+  }
+
+  test("a path with a control character is kept, and the rest is purged") {
+    val catalog = jdbc("a")
+    val table = append(filled(catalog, Evil), s"file:$warehouse/db/evil/..\u0000/x.parquet")
+    assert(catalog.drop(Evil, purge = true))
+    assert(!io.exists(table.metadataLocation))
+    catalog.close()
+  }
+}
