@@ -14,12 +14,14 @@ sealed trait KeptReason {
 object KeptReason {
 
   case object Outside extends KeptReason {
-    override def text: String = "they are outside of the directories that the table owns; the catalog's setting owned-locations adds directories"
+    override def text: String =
+      "they are outside of the directories that the table owns; the catalog's setting owned-locations adds directories"
   }
 
   /** Storages understand such a path differently, so that it is unclear what would be deleted. */
   case object UnclearPath extends KeptReason {
-    override def text: String = "their paths are relative, begin with two slashes, or contain the steps . or .. or control characters"
+    override def text: String =
+      "their paths are relative, begin with two slashes, or contain the steps . or .. or control characters"
   }
 
   final case class Linked(directory: String) extends KeptReason {

@@ -40,7 +40,12 @@ object TableClaims {
   def of(io: FileIO, name: String, metadataLocation: String): TableClaims = {
     val metadata = MetadataFiles.read(io, metadataLocation)
     val properties =
-      Seq(TableProperty.DataPath, TableProperty.MetadataPath, TableProperty.ObjectStoragePath, TableProperty.FolderStoragePath)
+      Seq(
+        TableProperty.DataPath,
+        TableProperty.MetadataPath,
+        TableProperty.ObjectStoragePath,
+        TableProperty.FolderStoragePath
+      )
     val named = metadata.location +: properties.flatMap(p => metadata.properties.get(p.key))
     val metadataFiles =
       metadataLocation +: (metadata.metadataLog.map(_.metadataFile) ++ metadata.snapshots.flatMap(_.manifestList))

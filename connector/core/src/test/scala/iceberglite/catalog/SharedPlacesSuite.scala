@@ -77,7 +77,9 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     catalog.close()
   }
 
-  test("clean-up of the metadata log under the former name of a renamed table, through a link, and in another catalog") {
+  test(
+    "clean-up of the metadata log under the former name of a renamed table, through a link, and in another catalog"
+  ) {
     val catalog = jdbc("a")
     val former = filled(catalog, TableIdentifier(Vector("db"), "former"))
     catalog.rename(former.id, Victim)

@@ -4,7 +4,6 @@ import java.util
 
 import scala.annotation.nowarn
 import scala.collection.JavaConverters._
-import scala.util.Try
 
 import org.apache.spark.sql.catalyst.analysis.{
   NoSuchFunctionException,
@@ -212,10 +211,10 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
   private def isOurs(ident: Identifier): Boolean = ours.tableExists(ident)
 
   /**
-   * Whether a table is Spark's. Spark's catalog throws for names with more than two parts instead of reporting a
-   * missing table.
+   * Whether a table is Spark's, whose catalog has namespaces of one level only and throws for others. An outage of the
+   * Metastore is an error, and does not mean that the name is free.
    */
-  private def isSparks(ident: Identifier): Boolean = Try(sparks.tableExists(ident)).getOrElse(false)
+  private def isSparks(ident: Identifier): Boolean = ident.namespace.length == 1 && sparks.tableExists(ident)
 
   private def oursOr(ident: Identifier)(mine: Identifier => Table)(theirs: Identifier => Table): Table =
     try mine(ident)

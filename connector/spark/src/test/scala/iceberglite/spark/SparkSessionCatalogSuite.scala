@@ -1,6 +1,14 @@
 package iceberglite.spark
 
+import java.lang.reflect.{Method, Proxy}
+
+import scala.collection.JavaConverters._
+
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException
+import org.apache.spark.sql.connector.catalog._
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -144,5 +152,25 @@ class SparkSessionCatalogSuite extends AnyFunSuite with SharedSession {
       intercept[TableAlreadyExistsException](s.sql(s"CALL system.register_table('default.plain', '$file')"))
       intercept[AnalysisException](s.sql(s"CALL system.register_table('nothing.third', '$file')"))
     } finally Seq("second", "first", "plain").foreach(t => s.sql(s"DROP TABLE IF EXISTS default.$t"))
+  }
+
+  /** Spark's catalog during an outage of its Metastore. */
+  private def failing: CatalogPlugin = Proxy.newProxyInstance(
+    getClass.getClassLoader,
+    Array[Class[_]](classOf[TableCatalog], classOf[SupportsNamespaces], classOf[FunctionCatalog]),
+    (_: Any, _: Method, _: Array[AnyRef]) => throw new IllegalStateException("The Metastore does not respond")
+  ).asInstanceOf[CatalogPlugin]
+
+  test("an outage of Spark's catalog is an error, and does not free a name") {
+    val catalog = new SparkSessionCatalog
+    val settings = Map("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
+    catalog.initialize("spark_catalog", new CaseInsensitiveStringMap(settings.asJava))
+    catalog.setDelegateCatalog(failing)
+    val name = Identifier.of(Array("db"), "t")
+    assert(intercept[IllegalStateException](catalog.tableExists(name)).getMessage.contains("does not respond"))
+    val create = Map(TableCatalog.PROP_PROVIDER -> "iceberg").asJava
+    val error =
+      intercept[IllegalStateException](catalog.createTable(name, new StructType, Array.empty[Transform], create))
+    assert(error.getMessage.contains("does not respond"))
   }
 }

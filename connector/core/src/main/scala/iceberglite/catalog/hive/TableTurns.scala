@@ -42,7 +42,8 @@ private[hive] object TableTurns {
       key,
       { (_, turn) =>
         turn.users -= 1
-        if (turn.users > 0) turn else None.orNull[Turn]
+        // The map removes the entry for null.
+        Some(turn).filter(_.users > 0).orNull
       }
     )
     ()
