@@ -74,7 +74,8 @@ def main() -> int:
     if "=" in sbt[0]:
         sbt = ["env", *sbt]
     scala_reports = [
-        ROOT / "connector" / p / "target" / "test-reports" for p in ("spec", "core", "spark", "sparksuites")
+        ROOT / "connector" / project / "target" / "test-reports"
+        for project in ("spec", "core", "toytree", "spark", "sparksuites")
     ]
     python_reports = ROOT / "build" / "test-reports"
     outcome = run("Scala", [*sbt, "test"], scala_reports, "TEST-*.xml")
