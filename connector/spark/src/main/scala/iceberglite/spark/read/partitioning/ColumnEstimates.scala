@@ -1,5 +1,6 @@
 package iceberglite.spark.read.partitioning
 
+import java.lang.{Long => JavaLong}
 import java.util.{Optional, OptionalLong}
 
 import scala.util.Try
@@ -39,7 +40,10 @@ final private[read] case class LongValues(bytes: Long) extends ColumnStatistics 
   override def avgLen(): OptionalLong = OptionalLong.of(bytes)
 }
 
-/** Estimates column statistics from the sketches of the newest statistics file and from the metrics of the files. */
+/**
+ * Estimates column statistics from the metrics of the files and from the sketches of the newest statistics file. Without a
+ * sketch, the distinct values of integers, dates and times are estimated from their bounds.
+ */
 private[read] object ColumnEstimates {
 
   /**
@@ -56,15 +60,13 @@ private[read] object ColumnEstimates {
     val distinct = distinctValues(files)
     columns.flatMap { column =>
       val length = averageLength(column)
-      val estimated = for {
-        count <- distinct(column.id)
-        estimate <- estimate(files, column, count)
-      } yield estimate.copy(length = length)
+      val estimated = estimate(files, column, distinct(column.id)).map(_.copy(length = length))
       estimated.orElse(length.filter(_ => isText(column)).map(LongValues)).map(column.name -> _)
     }.toMap
   }
 
-  private def estimate(files: ScanFiles, column: NestedField, distinct: Long): Option[ColumnEstimate] =
+  /** @param sketched the number of distinct values by a sketch */
+  private def estimate(files: ScanFiles, column: NestedField, sketched: => Option[Long]): Option[ColumnEstimate] =
     column.fieldType match {
       case t: PrimitiveType if files.plan.tasks.nonEmpty && files.plan.keeps.has(Set(column.id)) =>
         val facts = files.plan.tasks.map(new ColumnFactsOf(ScanColumn(Vector(column), t), files.table.metadata))
@@ -72,6 +74,7 @@ private[read] object ColumnEstimates {
         for {
           nulls <- all(facts.map(_.nulls)).map(n => math.min(n.sum, rows))
           (least, greatest) <- bounds(t, facts.filterNot(_.hasNoValue))
+          distinct <- sketched.orElse(values(least, greatest))
         } yield ColumnEstimate(math.min(distinct, math.max(1L, rows - nulls)), nulls, least, greatest, None)
       case _ => None
     }
@@ -86,6 +89,17 @@ private[read] object ColumnEstimates {
   }
 
   private type Bounds = (Option[AnyRef], Option[AnyRef])
+
+  /**
+   * The number of integers, dates or times between the bounds, as an upper limit for the distinct values. Keys are mostly
+   * dense, so that this is near enough for the order of joins.
+   */
+  private def values(least: Option[AnyRef], greatest: Option[AnyRef]): Option[Long] = (least, greatest) match {
+    case (Some(from: Integer), Some(to: Integer)) => Some(to.toLong - from.toLong + 1)
+    case (Some(from: JavaLong), Some(to: JavaLong)) =>
+      Try(Math.addExact(Math.subtractExact(to.longValue, from.longValue), 1L)).toOption.orElse(Some(Long.MaxValue))
+    case _ => None
+  }
 
   private def bounds(t: PrimitiveType, facts: Vector[ColumnFacts]): Option[Bounds] = t match {
     case StringType | BinaryType | UuidType | _: FixedType => Some((None, None))

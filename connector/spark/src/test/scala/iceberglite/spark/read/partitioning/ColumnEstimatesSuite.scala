@@ -78,6 +78,23 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
+  test("without sketches, the distinct values of whole numbers and dates are estimated from their bounds") {
+    val (facts, keys) = (newTable(), newTable())
+    sql(s"""CREATE TABLE $facts AS SELECT id, id % 100 + 1000 AS k, date_add(DATE'2024-01-01', int(id % 30)) AS day,
+           |id % 5 = 0 AS flag, concat('s', id) AS s, CAST(id AS DOUBLE) AS x, IF(id % 2 = 0, id, NULL) AS half,
+           |IF(id = 0, ${Long.MinValue}L, ${Long.MaxValue}L) AS wide FROM range(10000)""".stripMargin)
+    sql(s"CREATE TABLE $keys AS SELECT id + 1000 AS k FROM range(100)")
+    withConf(Cbo -> "true", "spark.sql.cbo.joinReorder.enabled" -> "true") {
+      val known = columns(s"SELECT * FROM $facts").mapValues(_.distinctCount.map(_.toLong))
+      val wanted = Map("id" -> 10000L, "k" -> 100L, "day" -> 30L, "half" -> 5000L, "wide" -> 10000L)
+      wanted.foreach { case (name, count) => assert(known.get(name).contains(Some(count)), name) }
+      assert(!known.contains("x") && known.get("s").forall(_.isEmpty))
+      def rows(query: String): BigInt = sql(query).queryExecution.optimizedPlan.stats.rowCount.get
+      assert(rows(s"SELECT * FROM $facts f JOIN $keys d ON f.k = d.k") == 10000)
+      assert(rows(s"SELECT * FROM $facts WHERE k = 1007") == 100)
+    }
+  }
+
   test("after a commit the estimates of before still serve") {
     val grown = newTable()
     sql(s"CREATE TABLE ${peer(grown)} USING iceberg AS SELECT id FROM range(100)")
