@@ -2,5 +2,8 @@ package iceberglite.io.puffin
 
 import scala.util.control.NoStackTrace
 
-/** What is wrong with the bytes of a blob. It becomes an `UnreadableFile` before anybody outside sees it. */
+/**
+ * Describes an error in the bytes of a blob. It is converted to `UnreadableFile` before it reaches callers outside of
+ * this package.
+ */
 final private[puffin] case class DamagedBlob(reason: String) extends RuntimeException(reason) with NoStackTrace

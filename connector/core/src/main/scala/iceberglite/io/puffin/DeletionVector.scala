@@ -7,20 +7,20 @@ import org.roaringbitmap.{IntConsumer, RoaringBitmap}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * The deleted rows of one data file, by their positions in it, from 0 on (adopted version 3: "Deletion vectors").
- * Immutable, and safe to ask from several threads.
+ * The deleted rows of one data file as row positions, starting at 0 (adopted version 3: "Deletion vectors"). Immutable
+ * and thread-safe.
  *
- * A position is a key, its upper 32 bits, and its lower 32 bits, which stand in the bitmap of that key.
+ * A position is split into a key, its upper 32 bits, and its lower 32 bits, which are stored in the bitmap of that key.
  *
- * @param keys ascending, none negative, for the top bit of a position is 0
- * @param bitmaps one for each key, none of them empty; nobody changes them
+ * @param keys ascending and not negative, because the top bit of a position is 0
+ * @param bitmaps one per key, none of them empty; must not be modified
  */
 final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitmap]) {
 
-  /** Nearly every file has fewer rows than one bitmap holds. */
+  /** The bitmap of key 0: nearly all files have fewer rows than one bitmap can hold. */
   private val first: RoaringBitmap = if (keys.nonEmpty && keys(0) == 0) bitmaps(0) else DeletionVector.NoPositions
 
-  /** Whether the row at a position is deleted. */
+  /** Returns whether the row at a position is deleted. */
   def isDeleted(position: Long): Boolean = {
     val key = (position >>> Integer.SIZE).toInt
     if (key == 0) first.contains(position.toInt)
@@ -30,15 +30,15 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     }
   }
 
-  /** How many rows are deleted. */
+  /** The number of deleted rows. */
   lazy val cardinality: Long = bitmaps.iterator.map(_.getLongCardinality).sum
 
   def isEmpty: Boolean = keys.isEmpty
 
-  /** About how much of the heap it takes. */
+  /** The approximate heap usage in bytes. */
   lazy val bytes: Long = bitmaps.iterator.map(64L + _.getLongSizeInBytes).sum
 
-  /** The positions, ascending. */
+  /** Calls `f` for each position, ascending. */
   def foreach(f: Long => Unit): Unit = {
     var i = 0
     while (i < keys.length) {
@@ -50,7 +50,7 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     }
   }
 
-  /** The positions from `from` up to but not including `until`, ascending. */
+  /** Calls `f` for each position between `from` (inclusive) and `until` (exclusive), ascending. */
   def foreachIn(from: Long, until: Long)(f: Long => Unit): Unit = {
     var i = 0
     while (i < keys.length && DeletionVector.high(keys(i)) < until) {
@@ -69,13 +69,13 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     }
   }
 
-  /** The rows that either of the two deletes. */
+  /** Returns the vector of the rows that are deleted by either vector. */
   def union(that: DeletionVector): DeletionVector =
     if (that.isEmpty) this
     else if (isEmpty) that
     else (DeletionVector.newBuilder ++= this ++= that).result()
 
-  /** Whether the other vector deletes all rows that this one deletes. */
+  /** Returns whether the other vector deletes all rows that this one deletes. */
   def isSubsetOf(that: DeletionVector): Boolean = keys.indices.forall(i => that.holds(keys(i), bitmaps(i)))
 
   private def holds(key: Int, bitmap: RoaringBitmap): Boolean = {
@@ -83,10 +83,14 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
     at >= 0 && bitmaps(at).contains(bitmap)
   }
 
-  /** The bytes of the blob that holds the vector. @throws InvalidArgument they are more than an array holds */
+  /**
+   * Returns the bytes of the vector's blob.
+   *
+   * @throws InvalidArgument if they exceed the maximum size of an array
+   */
   def toBytes: Array[Byte] = DeletionVectorBytes.write(keys, bitmaps)
 
-  /** Of the positions. */
+  /** Compares positions. */
   override def equals(that: Any): Boolean = that match {
     case other: DeletionVector => other.sameAs(keys, bitmaps)
     case _ => false
@@ -99,7 +103,7 @@ final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitm
 
   override def toString: String = s"$cardinality deleted positions"
 
-  /** Only for a builder, which copies them. */
+  /** Passes each bitmap to `f`. Used only by the builder, which copies the bitmaps. */
   private def eachBitmap(f: (Int, RoaringBitmap) => Unit): Unit = keys.indices.foreach(i => f(keys(i), bitmaps(i)))
 }
 
@@ -116,11 +120,11 @@ object DeletionVector {
   }
 
   /**
-   * The vector of a blob.
+   * Parses the vector in a blob.
    *
    * @param file the Puffin file, for messages
    * @param dataFile the file whose rows are deleted, for messages
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the bytes are no deletion vector, or damaged
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the bytes are not a deletion vector, or are damaged
    */
   def parse(file: String, dataFile: String, bytes: Array[Byte]): DeletionVector =
     DeletionVectorBytes.read(file, dataFile, bytes)
@@ -134,13 +138,15 @@ object DeletionVector {
 
   private def high(key: Int): Long = key.toLong << Integer.SIZE
 
-  /** Collects positions in any order, and however often. One thread's, and not to be used after `result`. */
+  /**
+   * Collects positions in any order, with or without duplicates. Not thread-safe, and must not be used after `result`.
+   */
   final class Builder private[DeletionVector] {
     private val bitmaps = new java.util.TreeMap[Int, RoaringBitmap]
     private var lastKey = -1
     private var last = NoPositions
 
-    /** @throws InvalidArgument where the position is negative */
+    /** @throws InvalidArgument if the position is negative */
     def +=(position: Long): this.type = {
       if (position < 0) throw InvalidArgument("deleted position", position.toString, "Positions start at 0")
       bitmapOf((position >>> Integer.SIZE).toInt).add(position.toInt)

@@ -8,9 +8,9 @@ import org.roaringbitmap.RoaringBitmap
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 
 /**
- * The blob of a deletion vector (adopted version 3: "Deletion vectors"): a length, the magic and the bitmaps that it
- * counts, and their checksum. The length and the checksum are big-endian, the rest is little-endian, for Delta Lake has
- * them so.
+ * The blob of a deletion vector (adopted version 3: "Deletion vectors"): a length, which covers the magic and the
+ * bitmaps, then the magic and the bitmaps, and their checksum. Length and checksum are big-endian and the rest is
+ * little-endian, for compatibility with Delta Lake.
  */
 private[puffin] object DeletionVectorBytes {
   private val Magic = 0x6439d3d1
@@ -21,12 +21,13 @@ private[puffin] object DeletionVectorBytes {
   private val ChecksumSize = 4
   private val LeastSize = LengthSize + MagicSize + CountSize + ChecksumSize
 
-  /** A bitmap is not shorter. */
+  /** Minimum size of a bitmap in bytes. */
   private val LeastBitmapSize = 8
 
   /**
-   * Apache Iceberg writes an empty bitmap for each key without positions below the highest one. So it is here, to give
-   * the same bytes, but for keys that no real file reaches: a position of 2^60 would be a vector of gigabytes.
+   * Maximum number of keys up to which gaps are filled. Apache Iceberg writes an empty bitmap for each key without
+   * positions below the highest key. The output here has the same bytes, except for keys that no real file reaches: a
+   * position of 2^60 would produce a vector of gigabytes.
    */
   private val FilledKeys = 1 << 10
 
@@ -47,7 +48,10 @@ private[puffin] object DeletionVectorBytes {
     blob.array
   }
 
-  /** Run-length encoded where that is shorter; a copy, for a vector never changes. */
+  /**
+   * Returns a copy of the bitmap with run-length encoded containers where that is shorter. The bitmap itself is not
+   * changed, because a vector is immutable.
+   */
   private def optimized(bitmap: RoaringBitmap): RoaringBitmap = {
     val copy = bitmap.clone()
     copy.runOptimize()
@@ -63,10 +67,13 @@ private[puffin] object DeletionVectorBytes {
     }
   }
 
-  /** How many bytes tell whether a blob can be a vector. */
+  /** Number of bytes needed to check whether a blob can be a deletion vector. */
   val Beginning: Int = LengthSize + MagicSize
 
-  /** What is wrong with the beginning of a vector of so many bytes, for those too long to be read on trust. */
+  /**
+   * Checks the beginning of a vector of the given size; returns a description of the problem, if any. Used for vectors
+   * that are too long to read unchecked.
+   */
   def checkBeginning(beginning: Array[Byte], size: Long): Option[String] = {
     val in = ByteBuffer.wrap(beginning)
     val (length, magic) = (in.getInt().toLong, in.order(ByteOrder.LITTLE_ENDIAN).getInt())
@@ -117,7 +124,7 @@ private[puffin] object DeletionVectorBytes {
     read
   }
 
-  /** Of the magic and the bitmaps. */
+  /** Computes the checksum of the magic and the bitmaps. */
   private def checksum(blob: Array[Byte], length: Int): Int = {
     val crc = new CRC32
     crc.update(blob, LengthSize, length)

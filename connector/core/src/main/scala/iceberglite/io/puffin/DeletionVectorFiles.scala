@@ -5,24 +5,24 @@ import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 import iceberglite.spec._
 
 /**
- * The rows of one data file that are deleted, to be written.
+ * The deleted rows of one data file, to be written.
  *
- * @param dataFile its path, as its manifest entry has it
- * @param specId of the data file
- * @param partition of the data file
+ * @param dataFile path of the data file as in its manifest entry
+ * @param specId partition spec of the data file
+ * @param partition partition of the data file
  */
 final case class DeletedRows(dataFile: String, specId: Int, partition: PartitionTuple, positions: DeletionVector)
 
-/** Deletion vectors in Puffin files, and the delete files that stand for them in manifests. */
+/** Reads and writes deletion vectors in Puffin files, and creates their delete file entries for manifests. */
 object DeletionVectorFiles {
 
-  /** The bytes of a vector whose beginning is read first. */
+  /** Size from which the beginning of a vector is checked first. */
   private val LongVector = 16L << 20
 
   /**
-   * The vector of a delete file. The Puffin file's footer is not needed, so that one request reads it.
+   * Reads the deletion vector of a delete file with a single request; the footer of the Puffin file is not needed.
    *
-   * @throws UnreadableFile it cannot be read, or is not the vector that the entry speaks of
+   * @throws UnreadableFile if it cannot be read, or does not match the entry
    */
   def read(io: FileIO, file: ContentFile): DeletionVector = {
     val role = s"deletion vector of ${file.referencedDataFile.getOrElse("an unnamed data file")} in"
@@ -52,9 +52,9 @@ object DeletionVectorFiles {
   /**
    * Writes the vectors of many data files to one Puffin file.
    *
-   * @param deleted those without positions are left out; without any that has some, no file is written
+   * @param deleted entries without positions are ignored; if all are empty, no file is written
    * @return a delete file for each vector, for the manifest of a commit
-   * @throws InvalidArgument two vectors are of one data file, which may have only one
+   * @throws InvalidArgument if a data file has two vectors; only one is allowed
    */
   def write(io: FileIO, path: String, deleted: Seq[DeletedRows]): Vector[ContentFile] = {
     val rows = deleted.filterNot(_.positions.isEmpty).toVector
@@ -68,7 +68,9 @@ object DeletionVectorFiles {
     }
   }
 
-  /** Which commit it belongs to is inherited, and so said to be unknown. */
+  /**
+   * Returns the blob of a vector. Its snapshot id and sequence number are inherited, so they are written as unknown.
+   */
   private def blob(rows: DeletedRows): NewBlob = {
     val properties = Map(
       BlobProperty.ReferencedDataFile -> rows.dataFile,

@@ -5,14 +5,14 @@ import java.nio.ByteBuffer
 import org.roaringbitmap.RoaringBitmap
 
 /**
- * A 32-bit bitmap in Roaring's portable format. The library takes its parts as they come: an unsorted one would answer
- * wrongly and a cut one would fail somewhere, so all of them are looked at first.
+ * A 32-bit bitmap in Roaring's portable format. All parts are checked before the library reads them: it does not
+ * validate its input, and an unsorted part would give wrong answers while a truncated one would fail later.
  */
 private[puffin] object PortableBitmap {
   private val CookieWithRuns = 12347
   private val CookieWithoutRuns = 12346
 
-  /** Fewer containers than this have no offsets, where there are runs. */
+  /** Bitmaps with runs and fewer containers than this have no offsets. */
   private val OffsetsFrom = 4
   private val MaxContainers = 1 << 16
   private val MaxInArray = 4096
@@ -21,10 +21,10 @@ private[puffin] object PortableBitmap {
   private val OffsetBytes = 4
 
   /**
-   * Reads one bitmap and leaves the buffer behind it.
+   * Reads one bitmap and positions the buffer after it.
    *
    * @param in little-endian
-   * @throws DamagedBlob it is no bitmap
+   * @throws DamagedBlob if the bytes are not a bitmap
    */
   def read(in: ByteBuffer): RoaringBitmap = {
     val start = in.position()
@@ -35,7 +35,7 @@ private[puffin] object PortableBitmap {
     bitmap
   }
 
-  /** Goes over all parts of a bitmap. */
+  /** Checks all parts of a bitmap. */
   private def check(in: ByteBuffer): Unit = {
     need(in, Integer.BYTES)
     val cookie = in.getInt()

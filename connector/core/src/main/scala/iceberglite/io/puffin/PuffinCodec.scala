@@ -9,26 +9,26 @@ import net.jpountz.lz4.LZ4FrameOutputStream.{BLOCKSIZE, FLG}
 import net.jpountz.lz4.{LZ4Factory, LZ4FrameInputStream, LZ4FrameOutputStream}
 import net.jpountz.xxhash.XXHashFactory
 
-/** How a blob, or a footer, is compressed (adopted version 3: "Puffin's layout"). */
+/** Compression codec of a blob or a footer (adopted version 3: "Puffin's layout"). */
 sealed trait PuffinCodec {
 
-  /** As the footer has it; absent for no compression. */
+  /** The name in the footer; absent for no compression. */
   def name: Option[String]
 
   def compress(contents: Array[Byte]): Array[Byte]
 
   /**
-   * The contents, in memory that what is packed can fill: a frame that claims more is refused before anything is made
-   * for it.
+   * Decompresses a frame. A frame that claims more than its packed bytes can expand to is rejected before memory is
+   * allocated.
    *
-   * @throws DamagedBlob the bytes are no frame of this codec
+   * @throws DamagedBlob if the bytes are not a frame of this codec
    */
   private[puffin] def decompress(packed: Array[Byte]): Array[Byte]
 }
 
 object PuffinCodec {
 
-  /** Longer contents are taken for a compression bomb; no statistics come near. */
+  /** Maximum decompressed size. Longer content is treated as a decompression bomb; statistics are far smaller. */
   private val MaxContents = 1 << 28
 
   case object Plain extends PuffinCodec {
@@ -37,10 +37,10 @@ object PuffinCodec {
     override private[puffin] def decompress(packed: Array[Byte]): Array[Byte] = packed
   }
 
-  /** One LZ4 frame with its content size, in pure Java: the native decompressor trusts what it reads. */
+  /** One LZ4 frame with its content size, in pure Java: the native decompressor does not validate its input. */
   case object Lz4 extends PuffinCodec {
 
-    /** A byte of a match's length stands for 255 bytes at most. */
+    /** One byte of a match length represents at most 255 bytes. */
     private val MaxRatio = 255L
 
     override val name: Option[String] = Some("lz4")
@@ -72,7 +72,7 @@ object PuffinCodec {
   /** One Zstandard frame with its content size. */
   case object ZStandard extends PuffinCodec {
 
-    /** A block of four bytes stands for 128 KiB at most. */
+    /** A block of four bytes represents at most 128 KiB. */
     private val MaxRatio = (128L << 10) / 4
 
     override val name: Option[String] = Some("zstd")
@@ -80,7 +80,7 @@ object PuffinCodec {
     override def compress(contents: Array[Byte]): Array[Byte] = Zstd.compress(contents)
 
     override private[puffin] def decompress(packed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
-      // 0 also where the frame does not say; then the contents do not fit, unless there are none.
+      // Also 0 if the frame has no content size; decompression then fails unless the content is empty.
       val size = checkedSize(Zstd.decompressedSize(packed), packed.length * MaxRatio)
       val contents = new Array[Byte](size)
       val written = Zstd.decompressByteArray(contents, 0, size, packed, 0, packed.length)
@@ -94,7 +94,7 @@ object PuffinCodec {
 
   val all: Seq[PuffinCodec] = Seq(Plain, Lz4, ZStandard)
 
-  /** The codec that a footer names; some writers say `none`. */
+  /** Returns the codec with the name in a footer; some writers use `none`. */
   private[puffin] def of(name: Option[String]): PuffinCodec = name.filterNot(_ == "none") match {
     case None => Plain
     case Some(known) =>
@@ -109,7 +109,7 @@ object PuffinCodec {
     claimed.toInt
   }
 
-  /** The libraries have exceptions of their own for bytes that make no sense. */
+  /** Converts exceptions of the libraries for malformed bytes. */
   private def guarded(what: String)(body: => Array[Byte]): Array[Byte] =
     try body
     catch {

@@ -8,20 +8,20 @@ import iceberglite.spec.json.PuffinFooterJson
 import iceberglite.spec.{PuffinBlob, PuffinFooter}
 
 /**
- * A Puffin file whose footer has been read (adopted version 3: "Puffin's layout"). Blobs are read one by one, without
- * the rest of the file where the storage allows it.
+ * A Puffin file whose footer has been read (adopted version 3: "Puffin's layout"). Blobs are read individually, without
+ * the rest of the file if the storage supports that.
  *
- * @param footerSizeInBytes of the whole footer, as table statistics have it
+ * @param footerSizeInBytes size of the whole footer, as in table statistics
  */
 final class PuffinFile private (io: FileIO, val path: String, val footer: PuffinFooter, val footerSizeInBytes: Long) {
 
-  /** In the order of the footer. */
+  /** The blobs in the order of the footer. */
   def blobs: Vector[PuffinBlob] = footer.blobs
 
   /**
-   * The contents of one of [[blobs]], unpacked.
+   * Reads and decompresses one of the [[blobs]].
    *
-   * @throws UnreadableFile it cannot be unpacked, or is too long for memory
+   * @throws UnreadableFile if it cannot be decompressed, or does not fit into memory
    */
   def read(blob: PuffinBlob): Array[Byte] = {
     val role = s"blob ${blob.metadata.blobType} at ${blob.offset} of"
@@ -42,25 +42,27 @@ object PuffinFile {
   /** Bit 0 of the first of the four flag bytes, which are read as one little-endian number. */
   private[puffin] val FooterIsPacked = 1
 
-  /** What follows the payload: its size, the flags and the magic. */
+  /** Size of the data after the payload: payload size, flags and magic. */
   private[puffin] val TailSize = 12
 
-  /** Of a footer without payload. */
+  /** Size of a footer without payload. */
   private[puffin] val LeastFooterSize: Int = Magic.length + TailSize
 
-  /** A longer footer is taken for damage: it would name hundreds of thousands of blobs. */
+  /** Maximum footer size. A longer footer is treated as damaged: it would describe hundreds of thousands of blobs. */
   private val MaxFooter = 1 << 26
   private val Role = "Puffin file"
 
-  /** The size of a footer that is nearly always enough: one request instead of two. */
+  /**
+   * Size of the first read. It nearly always contains the whole footer, so that one request suffices instead of two.
+   */
   private val Guess = 1 << 15
 
   /**
    * Reads the footer.
    *
-   * @param fileSize in bytes, where it is known from metadata
-   * @throws UnreadableFile it is no Puffin file, or not whole
-   * @throws InvalidMetadata the footer's JSON breaks the layout
+   * @param fileSize in bytes, if known from metadata
+   * @throws UnreadableFile if it is not a Puffin file, or is incomplete
+   * @throws InvalidMetadata if the footer's JSON violates the layout
    */
   def open(io: FileIO, path: String, fileSize: Option[Long] = None): PuffinFile = {
     val size = fileSize.orElse(io.info(path).map(_.length)).getOrElse(
@@ -99,7 +101,7 @@ object PuffinFile {
       catch { case DamagedBlob(reason) => fail(path, s"Its footer is damaged. $reason") }
   }
 
-  /** Every blob lies between the magic and the footer, and none within another. */
+  /** Checks that every blob is between the magic and the footer, and that blobs do not overlap. */
   private def checkPlaces(path: String, footer: PuffinFooter, footerStart: Long): Unit = {
     def refuse(index: Int, reason: String): Nothing = throw InvalidMetadata(path, s"$$.blobs[$index]", reason)
     var last = Magic.length.toLong

@@ -8,14 +8,14 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.json.PuffinFooterJson
 import iceberglite.spec.{BlobMetadata, PuffinBlob, PuffinFooter, StatisticsFile}
 
-/** A blob to write, not yet packed. */
+/** A blob to write, not compressed yet. */
 final case class NewBlob(metadata: BlobMetadata, contents: Array[Byte], codec: PuffinCodec = PuffinCodec.Plain)
 
 /**
  * A Puffin file that was written.
  *
- * @param footerSizeInBytes of the whole footer
- * @param blobs where they stand, in the order in which they were handed in
+ * @param footerSizeInBytes size of the whole footer
+ * @param blobs the blobs with their locations, in the order in which they were passed
  */
 final case class WrittenPuffin(
     path: String,
@@ -24,7 +24,7 @@ final case class WrittenPuffin(
     blobs: Vector[PuffinBlob]
 ) {
 
-  /** As table metadata registers it (spec: "Table Statistics"). */
+  /** Returns the entry for table metadata (spec: "Table Statistics"). */
   def statistics(snapshotId: Long): StatisticsFile =
     StatisticsFile(snapshotId, path, fileSizeInBytes, footerSizeInBytes, None, blobs.map(_.metadata))
 }
@@ -34,12 +34,12 @@ object PuffinWriter {
   private val Program = "iceberg-lite"
 
   /**
-   * Writes a new file, which nobody sees before it is whole.
+   * Writes a new file. It is not visible before it is complete.
    *
-   * @param blobs taken one after the other, so that only the packed ones are held
+   * @param blobs consumed one by one, so that only compressed blobs are held in memory
    * @param properties of the file; `created-by` is added
    * @param packFooter compresses the footer; Apache Iceberg cannot read such a file
-   * @throws InvalidArgument the blobs are more than an array holds
+   * @throws InvalidArgument if the blobs exceed the maximum size of an array
    */
   def write(
       io: FileIO,

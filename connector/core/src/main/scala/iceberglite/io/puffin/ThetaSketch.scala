@@ -11,11 +11,14 @@ import org.apache.datasketches.{Family, Util}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, Literal, SingleValue, Snapshot}
 
-/** How many different values a column has, about (adopted version 3: `apache-datasketches-theta-v1`). Immutable. */
+/**
+ * The approximate number of distinct values (NDV) of a column (adopted version 3: `apache-datasketches-theta-v1`).
+ * Immutable.
+ */
 final class ThetaSketch private (sketch: CompactSketch) {
   def estimate: Double = sketch.getEstimate
 
-  /** The estimate as the blob's property has it: cut to a whole number. */
+  /** The estimate as in the blob's `ndv` property, truncated to an integer. */
   def ndv: Long = estimate.toLong
 
   def union(that: ThetaSketch): ThetaSketch = that.unitedWith(sketch)
@@ -27,10 +30,10 @@ final class ThetaSketch private (sketch: CompactSketch) {
     new ThetaSketch(union.getResult)
   }
 
-  /** The compact form, its hashes in order. */
+  /** Returns the compact, ordered form. */
   def toBytes: Array[Byte] = sketch.toByteArray
 
-  /** The blob of a column's sketch, packed as Apache Iceberg packs it. */
+  /** Returns the blob of a column's sketch, with the compression that Apache Iceberg uses. */
   def blob(fieldId: Int, snapshot: Snapshot): NewBlob = {
     val properties = Map(BlobProperty.Ndv -> ndv.toString)
     val metadata =
@@ -52,10 +55,10 @@ object ThetaSketch {
   def newBuilder: Builder = new Builder
 
   /**
-   * The sketch of a blob, unpacked.
+   * Parses the sketch of a decompressed blob.
    *
    * @param file the Puffin file, for messages
-   * @throws UnreadableFile the bytes are no compact theta sketch with the default seed
+   * @throws UnreadableFile if the bytes are not a compact theta sketch with the default seed
    */
   def parse(file: String, bytes: Array[Byte]): ThetaSketch =
     try {
@@ -63,11 +66,11 @@ object ThetaSketch {
       new ThetaSketch(CompactSketch.heapify(Memory.wrap(bytes), Util.DEFAULT_UPDATE_SEED))
     } catch {
       case DamagedBlob(reason) => throw UnreadableFile(file, "theta sketch in", reason)
-      // The library refuses another seed, and what else it checks, with exceptions of its own.
+      // The library throws exceptions of its own, for example for another seed.
       case NonFatal(e) => throw UnreadableFile(file, "theta sketch in", s"It is damaged (${e.getMessage})", Some(e))
     }
 
-  /** The library believes the count of hashes and reads past the end of the array. */
+  /** Checks the hash count. The library trusts it and would read past the end of the array. */
   private def check(bytes: Array[Byte]): Unit = {
     def fail(reason: String): Nothing = throw DamagedBlob(reason)
     if (bytes.length < LongBytes) fail(s"It has ${bytes.length} bytes, fewer than any sketch")
@@ -100,11 +103,11 @@ object ThetaSketch {
     }
   }
 
-  /** Collects the values of a column. One thread's. */
+  /** Collects the values of a column. Not thread-safe. */
   final class Builder private[ThetaSketch] {
     private val sketch = UpdateSketch.builder.setFamily(Family.ALPHA).build
 
-    /** @param value not null: nulls are no values. An empty string counts as none either, as the library has it */
+    /** @param value not null: nulls are not counted as values. The library does not count an empty string either */
     def +=(value: Literal): this.type = {
       sketch.update(bytesOf(SingleValue.encode(value)))
       this
