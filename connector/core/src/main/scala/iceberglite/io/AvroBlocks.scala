@@ -3,10 +3,10 @@ package iceberglite.io
 import java.util.Arrays
 
 /**
- * A part of an Avro file: the blocks that begin in `start` until `start + length`, in bytes.
+ * A part of an Avro file: the blocks that begin between `start` (inclusive) and `start + length` (exclusive), in bytes.
  *
- * @param withPlaces whether it matters which of the file's records they hold: then the blocks before are passed over
- *   one by one, and else they are not looked at
+ * @param withPlaces whether record positions in the file are needed. If so, the blocks before the part are walked one
+ *   by one to count their records; otherwise they are skipped without being read
  */
 final private[iceberglite] case class AvroPart(start: Long, length: Long, withPlaces: Boolean) {
   def endsBefore(place: Long): Boolean = place - start >= length
@@ -17,10 +17,10 @@ private[iceberglite] object AvroPart {
 }
 
 /**
- * The blocks of a part of an Avro file (Avro specification, "Object Container Files").
+ * Reads the blocks of a part of an Avro file (Avro specification, "Object Container Files").
  *
- * @param source stands at the end of the header
- * @param sync what ends the header and every block
+ * @param source positioned at the end of the header
+ * @param sync the sync marker that ends the header and every block
  */
 final private[iceberglite] class AvroBlocks(
     source: AvroSource,
@@ -34,16 +34,16 @@ final private[iceberglite] class AvroBlocks(
   private var isAtStart = true
   private var before = 0L
 
-  /** What the block at hand holds. */
+  /** The decompressed content of the current block. */
   var unpacked: AvroInput = new AvroInput(Array.emptyByteArray, 0, 0)
 
-  /** How many records it says that it holds. */
+  /** The record count that the current block claims. */
   var records: Long = 0L
 
-  /** The place in the file of its first record, if places matter. */
+  /** The position in the file of the first record of the current block. Valid only if positions are tracked. */
   def firstRecord: Long = before - records
 
-  /** Unpacks the next block. @return false at the end of the part */
+  /** Decompresses the next block. Returns false at the end of the part. */
   def next(): Boolean = {
     if (isAtStart && !part.withPlaces && part.start > firstByte) toFirstBlock()
     isAtStart = false
@@ -55,7 +55,7 @@ final private[iceberglite] class AvroBlocks(
     }
   }
 
-  /** To the end of the first mark that ends at the start of the part or after it. */
+  /** Moves past the first sync marker that ends at or after the start of the part. */
   private def toFirstBlock(): Unit = {
     source.jumpTo(math.max(firstByte, part.start - AvroContainer.SyncSize))
     var found = false
@@ -74,7 +74,7 @@ final private[iceberglite] class AvroBlocks(
   private def isMark(bytes: Array[Byte], at: Int): Boolean =
     bytes(at) == sync(0) && Arrays.equals(bytes, at, at + AvroContainer.SyncSize, sync, 0, sync.length)
 
-  /** Over a block that is in another part. */
+  /** Skips a block that belongs to another part. */
   private def pass(): Unit = {
     val length = header()
     source.jumpTo(source.taken + length)
@@ -94,7 +94,7 @@ final private[iceberglite] class AvroBlocks(
     checkExpansion()
   }
 
-  /** @return the length of the block in bytes */
+  /** Reads a block header and returns the length of the block in bytes. */
   private def header(): Int = {
     source.fill(AvroContainer.MaxNumberBytes * 2)
     records = source.input.readLong()
@@ -114,7 +114,7 @@ final private[iceberglite] class AvroBlocks(
     }
   }
 
-  /** Small blocks may be a bomb together. */
+  /** Limits the total expansion: many small blocks together can be a decompression bomb. */
   private def checkExpansion(): Unit = {
     unpackedBytes += unpacked.remaining
     val packedBytes = source.taken - firstByte

@@ -12,9 +12,9 @@ import org.xerial.snappy.Snappy
 import iceberglite.spec.TableProperty
 
 /**
- * How the blocks of an Avro file are compressed.
+ * A compression codec for the blocks of an Avro file.
  *
- * @param name as in the header of the file
+ * @param name the codec name in the file header
  */
 sealed abstract class AvroCodec private[io] (val name: String) {
   private[io] def compress(bytes: Array[Byte], length: Int): Array[Byte]
@@ -39,7 +39,7 @@ object AvroCodec {
     }
   }
 
-  /** A Snappy block and the CRC of what is in it. */
+  /** Snappy. A block is followed by the CRC of its uncompressed content. */
   case object Snap extends AvroCodec("snappy") {
     override private[io] def compress(bytes: Array[Byte], length: Int): Array[Byte] = {
       val out = new Array[Byte](Snappy.maxCompressedLength(length) + Integer.BYTES)
@@ -58,11 +58,11 @@ object AvroCodec {
 
   val Default: AvroCodec = Deflate(Deflater.DEFAULT_COMPRESSION)
 
-  /** What a table wants for its manifests and manifest lists. */
+  /** Returns the codec that the table properties set for manifests and manifest lists. */
   def of(properties: Map[String, String]): AvroCodec =
     of(properties, TableProperty.ManifestCodec, TableProperty.ManifestCompressionLevel)
 
-  /** What a table wants for its rows. */
+  /** Returns the codec that the table properties set for data files. */
   def ofRows(properties: Map[String, String]): AvroCodec =
     of(properties, TableProperty.AvroCodec, TableProperty.AvroCompressionLevel)
 
@@ -73,8 +73,10 @@ object AvroCodec {
   ): AvroCodec = named(TableProperty.of(codec, properties), TableProperty.of(compressionLevel, properties))
 
   /**
-   * @param name one of those that the table's properties know
-   * @param level its own where absent
+   * Returns the codec with a name.
+   *
+   * @param name one of the names that table properties accept
+   * @param level compression level; if absent, the codec's default
    */
   def named(name: String, level: Option[Int]): AvroCodec = name match {
     case "uncompressed" => Plain
@@ -84,9 +86,9 @@ object AvroCodec {
   }
 
   /**
-   * What unpacks the blocks of one file; not for several threads.
+   * Returns the decompressor for the blocks of one file. It is not thread-safe.
    *
-   * @throws AvroFault the file names a codec that is not known here
+   * @throws AvroFault if the codec in the file header is not supported
    */
   private[io] def decompressor(name: String): Decompressor = name match {
     case "null" => PlainBlocks
@@ -102,10 +104,10 @@ object AvroCodec {
       )
   }
 
-  /** Its highest presets need 65 MB. */
+  /** Memory limit of the decompressor. The highest XZ presets need 65 MB. */
   private val MaxXzKilobytes = 1 << 17
 
-  /** A block as it was before compression: the bytes of `bytes` from `start` to `end`. */
+  /** A decompressed block: the bytes from `start` to `end` of `bytes`. */
   final private[io] case class Block(bytes: Array[Byte], start: Int, end: Int)
 
   sealed private[io] trait Decompressor extends AutoCloseable {
@@ -121,7 +123,9 @@ object AvroCodec {
     private val inflater = new Inflater(true)
     private var scratch = new Array[Byte](1 << 17)
 
-    /** Unpacks into an array that is used again, and copies: the block is kept, and should be no longer than it is. */
+    /**
+     * Decompresses into a reused buffer and returns a copy of the exact length, because callers may retain the block.
+     */
     override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
       inflater.reset()
       inflater.setInput(bytes, offset, length)
@@ -145,7 +149,8 @@ object AvroCodec {
       val compressed = length - Integer.BYTES
       if (compressed < 1) throw AvroFault("A compressed block is not whole")
       val size = Snappy.uncompressedLength(bytes, offset, compressed)
-      // A Snappy element of three bytes makes 64 at most: what claims more is damaged, and gets no memory.
+      // A three-byte Snappy element expands to 64 bytes at most. A block that claims more is damaged, and no memory is
+      // allocated for it.
       if (size < 0 || size > compressed.toLong * 64 || size > AvroContainer.MaxBlockBytes) {
         throw AvroFault(s"A compressed block claims $size bytes")
       }

@@ -7,44 +7,47 @@ import java.util.concurrent.ThreadLocalRandom
 
 import scala.annotation.tailrec
 
-/** The frame of an Avro file (Avro specification, "Object Container Files"). */
+/** The container format of Avro files (Avro specification, "Object Container Files"). */
 private[iceberglite] object AvroContainer {
   val Magic: Array[Byte] = Array('O', 'b', 'j', 1).map(_.toByte)
   val SyncSize = 16
   val SchemaKey = "avro.schema"
   val CodecKey = "avro.codec"
 
-  /** Bytes of a block before compression, as Avro's own writers choose it. */
+  /** Target size of a block before compression, in bytes; the default of Avro's own writers. */
   val BlockSize = 64000
 
-  /** A longer block is a damaged file or a bomb. */
+  /** Maximum size of a block in bytes. A longer block means a damaged file or a decompression bomb. */
   val MaxBlockBytes: Int = 1 << 27
 
-  /** How much longer than it is a file may become, once it is longer than a block may be; the usual is about 10. */
+  /**
+   * Maximum ratio of decompressed to stored size, checked once the decompressed size exceeds the maximum size of a
+   * block. A typical ratio is about 10.
+   */
   val MaxExpansion = 250L
 
-  /** Of a number as Avro writes it. */
+  /** Maximum length of an encoded number (a varint). */
   val MaxNumberBytes = 10
 }
 
-/** The header of an Avro file, and its records one after the other. */
+/** Reads the header of an Avro file, then its records sequentially. */
 final private[iceberglite] class AvroContainerReader private (
     val metadata: Map[String, String],
     source: AvroSource,
     sync: Array[Byte]
 ) extends AutoCloseable {
 
-  /** The writer's schema in JSON. */
+  /** The writer's schema as JSON. */
   def schema: String =
     metadata.getOrElse(AvroContainer.SchemaKey, throw AvroFault("Its header has no Avro schema"))
 
-  /** How many bytes of the file were taken so far. */
+  /** The number of bytes of the file consumed so far. */
   def taken: Long = source.taken
 
   /**
-   * Decodes each record; `decode` must take a byte at least, or throw, unless the limits allow records of none.
+   * Decodes each record. `decode` must consume at least one byte or throw, unless the limits allow empty records.
    *
-   * The blocks are unpacked as the iterator comes to them.
+   * Blocks are decompressed lazily as the iterator advances.
    */
   def records[A](
       decode: AvroInput => A,
@@ -55,28 +58,30 @@ final private[iceberglite] class AvroContainerReader private (
     new AvroRecords(source, new AvroBlocks(source, sync, codec, part, limits), codec, decode, limits)
   }
 
-  /** For who stops before the end; the end closes too. */
+  /** Closes the file. Only needed by callers that stop before the end; reaching the end closes the file too. */
   override def close(): Unit = source.close()
 }
 
 /**
- * What may be true of a file.
+ * Limits on the content of a file.
  *
- * @param maxExpansion how much longer than it is a file may become, once it is longer than a block may be
- * @param emptyRecords whether records may take no bytes, so that a block can have any number of them
+ * @param maxExpansion maximum ratio of decompressed to stored size, checked once the decompressed size exceeds the
+ *   maximum size of a block
+ * @param emptyRecords whether records may be encoded in zero bytes, in which case a block can claim any number of
+ *   records
  */
 final private[iceberglite] case class AvroLimits(maxExpansion: Option[Long], emptyRecords: Boolean)
 
 private[iceberglite] object AvroLimits {
 
-  /** Manifests and their lists, which are kept in memory. */
+  /** Limits for manifests and manifest lists, which are retained in memory. */
   val OfMetadata: AvroLimits = AvroLimits(Some(AvroContainer.MaxExpansion), emptyRecords = false)
 
-  /** Rows, which are often alike and never kept. */
+  /** Limits for rows. Rows are often repetitive, so they compress well, and they are never retained. */
   def ofRows(emptyRecords: Boolean): AvroLimits = AvroLimits(None, emptyRecords)
 }
 
-/** Records one after the other; whoever stops before the end closes the reader. */
+/** Iterates over records. A caller that stops before the end must close the reader. */
 final private[iceberglite] class AvroRecords[A](
     source: AvroSource,
     blocks: AvroBlocks,
@@ -88,10 +93,13 @@ final private[iceberglite] class AvroRecords[A](
   private var block = new AvroInput(Array.emptyByteArray, 0, 0)
   private var next0 = 0L
 
-  /** The place in the file of the next record, where the part asks for places or begins with the file. */
+  /**
+   * The position in the file of the next record. Valid only if the part tracks positions or begins at the start of the
+   * file.
+   */
   def position: Long = next0
 
-  /** Bytes of the block at hand that are not taken yet. */
+  /** Bytes of the current block that have not been decoded yet. */
   def bytesLeft: Int = block.remaining
 
   override def hasNext: Boolean = {
@@ -128,10 +136,10 @@ private[iceberglite] object AvroContainerReader {
   private val HeaderBytes = 1 << 16
   private val MaxHeaderBytes = 1 << 26
 
-  /** @throws AvroFault it does not begin as an Avro file */
+  /** @throws AvroFault if the bytes do not begin as an Avro file */
   def open(bytes: Array[Byte]): AvroContainerReader = open(AvroSource.of(bytes))
 
-  /** @throws AvroFault it does not begin as an Avro file */
+  /** @throws AvroFault if the source does not begin as an Avro file */
   def open(source: AvroSource): AvroContainerReader =
     try header(source, HeaderBytes)
     catch {
@@ -140,7 +148,10 @@ private[iceberglite] object AvroContainerReader {
         throw e
     }
 
-  /** Nobody knows how long a header is: where the bytes at hand are too few, it is tried again with more. */
+  /**
+   * Parses the header. Its length is not known in advance: if the buffered bytes are too few, parsing is retried with
+   * more.
+   */
   @tailrec
   private def header(source: AvroSource, bytes: Int): AvroContainerReader = {
     source.fill(bytes)
@@ -171,7 +182,7 @@ private[iceberglite] object AvroContainerReader {
   }
 }
 
-/** Collects records to an Avro file in memory, as a whole or until somebody takes what there is. */
+/** Writes records to an Avro file in memory. The file is returned as a whole, or drained block by block. */
 final private[iceberglite] class AvroContainerWriter(
     schema: String,
     metadata: Seq[(String, String)],
@@ -188,26 +199,26 @@ final private[iceberglite] class AvroContainerWriter(
 
   writeHeader()
 
-  /** Adds what `write` puts out as one record. */
+  /** Appends the output of `write` as one record. */
   def add(write: AvroOutput => Unit): Unit = {
     write(block)
     records += 1
     if (block.size >= AvroContainer.BlockSize) endBlock()
   }
 
-  /** Bytes that nobody has taken yet, those of the unfinished block as they are before compression. */
+  /** Bytes that have not been drained yet. The unfinished block counts with its uncompressed size. */
   def size: Int = file.size + block.size
 
-  /** Those of finished blocks. */
+  /** Bytes of finished blocks that have not been drained yet. */
   def finishedBytes: Int = file.size
 
-  /** Takes the finished blocks out of the memory. */
+  /** Moves the finished blocks from memory to `out`. */
   def drainTo(out: OutputStream): Unit = {
     out.write(file.array, 0, file.size)
     file.clear()
   }
 
-  /** What was not taken of the file; nothing is added after it. */
+  /** Ends the file and returns the bytes that have not been drained. No record can be added afterwards. */
   def finish(): Array[Byte] = {
     if (records > 0) endBlock()
     file.toBytes

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 
 /**
- * Reads Avro's binary encoding from a part of an array. Lengths and counts are checked against what is left before
- * anything is made of them.
+ * Reads Avro's binary encoding from a range of an array. Lengths and counts are checked against the remaining bytes
+ * before anything is allocated for them.
  *
  * @param end one past the last byte
  */
@@ -15,10 +15,10 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   def position: Int = at
   def remaining: Int = end - at
 
-  /** Goes on elsewhere. @param position at most `end` */
+  /** Continues at another position, which must be at most `end`. */
   def moveTo(position: Int): Unit = at = position
 
-  /** A zigzag varint of at most ten bytes. */
+  /** Reads a zigzag varint of at most ten bytes. */
   def readLong(): Long = {
     if (at >= end) pastEnd()
     val first = bytes(at)
@@ -70,7 +70,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
     value
   }
 
-  /** The length of what follows. */
+  /** Reads the length of the value that follows. */
   def readLength(): Int = {
     val length = readLong()
     if (length < 0 || length > remaining) throw AvroFault(s"A length of $length where $remaining bytes are left")
@@ -85,7 +85,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   def readBytes(): ByteBuffer = readFixed(readLength())
 
-  /** A copy: the block that it stands in can go. */
+  /** Reads a fixed value as a copy, so that the block's memory can be released. */
   def readFixed(length: Int): ByteBuffer = {
     skip(length)
     ByteBuffer.wrap(java.util.Arrays.copyOfRange(bytes, at - length, at))
@@ -98,7 +98,7 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
 
   def skipBytes(): Unit = skip(readLength())
 
-  /** The varints of `count` ints or longs; their ends are the bytes without the top bit. */
+  /** Skips `count` ints or longs. A varint ends at the first byte without the top bit. */
   def skipNumbers(count: Int): Unit = {
     var left = count
     while (left > 0) {
@@ -109,8 +109,8 @@ final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, v
   }
 
   /**
-   * How many items the next block of an array or map has; 0 is its end. Every item takes a byte at least: longer claims
-   * would be loops without input.
+   * Reads the item count of the next block of an array or map; 0 marks the end. Every item takes at least one byte, so
+   * a count above the remaining bytes is rejected; it would cause a loop without input.
    */
   def readBlockCount(): Int = {
     val count = readLong()

@@ -4,21 +4,21 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
-/** Collects Avro's binary encoding in an array that grows. */
+/** Writes Avro's binary encoding to a growing array. */
 final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
   private var bytes = new Array[Byte](initialSize)
   private var at = 0
 
   def size: Int = at
 
-  /** The array that holds the first [[size]] bytes, until the next write. */
+  /** The array whose first [[size]] bytes hold the output. Valid until the next write. */
   def array: Array[Byte] = bytes
 
   def toBytes: Array[Byte] = Arrays.copyOf(bytes, at)
 
   def clear(): Unit = at = 0
 
-  /** The zigzag varint, also of ints. */
+  /** Writes a zigzag varint, also used for ints. */
   def writeLong(value: Long): Unit = {
     ensure(10)
     var rest = (value << 1) ^ (value >> 63)
@@ -55,7 +55,7 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
     at += size
   }
 
-  /** Eight bytes, the highest first, as UUIDs have them. */
+  /** Writes eight bytes in big-endian order, as in UUIDs. */
   def writeBigEndian(value: Long): Unit = {
     var shift = 56
     while (shift >= 0) {
@@ -70,13 +70,13 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
     writeRaw(encoded, 0, encoded.length)
   }
 
-  /** The bytes from position to limit, after their length. */
+  /** Writes the length and then the bytes of the buffer, from position to limit. */
   def writeBytes(value: ByteBuffer): Unit = {
     writeLong(value.remaining.toLong)
     writeRaw(value)
   }
 
-  /** The bytes from position to limit alone. */
+  /** Writes the bytes of the buffer, from position to limit, without a length. */
   def writeRaw(value: ByteBuffer): Unit = {
     val length = value.remaining
     ensure(length)
@@ -90,7 +90,7 @@ final private[iceberglite] class AvroOutput(initialSize: Int = 1 << 12) {
     at += length
   }
 
-  /** The index of a value's branch in a union with null first, as every optional field has it. */
+  /** Writes the branch index of a value in a union whose first branch is null. All optional fields use such a union. */
   def writeBranch(present: Boolean): Unit = writeByte(if (present) 2 else 0)
 
   private def ensure(more: Int): Unit = if (bytes.length - at < more) {

@@ -1,8 +1,8 @@
 package iceberglite.io
 
 /**
- * One record of a struct as read: a place for each column of its table, numbers without boxes. It is filled again for
- * each record, so nobody keeps it.
+ * One decoded record of a struct: a slot for each of its columns, with unboxed numbers. The object is reused for the
+ * next record, so callers must not retain it.
  *
  * @param size at most 64
  */
@@ -35,7 +35,7 @@ final private[iceberglite] class AvroRow(size: Int) {
     numbers(column.slot).toInt
   }
 
-  /** The number of a column of any number type; 0 where there is none. */
+  /** Returns the value of a column of any numeric type; 0 if the column is absent. */
   def number(column: StructColumn[_, _]): Long = if (has(column)) numbers(column.slot) else 0L
 
   def boolean(column: StructColumn[_, Boolean]): Boolean = {
@@ -43,7 +43,9 @@ final private[iceberglite] class AvroRow(size: Int) {
     numbers(column.slot) != 0
   }
 
-  /** The numbers of one record are often those of the one before: then they share the option too. */
+  /**
+   * Returns the number as an option. Consecutive records often have equal numbers; they then share one option object.
+   */
   def longOption(column: StructColumn[_, Long]): Option[Long] =
     if (!has(column)) None
     else objects(column.slot) match {
@@ -64,10 +66,13 @@ final private[iceberglite] class AvroRow(size: Int) {
         made
     }
 
-  /** What a place held for an earlier record, which may serve again. */
+  /** Returns the object that the slot held for an earlier record, for reuse. */
   def former(slot: Int): Option[AnyRef] = Option(objects(slot))
 
-  /** Safe: only the decoder of the column's own type puts objects into its place. */
+  /**
+   * Returns the value of a column. The cast is safe: only the decoder of the column's own type stores objects in its
+   * slot.
+   */
   def value[V <: AnyRef](column: StructColumn[_, V]): V = {
     need(column)
     objects(column.slot).asInstanceOf[V]
@@ -77,16 +82,16 @@ final private[iceberglite] class AvroRow(size: Int) {
 
   def valueOr[V <: AnyRef](column: StructColumn[_, V], absent: V): V = if (has(column)) value(column) else absent
 
-  /** The row of a nested struct. */
+  /** Returns the row of a nested struct. */
   def struct(column: StructColumn[_, _]): AvroRow = {
     need(column)
     objects(column.slot).asInstanceOf[AvroRow]
   }
 
-  /** Where a value stands that was passed over: `start << 32 | end` in its block. */
+  /** Returns the range in the block of a value that was skipped: `start << 32 | end`. */
   def range(column: StructColumn[_, _]): Long = numbers(column.slot)
 
-  /** What can decode the value at [[range]]. */
+  /** Returns the decoder for the skipped value at [[range]]. */
   def passedOver(column: StructColumn[_, _]): AnyRef = {
     need(column)
     objects(column.slot)
@@ -97,7 +102,7 @@ final private[iceberglite] class AvroRow(size: Int) {
     numbers(slot) = start.toLong << 32 | end
   }
 
-  /** The row of a nested struct, to be filled anew. */
+  /** Returns the row of a nested struct, cleared for the next record. */
   def nested(slot: Int, size: Int): AvroRow = {
     val row = objects(slot) match {
       case former: AvroRow => former

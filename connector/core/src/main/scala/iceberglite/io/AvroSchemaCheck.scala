@@ -7,24 +7,27 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-/** What the schema of a file may not do to its reader. */
+/** Rejects writer schemas that would exhaust a reader. */
 private[iceberglite] object AvroSchemaCheck {
 
-  /** Far more than the widest manifest has: six hundred partition fields come to about two thousand. */
+  /**
+   * Limit on the schema's size, far above the widest manifest: six hundred partition fields yield about two thousand
+   * nodes.
+   */
   private val MaxParts = 20000L
 
   /**
-   * Refuses schemas that a decoder cannot be made of: a record that holds itself, and records that hold the same other
-   * one so often that writing them all out would never end.
+   * Rejects schemas for which no decoder can be built: recursive records, and records that contain the same record so
+   * many times that expanding them would not end.
    *
-   * @throws AvroFault with what is wrong
+   * @throws AvroFault with a description of the problem
    */
   def check(schema: AvroSchema): Unit = {
     val parts = new Parts().of(schema)
     if (parts > MaxParts) throw AvroFault(s"Its schema has more than $MaxParts parts when written out")
   }
 
-  /** Whether each value of the type takes no byte at all; the schema has been checked. */
+  /** Returns whether every value of the type is encoded in zero bytes. The schema must have passed the check. */
   def isEmpty(schema: AvroSchema): Boolean = schema.getType match {
     case NULL => true
     case FIXED => schema.getFixedSize == 0
@@ -32,7 +35,7 @@ private[iceberglite] object AvroSchemaCheck {
     case _ => false
   }
 
-  /** A schema for a message. */
+  /** Returns a short description of a schema for messages. */
   def describe(schema: AvroSchema): String = {
     val text = schema.toString
     if (text.length <= 200) text else text.take(200) + "..."

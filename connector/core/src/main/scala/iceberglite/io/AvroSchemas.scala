@@ -7,20 +7,20 @@ import org.apache.avro.{JsonProperties, LogicalType, LogicalTypes, Schema => Avr
 import iceberglite.spec.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.Type._
 
-/** Avro schemas of Iceberg types, with field ids (spec: "Appendix A: Avro"). */
+/** Converts Iceberg types to Avro schemas with field ids (spec: "Appendix A: Avro"). */
 object AvroSchemas {
   val FieldIdKey = "field-id"
   val ElementIdKey = "element-id"
   val KeyIdKey = "key-id"
   val ValueIdKey = "value-id"
 
-  /** On a field whose own name Avro forbids. */
+  /** Property that holds the original name of a field whose name is not valid in Avro. */
   val FieldNameKey = "iceberg-field-name"
   val AdjustToUtcKey = "adjust-to-utc"
   private val LogicalTypeKey = "logicalType"
   private val MapLogicalType = "map"
 
-  /** The record of a struct; those inside it are called `r<field id>`. */
+  /** Returns the record schema of a struct. Nested records are named `r<field id>`. */
   def of(struct: StructType, recordName: String): AvroSchema = record(struct.fields, recordName)
 
   private def record(fields: Vector[NestedField], name: String): AvroSchema =
@@ -37,7 +37,7 @@ object AvroSchemas {
     avro
   }
 
-  /** The schema of a field's, element's or value's place; a union of null with null is not allowed. */
+  /** Returns the schema at the position of a field, element or value. Avro does not allow a union of null with null. */
   private def slot(t: Type, required: Boolean, recordName: String): AvroSchema = {
     val schema = typeSchema(t, recordName)
     if (required || schema.getType == AvroSchema.Type.NULL) schema
@@ -79,7 +79,7 @@ object AvroSchemas {
     case UuidType => new LogicalType("uuid").addToSchema(fixed("uuid_fixed", UuidSize))
     case FixedType(length) => fixed(s"fixed_$length", length)
     case DecimalType(precision, scale) =>
-      // A negative scale has no place in an Avro name.
+      // A negative scale cannot be part of an Avro name.
       val name = s"decimal_${precision}_$scale".replace('-', 'm')
       val schema = fixed(name, bytesOfDecimal(precision))
       if (scale >= 0) LogicalTypes.decimal(precision, scale).addToSchema(schema) else schema
@@ -90,7 +90,7 @@ object AvroSchemas {
       new LogicalType("variant").addToSchema(schema)
   }
 
-  /** The fewest bytes that hold every unscaled value of a precision (spec: "Appendix A"). */
+  /** Returns the minimum number of bytes that hold every unscaled value of a precision (spec: "Appendix A"). */
   def bytesOfDecimal(precision: Int): Int =
     java.math.BigInteger.TEN.pow(precision).subtract(java.math.BigInteger.ONE).bitLength / 8 + 1
 

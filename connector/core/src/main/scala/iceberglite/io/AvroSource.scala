@@ -8,22 +8,25 @@ import org.apache.parquet.io.SeekableInputStream
 
 import iceberglite.io.StorageErrors.reading
 
-/** The bytes of an Avro file one after the other: all at hand, or as a stream brings them. */
+/** The bytes of an Avro file in order, either all in memory or read from a stream. */
 sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
 
-  /** What is at hand. Its array is never written to again, so that parts of it can be kept. */
+  /** The buffered bytes. Their array is never overwritten, so ranges of it can be retained. */
   def input: AvroInput
 
-  /** Brings so many bytes, or as many as are left. */
+  /** Buffers this many bytes, or as many as are left. */
   def fill(bytes: Int): Unit
 
-  /** Goes on at a place of the file that is not before what was taken; at its end where it has no such place. */
+  /**
+   * Continues at a position in the file that is not before the bytes consumed so far. If the file is shorter, continues
+   * at its end.
+   */
   def jumpTo(place: Long): Unit
 
-  /** Whether nothing comes after what is at hand. */
+  /** Returns whether the buffered bytes are the last ones. */
   def ended: Boolean
 
-  /** How many bytes were taken so far. */
+  /** The number of bytes consumed so far. */
   def taken: Long
 
   final def isEmpty: Boolean = {
@@ -37,14 +40,22 @@ sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
 private[iceberglite] object AvroSource {
   def of(bytes: Array[Byte]): AvroSource = new Whole(bytes)
 
-  /** @param path for errors of the storage */
+  /**
+   * Returns a source that reads a stream.
+   *
+   * @param path for storage errors
+   */
   def of(path: String, stream: InputStream): AvroSource = new Streamed(path, stream, skipIn(stream))
 
-  /** One that passes over bytes without reading them. @param path for errors of the storage */
+  /**
+   * Returns a source that skips bytes by seeking instead of reading.
+   *
+   * @param path for storage errors
+   */
   def seekable(path: String, stream: SeekableInputStream): AvroSource =
     new Streamed(path, stream, count => stream.seek(stream.getPos + count))
 
-  /** At the end of a stream there is nothing to pass over. */
+  /** Skips bytes of a stream; stops at its end. */
   private def skipIn(stream: InputStream)(count: Long): Unit = {
     var left = count
     while (left > 0) {
@@ -53,7 +64,7 @@ private[iceberglite] object AvroSource {
     }
   }
 
-  /** How much is asked of a stream at least. */
+  /** Minimum number of bytes to read from a stream at once. */
   private val ChunkBytes = 1 << 18
 
   private lazy val cleaner = Cleaner.create()
@@ -66,7 +77,10 @@ private[iceberglite] object AvroSource {
     override def taken: Long = input.position.toLong
   }
 
-  /** Closes its stream at the end, or once nobody holds it any more: who looks for one entry stops in the middle. */
+  /**
+   * Reads a stream. The stream is closed at its end, or when this object becomes unreachable: a caller that looks for a
+   * single entry stops before the end.
+   */
   final private class Streamed(path: String, stream: InputStream, skip: Long => Unit) extends AvroSource {
     private val closing = cleaner.register(this, new Closing(stream))
     private var current = new AvroInput(Array.emptyByteArray, 0, 0)
@@ -79,7 +93,7 @@ private[iceberglite] object AvroSource {
 
     override def fill(bytes: Int): Unit = if (current.remaining < bytes && !atEnd) {
       val wanted = math.max(bytes - current.remaining, ChunkBytes)
-      // The stream makes room as bytes come, so that a length that is a lie costs no memory.
+      // `readNBytes` allocates as bytes arrive, so a false length costs no memory.
       val more = reading(path)(stream.readNBytes(wanted))
       val left = current.remaining
       val joined = Arrays.copyOf(Arrays.copyOfRange(current.bytes, current.position, current.end), left + more.length)
@@ -105,7 +119,7 @@ private[iceberglite] object AvroSource {
     override def close(): Unit = closing.clean()
   }
 
-  /** Holds the stream and not its reader. */
+  /** Closes the stream. It references the stream but not the reader, so that the reader can become unreachable. */
   final private class Closing(stream: InputStream) extends Runnable {
     override def run(): Unit = stream.close()
   }

@@ -1,11 +1,11 @@
 package iceberglite.io
 
 /**
- * How much of what was read of files that never change is kept.
+ * Limits of the cache for immutable files.
  *
- * @param maxBytes an estimate of the memory for all of it; without one, a share of the heap
- * @param maxFileBytes longer files are read again each time
- * @param idleMs what nobody has asked for in that time goes
+ * @param maxBytes maximum total size, as an estimate of the memory used; if absent, a share of the heap
+ * @param maxFileBytes maximum size of a cached file; longer files are read each time
+ * @param idleMs time after the last access at which an entry is evicted
  */
 final case class CacheBounds(
     maxBytes: Option[Long] = None,

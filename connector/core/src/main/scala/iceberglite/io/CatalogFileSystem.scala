@@ -8,8 +8,9 @@ import org.apache.hadoop.fs.{FileSystem, FilterFileSystem}
 import org.apache.hadoop.security.UserGroupInformation
 
 /**
- * Stands before a file system that was made with a catalog's own settings, so that all who come with the same settings
- * share one, and nobody gets that of another catalog. Hadoop makes it by [[StorageSettings]]' configuration.
+ * Wraps a file system that was created with a catalog's own settings. All users of equal settings share one file
+ * system, and no other catalog uses it. Hadoop creates it because of the configuration that [[StorageSettings]]
+ * returns.
  */
 final class CatalogFileSystem extends FilterFileSystem {
 
@@ -18,7 +19,7 @@ final class CatalogFileSystem extends FilterFileSystem {
     super.initialize(name, conf)
   }
 
-  /** Others still use what is behind it. */
+  /** Does nothing: the wrapped file system is shared. */
   override def close(): Unit = ()
 }
 
@@ -29,7 +30,10 @@ private[io] object CatalogFileSystem {
     lazy val system: FileSystem = FileSystem.get(name, behind(name.getScheme, conf))
   }
 
-  /** Credentials that are vended for an hour make new ones all the time; an old one goes when its last reader does. */
+  /**
+   * Maximum number of cached file systems. Vended credentials that expire hourly keep creating new ones; an evicted
+   * file system is released with its last user.
+   */
   private val Kept = 100
 
   private val entries = new LinkedHashMap[Key, Entry](16, 0.75f, true) {
@@ -42,7 +46,7 @@ private[io] object CatalogFileSystem {
     entries.synchronized(entries.computeIfAbsent(key, _ => new Entry(name, conf))).system
   }
 
-  /** The file system that does the work, for what Hadoop's interface does not offer. */
+  /** Returns the wrapped file system, for operations that Hadoop's interface does not offer. */
   def unwrapped(fs: FileSystem): FileSystem = fs match {
     case apart: CatalogFileSystem => apart.getRawFileSystem
     case other => other

@@ -7,12 +7,12 @@ import iceberglite.spec.Literal._
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 
 /**
- * The bounds of a column's values as metadata keeps them (spec: `data_file`, notes 1 and 2). Strings and binaries are
- * cut to a length; values of type fixed are not, as they would no longer be of the type.
+ * Lower and upper bounds of a column as metadata stores them (spec: `data_file`, notes 1 and 2). Strings and binaries
+ * are truncated. Values of type fixed are not, because a shorter value is not valid for the type.
  */
 object ColumnBounds {
 
-  /** A value that is at most `least`; `None` where the mode keeps none. */
+  /** Returns a value less than or equal to `least`; `None` if the mode stores no bounds. */
   def lower(least: Literal, mode: MetricsMode): Option[Literal] = (mode, least) match {
     case (NoMetrics | Counts, _) => None
     case (Truncate(length), StringLiteral(v)) => Some(StringLiteral(prefix(v, length)))
@@ -20,7 +20,10 @@ object ColumnBounds {
     case (Truncate(_) | Full, other) => Some(other)
   }
 
-  /** A value that is at least `greatest`; `None` where the mode keeps none, or none is short enough. */
+  /**
+   * Returns a value greater than or equal to `greatest`; `None` if the mode stores no bounds, or if no value within the
+   * length is greater.
+   */
   def upper(greatest: Literal, mode: MetricsMode): Option[Literal] = (mode, greatest) match {
     case (NoMetrics | Counts, _) => None
     case (Truncate(length), StringLiteral(v)) => above(v, length).map(StringLiteral(_))
@@ -29,8 +32,8 @@ object ColumnBounds {
   }
 
   /**
-   * The least and the greatest value as a file's own statistics have them. They do not always keep the sign of a zero,
-   * and -0.0 comes first.
+   * Converts the minimum and maximum from a file's own statistics. These do not always preserve the sign of zero, and
+   * -0.0 sorts before 0.0.
    */
   def ofStatistics(least: Literal, greatest: Literal): (Literal, Literal) = {
     val lower = least match {
@@ -46,14 +49,14 @@ object ColumnBounds {
     (lower, upper)
   }
 
-  /** NaNs are no bounds. */
+  /** Returns whether a value is NaN, which is not a valid bound. */
   def isNan(value: Literal): Boolean = value match {
     case FloatLiteral(v) => v.isNaN
     case DoubleLiteral(v) => v.isNaN
     case _ => false
   }
 
-  /** The first `length` code points. */
+  /** Returns the first `length` code points. */
   private def prefix(text: String, length: Int): String =
     if (text.length <= length || text.codePointCount(0, text.length) <= length) text
     else text.substring(0, text.offsetByCodePoints(0, length))
@@ -66,7 +69,10 @@ object ColumnBounds {
       ByteBuffer.wrap(cut)
     }
 
-  /** The prefix with its last code point raised; where that is the highest, the one before it. */
+  /**
+   * Returns the prefix with its last code point incremented. If that is the maximum code point, it is dropped and the
+   * one before it is incremented.
+   */
   private def above(text: String, length: Int): Option[String] = {
     val cut = prefix(text, length)
     if (cut.length == text.length) Some(text)
@@ -79,7 +85,7 @@ object ColumnBounds {
     }
   }
 
-  /** Surrogates are no characters of their own. */
+  /** Returns the next code point. Surrogates are skipped because they are not characters. */
   private def next(codePoint: Int): Int =
     if (codePoint == Character.MIN_SURROGATE - 1) Character.MAX_SURROGATE + 1 else codePoint + 1
 

@@ -5,20 +5,20 @@ import java.nio.ByteBuffer
 import iceberglite.spec.{Literal, MetricMaps, SingleValue}
 
 /**
- * What a writer has seen in one column of a file.
+ * Metrics that a writer collected for one column of a file.
  *
- * @param nans absent where the values are no floating point numbers
- * @param bounds the least and the greatest value; absent where there is none, or none is asked for
+ * @param nans absent if the column is not a floating point column
+ * @param bounds the minimum and the maximum value; absent if the column has no values or no bounds are collected
  */
 final case class ColumnMetrics(id: Int, nulls: Long, nans: Option[Long], bounds: Option[(Literal, Literal)])
 
 object ColumnMetrics {
 
   /**
-   * What metadata keeps of a file (spec: `data_file`).
+   * Returns the metrics of a file that metadata stores (spec: `data_file`).
    *
-   * @param records of the file; each has a value for each of the columns
-   * @param sizes of the columns in the file; absent for formats that store rows
+   * @param records number of records in the file; each has a value for each of the columns
+   * @param sizes sizes of the columns in the file; absent for row-oriented formats
    */
   def metrics(
       records: Long,

@@ -8,22 +8,22 @@ import org.apache.avro.Schema.Type._
 import iceberglite.spec.{FormatVersion, Type}
 import iceberglite.spec.Type.ListType
 
-/** How the values of a column are written and read. Open: the columns with a shape of their own have their own. */
+/** Writes and reads the values of a column. Not sealed: columns with a special layout define their own type. */
 abstract private[io] class ColumnType[V] {
   def iceberg(version: FormatVersion): Type
 
   def write(value: V, out: AvroOutput, version: FormatVersion): Unit
 
   /**
-   * The decoder for a file whose schema, without a union, is `schema`.
+   * Returns the decoder for a file in which the column has `schema`, after removal of the union with null.
    *
-   * @param column whose place in the row it fills, for messages
+   * @param column the column whose slot the decoder fills; also used in messages
    * @param byName whether the file has no field ids
-   * @throws AvroFault the file's type cannot be the column's
+   * @throws AvroFault if the type in the file is not valid for the column
    */
   def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder
 
-  /** Whether a file that lacks the column is damaged, when all versions require it. */
+  /** Returns whether a file without the column is damaged, if all format versions require the column. */
   def needed: Boolean = true
 
   protected def mismatch(schema: AvroSchema, column: StructColumn[_, _]): Nothing =
@@ -77,7 +77,7 @@ private[io] object ColumnType {
 
   def ints(elementId: Int): ColumnType[Vector[Int]] = new Numbers[Int](elementId, Int32)(_.toLong, _.toInt)
 
-  /** A list of numbers, each required. */
+  /** A list of required numbers. */
   final private class Numbers[V](elementId: Int, element: ColumnType[V])(encode: V => Long, decode: Long => V)
       extends ColumnType[Vector[V]] {
     override def iceberg(version: FormatVersion): Type =
@@ -91,11 +91,11 @@ private[io] object ColumnType {
         decoding(schema)((in, row, slot) => row.setObject(slot, numbers(in, formerly(row, slot))))
       } else mismatch(schema, column)
 
-    /** Safe: nothing else is ever in the place of a list. */
+    /** Returns the list of the previous record. The cast is safe: the slot never holds anything but a list. */
     private def formerly(row: AvroRow, slot: Int): Vector[V] =
       row.former(slot).fold(Vector.empty[V])(_.asInstanceOf[Vector[V]])
 
-    /** Takes the list of an earlier record again while the numbers are the same. */
+    /** Reads numbers. Reuses the list of the previous record as long as the numbers are equal. */
     private def numbers(in: AvroInput, former: Vector[V]): Vector[V] = {
       var size = 0
       var values = former
@@ -113,7 +113,7 @@ private[io] object ColumnType {
     }
   }
 
-  /** A struct of another table, for whoever reads to take out of the row. */
+  /** A struct with columns of its own. The reader takes the nested values from the row. */
   final class Struct[A](columns: StructColumns[A]) extends ColumnType[A] {
     override def iceberg(version: FormatVersion): Type = columns.struct(version)
 
@@ -129,7 +129,7 @@ private[io] object ColumnType {
     }
   }
 
-  /** A list of structs, each required. */
+  /** A list of required structs. */
   final class Structs[A](elementId: Int, columns: StructColumns[A], fromRow: AvroRow => A)
       extends ColumnType[Vector[A]] {
     override def iceberg(version: FormatVersion): Type =
@@ -153,7 +153,7 @@ private[io] object ColumnType {
     }
   }
 
-  /** A decoder that skips as any value of the schema is skipped. */
+  /** Returns a decoder that skips like any value of the schema. */
   def decoding(schema: AvroSchema)(take: (AvroInput, AvroRow, Int) => Unit): FieldDecoder = new FieldDecoder {
     private val skipped = FieldDecoder.skipper(schema)
     override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = take(in, row, slot)

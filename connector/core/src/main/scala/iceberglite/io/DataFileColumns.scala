@@ -5,11 +5,11 @@ import iceberglite.io.Presence.{Absent, Optional, Required}
 import iceberglite.spec.{Content, ContentFile, EntryStatus, FileFormat, Metrics, PartitionTuple}
 
 /**
- * The struct `data_file` (spec: "Manifests"; 142 to 145 by version 3 as adopted). Of what the spec has besides, 106
- * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts` are not to be written, 141 is reserved, and all are
- * skipped.
+ * The struct `data_file` (spec: "Manifests"; fields 142 to 145 by version 3 as adopted). The spec deprecates 106
+ * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts`, which must not be written, and reserves 141. All of
+ * these are skipped.
  *
- * @param partition the partition struct, which depends on the spec of the manifest
+ * @param partition the partition struct, which depends on the partition spec of the manifest
  */
 final private[io] class DataFileColumns(partition: PartitionCodec) extends StructColumns[ContentFile]("data_file") {
   private val FileContent =
@@ -33,7 +33,7 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
       Some(f.fileSizeInBytes)
     )
 
-  /** Read by nobody; version 1 demands some value (spec: "Always write a default in v1"). */
+  /** No reader uses this field, but version 1 requires a value (spec: "Always write a default in v1"). */
   column(105, "block_size_in_bytes", Int64, Required, Absent, Absent, "Deprecated: always the same")(_ =>
     Some(DataFileColumns.BlockSize)
   )
@@ -70,7 +70,10 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
     "Columns that equality deletes compare"
   )(f => Some(f.equalityIds).filter(_.nonEmpty))
 
-  /** Position deletes are sorted by file and position, whatever the table's order (spec: note 3 of `data_file`). */
+  /**
+   * Position deletes are sorted by file and position, regardless of the table's sort order (spec: note 3 of
+   * `data_file`).
+   */
   private val SortOrderId =
     column(140, "sort_order_id", Int32, Optional, Optional, Optional, "Sort order of the rows")(f =>
       f.sortOrderId.filter(_ => f.content != Content.PositionDeletes)
@@ -111,10 +114,10 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
   }
 
   /**
-   * The file of the row that was just read.
+   * Returns the file of the row that was just read.
    *
-   * @param block the bytes that it was read from
-   * @param tuples the manifest's tuples so far
+   * @param block the bytes that the row was read from
+   * @param tuples the partition tuples read from the manifest so far
    */
   def fromRow(
       row: AvroRow,
@@ -156,7 +159,10 @@ final private[io] class DataFileColumns(partition: PartitionCodec) extends Struc
     notNegative(file, FileSize, file.fileSizeInBytes)
   }
 
-  /** A deletion vector is found by its place in its file (version 3 as adopted). */
+  /**
+   * Checks the fields that locate a deletion vector: the referenced data file, the content offset and the content size
+   * (version 3 as adopted).
+   */
   private def checkVector(file: ContentFile): Unit = {
     if (file.referencedDataFile.isEmpty) lacks(file, ReferencedDataFile)
     notNegative(file, ContentOffset, file.contentOffset.getOrElse(lacks(file, ContentOffset)))

@@ -11,10 +11,10 @@ import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, Seekable
 
 import iceberglite.io.StorageErrors.reading
 
-/** Data files to read from any place: the counterpart of [[DataOutput]]. */
+/** Opens data files on any storage for reading; the counterpart of [[DataOutput]]. */
 object DataInput {
 
-  /** @throws iceberglite.spec.IcebergError.UnreadableFile where there is no such file */
+  /** @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
   def of(io: FileIO, path: String): InputFile = reading(path) {
     io match {
       case hadoop: HadoopFileIO => hadoop.local(path)
@@ -38,7 +38,7 @@ object DataInput {
     }
   }
 
-  /** Of storages that give a file as a whole. */
+  /** A file on a storage that only reads whole files. */
   final private class WholeInput(bytes: Array[Byte]) extends InputFile {
     override def getLength: Long = bytes.length.toLong
 

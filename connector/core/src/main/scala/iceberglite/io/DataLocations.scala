@@ -8,14 +8,14 @@ import iceberglite.spec.{Murmur3, PartitionSpec, PartitionTuple, TableProperty}
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * Where new data files of a table go. Serializable, for tasks.
+ * Locations of new data files of a table. Serializable, for use in tasks.
  *
- * @param directory of data files
- * @param spread absent: a directory for each partition
+ * @param directory directory of data files
+ * @param spread absent if files are placed in one directory per partition
  */
 final case class DataLocations private (directory: String, spread: Option[DataLocations.Spread]) {
 
-  /** The path of a file of a partition. */
+  /** Returns the path of a file in a partition. */
   def path(spec: PartitionSpec, partition: PartitionTuple, fileName: String): String = {
     val inPartition = Seq(DataLocations.partitionPath(spec, partition), fileName).filter(_.nonEmpty).mkString("/")
     spread match {
@@ -29,7 +29,7 @@ final case class DataLocations private (directory: String, spread: Option[DataLo
 object DataLocations {
   private val Provider = "write.location-provider.impl"
 
-  /** @throws Unsupported the table names places in a way that is not known here */
+  /** @throws Unsupported if the table sets a location provider that is not supported */
   def of(tableLocation: String, properties: Map[String, String]): DataLocations = {
     properties.get(Provider).foreach { name =>
       throw Unsupported(
@@ -48,12 +48,18 @@ object DataLocations {
     DataLocations(directory, if (spreads) Some(Spread(context, inPartition)) else None)
   }
 
-  /** Without the scheme and, where the table is at the top of a bucket, without the bucket. */
+  /**
+   * Returns the last two path elements, without the scheme and, if the table is at the top of a bucket, without the
+   * bucket.
+   */
   private def lastTwo(location: String): String =
     location.replaceFirst("^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?", "").split('/').filter(_.nonEmpty).takeRight(2)
       .mkString("/")
 
-  /** `day=2024-01-01/region=a%2Fb`; empty for a spec without fields. A null shows as `null`, as in Apache Iceberg. */
+  /**
+   * Returns a path such as `day=2024-01-01/region=a%2Fb`; empty for a spec without fields. A null value becomes `null`,
+   * as in Apache Iceberg.
+   */
   def partitionPath(spec: PartitionSpec, partition: PartitionTuple): String =
     spec.fields.zip(partition.values).map { case (field, value) =>
       s"${encoded(field.name)}=${encoded(value.fold("null")(field.transform.toHuman))}"
@@ -65,16 +71,17 @@ object DataLocations {
     if (path.endsWith("/") && !path.endsWith("://")) withoutSlash(path.dropRight(1)) else path
 
   /**
-   * Directories by the hash of a file's name, so that requests to an object store spread over its partitions.
+   * Places files in directories by a hash of the file name, so that requests to an object store are spread over the
+   * store's partitions.
    *
-   * @param context the last two names of the table's location, where the data directory is shared with other tables
-   * @param withPartition whether the partition stays in the path
+   * @param context the last two elements of the table's location, if the data directory is shared with other tables
+   * @param withPartition whether the path includes the partition
    */
   final case class Spread(context: Option[String], withPartition: Boolean) {
     private[io] def directories(name: String): String = {
       val bytes = name.getBytes(UTF_8)
       val hash = Murmur3.hashBytes(bytes, 0, bytes.length)
-      // Twenty bits, with the leading zeros: 0101/1001/1010/01101110.
+      // Twenty bits, including leading zeros: 0101/1001/1010/01101110.
       val bits = Integer.toBinaryString(hash | Int.MinValue).takeRight(20)
       val parts = Seq(bits.take(4), bits.slice(4, 8), bits.slice(8, 12), bits.drop(12)).mkString("/")
       context match {
@@ -87,16 +94,16 @@ object DataLocations {
 }
 
 /**
- * Names for the files of one task, which no other task, attempt or job makes too.
+ * Generates file names for one task. No other task, attempt or job generates them.
  *
- * @param partitionId Spark's partition
- * @param taskId of the attempt
- * @param operationId of the write, by which all of its files are found
+ * @param partitionId Spark's partition id
+ * @param taskId id of the task attempt
+ * @param operationId id of the write; all of its files can be found by it
  */
 final class DataFileNames(partitionId: Int, taskId: Long, operationId: String, extension: String) {
   private var count = 0
 
-  /** `00003-17-<operation>-00001.parquet`, then `…-00002.parquet`. */
+  /** Returns `00003-17-<operation>-00001.parquet`, then `…-00002.parquet`, and so on. */
   def next(): String = {
     count += 1
     "%05d-%d-%s-%05d%s".formatLocal(Locale.ROOT, partitionId, taskId, operationId, count, extension)

@@ -12,19 +12,22 @@ import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 import iceberglite.io.StorageErrors.changing
 
 /**
- * New data files, written bit by bit. On this machine they go past Hadoop's local file system where [[HadoopFileIO]]
- * does: it forks a `chmod` and writes a checksum file for each of them.
+ * Creates new data files as streams. Local files bypass Hadoop's local file system under the same conditions as in
+ * [[HadoopFileIO]], because Hadoop forks a `chmod` and writes a checksum file for each file.
  */
 object DataOutput {
 
-  /** The file is there, with its directories, once its stream is created, and whole once that is closed. */
+  /**
+   * Returns a file to write. The file and its directories exist once the stream is created, and the file is complete
+   * once the stream is closed.
+   */
   def of(io: FileIO, path: String): OutputFile = io match {
     case hadoop: HadoopFileIO =>
       hadoop.local(path).fold[OutputFile](new HadoopOutput(hadoop, path))(new LocalOutput(path, _, hadoop.syncs))
     case other => new WholeOutput(other, path)
   }
 
-  /** A file that is made once and never overwritten. */
+  /** A file that is created once and never overwritten. */
   abstract private class NewFile(path: String) extends OutputFile {
     protected def open(blockSizeHint: Long): PositionOutputStream
 
@@ -58,7 +61,7 @@ object DataOutput {
       }
     }
 
-    /** The directory is there nearly always. */
+    /** Opens the file. The directory nearly always exists, so it is created only if opening fails. */
     private def openNew(): FileChannel =
       try FileChannel.open(local, CREATE_NEW, WRITE)
       catch {
@@ -72,7 +75,7 @@ object DataOutput {
     val BufferSize: Int = 64 << 10
   }
 
-  /** For storages that take a file as a whole. */
+  /** A file on a storage that only writes whole files. */
   final private class WholeOutput(io: FileIO, path: String) extends NewFile(path) {
     override protected def open(blockSizeHint: Long): PositionOutputStream = {
       val bytes = new ByteArrayOutputStream
@@ -87,7 +90,10 @@ object DataOutput {
     }
   }
 
-  /** A stream whose failures name the file: formats pass on what the storage throws, which may be only a reason. */
+  /**
+   * A stream whose errors name the file. File formats pass on the storage's exceptions, which may contain only a
+   * reason.
+   */
   final private class NamedStream(path: String, out: PositionOutputStream) extends PositionOutputStream {
     override def getPos: Long = out.getPos
 

@@ -1,9 +1,9 @@
 package iceberglite.io
 
 /**
- * Maps of Avro's binary encoding whose keys are ints, where they stand. A manifest is mostly such maps: [[pass]] walks
- * over one and checks it, with everything in locals, and a lookup, of which a plan makes one for each file and bound,
- * makes no object.
+ * Reads maps with int keys directly in Avro's binary encoding. A manifest consists mostly of such maps. [[pass]] walks
+ * over a map and checks it, using local variables only. A lookup allocates no object; planning makes one lookup per
+ * file and bound.
  */
 private[io] object EncodedMap {
   val Absent: Int = -1
@@ -12,11 +12,11 @@ private[io] object EncodedMap {
   /**
    * Walks over a map.
    *
-   * @param end of the bytes that may be read
-   * @param sized whether a value is its length and so many bytes; else it is a varint
-   * @return where the map ends; its complement where it is not certain that no key comes twice: keys below 64 are marked,
-   *   and the others come in order
-   * @throws AvroFault it does not end within the bytes, or a key is no int
+   * @param end end of the bytes that may be read
+   * @param sized whether a value is a length followed by that many bytes; otherwise it is a varint
+   * @return the end of the map; its bitwise complement if duplicate keys cannot be ruled out. Keys below 64 are tracked
+   *   in a bit mask, all others must be in ascending order
+   * @throws AvroFault if the map does not end within the bytes, or a key is not an int
    */
   def pass(bytes: Array[Byte], start: Int, end: Int, sized: Boolean): Int = {
     var at = start
@@ -29,7 +29,7 @@ private[io] object EncodedMap {
       while (count > 0) {
         if (at >= end) pastEnd()
         val first = bytes(at)
-        // The zigzag form of 0 to 63, which most ids are.
+        // The zigzag encoding of 0 to 63; most ids are in this range.
         if (first >= 0 && (first & 1) == 0) {
           val bit = 1L << (first >> 1)
           if ((marked & bit) != 0) distinct = false
@@ -60,7 +60,7 @@ private[io] object EncodedMap {
     if (distinct) at else ~at
   }
 
-  /** How many entries the block has that begins here; 0 is the end of the map. */
+  /** Returns the entry count of the block that begins here; 0 marks the end of the map. */
   private def blockSize(bytes: Array[Byte], at: Int, end: Int): Int =
     if (at < end && bytes(at) >= 0 && (bytes(at) & 1) == 0) bytes(at) >> 1
     else new AvroInput(bytes, at, end).readBlockCount()
@@ -84,10 +84,10 @@ private[io] object EncodedMap {
   private def pastEnd(): Nothing = throw AvroFault.pastEnd
 
   /**
-   * Where the value of a key begins, or [[Absent]].
+   * Returns the position of the value of a key, or [[Absent]].
    *
-   * @param start of the map
-   * @param sized whether a value is its length and so many bytes; else it is a varint
+   * @param start start of the map
+   * @param sized whether a value is a length followed by that many bytes; otherwise it is a varint
    */
   def find(bytes: Array[Byte], start: Int, key: Int, sized: Boolean): Int = {
     var at = start
@@ -134,9 +134,9 @@ private[io] object EncodedMap {
     at + 1
   }
 
-  /** A signed number of four or eight bytes, the lowest first, as bounds have them (spec: "Appendix D"). */
+  /** Reads a signed little-endian number of four or eight bytes, as in bounds (spec: "Appendix D"). */
   def littleEndian(bytes: Array[Byte], start: Int, size: Int): Long = {
-    // The last byte brings the sign.
+    // The last byte carries the sign.
     var value = bytes(start + size - 1).toLong
     var i = size - 2
     while (i >= 0) {

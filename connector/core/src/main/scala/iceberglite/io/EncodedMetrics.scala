@@ -7,7 +7,7 @@ import scala.reflect.ClassTag
 
 import iceberglite.spec.{MetricMaps, Metrics}
 
-/** One of the maps of a file's metrics, named as in the spec; `index` is its place in [[EncodedMetrics]]. */
+/** One of the metrics maps of a file, with its name in the spec. `index` is its position in [[EncodedMetrics]]. */
 sealed abstract private[io] class MetricsMap(val index: Int, val name: String) {
   def isIn(metrics: Metrics): Boolean
 }
@@ -44,13 +44,13 @@ private[io] object MetricsMap {
 }
 
 /**
- * The metrics of a file as they stand in a block of a manifest: a lookup walks over one map, and nothing else is
- * decoded. Most plans ask for none, or for few ids. The block lives as long as one of its metrics; a serialized one
- * takes along no more than its own bytes.
+ * The metrics of a file in the encoded form of a manifest block. A lookup walks over one map and decodes nothing else.
+ * Most plans need no metrics, or those of a few field ids. The block is retained as long as any of its metrics is in
+ * use; serialization writes only the bytes of these metrics.
  *
- * @param bytes nobody writes to them
- * @param ranges start and end of each map, by [[MetricsMap.index]]; -1 where the entry leaves the map out. The maps
- *   have been walked over once, so that a later walk stays inside of them
+ * @param bytes must not be modified
+ * @param ranges start and end of each map, by [[MetricsMap.index]]; -1 if the entry omits the map. The maps have been
+ *   walked over once, so a later walk stays inside of them
  */
 final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) extends Metrics {
   import EncodedMetrics._
@@ -75,7 +75,7 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
   override def lowerBounds: Option[Map[Int, ByteBuffer]] = bounds(LowerBounds)
   override def upperBounds: Option[Map[Int, ByteBuffer]] = bounds(UpperBounds)
 
-  /** Writes a map as it stands, without decoding it. */
+  /** Copies a map in its encoded form, without decoding it. */
   def copyTo(out: AvroOutput, map: MetricsMap): Unit = {
     val start = ranges(map.index * 2)
     out.writeRaw(bytes, start, ranges(map.index * 2 + 1) - start)
@@ -132,7 +132,7 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
     new EncodedMetrics(out.toBytes, moved)
   }
 
-  /** Java's serialization: without the rest of the block. */
+  /** Java serialization: drops the rest of the block. */
   private def writeReplace(): AnyRef = {
     val starts = (0 until MetricsMap.Size).map(i => ranges(i * 2))
     val lengths = (0 until MetricsMap.Size).map(i => ranges(i * 2 + 1) - ranges(i * 2))
@@ -155,7 +155,7 @@ final private[io] class EncodedMetrics(bytes: Array[Byte], ranges: Array[Int]) e
 private[io] object EncodedMetrics {
   val Missing: Int = -1
 
-  /** The entries of a map with some keys, in blocks of one. */
+  /** Copies the map entries with the given keys, each as a block of one entry. */
   private def copyKeys(in: AvroInput, out: AvroOutput, ids: Set[Int])(skipValue: AvroInput => Unit): Unit = {
     var count = in.readBlockCount()
     while (count > 0) {
@@ -174,7 +174,7 @@ private[io] object EncodedMetrics {
     out.writeLong(0)
   }
 
-  /** Keys and values of a whole map; no key comes twice. */
+  /** Decodes all entries of a map. Duplicate keys are rejected. */
   private def entriesOf[V: ClassTag](in: AvroInput)(value: AvroInput => V): Map[Int, V] = {
     var ids = new Array[Int](0)
     var values = new Array[V](0)

@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-/** Takes one field of a record as the writer of the file encoded it. */
+/** Decodes one field of a record in the encoding of the file's writer. */
 abstract private[iceberglite] class FieldDecoder {
   def read(in: AvroInput, row: AvroRow, slot: Int): Unit
   def skip(in: AvroInput): Unit
@@ -13,7 +13,7 @@ abstract private[iceberglite] class FieldDecoder {
 
 private[iceberglite] object FieldDecoder {
 
-  /** A decoder that only ever skips. */
+  /** Returns a decoder that skips every value. */
   def skipping(schema: AvroSchema): FieldDecoder = new FieldDecoder {
     private val skipped = skipper(schema)
     override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = skipped(in)
@@ -21,10 +21,10 @@ private[iceberglite] object FieldDecoder {
   }
 
   /**
-   * The decoder of a column. A union with null leaves the column absent where it is null.
+   * Returns the decoder of a column. For a union with null, a null leaves the column absent.
    *
-   * @param schema as the file has it
-   * @param of the decoder for the schema without its union
+   * @param schema the schema in the file
+   * @param of returns the decoder for the schema without its union
    */
   def optional(schema: AvroSchema)(of: AvroSchema => FieldDecoder): FieldDecoder =
     if (schema.getType == UNION) {
@@ -38,7 +38,7 @@ private[iceberglite] object FieldDecoder {
     override def skip(in: AvroInput): Unit = if (union.isValue(in)) decoder.skip(in)
   }
 
-  /** Skips any Avro value. The schema has passed [[AvroSchemaCheck]]. */
+  /** Returns a function that skips any Avro value. The schema must have passed [[AvroSchemaCheck]]. */
   def skipper(schema: AvroSchema): AvroInput => Unit = schema.getType match {
     case NULL => _ => ()
     case BOOLEAN => _.skip(1)
@@ -51,7 +51,7 @@ private[iceberglite] object FieldDecoder {
       _.skip(size)
     case ARRAY =>
       val item = skipper(schema.getElementType)
-      // Items without bytes are no work, however many there are said to be.
+      // Items of zero bytes need no work, regardless of the claimed count.
       if (AvroSchemaCheck.isEmpty(schema.getElementType)) in => while (in.readBlockCount() > 0) {}
       else in => items(in)(item(in))
     case MAP =>
@@ -84,10 +84,10 @@ private[iceberglite] object FieldDecoder {
   }
 }
 
-/** The only union that Iceberg has: null and one type, or one of them. */
+/** The only kind of union in Iceberg files: null and one type, or a single branch. */
 final private[iceberglite] class AvroUnion(branches: Int, valueBranch: Int, val value: AvroSchema) {
 
-  /** Reads which branch follows. */
+  /** Reads the branch index; returns whether a value follows. */
   def isValue(in: AvroInput): Boolean = AvroUnion.branch(in, branches) == valueBranch
 }
 
@@ -111,9 +111,9 @@ private[iceberglite] object AvroUnion {
 }
 
 /**
- * Takes the fields of a record in the order of the file: those of the table into their places, the rest away.
+ * Decodes the fields of a record in file order: columns of the table go to their slots, other fields are skipped.
  *
- * @param slots the place of each field; -1 is skipped
+ * @param slots the slot of each field; -1 means skip
  */
 final private[io] class RecordDecoder(decoders: Array[FieldDecoder], slots: Array[Int]) {
   def read(in: AvroInput, row: AvroRow): Unit = {
@@ -127,15 +127,15 @@ final private[io] class RecordDecoder(decoders: Array[FieldDecoder], slots: Arra
 
   def skip(in: AvroInput): Unit = decoders.foreach(_.skip(in))
 
-  /** Whether the file has the column. */
+  /** Returns whether the file has the column. */
   def fills(column: StructColumn[_, _]): Boolean = slots.contains(column.slot)
 }
 
 private[io] object RecordDecoder {
 
-  /** The decoder of a file with this schema of its own. */
+  /** Returns the decoder for a file with this writer schema. */
   def of[A](schemaJson: String, columns: StructColumns[A]): RecordDecoder = {
-    // Names are the writer's business: other implementations are less strict than Avro's own.
+    // Names are not validated: other implementations are less strict than Avro's own.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(schemaJson)
     AvroSchemaCheck.check(schema)
     of(schema, columns, byName = !schemaJson.contains(FieldIdProperty))
@@ -144,8 +144,8 @@ private[io] object RecordDecoder {
   private val FieldIdProperty = "\"" + AvroSchemas.FieldIdKey + "\""
 
   /**
-   * Matches the fields of a record to columns by field id; by name only where the whole file has no ids (spec: "Column
-   * Projection").
+   * Matches the fields of a record to columns by field id. Names are used only if the whole file has no ids (spec:
+   * "Column Projection").
    */
   def of[A](schema: AvroSchema, columns: StructColumns[A], byName: Boolean): RecordDecoder = {
     if (schema.getType != RECORD) {

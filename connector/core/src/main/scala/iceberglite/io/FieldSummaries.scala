@@ -5,9 +5,9 @@ import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.Type.StructType
 
 /**
- * Sums up the partition tuples of a manifest while it is written (spec: `field_summary`).
+ * Computes the partition field summaries of a manifest while it is written (spec: `field_summary`).
  *
- * @param partitionType whose types the bounds are of, as the values in the manifest are
+ * @param partitionType the types of the bounds, equal to those of the values in the manifest
  */
 final private[io] class FieldSummaries(partitionType: StructType) {
   private val fields = partitionType.fields.map(f => new OneField(f.fieldType)).toArray
@@ -24,7 +24,9 @@ final private[io] class FieldSummaries(partitionType: StructType) {
 
   def result: Vector[FieldSummary] = fields.iterator.map(_.result).toVector
 
-  /** [[Literal.ordering]] has -0.0 before 0.0, as note 2 of the struct demands it of the bounds. */
+  /**
+   * Summarizes one field. [[Literal.ordering]] sorts -0.0 before 0.0, as note 2 of the struct requires for the bounds.
+   */
   final private class OneField(fieldType: Type) {
     private var containsNull = false
     private var containsNan = false

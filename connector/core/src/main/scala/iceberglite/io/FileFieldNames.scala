@@ -3,15 +3,15 @@ package iceberglite.io
 import java.util.Locale
 
 /**
- * The names that columns get inside of files. Files are read by field id, so a name that a format cannot hold is
- * escaped as Apache Iceberg does it: `_x2E` for a dot, `_1` for a leading 1.
+ * Names of columns in files. Files are read by field id, so a name that a format does not allow is escaped in the same
+ * way as in Apache Iceberg: `_x2E` for a dot, `_1` for a leading 1.
  */
 private[iceberglite] object FileFieldNames {
 
-  /** By the Avro specification, which allows ASCII only, as some of its implementations enforce. */
+  /** Escapes a name by the Avro specification, which allows only ASCII; some Avro implementations enforce this. */
   def avro(name: String): String = escaped(name)(c => isAsciiLetter(c), c => isAsciiLetter(c) || isAsciiDigit(c))
 
-  /** Parquet holds any name, but its tools take a dot for a step into a group. */
+  /** Escapes a name for Parquet. Parquet allows any name, but its tools interpret a dot as a step into a group. */
   def parquet(name: String): String = escaped(name)(c => Character.isLetter(c), c => Character.isLetterOrDigit(c))
 
   private def escaped(name: String)(first: Char => Boolean, rest: Char => Boolean): String = {

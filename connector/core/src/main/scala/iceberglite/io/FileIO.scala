@@ -6,51 +6,53 @@ import scala.annotation.nowarn
 
 import iceberglite.spec.IcebergError.UnreadableFile
 
-/** A file in a listing; `path` is the full URI. */
+/** A file in a listing. `path` is the full URI. */
 final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirectory: Boolean)
 
 /**
- * The file operations that tables need; paths are URIs with or without scheme. Serializable, so that tasks of a cluster
+ * The file operations that tables need. Paths are URIs with or without scheme. Serializable, so that tasks on executors
  * can use it.
  *
- * Failures are `IcebergError`s: `UnreadableFile` from reads (also where the file is not there), `StorageFailed` from the
- * rest.
+ * Failures are `IcebergError`s: `UnreadableFile` for reads (also if the file does not exist), `StorageFailed` for all
+ * other operations.
  */
 trait FileIO extends FileSink with Serializable {
 
-  /** Whether what was read of files that never change may be kept in memory and taken again. */
+  /** Returns whether the content of immutable files may be cached in memory. */
   def mayCache: Boolean = true
 
-  /** How much of it. */
+  /** Returns the limits of that cache. */
   def cacheBounds: CacheBounds = CacheBounds.Default
 
   /**
-   * The same files with other settings, such as credentials that are vended for one table.
+   * Returns a `FileIO` for the same storage with other settings, such as credentials vended for one table.
    *
-   * @param properties by the names of a catalog's configuration: `s3.access-key-id`, `hadoop.fs.s3a.endpoint`
+   * @param properties settings by their names in a catalog's configuration: `s3.access-key-id`,
+   *   `hadoop.fs.s3a.endpoint`
    */
   @nowarn("cat=unused-params") // for storages that have no settings
   def configured(properties: Map[String, String]): FileIO = this
 
   def open(path: String): InputStream
 
-  /** The whole of a file. */
+  /** Reads a whole file. */
   def read(path: String): Array[Byte]
 
   /**
-   * The whole of a file that must keep within bounds, by which no more of it is read.
+   * Reads a whole file within size limits. No more than the limit is read.
    *
-   * @throws UnreadableFile it is longer, or so long that it would have to begin as its format does
+   * @throws UnreadableFile if the file is longer than the limit, or is long and does not begin with the magic of its
+   *   format
    */
   private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
     bounds.read(path, new ByteArrayInputStream(read(path)))
 
   /**
-   * A part of a file, without the rest where the storage allows it. The memory that it takes is bounded by what the file
-   * holds, whatever `length` claims.
+   * Reads a range of a file, without reading the rest if the storage supports that. Memory use is limited by the actual
+   * size of the file, regardless of `length`.
    *
    * @param offset of the first byte; not negative
-   * @param length in bytes; not negative. The file must hold that many from `offset` on
+   * @param length in bytes; not negative. The file must have that many bytes from `offset` on
    */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
     val in = open(path)
@@ -62,70 +64,78 @@ trait FileIO extends FileSink with Serializable {
 
   def exists(path: String): Boolean
 
-  /** @return absent where there is no such file */
+  /** Returns information about a file; `None` if it does not exist. */
   def info(path: String): Option[FileInfo]
 
-  /** Whether a call takes so long that several at once are worth a thread each, as over a network. */
+  /**
+   * Returns whether calls are slow enough, for example over a network, that running them in parallel threads pays off.
+   */
   @nowarn("cat=unused-params") // for storages that are always near
   def isRemote(path: String): Boolean = false
 
   /**
-   * Writes a new file; its directories are made where the storage has such. The contents are as durable on return as the
-   * storage makes a file that is closed.
+   * Writes a new file and creates its directories if the storage has directories. On return, the content is as durable
+   * as the storage makes a closed file.
    */
   override def write(path: String, contents: Array[Byte]): Unit
 
   /**
-   * Makes a file appear whole or not at all, and only where none is: the commit of file-system tables.
+   * Creates a file atomically, and only if the path does not exist. File-system tables commit in this way.
    *
-   * @return false where the path is taken
-   * @throws iceberglite.spec.IcebergError.Unsupported where the storage cannot do this exclusively
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown where nobody knows whether it appeared; after every other
-   *   error it has not, and will not
+   * @return false if the path already exists
+   * @throws iceberglite.spec.IcebergError.Unsupported if the storage cannot create files exclusively
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown if it is unknown whether the file was created. After any
+   *   other error the file was not created and will not be
    */
   def createExclusively(path: String, contents: Array[Byte]): Boolean
 
-  /** Replaces a file's contents, readers seeing the old or the new; for hints only. */
+  /** Replaces a file's content. Readers see the old or the new content. Used only for version hints. */
   def replace(path: String, contents: Array[Byte]): Unit
 
   /**
-   * The same where nobody need wait for it: maybe a moment later, and only the last of several contents. Reads through
-   * this object see it at once; the end of the program waits for it; a failure is no more than a line in the log.
+   * Replaces a file's content in the background. The write may be delayed, and of several contents only the last may be
+   * written. Reads through this object see the new content at once, and the JVM waits for pending writes before it
+   * exits. A failure is only logged.
    */
   def replaceSoon(path: String, contents: Array[Byte]): Unit = replace(path, contents)
 
-  /** Removes a file; that it is not there is fine. */
+  /** Deletes a file. Does nothing if it does not exist. */
   def delete(path: String): Unit
 
-  /** What a directory holds, in no order; empty where it is not there. */
+  /** Lists a directory in no particular order; empty if it does not exist. */
   def list(directory: String): Vector[FileInfo]
 
   def makeDirectory(path: String): Unit
 
-  /** Removes a directory and all in it. */
+  /** Deletes a directory with all of its content. */
   def deleteDirectory(path: String): Unit
 
   /**
-   * Removes a directory only if it is empty, so that a file which appears at the same time is never lost. A missing
-   * directory is fine.
+   * Deletes a directory only if it is empty, so that a concurrently created file is never lost. Does nothing if the
+   * directory does not exist.
    *
-   * @throws iceberglite.spec.IcebergError.StorageFailed it is not empty; hidden files count
+   * @throws iceberglite.spec.IcebergError.StorageFailed if it is not empty; hidden files count
    */
   def deleteEmptyDirectory(path: String): Unit
 
   /** Moves a directory. */
   def renameDirectory(from: String, to: String): Unit
 
-  /** The URI of the file system on which paths without a scheme are. */
+  /** The URI of the file system for paths without a scheme. */
   def defaultFileSystem: String = "file:///"
 
-  /** The directory with symbolic links resolved; the same path on storages without links, and where it does not exist. */
+  /**
+   * Returns the directory with symbolic links resolved; the same path on storages without links, or if it does not
+   * exist.
+   */
   def realDirectory(directory: String): String = directory
 }
 
 object FileIO {
 
-  /** @return whether there were so many bytes: a stream may skip fewer at a time than it is asked to */
+  /**
+   * Skips bytes and returns whether the stream had that many. A stream may skip fewer bytes per call than requested.
+   */
   private def skip(in: InputStream, count: Long): Boolean = {
     var left = count
     var ended = false
@@ -138,7 +148,7 @@ object FileIO {
     !ended
   }
 
-  /** @throws UnreadableFile where a file ended before the part that was asked of it */
+  /** @throws UnreadableFile if the file ended before the requested range did */
   private[io] def whole(path: String, offset: Long, length: Int, read: Array[Byte]): Array[Byte] =
     if (read.length == length) read
     else throw UnreadableFile(

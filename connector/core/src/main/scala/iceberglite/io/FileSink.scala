@@ -1,8 +1,8 @@
 package iceberglite.io
 
-/** Where new files go. */
+/** Creates new files. */
 trait FileSink {
 
-  /** Writes a new file; its directories are made where the storage has such. */
+  /** Writes a new file and creates its directories if the storage has directories. */
   def write(path: String, contents: Array[Byte]): Unit
 }

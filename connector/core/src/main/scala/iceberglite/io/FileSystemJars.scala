@@ -4,7 +4,7 @@ import org.apache.hadoop.util.VersionInfo
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** The jars that file systems come in, for who has not got them. */
+/** Names the jars that contain file systems, for errors about missing classes. */
 private[io] object FileSystemJars {
 
   private def hadoop(module: String): String = s"org.apache.hadoop:$module:${VersionInfo.getVersion}"
@@ -17,7 +17,10 @@ private[io] object FileSystemJars {
     case other => s"the file system of $other"
   }
 
-  /** Runs what loads a file system's classes: where they are missing, the error says which jar has them. */
+  /**
+   * Runs `body`, which loads the classes of a file system. If they are missing, the error names the jar that contains
+   * them.
+   */
   def needed[A](scheme: String)(body: => A): A =
     try body
     catch {
@@ -30,7 +33,10 @@ private[io] object FileSystemJars {
         }
     }
 
-  /** A class of somebody else's is missing by its own name, and the failure says so. */
+  /**
+   * Returns the name of the missing class if it belongs to a file system's jar. For any other missing class the
+   * original failure is thrown; it names the class.
+   */
   private def missingClass(e: Throwable, depth: Int): Option[String] = e match {
     case missing @ (_: ClassNotFoundException | _: NoClassDefFoundError) =>
       Option(missing.getMessage).map(_.replace('/', '.').stripPrefix("Class ").stripSuffix(" not found"))

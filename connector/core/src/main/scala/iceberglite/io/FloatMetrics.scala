@@ -4,14 +4,14 @@ import iceberglite.spec.Literal
 import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
- * What a writer has seen in a column of floating point numbers. The statistics of the formats do not tell: a NaN spoils
- * the bounds of Parquet, and its sign that of a zero (spec: `data_file`, note 2).
+ * Metrics that a writer collected for a floating point column. The statistics of the formats do not suffice: a NaN
+ * invalidates the bounds in Parquet, and the sign of zero may be lost (spec: `data_file`, note 2).
  *
- * @param bounds the least and the greatest value but NaN, -0.0 before 0.0; absent where there are only NaNs and nulls
+ * @param bounds the minimum and the maximum without NaN, -0.0 before 0.0; absent if all values are NaN or null
  */
 final case class FloatingValues(nanCount: Long, bounds: Option[(Literal, Literal)])
 
-/** Collects [[FloatingValues]] of floats. */
+/** Collects [[FloatingValues]] of a float column. */
 final class FloatRange {
   private var nans = 0L
   private var least = Float.PositiveInfinity
@@ -30,7 +30,7 @@ final class FloatRange {
     FloatingValues(nans, if (least <= greatest) Some((FloatLiteral(least), FloatLiteral(greatest))) else None)
 }
 
-/** Collects [[FloatingValues]] of doubles. */
+/** Collects [[FloatingValues]] of a double column. */
 final class DoubleRange {
   private var nans = 0L
   private var least = Double.PositiveInfinity

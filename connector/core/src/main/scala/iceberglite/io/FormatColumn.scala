@@ -8,12 +8,12 @@ import org.apache.avro.Schema.Type.STRING
 
 import iceberglite.spec.{FileFormat, FormatVersion, Type}
 
-/** The name of a file's format: written in capitals, as every writer has it so far, and read in any case. */
+/** The name of the file format: written in upper case, as known writers do, and read case-insensitively. */
 private[io] object FormatColumn extends ColumnType[FileFormat] {
   private val formats = FileFormat.all.toArray
   private val lowerNames = formats.map(_.name.getBytes(US_ASCII))
 
-  /** Turns a capital letter of ASCII into its small one. */
+  /** The bit that converts an upper-case ASCII letter to lower case. */
   private val SmallBit = 0x20
 
   override def iceberg(version: FormatVersion): Type = Type.StringType

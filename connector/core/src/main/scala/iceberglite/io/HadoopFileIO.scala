@@ -11,14 +11,14 @@ import org.apache.hadoop.fs.FileSystem
 import iceberglite.io.StorageErrors.{changing, reading}
 
 /**
- * Files by Hadoop's file systems, and those of this machine past them, as long as the configured class for `file` is
- * Hadoop's own. Under any other class every call goes through that class.
+ * Accesses files through Hadoop's file systems. Local files bypass Hadoop as long as the configured class for `file` is
+ * Hadoop's own; with any other class, every call goes through that class.
  *
- * Paths are taken as they stand in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory,
- * and nothing in them is decoded.
+ * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
+ * nothing in them is decoded.
  *
- * @param syncs whether files of this machine are on the device when they are complete, and a commit when it returns, so
- *   that a loss of power takes nothing away; otherwise that is the operating system's to do, as with Hadoop
+ * @param syncs whether local files are synced to the device when they are complete, and commits when they return, so
+ *   that a power failure loses nothing; otherwise the operating system decides when to sync, as with Hadoop
  */
 final class HadoopFileIO(
     conf: SerializableConfiguration,
@@ -29,7 +29,7 @@ final class HadoopFileIO(
 
   def this(configuration: Configuration) = this(new SerializableConfiguration(configuration))
 
-  /** For readers and writers of data files. */
+  /** Hadoop's configuration for readers and writers of data files. */
   def configuration: Configuration = conf.value
 
   override def configured(properties: Map[String, String]): HadoopFileIO =
@@ -45,7 +45,7 @@ final class HadoopFileIO(
 
   @transient private lazy val behind = new WriteBehind(replaceLate)
 
-  /** Whether `java.nio` may stand in for the file system of the scheme `file`. */
+  /** Whether `java.nio` may replace the file system of the scheme `file`. */
   @transient private lazy val direct: Boolean =
     Option(configuration.get("fs.file.impl")).forall(_ == "org.apache.hadoop.fs.LocalFileSystem")
 
@@ -85,7 +85,10 @@ final class HadoopFileIO(
 
   override def replaceSoon(path: String, contents: Array[Byte]): Unit = behind.put(path, contents)
 
-  /** Not where the directory has gone meanwhile: it would be made again. */
+  /**
+   * Replaces a file in the background. Does nothing if the directory no longer exists, because writing would create it
+   * again.
+   */
   private def replaceLate(path: String, contents: Array[Byte]): Unit =
     if (local(path).forall(file => Files.isDirectory(file.toAbsolutePath.getParent))) replace(path, contents)
 
@@ -128,14 +131,14 @@ final class HadoopFileIO(
 
   override def defaultFileSystem: String = FileSystem.getDefaultUri(configuration).toString
 
-  /** Links are those of this machine, also where another class than Hadoop's own reads its files. */
+  /** Resolves symbolic links on the local file system, also if a class other than Hadoop's own reads its files. */
   override def realDirectory(directory: String): String =
     StoragePath.of(directory, defaultFileSystem).filter(_.store == StoragePath.LocalStore).fold(directory) { path =>
       try LocalFiles.uri(Paths.get(path.names.mkString("/", "/", "")).toRealPath())
       catch { case NonFatal(e) if StorageErrors.isMissing(e) => directory }
     }
 
-  /** The path on this machine; `None` where Hadoop must be asked. */
+  /** Returns the local path; `None` if the file must be accessed through Hadoop. */
   private[io] def local(path: String): Option[LocalPath] =
     if (!direct) None
     else if (path.startsWith(HadoopFileIO.LocalScheme)) {
@@ -149,7 +152,7 @@ final class HadoopFileIO(
 object HadoopFileIO {
   private val LocalScheme = "file:"
 
-  /** Whether a colon comes before the first slash, as Hadoop's paths are parsed. */
+  /** Returns whether a colon comes before the first slash, which is how Hadoop parses paths. */
   private def hasScheme(path: String): Boolean = {
     val colon = path.indexOf(':')
     val slash = path.indexOf('/')

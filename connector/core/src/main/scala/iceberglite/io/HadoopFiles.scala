@@ -11,7 +11,10 @@ import org.apache.hadoop.fs.UnsupportedFileSystemException
 
 import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, StorageFailed, Unsupported}
 
-/** The operations of [[FileIO]] by whatever class Hadoop's configuration names for a path's scheme. */
+/**
+ * Implements the operations of [[FileIO]] with the file system class that Hadoop's configuration sets for a path's
+ * scheme.
+ */
 final private[io] class HadoopFiles(configuration: Configuration) {
   import HadoopFiles._
 
@@ -20,13 +23,13 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     opened(system(file), file)
   }
 
-  /** A pipe would keep the caller waiting. */
+  /** Opens a file for reading. Rejects pipes, because reading one would block. */
   private def opened(fs: FileSystem, file: Path): FSDataInputStream = {
     if (schemeOf(fs) == LocalScheme && Files.exists(localOf(file))) LocalFiles.requireRegular(localOf(file))
     fs.open(file)
   }
 
-  /** Reads to the end without asking for the length, which would be one more round trip. */
+  /** Reads to the end without requesting the length, which saves a round trip. */
   def read(path: String, bounds: ReadBounds): Array[Byte] = {
     val file = pathOf(path)
     val fs = system(file)
@@ -37,7 +40,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     }
   }
 
-  /** @return fewer bytes where the file has no more */
+  /** Reads a range. Returns fewer bytes if the file is shorter. */
   def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
     val file = pathOf(path)
     val in = opened(system(file), file)
@@ -75,7 +78,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     "Use a JDBC, REST or Hive catalog for tables there"
   )
 
-  /** For files where losing the race between two writers does no harm. */
+  /** Replaces a file. Used for files for which a lost race between two writers is harmless. */
   def replace(path: String, contents: Array[Byte]): Unit = {
     val file = pathOf(path)
     val fs = system(file)
@@ -84,7 +87,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
       case scheme if ExclusiveRename(scheme) =>
         val temporary = writeTemporary(fs, file, contents)
         orDelete(fs, temporary)(rename(fs, temporary, file))
-      // Object stores show a file when it is closed, and the old one until then.
+      // Object stores show the new file when it is closed, and the old one until then.
       case _ => onS3(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents, overwrite = true))
     }
   }
@@ -96,7 +99,10 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     ()
   }
 
-  /** A setting of S3 keeps all objects, as for a bucket whose life-cycle rules remove them. */
+  /**
+   * Returns whether objects may be deleted. A setting of S3 keeps all objects, for example for a bucket whose
+   * life-cycle rules remove them.
+   */
   private def mayDelete(fs: FileSystem): Boolean =
     !StorageSettings.S3(schemeOf(fs)) || configuration.getBoolean(S3Settings.HadoopDeleteEnabled, true)
 
@@ -113,7 +119,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
 
   def deleteDirectory(path: String): Unit = deleteDirectory(path, andContents = true)
 
-  /** Hadoop's file systems refuse to delete a directory that is not empty without its contents. */
+  /** Deletes a directory without its content. Hadoop's file systems refuse this if the directory is not empty. */
   def deleteEmptyDirectory(path: String): Unit = deleteDirectory(path, andContents = false)
 
   private def deleteDirectory(path: String, andContents: Boolean): Unit = {
@@ -123,7 +129,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     ()
   }
 
-  /** Hadoop moves a directory INTO an existing one of the target's name: that is looked for before. */
+  /** Moves a directory. Hadoop moves a directory INTO an existing target directory, so the target is checked first. */
   def renameDirectory(from: String, to: String): Unit = {
     val (source, target) = (pathOf(from), pathOf(to))
     val fs = system(source)
@@ -139,8 +145,8 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * The top of a bucket may be named without a slash at its end. Hadoop would log a path with a password in it before
-   * it refuses it.
+   * Parses a path. The root of a bucket may be given without a trailing slash. Hadoop would log a path that contains a
+   * password before rejecting it.
    */
   private def pathOf(path: String): Path = {
     val parsed = new Path(path)
@@ -150,7 +156,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     if (parsed.toUri.getPath.isEmpty) new Path(path + "/") else parsed
   }
 
-  /** `None` on all other storages, and where somebody else's class reads S3. */
+  /** Returns `None` for all other storages, and if a class other than S3A reads S3. */
   private def onS3(fs: FileSystem): Option[S3Objects] = {
     val scheme = schemeOf(fs)
     if (StorageSettings.S3(scheme)) FileSystemJars.needed(scheme)(S3Objects.of(fs)) else None
@@ -183,7 +189,10 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     temporary
   }
 
-  /** A class for `file` that is not Hadoop's own writes; the exclusive step is still the local file system's. */
+  /**
+   * Writes through the configured class for `file`, which is not Hadoop's own. The exclusive step is a hard link on the
+   * local file system.
+   */
   private def linkWritten(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
     val temporary = writeTemporary(fs, file, contents)
     val written = localOf(temporary)
@@ -206,7 +215,7 @@ final private[io] class HadoopFiles(configuration: Configuration) {
       catch { case NonFatal(e) => wasRenamed(fs, temporary, path, e) }
     if (renamed) true
     else {
-      // Only a name that is taken is a lost race; every other refusal is a failure of the storage.
+      // A lost race requires that the target exists. Any other refusal is a storage failure.
       val taken = orDelete(fs, temporary)(fs.exists(file))
       quietly(fs.delete(temporary, false))
       if (!taken) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
@@ -215,8 +224,8 @@ final private[io] class HadoopFiles(configuration: Configuration) {
   }
 
   /**
-   * After a rename of unknown outcome: who can still delete the temporary file knows that it was not renamed, and
-   * that it will not be; where it is gone, only this very rename can have taken it.
+   * Handles a rename with an unknown outcome. If the temporary file can still be deleted, it was not renamed and will
+   * not be. If it no longer exists, it can only have been moved by this rename.
    */
   private def wasRenamed(fs: FileSystem, temporary: Path, path: String, failure: Throwable): Boolean = {
     val deleted =
@@ -231,7 +240,9 @@ final private[io] class HadoopFiles(configuration: Configuration) {
     true
   }
 
-  /** By a file context, whose rename replaces; where a scheme has none, by a plain overwrite. */
+  /**
+   * Renames through a `FileContext`, whose rename replaces the target. If the scheme has none, overwrites the target.
+   */
   private def rename(fs: FileSystem, temporary: Path, file: Path): Unit =
     try FileContext.getFileContext(fs.getUri, configuration).rename(temporary, file, Options.Rename.OVERWRITE)
     catch {
@@ -253,8 +264,9 @@ private[io] object HadoopFiles {
   private val LocalScheme = "file"
 
   /**
-   * Schemes whose rename of a file is atomic and fails where the target is there: name nodes, and stores with real
-   * directories. Not in it: `s3a` (see [[S3Objects]]), `gs`, `wasb`, `oss`, whose rename is a copy and a delete.
+   * Schemes whose file rename is atomic and fails if the target exists: HDFS name nodes, and stores with real
+   * directories. Not included: `s3a` (see [[S3Objects]]), `gs`, `wasb` and `oss`, whose rename is a copy followed by a
+   * delete.
    */
   private val ExclusiveRename = Set("hdfs", "webhdfs", "swebhdfs", "viewfs", "ofs", "abfs", "abfss")
 

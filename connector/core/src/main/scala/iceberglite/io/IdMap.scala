@@ -6,9 +6,9 @@ import scala.collection.AbstractMap
 import scala.collection.immutable
 
 /**
- * A map by field id in two arrays: it is made faster than a tree is, and seldom looked into more than once.
+ * A map by field id in two arrays. It is faster to build than a tree and is rarely used for more than one lookup.
  *
- * @param ids ascending, none twice
+ * @param ids ascending, without duplicates
  */
 final private[io] class IdMap[V] private (ids: Array[Int], values: Array[V])
     extends AbstractMap[Int, V]
@@ -31,8 +31,8 @@ final private[io] class IdMap[V] private (ids: Array[Int], values: Array[V])
 private[io] object IdMap {
 
   /**
-   * @param ids in any order, none twice
-   * @param values theirs; both arrays are the map's from now on
+   * @param ids in any order, without duplicates
+   * @param values the values of these ids. The map takes ownership of both arrays
    */
   def apply[V](ids: Array[Int], values: Array[V]): Map[Int, V] = {
     if (!isAscending(ids)) sort(ids, values)

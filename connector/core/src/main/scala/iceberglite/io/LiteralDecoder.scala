@@ -13,7 +13,7 @@ import iceberglite.spec.{Literal, LiteralConversion, PrimitiveType}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
-/** Reads single values of primitive types as Avro encodes them. */
+/** Decodes single values of primitive types from Avro. */
 private[io] object LiteralDecoder {
   private type Read = AvroInput => Literal
 
@@ -29,9 +29,9 @@ private[io] object LiteralDecoder {
   }
 
   /**
-   * Decodes the file's type as `target`: the same, or one that it was promoted to since (spec: "Schema Evolution").
-   * Where the file's type cannot be that, as when the source column is gone and nobody knows its type, the file's
-   * type holds.
+   * Decodes values of the file's type as `target`, which is the same type or one that it was promoted to later (spec:
+   * "Schema Evolution"). If the file's type cannot be promoted to `target`, the file's type is used, for example if the
+   * source column was dropped and its type is unknown.
    *
    * @param field for messages
    */
@@ -48,7 +48,7 @@ private[io] object LiteralDecoder {
       in => Some(read(in))
     }
 
-  /** The Iceberg type that an Avro type stands for (spec: "Appendix A: Avro"). */
+  /** Returns the Iceberg type that an Avro type represents (spec: "Appendix A: Avro"). */
   private def fileType(schema: AvroSchema): Option[PrimitiveType] = {
     val utc = schema.getObjectProp(AvroSchemas.AdjustToUtcKey) == java.lang.Boolean.TRUE
     (schema.getType, logicalName(schema)) match {
@@ -102,7 +102,10 @@ private[io] object LiteralDecoder {
     case _ => None
   }
 
-  /** Nanoseconds hold the years 1677 to 2262 only: a date beyond fails here (version 3: "failing at run time"). */
+  /**
+   * Converts days to nanoseconds. Nanoseconds cover only the years 1677 to 2262; dates outside of that range fail here
+   * (version 3: "failing at run time").
+   */
   private def ofDays(days: Int): Long =
     Try(Math.multiplyExact(days.toLong, NanosOfDay)).getOrElse(
       throw AvroFault(s"The date of day $days does not fit a timestamp in nanoseconds")

@@ -11,13 +11,13 @@ import iceberglite.spec.Type._
 import iceberglite.spec.expr.LiteralText
 
 /**
- * Writes single values of one type as Avro encodes them (spec: "Appendix A: Avro").
+ * Writes single values of one type in Avro's encoding (spec: "Appendix A: Avro").
  *
- * @param what whose values they are, for messages
+ * @param what describes the values, for messages
  */
 final private[io] class LiteralWriter(what: String, target: PrimitiveType) {
 
-  /** As the value of an optional field. A value of `unknown` is always null, and takes no byte. */
+  /** Writes the value of an optional field. A value of type `unknown` is always null and takes no byte. */
   def writeOptional(value: Option[Literal], out: AvroOutput): Unit =
     if ((target: PrimitiveType) == UnknownType) value.foreach(refuse)
     else {
@@ -48,7 +48,7 @@ final private[io] class LiteralWriter(what: String, target: PrimitiveType) {
     case _ => refuse(value)
   }
 
-  /** Sign-extended to the length of the type. */
+  /** Writes an unscaled decimal, sign-extended to the length of the type. */
   private def writeDecimal(value: BigDecimal, length: Int, out: AvroOutput): Unit = {
     val unscaled = value.unscaledValue.toByteArray
     if (unscaled.length > length) refuse(DecimalLiteral(value))
@@ -63,7 +63,7 @@ final private[io] class LiteralWriter(what: String, target: PrimitiveType) {
 private[io] object LiteralWriter {
   def apply(what: String, target: PrimitiveType): LiteralWriter = new LiteralWriter(what, target)
 
-  /** A value of the type that its column had when the file was written, as one of the type that it has now. */
+  /** Promotes a value from the type that its column had when the file was written to the column's current type. */
   def widened(value: Literal, target: Type): Literal = (value, target) match {
     case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
     case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)

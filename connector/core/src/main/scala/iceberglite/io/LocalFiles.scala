@@ -17,15 +17,15 @@ import scala.util.control.NonFatal
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * Files of this machine by `java.nio`: Hadoop's local file system forks a `chmod` and writes a checksum file for each
+ * Accesses local files with `java.nio`. Hadoop's local file system forks a `chmod` and writes a checksum file for each
  * file, and neither its create nor its rename is exclusive.
  */
 private[io] object LocalFiles {
 
-  /** How often a directory is emptied that others still put files into. */
+  /** Maximum number of attempts to empty a directory while other processes still create files in it. */
   private val Walks = 10
 
-  /** As Hadoop names the file system's root in a listing. */
+  /** Returns a URI in the form that Hadoop's listings use for local files. */
   def uri(path: Path): String = "file:" + path.toAbsolutePath.normalize
 
   def info(path: Path): Option[FileInfo] =
@@ -36,9 +36,9 @@ private[io] object LocalFiles {
     FileInfo(uri(path), attributes.size, attributes.lastModifiedTime.toMillis, attributes.isDirectory)
 
   /**
-   * Reading from a pipe would wait for a writer, and a device may have no end.
+   * Rejects special files: reading from a pipe would block until a writer opens it, and a device may have no end.
    *
-   * @throws IOException it is neither a file nor a directory
+   * @throws IOException if the path is neither a file nor a directory
    */
   def requireRegular(path: Path): BasicFileAttributes = {
     val attributes = Files.readAttributes(path, classOf[BasicFileAttributes])
@@ -51,7 +51,7 @@ private[io] object LocalFiles {
     Files.newInputStream(path)
   }
 
-  /** @param name the path as it is in metadata, for messages */
+  /** @param name the path as given in metadata, for messages */
   def read(name: String, path: Path, bounds: ReadBounds): Array[Byte] = {
     bounds.checkLength(name, requireRegular(path).size)
     val in = Files.newInputStream(path)
@@ -59,7 +59,7 @@ private[io] object LocalFiles {
     finally in.close()
   }
 
-  /** @return fewer bytes where the file has no more */
+  /** Reads a range. Returns fewer bytes if the file is shorter. */
   def readRange(path: Path, offset: Long, length: Int): Array[Byte] = {
     requireRegular(path)
     val channel = FileChannel.open(path, READ)
@@ -72,16 +72,16 @@ private[io] object LocalFiles {
   }
 
   /**
-   * Writes a new file; what a failure leaves of it is removed.
+   * Writes a new file. If that fails, the incomplete file is removed.
    *
-   * @param sync waits until the device has it
+   * @param sync waits until the file is on the device
    */
   def write(path: Path, contents: Array[Byte], sync: Boolean): Unit = writeNew(path, contents, sync)
 
   /**
-   * A hard link fails where the name is taken, which a rename does not.
+   * Creates a file exclusively through a hard link, which fails if the name exists; a rename does not.
    *
-   * @param sync the device has the contents before they have the name, and the name on return
+   * @param sync whether the content is synced before the name exists, and the name before this method returns
    */
   def createExclusively(path: Path, contents: Array[Byte], sync: Boolean): Boolean = {
     val temporary = temporaryBeside(path)
@@ -93,11 +93,11 @@ private[io] object LocalFiles {
     linked
   }
 
-  /** Gives a written file a second name. @return false where the name is taken */
+  /** Gives a written file a second name. Returns false if the name exists. */
   def link(written: Path, path: Path): Boolean =
     try {
       Files.createLink(path, written)
-      // A checksum file that an older file of this name has left would make the new one look damaged.
+      // A stale checksum file of an older file with this name would make the new file look damaged.
       quietly(Files.deleteIfExists(checksumOf(path)))
       true
     } catch {
@@ -109,17 +109,18 @@ private[io] object LocalFiles {
         )
     }
 
-  /** Readers see the old or the new contents, never none. */
+  /** Replaces a file atomically: readers see the old or the new content, never a missing file. */
   def replace(path: Path, contents: Array[Byte]): Unit = {
     val temporary = temporaryBeside(path)
     writeNew(temporary, contents, sync = false)
     moveOver(temporary, path)
   }
 
-  /** Renames a written file to a name that may be taken. */
+  /** Renames a written file to a name that may exist. */
   def moveOver(written: Path, path: Path): Unit =
     try {
-      // First the checksums: between the two calls readers of Hadoop's kind see the old contents unchecked.
+      // The checksum file is deleted first: between the two calls, readers with Hadoop's file system see the old
+      // content unchecked.
       Files.deleteIfExists(checksumOf(path))
       Files.move(written, path, ATOMIC_MOVE, REPLACE_EXISTING)
       quietly(Files.deleteIfExists(checksumOf(written)))
@@ -134,16 +135,19 @@ private[io] object LocalFiles {
     quietly(Files.deleteIfExists(checksumOf(path)))
   }
 
-  /** Without Hadoop's checksum files, which its own listings leave out too. */
+  /** Lists a directory without Hadoop's checksum files; Hadoop's own listings omit them too. */
   def list(directory: Path): Vector[FileInfo] =
     try {
       val children = Files.newDirectoryStream(directory)
-      // A child may go between the listing and the look at it.
+      // A child may be deleted between the listing and this call.
       try children.asScala.filterNot(isChecksum).flatMap(child => info(child)).toVector
       finally children.close()
     } catch { case NonFatal(e) if StorageErrors.isMissing(e) => Vector.empty }
 
-  /** Others may still put files into it, such as a late hint, which go too. */
+  /**
+   * Deletes a directory. Other processes may still create files in it, such as a delayed version hint; these are
+   * deleted too.
+   */
   def deleteDirectory(directory: Path): Unit = {
     @tailrec
     def walk(again: Int): Unit = {
@@ -160,13 +164,13 @@ private[io] object LocalFiles {
     walk(Walks)
   }
 
-  /** Without the option to replace, the move fails where the target is there. */
+  /** Moves a directory. Without the option to replace, the move fails if the target exists. */
   def renameDirectory(from: Path, to: Path): Unit = {
     parentOf(to).foreach(parent => Files.createDirectories(parent))
     Files.move(from, to)
   }
 
-  /** Hidden, and with a name that no pattern of a metadata file matches. */
+  /** Returns a hidden name that no pattern for metadata files matches. */
   def temporaryName(name: String): String = s".$name.${UUID.randomUUID}.tmp"
 
   def checksumOf(path: Path): Path = path.resolveSibling(s".${path.getFileName}.crc")
@@ -195,7 +199,10 @@ private[io] object LocalFiles {
     }
   }
 
-  /** The directory is there nearly always: it is made when the open fails, and not looked for before. */
+  /**
+   * Opens a new file. The directory nearly always exists, so it is created only if opening fails, and not checked
+   * before.
+   */
   private def openNew(path: Path): FileChannel =
     try FileChannel.open(path, CREATE_NEW, WRITE)
     catch {
@@ -204,7 +211,10 @@ private[io] object LocalFiles {
         FileChannel.open(path, CREATE_NEW, WRITE)
     }
 
-  /** A name is durable when its directory is; systems that cannot open a directory keep it anyway, or not. */
+  /**
+   * Syncs the directory of a file, which makes the file's name durable. Errors are ignored, because some systems cannot
+   * open a directory; whether the name is durable there depends on the system.
+   */
   private def forceDirectory(path: Path): Unit = parentOf(path).foreach { parent =>
     val channel = FileChannel.open(parent, READ)
     try channel.force(true)

@@ -7,7 +7,7 @@ import iceberglite.spec.{EntryStatus, ManifestEntry}
 /**
  * The struct `manifest_entry` (spec: "Manifests").
  *
- * @param partition the partition struct, which depends on the spec of the manifest
+ * @param partition the partition struct, which depends on the partition spec of the manifest
  */
 final private[io] class ManifestEntryColumns(partition: PartitionCodec)
     extends StructColumns[ManifestEntry]("manifest_entry") {
@@ -36,10 +36,10 @@ final private[io] class ManifestEntryColumns(partition: PartitionCodec)
     column(2, "data_file", new Struct(files), Required, Required, Required, "The file")(e => Some(e.file))
 
   /**
-   * The entry of the row that was just read.
+   * Returns the entry of the row that was just read.
    *
-   * @param block the bytes that it was read from
-   * @param tuples the manifest's tuples so far
+   * @param block the bytes that the row was read from
+   * @param tuples the partition tuples read from the manifest so far
    */
   def fromRow(row: AvroRow, block: Array[Byte], tuples: PartitionTuples, inheritance: Inheritance): ManifestEntry = {
     val status = statusOf(row.int(Status))

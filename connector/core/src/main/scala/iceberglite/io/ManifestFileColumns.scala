@@ -4,7 +4,7 @@ import iceberglite.io.ColumnType.{Bytes, Int32, Int64, Structs, Text}
 import iceberglite.io.Presence.{Absent, Optional, Required}
 import iceberglite.spec.{ManifestContent, ManifestFile}
 
-/** The struct `manifest_file`: a row of a manifest list (spec: "Manifest Lists"; 520 by version 3 as adopted). */
+/** The struct `manifest_file`, a row of a manifest list (spec: "Manifest Lists"; field 520 by version 3 as adopted). */
 private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("manifest_file") {
   private val Path =
     column(500, "manifest_path", Text, Required, Required, Required, "Location of the manifest")(m => Some(m.path))
@@ -80,7 +80,7 @@ private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("mani
     "Row id of the first row of the first file that has none of its own"
   )(_.firstRowId)
 
-  /** What version 1 leaves out is 0 (spec: "Appendix E"). */
+  /** Returns the manifest of a row. Fields that version 1 omits are 0 (spec: "Appendix E"). */
   def fromRow(row: AvroRow): ManifestFile = {
     notNegative.foreach(c =>
       if (row.number(c) < 0) {
@@ -99,7 +99,10 @@ private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("mani
     FirstRowId
   )
 
-  /** The sum over files whose counts are [[ContentFile.UnknownRecords]] may be below 0, and says nothing. */
+  /**
+   * Returns a row count; absent if it is negative. A sum over files with a count of [[ContentFile.UnknownRecords]] may
+   * be negative, and then carries no information.
+   */
   private def rows(row: AvroRow, column: StructColumn[ManifestFile, Long]): Option[Long] =
     row.longOption(column).filter(_ >= 0)
 
@@ -109,7 +112,7 @@ private[io] object ManifestFileColumns extends StructColumns[ManifestFile]("mani
     partitionSpecId = row.int(SpecId),
     content = content(row.intOption(Content).getOrElse(ManifestContent.Data.code)),
     sequenceNumber = row.number(SequenceNumber),
-    // Below 0 it says nothing, as 0 does.
+    // A negative value carries no information, just like 0.
     minSequenceNumber = math.max(0L, row.number(MinSequenceNumber)),
     addedSnapshotId = row.long(AddedSnapshotId),
     addedFilesCount = row.intOption(AddedFiles),

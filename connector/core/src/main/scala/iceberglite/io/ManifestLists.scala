@@ -3,7 +3,7 @@ package iceberglite.io
 import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile}
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Manifest lists (spec: "Manifest Lists"). */
+/** Reads and writes manifest lists (spec: "Manifest Lists"). */
 object ManifestLists {
   private val Role = "manifest list"
   private val Advice = "If the file cannot be restored, roll the table back to another snapshot"
@@ -13,9 +13,10 @@ object ManifestLists {
   )
 
   /**
-   * The manifests of a snapshot, in the order of the list.
+   * Returns the manifests of a snapshot in the order of the manifest list.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there, not whole or not a manifest list
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, is incomplete or is not a manifest
+   *   list
    */
   def read(io: FileIO, path: String): Vector[ManifestFile] = AvroFault.guard(path, Role, Advice) {
     val file = AvroContainerReader.open(io.read(path, ReadBounds.Avro))
@@ -28,13 +29,13 @@ object ManifestLists {
   }
 
   /**
-   * Writes the list of a snapshot. Manifests that are new with it get its sequence number; in version 3, data manifests
-   * without a first row id get one.
+   * Writes the manifest list of a snapshot. Manifests that the snapshot adds get its sequence number. In version 3,
+   * data manifests without a first row id get one.
    *
-   * @param sequenceNumber the snapshot's; not used in version 1
-   * @param firstRowId the snapshot's, which version 3 requires
-   * @param manifests from version 2 on with all counts
-   * @return the file's length, and the manifests with what was assigned
+   * @param sequenceNumber the sequence number of the snapshot; not used in version 1
+   * @param firstRowId the first row id of the snapshot; required in version 3
+   * @param manifests from version 2 on, all of their counts must be set
+   * @return the length of the file, and the manifests with the assigned values
    */
   def write(
       to: FileSink,
@@ -58,7 +59,7 @@ object ManifestLists {
     (bytes.length.toLong, assigned)
   }
 
-  /** The key-value metadata of the file. */
+  /** Returns the key-value metadata of the file. */
   private def header(
       version: FormatVersion,
       snapshotId: Long,
@@ -98,7 +99,10 @@ object ManifestLists {
       )
     }
 
-  /** Leaves room for existing rows too: files from before version 3 get their row ids only now. */
+  /**
+   * Assigns first row ids. The ranges include existing rows, because files from before version 3 get their row ids only
+   * now.
+   */
   private def withRowIds(manifests: Vector[ManifestFile], first: Option[Long]): Vector[ManifestFile] = {
     var next = first.getOrElse(
       throw InvalidArgument("first row id", "none", "Every snapshot of a version 3 table has one")

@@ -5,13 +5,13 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.spec.{Content, ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.spec.Type.StructType
 
-/** How the entries of manifests with one Avro schema are decoded; for any number of threads. */
+/** Decodes the entries of manifests with the same Avro schema. Thread-safe. */
 final private[io] class ManifestDecoder private (columns: ManifestEntryColumns, record: RecordDecoder) {
 
-  /** False for the files of version 1. */
+  /** False for manifests of version 1. */
   private val hasSequenceNumbers: Boolean = record.fills(columns.SequenceNumber)
 
-  /** The entries of one manifest, with everything inherited. */
+  /** Returns the entries of one manifest with all inherited values. */
   def entries(file: AvroContainerReader, manifest: ManifestFile): Iterator[ManifestEntry] = {
     val row = new AvroRow(columns.columns.size)
     val tuples = new PartitionTuples
@@ -25,7 +25,10 @@ final private[io] class ManifestDecoder private (columns: ManifestEntryColumns, 
 
 private[io] object ManifestDecoder {
 
-  /** The manifests of a table share few schemas, and parsing one takes longer than decoding a small manifest. */
+  /**
+   * Caches decoders by schema. The manifests of a table share few schemas, and parsing a schema takes longer than
+   * decoding a small manifest.
+   */
   private val known = new ConcurrentHashMap[(String, StructType), ManifestDecoder]
   private val MaxKnown = 128
 
@@ -41,7 +44,7 @@ private[io] object ManifestDecoder {
 }
 
 /**
- * What entries inherit from their manifest, asked for one after the other in the order of the file (spec: "Manifest
+ * The values that entries inherit from their manifest. Must be called once per entry in file order (spec: "Manifest
  * Entry Fields", "Sequence Number Inheritance"; row ids by version 3 as adopted).
  */
 final private[io] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: Boolean) {
@@ -49,7 +52,7 @@ final private[io] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: 
   private val committed = manifest.sequenceNumber != Manifests.Unassigned
   private val addedSnapshotId: Option[Long] = Some(manifest.addedSnapshotId)
 
-  /** The number of added files; nobody knows it before the commit. */
+  /** The sequence number of added files; absent before the commit, when it is not known yet. */
   private val assigned: Option[Long] = if (committed) Some(manifest.sequenceNumber) else None
   private val rowIds = manifest.firstRowId.isDefined
   private var nextRowId = manifest.firstRowId.getOrElse(0L)
@@ -79,7 +82,10 @@ final private[io] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: 
     )
   }
 
-  /** Added files inherit; so do those of version 1, which has no numbers, whatever their status is. */
+  /**
+   * Returns the own or the inherited sequence number. Added files inherit the manifest's. Files of version 1, which has
+   * no sequence numbers, inherit regardless of their status.
+   */
   private def inherited(status: EntryStatus, own: Option[Long]): Option[Long] =
     if (own.isDefined) own
     else if (!hasSequenceNumbers) Inheritance.OfVersion1
@@ -87,9 +93,10 @@ final private[io] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: 
     else None
 
   /**
-   * Live files without a row id get the next ones. Without a first row id the manifest is from before version 3, and
-   * its files have none, or it is not committed, and they keep what they have. A file of unknown length gets none, as
-   * its ids would be those of the next file too.
+   * Returns the first row id of a file. Live files without one get the next row ids. If the manifest has no first row
+   * id, there are two cases: a committed manifest is from before version 3, and its files have no row ids; in an
+   * uncommitted manifest, files keep their own. A file with an unknown record count gets no row id, because its range
+   * would overlap that of the next file.
    */
   def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
     if (!rowIds) { if (committed) None else own }

@@ -9,40 +9,40 @@ import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
 
-/** Manifest files (spec: "Manifests"). */
+/** Reads and writes manifest files (spec: "Manifests"). */
 object Manifests {
 
-  /** The sequence number of a manifest that is not committed yet; its manifest list assigns one. */
+  /** The sequence number of a manifest that is not committed yet. The manifest list assigns the actual one. */
   val Unassigned: Long = -1L
 
   private val Role = "manifest"
   private val SpecIdKey = "partition-spec-id"
   private val ContentKey = "content"
 
-  /** Twice the usual target. */
+  /** Manifests longer than this, twice the usual target size, are streamed. */
   private val StreamedBytes = 16L << 20
 
-  /** Bound for a manifest that its list calls short; the file may be somewhat longer. */
+  /** Read limit for a manifest that is short according to its manifest list. The actual file may be somewhat longer. */
   private val Short = ReadBounds.Avro.copy(
     format = "a manifest that is short according to its manifest list",
     maxBytes = math.min(2 * StreamedBytes, ReadBounds.MaxBytes)
   )
   private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
 
-  /** Most programs write to a few tables. */
+  /** Caches schemas. Most programs write to a few tables. */
   private val schemas = new Memo[(FormatVersion, StructType), String](64)({ case (version, partitionType) =>
     val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
     AvroSchemas.of(columns.struct(version), columns.name).toString
   })
 
   /**
-   * The entries of a manifest in the order of the file, deleted ones too, with everything inherited; of an
-   * uncommitted manifest, the numbers of added files are absent. Files of one partition share one tuple. Blocks are
-   * read as the iterator comes to them, metrics when somebody asks for them.
+   * Returns the entries of a manifest in file order, including deleted ones, with all inherited values. In an
+   * uncommitted manifest, the sequence numbers of added files are absent. Files of the same partition share one tuple.
+   * Blocks are read lazily as the iterator advances, and metrics are decoded on access.
    *
-   * @param schema by which partition values get their types
-   * @throws iceberglite.spec.IcebergError.UnreadableFile here or from the iterator: the file is not there, not whole or
-   *   not a manifest
+   * @param schema the schema that determines the types of partition values
+   * @throws iceberglite.spec.IcebergError.UnreadableFile from this method or from the iterator, if the file does not
+   *   exist, is incomplete or is not a manifest
    */
   def read(
       io: FileIO,
@@ -58,7 +58,7 @@ object Manifests {
   }
 
   /**
-   * The entries of a manifest in memory that belongs to no snapshot, and lets nothing be inherited.
+   * Returns the entries of a manifest in memory that belongs to no snapshot, so its entries inherit no values.
    *
    * @param path for messages
    */
@@ -88,12 +88,15 @@ object Manifests {
     new GuardedEntries(guard(path)(AvroContainerReader.open(bytes)), uncommitted, spec, schema)
   }
 
-  /** A manifest of more than the usual size is not held as a whole, but read as its entries are asked for. */
+  /**
+   * Opens a manifest. If it is longer than usual, it is streamed as its entries are requested instead of being read as
+   * a whole.
+   */
   private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
     if (manifest.length > StreamedBytes) AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))
     else AvroContainerReader.open(io.read(manifest.path, Short))
 
-  /** The entries of a file; what goes wrong with them names it. */
+  /** Iterates over the entries of a file. Errors name the file. */
   final private class GuardedEntries(
       file: AvroContainerReader,
       manifest: ManifestFile,
@@ -125,10 +128,11 @@ object Manifests {
     }
 
     /**
-     * A file that is shorter than its manifest list says may have lost blocks at the end, and would then read as a
-     * whole one. The counts tell; some writers only have the length wrong.
+     * Checks the counts at the end of the file. A file that is shorter than its manifest list states may have lost
+     * blocks at the end, and would otherwise read as complete. The counts reveal that; some writers record only a wrong
+     * length.
      *
-     * @return false: there is no more
+     * @return false, because there are no more entries
      */
     private def checkedEnd: Boolean = {
       if (file.taken < manifest.length && !listedCount.contains(seen)) {
@@ -145,9 +149,9 @@ object Manifests {
   }
 
   /**
-   * The partition spec that a manifest says it is of; old writers leave it out, and knew one spec only.
+   * Returns the partition spec id in a manifest's header. Old writers omit it; their tables have only one spec.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there or not a manifest
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist or is not a manifest
    */
   def partitionSpecId(io: FileIO, path: String): Int = guard(path) {
     val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
@@ -161,10 +165,10 @@ object Manifests {
   /**
    * Writes a new manifest.
    *
-   * @param schema the table's, which goes into the file and gives partition values their types
-   * @param snapshotId of the commit; entries that have no snapshot id get it
-   * @param entries existing and deleted ones with their sequence numbers, but in version 1
-   * @return with [[Unassigned]] for what the manifest list assigns
+   * @param schema the table's schema. It is stored in the file and determines the types of partition values
+   * @param snapshotId the snapshot of the commit; entries without a snapshot id get it
+   * @param entries existing and deleted entries must have their sequence numbers, except in version 1
+   * @return the manifest, with [[Unassigned]] for values that the manifest list assigns
    */
   def write(
       to: FileSink,
@@ -195,7 +199,10 @@ object Manifests {
     counts.manifest(path, bytes.length.toLong, spec.specId, content, snapshotId, summaries.result)
   }
 
-  /** The key-value metadata of the file. Version 1 knows data alone, and does not say so. */
+  /**
+   * Returns the key-value metadata of the file. Version 1 supports only data manifests and does not store the content
+   * type.
+   */
   private def header(version: FormatVersion, content: ManifestContent, schema: Schema, spec: PartitionSpec) = Seq(
     "schema" -> SchemaJson.toJson(schema),
     "schema-id" -> schema.schemaId.toString,
@@ -225,7 +232,7 @@ final private[io] class ManifestCounts {
   private val files = Array.fill(EntryStatus.all.size)(0)
   private val rows = Array.fill(EntryStatus.all.size)(0L)
 
-  /** The least of the live files that do not inherit it. */
+  /** The minimum sequence number of the live files that do not inherit it. */
   private var minSequenceNumber: Option[Long] = None
 
   def add(entry: ManifestEntry): Unit = {
@@ -236,7 +243,7 @@ final private[io] class ManifestCounts {
     }
   }
 
-  /** The manifest as it is before its commit. */
+  /** Returns the manifest before its commit. */
   def manifest(
       path: String,
       length: Long,
@@ -250,7 +257,7 @@ final private[io] class ManifestCounts {
     specId,
     content,
     sequenceNumber = Manifests.Unassigned,
-    // Where every live file inherits its number, the least one is that of the commit too.
+    // If every live file inherits its sequence number, the minimum is also that of the commit.
     minSequenceNumber = minSequenceNumber.getOrElse(Manifests.Unassigned),
     addedSnapshotId = snapshotId,
     addedFilesCount = Some(files(Added.code)),

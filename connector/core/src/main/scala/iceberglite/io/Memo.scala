@@ -3,9 +3,9 @@ package iceberglite.io
 import java.util.concurrent.ConcurrentHashMap
 
 /**
- * What was made of values before, so that it is made once.
+ * Caches the results of a function.
  *
- * @param capacity with so many values it forgets all, and begins again
+ * @param capacity number of entries at which the whole cache is cleared
  */
 final private[io] class Memo[K, V](capacity: Int)(make: K => V) {
   private val made = new ConcurrentHashMap[K, V]

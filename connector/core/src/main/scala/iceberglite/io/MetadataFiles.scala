@@ -11,7 +11,7 @@ import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 import iceberglite.spec.json.{TableMetadataJson, ViewMetadataJson}
 import iceberglite.spec.{TableMetadata, ViewMetadata}
 
-/** How a metadata file is compressed; `name` as in `write.metadata.compression-codec`. */
+/** Compression codec of a metadata file. `name` is the value of `write.metadata.compression-codec`. */
 sealed abstract class MetadataCodec(val name: String, private[io] val infix: String)
 
 object MetadataCodec {
@@ -24,37 +24,41 @@ object MetadataCodec {
   )
 }
 
-/** The files of table metadata: `v3.metadata.json`, `00003-<uuid>.metadata.json`, and both with gzip. */
+/** Table metadata files: `v3.metadata.json`, `00003-<uuid>.metadata.json`, each with or without gzip. */
 object MetadataFiles {
   private val Suffix = ".metadata.json"
   private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
 
-  /** What unpacks to more than this, and to more than so many times its size, is taken for a compression bomb. */
+  /**
+   * Content that decompresses to more than this size and to more than `MaxExpansion` times its stored size is treated
+   * as a decompression bomb.
+   */
   private val FreeBytes = 64L << 20
   private val MaxExpansion = 200L
   private val MaxBytes = 1L << 30
 
-  /** Writers put the UUID among the first fields. */
+  /** Number of bytes to read for the UUID. Writers put it among the first fields. */
   private val HeadBytes = 1 << 16
 
   /**
-   * The first number of a file's name: `v3` or `00003-<uuid>`; gzip stands before the suffix or, in old files, after.
+   * Captures the version number in a file name: `v3` or `00003-<uuid>`. The `.gz` is before the suffix or, in old
+   * files, after it.
    */
   private val Name = """(?:v(\d{1,9})|(\d{1,9})-[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?""".r
 
   /**
-   * Reads a table's metadata, gzip or not: the contents tell.
+   * Reads a table's metadata. Gzip is detected by the content.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there or is not whole
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata it breaks the spec
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist or is incomplete
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the metadata violates the spec
    */
   def read(io: FileIO, path: String): TableMetadata = TableMetadataJson.read(path, bytes(io, path, "table metadata"))
 
   /**
-   * The UUID of the table that a metadata file belongs to, by reading no more than the beginning of the file.
+   * Returns the UUID of the table that a metadata file belongs to. Reads only the beginning of the file.
    *
-   * @return absent where the beginning shows none
-   * @throws iceberglite.spec.IcebergError.UnreadableFile the file is not there
+   * @return absent if the beginning contains no UUID
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist
    */
   def uuid(io: FileIO, path: String): Option[UUID] = StorageErrors.reading(path) {
     val in = io.open(path)
@@ -66,7 +70,7 @@ object MetadataFiles {
 
   private[io] def isGzip(stored: Array[Byte]): Boolean = stored.take(GzipMagic.size).toSeq == GzipMagic
 
-  /** What the first bytes of a gzip file unpack to, which end in the middle of it. */
+  /** Decompresses the first bytes of a gzip file, which end in the middle of the stream. */
   private def beginningOf(stored: Array[Byte]): Array[Byte] = {
     val plain = new ByteArrayOutputStream
     try {
@@ -80,7 +84,7 @@ object MetadataFiles {
     plain.toByteArray
   }
 
-  /** Reads a view's metadata in the same way. */
+  /** Reads a view's metadata. Gzip is detected by the content. */
   def readView(io: FileIO, path: String): ViewMetadata = ViewMetadataJson.parse(path, bytes(io, path, "view metadata"))
 
   private def bytes(io: FileIO, path: String, role: String): Array[Byte] = {
@@ -106,11 +110,11 @@ object MetadataFiles {
     plain
   }
 
-  /** The contents of a file. */
+  /** Returns the content of a table metadata file. */
   def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] =
     packed(TableMetadataJson.write(metadata), codec)
 
-  /** The contents of a view's file. */
+  /** Returns the content of a view metadata file. */
   def viewBytes(metadata: ViewMetadata, codec: MetadataCodec): Array[Byte] =
     packed(ViewMetadataJson.toBytes(metadata), codec)
 
@@ -124,18 +128,21 @@ object MetadataFiles {
       out.toByteArray
   }
 
-  /** As file-system tables name their versions. */
+  /** Returns the file name of a version in a file-system table. */
   def fileName(version: Int, codec: MetadataCodec): String = s"v$version${codec.infix}$Suffix"
 
-  /** As catalogs that keep the location name them: nobody else's file has the same name. */
+  /** Returns the file name for catalogs that store the metadata location. The UUID makes it unique. */
   def fileName(version: Int, uuid: UUID, codec: MetadataCodec): String =
     "%05d-%s%s%s".formatLocal(Locale.ROOT, version, uuid, codec.infix, Suffix)
 
-  /** Whether a metadata file is named by its version alone, `v3.metadata.json`, as those of file-system tables are. */
+  /**
+   * Returns whether a metadata file is named by its version alone, such as `v3.metadata.json`, as in file-system
+   * tables.
+   */
   def isVersionName(path: String): Boolean =
     path.substring(path.lastIndexOf('/') + 1).startsWith("v") && version(path).isDefined
 
-  /** The version in a file's name, whatever directory it stands in; `None` for other files. */
+  /** Returns the version in a file's name, in any directory; `None` for other files. */
   def version(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {
     case Name(fileSystem, catalog) => Try(Option(fileSystem).getOrElse(catalog).toInt).toOption
     case _ => None

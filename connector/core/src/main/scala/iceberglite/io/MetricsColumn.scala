@@ -11,7 +11,10 @@ import iceberglite.io.Presence.Required
 import iceberglite.spec.{FormatVersion, MetricMaps, Metrics, Type}
 import iceberglite.spec.Type.MapType
 
-/** A map of metrics by field id: `array<record<key, value>>`, as Avro's own maps have text for keys. */
+/**
+ * A map of metrics by field id. It is encoded as `array<record<key, value>>`, because the keys of Avro maps are
+ * strings.
+ */
 final private[io] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: Int) extends ColumnType[Metrics] {
   override def iceberg(version: FormatVersion): Type =
     MapType(keyId, Type.IntType, valueId, valueType, valueRequired = true)
@@ -49,7 +52,10 @@ final private[io] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: 
     else if (isUsual(schema.getElementType)) new PassingDecoder
     else new UnusualMetricsMap(map, keyId, valueId, schema.getElementType, byName)
 
-  /** Key and value in this order, without unions: what every writer makes that keeps to the spec. */
+  /**
+   * Returns whether the record has key and value in this order, without unions. All writers that follow the spec use
+   * this layout.
+   */
   private def isUsual(entry: AvroSchema): Boolean = entry.getFields.asScala.toList match {
     case key :: value :: Nil =>
       val valueFits = map match {
@@ -60,7 +66,7 @@ final private[io] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: 
     case _ => false
   }
 
-  /** Only notes where the map stands. */
+  /** A decoder that only records the range of the map. */
   final private class PassingDecoder extends FieldDecoder {
     private val counts = map match {
       case _: MetricsMap.Counts => true
@@ -97,7 +103,7 @@ final private[io] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: 
   }
 }
 
-/** A map that some writer has laid out in another way: it is decoded at once. */
+/** A map that a writer encoded with another layout. It is decoded immediately. */
 final private[io] class UnusualMetricsMap(
     map: MetricsMap,
     keyId: Int,
@@ -132,7 +138,7 @@ final private[io] class UnusualMetricsMap(
       if (seen.contains(key)) throw AvroFault(s"Its ${map.name} have column $key twice")
       seen += key
       map match {
-        // A null where the spec has none: nothing is known of the column.
+        // A null that the spec does not allow: the column's metric is treated as unknown.
         case _: MetricsMap.Counts => each.longOption(CountColumns.Value).foreach(counts += key -> _)
         case _: MetricsMap.Bounds => each.option(BoundColumns.Value).foreach(bounds += key -> _)
       }
@@ -154,7 +160,7 @@ final private[io] class UnusualMetricsMap(
 
 private[io] object MetricsColumn {
 
-  /** The metrics of the row that was just read from `block`. */
+  /** Returns the metrics of the row that was just read from `block`. */
   def metrics(row: AvroRow, columns: Array[StructColumn[_, Metrics]], block: Array[Byte]): Metrics = {
     val ranges = new Array[Int](MetricsMap.Size * 2)
     java.util.Arrays.fill(ranges, EncodedMetrics.Missing)

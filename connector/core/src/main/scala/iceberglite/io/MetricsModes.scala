@@ -13,28 +13,28 @@ import iceberglite.spec.{
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 
-/** What a writer keeps of each column's values, by field id; of a field that is not in it, nothing. */
+/** The metrics modes of the columns by field id. A field that is not in the map has no metrics. */
 final case class MetricsModes(byId: Map[Int, MetricsMode]) {
   def of(id: Int): MetricsMode = byId.getOrElse(id, NoMetrics)
 }
 
 object MetricsModes {
 
-  /** A sorted column is worth its bounds also where others are not. */
+  /** Mode of sorted columns. Their bounds are useful even if bounds of other columns are not stored. */
   private val OfSorted = Truncate(16)
 
   /**
-   * The modes of position delete files: paths and positions are never cut, so that a file's deletes are found by them;
-   * columns of deleted rows are as in data files (spec: "Delete File Stats").
+   * Returns the modes for position delete files. Paths and positions are never truncated, so that the deletes of a data
+   * file can be found by them. The columns of deleted rows have the modes of data files (spec: "Delete File Stats").
    */
   def ofPositionDeletes(ofTable: MetricsModes): MetricsModes =
     MetricsModes(ofTable.byId ++ Seq(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition).map(_.id -> Full))
 
   /**
-   * The modes of a table: those set for a column, else bounds for the columns it is sorted by, else the table's
-   * default. Where that is not set either, only the first columns of a very wide table get any.
+   * Returns the modes of a table, in this order: the mode set for a column, else bounds for the sort columns, else the
+   * table's default. If no default is set, only the first columns of a very wide table get metrics.
    *
-   * @throws iceberglite.spec.IcebergError.InvalidArgument that names the property
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names it
    */
   def of(properties: Map[String, String], schema: Schema, sortOrder: SortOrder): MetricsModes = {
     val default = TableProperty.of(TableProperty.MetricsDefault, properties)
@@ -50,14 +50,14 @@ object MetricsModes {
     MetricsModes(usual ++ sorted ++ own)
   }
 
-  /** Absent: all of them. */
+  /** Returns the columns that get metrics by default; `None` means all. */
   private def inferredColumns(properties: Map[String, String], schema: Schema): Option[Set[Int]] = {
     val limit = TableProperty.of(TableProperty.MetricsMaxInferredColumns, properties)
     if (properties.contains(TableProperty.MetricsDefault.key) || columnCount(schema.asStruct) <= limit) None
     else Some(leavesInOrder(schema.asStruct).take(limit).toSet)
   }
 
-  /** How many columns a table has; Apache Iceberg counts the plain key of a map with a plain value only. */
+  /** Returns the number of columns. Like Apache Iceberg, counts a primitive map key only if the value is primitive. */
   private def columnCount(t: Type): Int = t match {
     case StructType(fields) => fields.map(f => if (isPlain(f.fieldType)) 1 else columnCount(f.fieldType)).sum
     case list: ListType => if (isPlain(list.element)) 1 else columnCount(list.element)
@@ -67,7 +67,7 @@ object MetricsModes {
 
   private def isPlain(t: Type): Boolean = t.isInstanceOf[PrimitiveType]
 
-  /** The plain columns of a struct come before those inside of its nested ones. */
+  /** Returns the primitive fields of a struct, followed by those of its nested fields. */
   private def leavesInOrder(t: Type): Vector[Int] = t match {
     case nested: NestedType =>
       val plain = nested.fields.filter(f => isPlain(f.fieldType)).map(_.id)

@@ -8,10 +8,13 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.{
   StringLogicalTypeAnnotation
 }
 
-/** What the logical types of Parquet say of the values of a column. */
+/** Interprets the logical types of Parquet. */
 private[iceberglite] object ParquetAnnotations {
 
-  /** Whether the values are whole numbers that a signed type of so many bits holds; no annotation says so too. */
+  /**
+   * Returns whether the values are integers that a signed type of this many bits can hold. A column without annotation
+   * also qualifies.
+   */
   def isInteger(logical: Option[LogicalTypeAnnotation], bits: Int): Boolean = logical.forall {
     case i: IntLogicalTypeAnnotation => i.isSigned && i.getBitWidth <= bits || i.getBitWidth < bits
     case _ => false

@@ -3,9 +3,9 @@ package iceberglite.io
 import java.nio.ByteBuffer
 
 /**
- * Looks through the footer of a Parquet file before Parquet's library does, which believes every length that it finds:
- * one damaged byte makes it ask for gigabytes. Nothing is decoded; the structure is followed (Thrift, compact
- * protocol).
+ * Checks the footer of a Parquet file before Parquet's library reads it. The library trusts every length: one damaged
+ * byte can make it allocate gigabytes. This check only follows the structure (Thrift, compact protocol) and decodes no
+ * values.
  */
 final private[io] class ParquetFooterCheck(footer: ByteBuffer) {
   import ParquetFooterCheck._
@@ -14,9 +14,9 @@ final private[io] class ParquetFooterCheck(footer: ByteBuffer) {
   private var newerTypes = false
 
   /**
-   * Whether a column has a logical type that Parquet's library does not know, and would trip over.
+   * Returns whether a column has a logical type that Parquet's library does not know and would fail on.
    *
-   * @throws DamagedFooter for lengths that the footer cannot have
+   * @throws DamagedFooter if a length is larger than the footer allows
    */
   def hasNewerTypes(): Boolean = {
     struct(FileMetaData, 0)
@@ -74,7 +74,7 @@ final private[io] class ParquetFooterCheck(footer: ByteBuffer) {
     }
   }
 
-  /** Of bytes, or of elements, which have a byte each at least. */
+  /** Reads a length in bytes, or in elements, which take at least one byte each. */
   private def length(): Int = checked(varint())
 
   private def checked(length: Long): Int =
@@ -104,10 +104,10 @@ final private[io] class ParquetFooterCheck(footer: ByteBuffer) {
 private[io] object ParquetFooterCheck {
   private val MaxDepth = 64
 
-  /** UUID: what comes after it in parquet.thrift, this Parquet has not. */
+  /** UUID. This version of the Parquet library does not support the types after it in parquet.thrift. */
   private val LastKnownType = 14
 
-  /** What a struct is, as far as that matters. */
+  /** The kind of a struct, as far as the check needs it. */
   sealed abstract private class Place {
     def inside(field: Int): Place = (this, field) match {
       case (FileMetaData, 2) => SchemaElement
@@ -121,5 +121,5 @@ private[io] object ParquetFooterCheck {
   private case object Other extends Place
 }
 
-/** The end of a file is not that of a Parquet file; the message says why. */
+/** Thrown if a file does not end as a Parquet file; the message describes the problem. */
 final class DamagedFooter(message: String) extends RuntimeException(message)

@@ -12,27 +12,27 @@ import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, Seekable
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
- * Parquet files that Parquet's own library can be let loose on: their footers claim no more than they hold, and have no
- * logical types that are newer than the library (variant, geometry), which it would fail on, whichever columns are
- * read.
+ * Opens Parquet files after checks that make them safe for Parquet's library. No length in the footer exceeds the
+ * footer, and logical types newer than the library (variant, geometry) are removed. The library would fail on such
+ * types even if their columns are not read.
  */
 object ParquetInput {
   private val Magic = "PAR1"
   private val MagicOfEncrypted = "PARE"
   private val TrailerSize = 8
 
-  /** Magic, an empty footer, its length, magic. */
+  /** The minimum file length: magic, an empty footer, its length, magic. */
   private val LeastLength = 12L
 
-  /** @throws UnreadableFile for what is no Parquet file, or a damaged one */
+  /** @throws UnreadableFile if the file is not a Parquet file, or is damaged */
   def of(io: FileIO, path: String): InputFile = StorageErrors.reading(path) {
     try of(DataInput.of(io, path))
     catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
   }
 
-  /** @throws DamagedFooter for what is no Parquet file, or a damaged one; and whatever the storage throws */
+  /** @throws DamagedFooter if the file is not a Parquet file, or is damaged. Exceptions of the storage are passed on */
   def of(file: InputFile): InputFile = {
-    // Before it is opened: a pipe has no length, and to open it would wait for a writer.
+    // Checked before the file is opened: a pipe has no length, and opening one would block until a writer opens it.
     if (file.getLength < LeastLength) {
       throw new DamagedFooter(s"It is not a Parquet file: it has ${file.getLength} bytes")
     }
@@ -71,7 +71,7 @@ object ParquetInput {
     bytes
   }
 
-  /** Where Parquet's library finds a type that it does not know, it leaves the union empty. */
+  /** Removes logical types unknown to Parquet's library. The library parses such a type as an empty union. */
   private def withoutNewerTypes(footer: Array[Byte]): Array[Byte] = {
     val metadata = Util.readFileMetaData(new ByteArrayInputStream(footer))
     metadata.getSchema.asScala.filter(e => e.isSetLogicalType && Option(e.getLogicalType.getSetField).isEmpty)
@@ -84,7 +84,7 @@ object ParquetInput {
   private def trailerOf(size: Int): Array[Byte] =
     ByteBuffer.allocate(TrailerSize).putInt(Integer.reverseBytes(size)).put(Magic.getBytes(US_ASCII)).array
 
-  /** A file whose end is at hand, and need not be fetched again. */
+  /** A file whose tail is already in memory and need not be read again. */
   final private class WithTail(file: InputFile, start: Long, tail: Array[Byte]) extends InputFile {
     override def getLength: Long = start + tail.length
 
@@ -99,7 +99,7 @@ object ParquetInput {
     final private class Joined extends InputStream {
       var position = 0L
 
-      /** Who wants the footer only has no need for it. */
+      /** The stream, opened on demand: a caller that only needs the footer does not use it. */
       private var opened = Option.empty[SeekableInputStream]
 
       private def head: SeekableInputStream = opened.getOrElse {

@@ -14,21 +14,21 @@ import iceberglite.spec.{Literal, MetricMaps, MetricsMode, NestedField, Primitiv
 import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
 
 /**
- * What the footer of a Parquet file tells of it.
+ * Metrics from the footer of a Parquet file.
  *
- * @param splitOffsets where its row groups start, ascending
+ * @param splitOffsets offsets of the row groups, ascending
  */
 final case class ParquetMetrics(recordCount: Long, metrics: MetricMaps, splitOffsets: Vector[Long])
 
 object ParquetMetrics {
 
   /**
-   * Counts and bounds of the columns by field id (spec: `data_file`); what has no id in the file is left out.
+   * Returns counts and bounds of the columns by field id (spec: `data_file`). Columns without an id in the file are
+   * omitted. Columns in lists and maps have only sizes, because their counts do not refer to rows; Apache Iceberg does
+   * the same.
    *
-   * Inside of lists and maps only sizes are kept: their counts are not of rows, as Apache Iceberg sees it too.
-   *
-   * @param floating what the writer has seen in columns of floating point numbers; of the others, and of files from
-   *   elsewhere, the footer's statistics are taken, which say nothing where there is a NaN
+   * @param floating metrics that the writer collected for floating point columns. Other columns, and files from other
+   *   writers, use the footer's statistics, which are not usable if there is a NaN
    */
   def of(
       footer: ParquetMetadata,
@@ -56,7 +56,7 @@ object ParquetMetrics {
   private def byId[V](columns: Vector[Column])(value: Column => Option[V]): Map[Int, V] =
     columns.flatMap(c => for (id <- c.id; v <- value(c)) yield id -> v).toMap
 
-  /** A leaf of the file's schema with its chunks in all row groups. */
+  /** A leaf column of the file's schema with its column chunks in all row groups. */
   final private class Column(
       chunks: Seq[ColumnChunkMetaData],
       description: ColumnDescriptor,
@@ -76,7 +76,7 @@ object ParquetMetrics {
 
     def size: Option[Long] = if (chunks.isEmpty) None else Some(chunks.map(_.getTotalSize).sum)
 
-    /** Absent as soon as a row group has no statistics: then nothing is known of the file. */
+    /** Absent if any row group has no statistics, because the file's values are then unknown. */
     private lazy val statistics: Option[Seq[Statistics[_]]] = {
       val all: Seq[Statistics[_]] = chunks.flatMap(c => Option[Statistics[_]](c.getStatistics))
       val known = all.size == chunks.size && all.forall(s => !s.isEmpty && s.isNumNullsSet)
@@ -101,11 +101,15 @@ object ParquetMetrics {
 
     private lazy val bounds: Option[(Literal, Literal)] = seen.fold(ofFooter)(_.bounds)
 
-    /** Least and greatest value of all row groups; a NaN among them, or values without bounds, hide both. */
+    /**
+     * Returns the minimum and maximum over all row groups; absent if one of them is NaN, or if a row group has values
+     * but no bounds.
+     */
     private def ofFooter: Option[(Literal, Literal)] = for {
       t <- if (mode == Counts) None else columnType
       all <- statistics
-      // All null, so there is nothing to bound; or bounds that Parquet gave up, which bounds nothing.
+      // A row group may have no bounds because all of its values are null; it is ignored. If Parquet dropped the bounds
+      // of other values, the column has no bounds.
       withValues = all.zip(chunks).filter { case (s, c) => s.getNumNulls < c.getValueCount }.map(_._1)
       if withValues.nonEmpty && withValues.forall(_.hasNonNullValue)
       lowers = withValues.map(s => ParquetValues.literal(s.genericGetMin, leaf, t))

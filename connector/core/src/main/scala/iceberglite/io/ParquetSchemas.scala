@@ -10,15 +10,15 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
 import iceberglite.spec.Type._
 
-/** Parquet schemas of Iceberg schemas, with a field id on every node (spec: "Appendix A: Parquet"). */
+/** Converts Iceberg schemas to Parquet schemas with a field id on every node (spec: "Appendix A: Parquet"). */
 object ParquetSchemas {
   private val MaxIntDigits = 9
   private val MaxLongDigits = 18
   private val UuidSize = 16
 
   /**
-   * The schema of data files. Columns of type `unknown` are not stored; names that Parquet's tools cannot stand are
-   * escaped. Geometry and geography are binaries; a variant is a group of two, which have no ids.
+   * Returns the schema of data files. Columns of type `unknown` are not stored. Names that Parquet's tools do not
+   * support are escaped. Geometry and geography are binaries. A variant is a group of two fields without ids.
    *
    * @throws Unsupported for a struct, list or map of which nothing would be stored
    */
@@ -48,11 +48,17 @@ object ParquetSchemas {
     }
   }
 
-  /** This Parquet cannot say that it is one; Iceberg's readers know it by the table's schema. */
+  /**
+   * Returns the group of a variant. This version of Parquet has no annotation for it; Iceberg's readers recognize it by
+   * the table's schema.
+   */
   private def variant(repetition: ParquetType.Repetition): Types.GroupBuilder[GroupType] =
     Types.buildGroup(repetition).required(BINARY).named("metadata").required(BINARY).named("value")
 
-  /** A list or map has its parts, or it is none. */
+  /**
+   * Returns the element of a list, or the key or value of a map. It must be stored, because a list or map without it is
+   * not valid.
+   */
   private def part(f: NestedField): ParquetType =
     if (isStored(f)) field(f)
     else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in Parquet", "Give the list or map another type")

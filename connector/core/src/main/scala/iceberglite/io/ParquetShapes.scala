@@ -10,20 +10,20 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.{
 import org.apache.parquet.schema.Type.Repetition.REPEATED
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
-/** How Parquet nests (parquet-format, LogicalTypes: "Nested Types"). */
+/** The layouts of nested types in Parquet (parquet-format, LogicalTypes: "Nested Types"). */
 object ParquetShapes {
 
-  /** A group, by what it stands for. */
+  /** The layout of a group. */
   sealed trait Shape
   case object Struct extends Shape
 
-  /** @param twoLevel whether the repeated field itself is the element, as old writers had it */
+  /** @param twoLevel whether the repeated field itself is the element, as in the layout of old writers */
   final case class ListShape(repeated: ParquetType, twoLevel: Boolean) extends Shape {
     def element: ParquetType = if (twoLevel) repeated else repeated.asGroupType.getType(0)
   }
   final case class MapShape(keyValue: GroupType) extends Shape
 
-  /** @return absent for a group that is none of the three, such as a list without its repeated field */
+  /** Returns the shape of a group; absent if it is none of the three, for example a list without a repeated field. */
   def shapeOf(group: GroupType): Option[Shape] = Option(group.getLogicalTypeAnnotation) match {
     case None => Some(Struct)
     case Some(_: ListLogicalTypeAnnotation) =>
@@ -42,7 +42,7 @@ object ParquetShapes {
 
   def idOf(t: ParquetType): Option[Int] = Option(t.getId).map(_.intValue)
 
-  /** Whether any field at any depth has an id. */
+  /** Returns whether any field at any depth has an id. */
   def hasIds(file: MessageType): Boolean = childrenOf(file).exists(nodeHasIds)
 
   private def nodeHasIds(t: ParquetType): Boolean = idOf(t).isDefined || (t match {
@@ -53,7 +53,10 @@ object ParquetShapes {
   private def onlyRepeated(group: GroupType): Option[ParquetType] =
     if (group.getFieldCount == 1 && group.getType(0).isRepetition(REPEATED)) Some(group.getType(0)) else None
 
-  /** The rules for lists of two levels; Spark's reader has the same, and must come to the same result. */
+  /**
+   * Applies the backward-compatibility rules for two-level lists. Spark's reader has these rules too, and both must
+   * give the same result.
+   */
   private def isElement(repeated: ParquetType, listName: String): Boolean = repeated match {
     case _: ParquetPrimitive => true
     case group: GroupType =>

@@ -17,12 +17,12 @@ import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
-/** Values of Parquet statistics as literals (spec: "Appendix A: Parquet"). */
+/** Converts values of Parquet statistics to literals (spec: "Appendix A: Parquet"). */
 private[io] object ParquetValues {
 
   /**
-   * The value as one of the column's type. `None` where the file's type says nothing of it, or an imported file holds
-   * what the type cannot: no bound is better than a wrong one.
+   * Returns the value as a literal of the column's type. `None` if the file's type gives no such value, or if an
+   * imported file has a value that the type does not allow: no bound is better than a wrong one.
    */
   def literal(value: Any, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = (value, target) match {
     case (v: Boolean, BooleanType) => Some(BooleanLiteral(v))
@@ -36,7 +36,10 @@ private[io] object ParquetValues {
     case _ => None
   }
 
-  /** Statistics of such columns, which only imported files have, are in an order of their own. */
+  /**
+   * Returns whether a column is unsigned. Only imported files have such columns; their statistics use a different
+   * order.
+   */
   private def isUnsigned(leaf: ParquetLeaf): Boolean = leaf.getLogicalTypeAnnotation match {
     case i: IntLogicalTypeAnnotation => !i.isSigned
     case _ => false
@@ -62,8 +65,8 @@ private[io] object ParquetValues {
   }
 
   /**
-   * Imported files may have milliseconds; nanoseconds would have to be rounded, down for one bound and up for the
-   * other.
+   * Converts to microseconds. Imported files may use milliseconds. Nanoseconds are not converted, because they would
+   * have to be rounded down for a lower bound and up for an upper bound.
    */
   private def micros(v: Long, leaf: ParquetLeaf): Option[Long] = unit(leaf) match {
     case Some(TimeUnit.MILLIS) if math.abs(v) < Long.MaxValue / 1000 => Some(v * 1000)
@@ -79,7 +82,7 @@ private[io] object ParquetValues {
     }
 
   private def ofBytes(v: Binary, leaf: ParquetLeaf, target: PrimitiveType): Option[Literal] = target match {
-    // A writer may have cut the bound within a character.
+    // A writer may have truncated the bound within a character.
     case StringType => SingleValue.decodeValid(StringType, java.nio.ByteBuffer.wrap(v.getBytes))
     case BinaryType => Some(BinaryLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))
     case FixedType(length) if v.length == length => Some(FixedLiteral(java.nio.ByteBuffer.wrap(v.getBytes)))

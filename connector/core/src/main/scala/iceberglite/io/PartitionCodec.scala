@@ -12,13 +12,13 @@ import iceberglite.spec.{FormatVersion, Literal, PartitionTuple, PrimitiveType, 
 import iceberglite.spec.Type.StructType
 
 /**
- * The struct `partition` of a data file (spec: "Manifests"): its fields are those of a partition spec, with the types
- * that the spec has now, while the file may hold narrower ones.
+ * The struct `partition` of a data file (spec: "Manifests"). Its fields are those of a partition spec with their
+ * current types; the file may contain narrower types.
  */
 final private[io] class PartitionCodec(partitionType: StructType) extends ColumnType[PartitionTuple] {
   override def iceberg(version: FormatVersion): Type = partitionType
 
-  /** A writer may leave the empty struct of an unpartitioned spec out. */
+  /** A writer may omit the empty struct of an unpartitioned spec. */
   override def needed: Boolean = partitionType.fields.nonEmpty
 
   private lazy val writers: Vector[LiteralWriter] =
@@ -52,7 +52,10 @@ final private[io] class PartitionCodec(partitionType: StructType) extends Column
     new PartitionDecoder(values, places, partitionType.fields.size, FieldDecoder.skipper(schema))
   }
 
-  /** By field id; version 1 files that have none are in the order of the spec (spec: "Partition Evolution"). */
+  /**
+   * Matches a field by field id. In version 1 files without ids, fields are in the order of the partition spec (spec:
+   * "Partition Evolution").
+   */
   private def place(f: AvroSchema.Field, recordHasIds: Boolean, byName: Boolean): Int =
     if (recordHasIds) RecordDecoder.fieldId(f).fold(-1)(id => partitionType.fields.indexWhere(_.id == id))
     else if (byName && f.pos < partitionType.fields.size) f.pos
@@ -66,14 +69,14 @@ final private[io] class PartitionCodec(partitionType: StructType) extends Column
 
 private[io] object PartitionCodec {
 
-  /** For whoever does not care about partitions: they are skipped. */
+  /** Skips partitions, for callers that do not need them. */
   val Ignored: PartitionCodec = new PartitionCodec(StructType(Vector.empty))
 }
 
 /**
- * Passes over the tuples of a manifest, and decodes one when asked: most follow one that is the same.
+ * Skips the tuples of a manifest and decodes one on request. Most tuples equal the previous one.
  *
- * @param places of the file's fields in the tuple; -1 is skipped
+ * @param places the position in the tuple of each field of the file; -1 means skip
  */
 final private[io] class PartitionDecoder(
     fields: Array[AvroInput => Option[Literal]],
@@ -103,7 +106,7 @@ final private[io] class PartitionDecoder(
   }
 }
 
-/** The tuples of one manifest: files of the same partition share one. */
+/** The tuples of one manifest. Files of the same partition share one tuple. */
 final private[io] class PartitionTuples {
   private val known = new java.util.HashMap[PartitionTuple, PartitionTuple]
   private var last = PartitionTuple.Empty
@@ -111,7 +114,7 @@ final private[io] class PartitionTuples {
   private var lastStart = 0
   private var lastEnd = -1
 
-  /** The tuple of the row that was just read from `block`. */
+  /** Returns the tuple of the row that was just read from `block`. */
   def of(row: AvroRow, column: StructColumn[_, PartitionTuple], block: Array[Byte]): PartitionTuple =
     if (!row.has(column)) PartitionTuple.Empty
     else {

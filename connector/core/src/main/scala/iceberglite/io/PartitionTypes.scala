@@ -4,14 +4,14 @@ import iceberglite.spec._
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.transform.UnknownTransform
 
-/** The types of partition values that are to be written. */
+/** Determines the types of partition values to write. */
 private[io] object PartitionTypes {
 
   /**
-   * By the schema. Where that does not know the type (the source column was dropped, or the transform is of a later
-   * version) the values tell: they have kept the type that they were read with.
+   * Takes the types from the schema. If the schema does not determine a type (the source column was dropped, or the
+   * transform is of a later format version), uses the type that the values were read with.
    *
-   * @return the type, and the entries to go on with
+   * @return the type, and the entries to continue with
    */
   def ofEntries(
       spec: PartitionSpec,
@@ -34,7 +34,7 @@ private[io] object PartitionTypes {
   private def isUnsure(field: PartitionField, schema: Schema): Boolean =
     !field.sourceIds.forall(schema.byId.contains) || field.transform.isInstanceOf[UnknownTransform]
 
-  /** A decimal's literal has the narrowest type; the next value may be wider. */
+  /** Returns the type of a value. A decimal literal has the narrowest type, and later values may be wider. */
   private def typeOf(value: Literal): PrimitiveType = value.dataType match {
     case Type.DecimalType(_, scale) => Type.DecimalType(38, scale)
     case other => other

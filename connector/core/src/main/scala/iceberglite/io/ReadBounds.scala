@@ -6,22 +6,26 @@ import java.util.Arrays
 import iceberglite.spec.IcebergError.UnreadableFile
 
 /**
- * Bounds for files that are read as a whole. A file that is longer than 16 MB must begin as its format does,
- * and no file may take more than a share of the heap: one without an end, or a sparse one, is an error and does not fill
- * the memory.
+ * Limits for files that are read as a whole. A file longer than 16 MB must begin with the magic of its format, and no
+ * file may take more than a share of the heap. A file without an end, or a sparse file, therefore causes an error
+ * instead of filling the memory.
  *
  * @param format for messages
- * @param maxBytes the longest file that is read
- * @param begins whether the first bytes are those of the format
+ * @param maxBytes maximum length of a file
+ * @param begins whether the first bytes match the format
  */
 final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long, begins: Array[Byte] => Boolean) {
   import ReadBounds._
 
-  /** @throws UnreadableFile the length, where the storage tells it before, is more than is read */
+  /** @throws UnreadableFile if the length, if the storage reports it before reading, exceeds the limit */
   def checkLength(path: String, length: Long): Unit =
     if (length > maxBytes) throw tooLong(path, s"It has $length bytes")
 
-  /** Reads a stream to its end. @throws UnreadableFile it is too long, or no file of the format */
+  /**
+   * Reads a stream to its end.
+   *
+   * @throws UnreadableFile if it is too long, or is not a file of the format
+   */
   def read(path: String, in: InputStream): Array[Byte] = {
     val first = in.readNBytes(math.min(FreeBytes, maxBytes + 1).toInt)
     if (first.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
@@ -51,27 +55,27 @@ final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long,
 
 private[iceberglite] object ReadBounds {
 
-  /** A file of so many bytes is read before anything is asked of it; its parser reports what is wrong with it. */
+  /** Files up to this size are read without checks. Their parser reports what is wrong with them. */
   private val FreeBytes: Long = 16L << 20
   private val Most: Long = 1L << 30
 
-  /** A share of the heap: what is read is decoded into more, and several files are read at once. */
+  /** A share of the heap: decoding needs additional memory, and several files are read concurrently. */
   val MaxBytes: Long = math.max(FreeBytes + 1, math.min(Most, Runtime.getRuntime.maxMemory / 4))
 
   val Any: ReadBounds = ReadBounds("any file", MaxBytes, _ => true)
   val Avro: ReadBounds = ReadBounds("an Avro file", MaxBytes, _.startsWith(AvroContainer.Magic))
 
-  /** Metadata as text or as gzip. */
+  /** Metadata as text or gzip. */
   val Metadata: ReadBounds = ReadBounds(
     "table metadata in JSON, or gzip",
     MaxBytes,
     bytes => MetadataFiles.isGzip(bytes) || isJson(bytes)
   )
 
-  /** A number or the name of a file. */
+  /** A version hint: a number or a file name. */
   val Hint: ReadBounds = ReadBounds("a version hint", 1L << 12, _ => true)
 
-  /** More memory helps only against a limit that comes from the heap. */
+  /** Returns advice for the error. More memory helps only if the limit is derived from the heap. */
   private def advice(limit: Long): String =
     if (limit == MaxBytes && limit < Most) "If it is not damaged, give the driver more memory (spark.driver.memory)"
     else "It is damaged, or was not written by Iceberg"
@@ -83,7 +87,7 @@ private[iceberglite] object ReadBounds {
     text.find(b => !Character.isWhitespace(b.toInt)).contains('{'.toByte)
   }
 
-  /** @throws UnreadableFile so long a part of a file does not fit into memory */
+  /** @throws UnreadableFile if a range of this length does not fit into memory */
   def checkRange(path: String, length: Int): Unit = if (length > MaxBytes) throw UnreadableFile(
     path,
     "file",

@@ -21,8 +21,8 @@ import org.apache.hadoop.fs.s3a.S3ClientFactory.S3ClientCreationParameters
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Makes the clients of S3A for catalogs with `s3.write.storage-class` or `s3.write.tags.*`, for which S3A of this release
- * of Hadoop has no settings. S3A makes it by its class name.
+ * Creates S3A's clients for catalogs with `s3.write.storage-class` or `s3.write.tags.*`. S3A in this Hadoop release has
+ * no settings for these. S3A instantiates this class by name.
  */
 final class S3ClientFactory extends DefaultS3ClientFactory {
   override def createS3Client(uri: URI, parameters: S3ClientCreationParameters): AmazonS3 = {
@@ -42,7 +42,7 @@ final class S3ClientFactory extends DefaultS3ClientFactory {
   }
 }
 
-/** Gives each object that is written a storage class and tags. */
+/** Sets the storage class and tags of each object that is written. */
 final private class S3WriteHandler(storageClass: Option[StorageClass], tags: Map[String, String])
     extends RequestHandler2 {
   private def tagging: ObjectTagging =

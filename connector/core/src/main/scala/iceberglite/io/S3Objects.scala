@@ -16,11 +16,11 @@ import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupported}
 
 /**
- * Whole objects of S3 by one request each, through the client that S3A made, with its settings: S3A itself looks for
- * directories before and after. An object appears exclusively by a `PUT` with `If-None-Match: *`, which the store
- * refuses where the key is taken; S3A has no such call in this release of Hadoop.
+ * Reads and writes whole S3 objects with one request each, through the client that S3A created with its settings. S3A
+ * itself checks for directories before and after. An object is created exclusively by a `PUT` with `If-None-Match: *`,
+ * which the store rejects if the key exists; S3A in this Hadoop release has no such call.
  *
- * The only file that needs the jars of `hadoop-aws`: it is loaded when the first file on S3 is touched.
+ * This is the only file that requires the `hadoop-aws` jars. It is loaded on the first access to a file on S3.
  */
 final private[io] class S3Objects(fs: S3AFileSystem) {
   import S3Objects._
@@ -36,19 +36,19 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
         bounds.read(path.toString, found.getObjectContent)
       } catch {
         case refused: UnreadableFile =>
-          // To close it would read the rest.
+          // Closing the stream would read the rest of the object.
           found.getObjectContent.abort()
           throw refused
       } finally found.close()
     } catch { case e: AmazonServiceException if e.getStatusCode == 404 => throw missing(path, e) }
 
-  /** Writes or replaces. */
+  /** Creates or replaces an object. */
   def write(path: Path, contents: Array[Byte]): Unit = {
     client.putObject(request(fs.pathToKey(path), contents))
     ()
   }
 
-  /** @return false where the key is taken */
+  /** Creates an object exclusively. Returns false if the key exists. */
   def createExclusively(path: Path, contents: Array[Byte]): Boolean = {
     val key = fs.pathToKey(path)
     requireHonoured(path, key)
@@ -58,7 +58,7 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
   private def request(key: String, contents: Array[Byte]): PutObjectRequest = {
     val metadata = fs.getWriteOperationHelper.newObjectMetadata(contents.length.toLong)
     val request = fs.getRequestFactory.newPutObjectRequest(key, metadata, new ByteArrayInputStream(contents))
-    // What is tried again by the client is read again from the start.
+    // Lets the client read the content again from the start when it retries.
     request.getRequestClientOptions.setReadLimit(contents.length + 1)
     request
   }
@@ -75,7 +75,7 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
     }
   }
 
-  /** What an answer that is not a yes means. */
+  /** Interprets an error response. */
   private def answered(path: Path, answer: AmazonServiceException): Boolean = answer.getStatusCode match {
     case Taken | Conflict => false
     case NotImplemented => throw unsafe(path)
@@ -89,8 +89,8 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
   }
 
   /**
-   * A store that does not know the header takes the second of two, and would lose commits without a word: it is tried
-   * once for each bucket.
+   * Checks that the store supports the header, once per bucket. A store that ignores it accepts the second of two
+   * writes, and commits would be lost silently.
    */
   private def requireHonoured(path: Path, key: String): Unit = if (!honouring.contains(place)) {
     if (!isHonoured(path, key)) throw unsafe(path)
@@ -103,7 +103,7 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
     val probe = s"${key.substring(0, key.lastIndexOf('/') + 1)}.conditional-put-${UUID.randomUUID}"
     try !putExclusively(path, probe, Probe) || !putExclusively(path, probe, Probe)
     catch {
-      // Of the probe only: nothing of the commit was sent.
+      // Only the probe is affected: no data of the commit was sent.
       case unclear: CommitStateUnknown =>
         throw StorageErrors.failed("create", path.toString, unclear.cause.getOrElse(unclear))
     } finally
@@ -126,7 +126,7 @@ final private[io] class S3Objects(fs: S3AFileSystem) {
 
 private[io] object S3Objects {
 
-  /** `None` where the file system is another than S3A. */
+  /** Returns `None` if the file system is not S3A. */
   def of(fs: FileSystem): Option[S3Objects] = CatalogFileSystem.unwrapped(fs) match {
     case s3a: S3AFileSystem => Some(new S3Objects(s3a))
     case _ => None
@@ -134,13 +134,13 @@ private[io] object S3Objects {
 
   private val Taken = 412
 
-  /** Another request for the key was under way. */
+  /** Another request for the key was in progress. */
   private val Conflict = 409
   private val RequestTimeout = 408
   private val NotImplemented = 501
   private val Probe = "Of iceberg-lite, to see whether the store honours If-None-Match; it may be deleted".getBytes
 
-  /** Asking for the client is logged by S3A each time, as a warning. */
+  /** Caches clients, because S3A logs a warning each time its client is requested. */
   private val clients = Collections.synchronizedMap(new WeakHashMap[FileSystem, AmazonS3])
   private val honouring = ConcurrentHashMap.newKeySet[String]
 }

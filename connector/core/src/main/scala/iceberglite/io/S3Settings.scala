@@ -11,12 +11,12 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Settings of S3 by the names that users of Apache Iceberg know (`s3.endpoint`, `s3.access-key-id`, …), of a
- * catalog's configuration or vended by a REST catalog, in the words of Hadoop's S3A.
+ * Translates S3 settings with Apache Iceberg's names (`s3.endpoint`, `s3.access-key-id`, …) to the settings of Hadoop's
+ * S3A. They come from a catalog's configuration or are vended by a REST catalog.
  */
 object S3Settings {
 
-  /** What all of their names begin with but that of the region. */
+  /** Prefix of all settings except the region. */
   val Prefix = "s3."
 
   private val AccessKey = "s3.access-key-id"
@@ -31,15 +31,18 @@ object S3Settings {
   private val StorageClass = "s3.write.storage-class"
   private val DeleteEnabled = "s3.delete-enabled"
 
-  /** Followed by the name of a tag that all objects get. */
+  /** Prefix of a tag name; all written objects get these tags. */
   val TagPrefix = "s3.write.tags."
 
-  /** Settings of ours in Hadoop's configuration, for what S3A has no settings. They begin with S3A's prefix. */
+  /**
+   * Settings of this connector in Hadoop's configuration, for features without an S3A setting. They begin with S3A's
+   * prefix.
+   */
   private[io] val HadoopStorageClass = "fs.s3a.iceberglite.storage-class"
   private[io] val HadoopTagPrefix = "fs.s3a.iceberglite.tags."
   private[io] val HadoopDeleteEnabled = "fs.s3a.iceberglite.delete-enabled"
 
-  /** S3A's setting for the class that makes its clients. */
+  /** S3A's setting for the client factory class. */
   private[io] val ClientFactory = "fs.s3a.s3.client.factory.impl"
 
   private[io] def tags(conf: Configuration): Map[String, String] = conf.iterator.asScala.collect {
@@ -49,7 +52,7 @@ object S3Settings {
 
   private val Package = "org.apache.hadoop.fs.s3a"
 
-  /** Keys whose values S3A takes as they are. */
+  /** Keys whose values are passed to S3A unchanged. */
   private val renamed: Map[String, String] = Map(
     "s3.endpoint" -> "fs.s3a.endpoint",
     "s3.path-style-access" -> "fs.s3a.path.style.access",
@@ -65,19 +68,19 @@ object S3Settings {
   private val encryptions: Map[String, Option[String]] =
     Map("none" -> None, "s3" -> Some("AES256"), "kms" -> Some("SSE-KMS"), "custom" -> Some("SSE-C"))
 
-  /** The keys with the prefix that have a meaning here. */
+  /** The supported keys that begin with the prefix. */
   val keys: Seq[String] =
     (renamed.keySet - Region ++ Seq(Encryption, EncryptionMd5, Acl, StorageClass, DeleteEnabled)).toVector.sorted
 
   def isKnown(key: String): Boolean = keys.contains(key) || key.startsWith(TagPrefix)
 
-  /** Whether a server may set a key for its tables: not where this machine keeps files. */
+  /** Returns whether a server may set a key for its tables. A server may not set the local staging directory. */
   def isVended(key: String): Boolean = isKnown(key) && key != StagingDirectory || key == Region
 
   /**
-   * The settings of Hadoop for those of S3; other keys are left out.
+   * Returns Hadoop's settings for the S3 settings; other keys are ignored.
    *
-   * @throws InvalidArgument half of a pair of keys, or an unknown kind of encryption
+   * @throws InvalidArgument if only one of a pair of keys is set, or the encryption type is unknown
    */
   def hadoop(properties: Map[String, String]): Map[String, String] = {
     val given = properties.map { case (key, value) => key -> value.trim }.filter(_._2.nonEmpty)
@@ -96,7 +99,7 @@ object S3Settings {
     if (settings.isEmpty) settings else settings + (ClientFactory -> "iceberglite.io.S3ClientFactory")
   }
 
-  /** S3A has Amazon's names of access control lists without dashes. */
+  /** Converts an access control list to S3A's name for it, which has no dashes. */
   private def acl(given: Map[String, String]): Map[String, String] = given.get(Acl).map { text =>
     val name = acls.getOrElse(
       text.toLowerCase,
@@ -115,7 +118,7 @@ object S3Settings {
     "bucket-owner-full-control"
   ).map(name => name -> name.split('-').map(_.capitalize).mkString).toMap
 
-  /** S3A itself deletes marks of directories, unless it is told to keep them. */
+  /** Converts the delete setting. S3A itself deletes directory markers unless it is configured to keep them. */
   private def deletion(given: Map[String, String]): Map[String, String] = given.get(DeleteEnabled).fold(
     Map.empty[String, String]
   ) { text =>
@@ -125,7 +128,9 @@ object S3Settings {
     Map(HadoopDeleteEnabled -> enabled.toString) ++ kept
   }
 
-  /** S3A computes the sum from the key: one that differs would be for another key. */
+  /**
+   * Checks the MD5 of the encryption key. S3A computes it from the key, so a different value belongs to another key.
+   */
   private def checkEncryptionMd5(given: Map[String, String]): Unit =
     for (md5 <- given.get(EncryptionMd5); key <- given.get(EncryptionKey)) {
       val isRight = Try {
@@ -136,7 +141,9 @@ object S3Settings {
         throw InvalidArgument(EncryptionMd5, "(not shown)", s"It is not the MD5 sum of $EncryptionKey")
     }
 
-  /** Keys that were given are the ones to use, whatever the environment or the machine's role has. */
+  /**
+   * Sets the credentials provider. Configured keys take precedence over the environment and the role of the machine.
+   */
   private def provider(given: Map[String, String]): Map[String, String] = {
     val pair = Seq(AccessKey, SecretKey)
     pair.find(given.contains).foreach { there =>

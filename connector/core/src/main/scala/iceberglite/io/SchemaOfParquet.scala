@@ -10,17 +10,17 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
 import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
 
-/** The table schema that a Parquet file has: the table of "Appendix A: Parquet" from right to left. */
+/** Converts the schema of a Parquet file to a table schema; the reverse of the table in "Appendix A: Parquet". */
 object SchemaOfParquet {
 
-  /** Where ids of nested fields start in files without ids; the columns themselves are 1, 2, 3. */
+  /** First id of nested fields in files without ids. The top-level columns get 1, 2, 3 and so on. */
   private val FirstNestedId = 1000
 
   /**
-   * The columns of a file, with its field ids. In a file without any the columns are numbered from 1, fields inside of
-   * them from 1000.
+   * Returns the columns of a file with its field ids. In a file without ids, the columns are numbered from 1 and their
+   * nested fields from 1000.
    *
-   * @throws Unsupported for a column whose type no table has, such as unsigned 64-bit numbers
+   * @throws Unsupported for a column whose type has no Iceberg equivalent, such as unsigned 64-bit integers
    */
   def of(file: MessageType): Schema = {
     val columns = childrenOf(file)
@@ -38,7 +38,7 @@ object SchemaOfParquet {
     math.max(highest, math.max(inside, idOf(node).getOrElse(0)))
   }
 
-  /** @param nextId for a field that has none */
+  /** @param nextId returns the id for a field without one */
   final private class Fields(nextId: () => Int) {
 
     def field(t: ParquetType, above: Vector[String]): NestedField = {
@@ -84,7 +84,7 @@ object SchemaOfParquet {
       case (INT64, Some(i: IntLogicalTypeAnnotation)) if !i.isSigned && i.getBitWidth == 64 => None
       case (INT32, _) => Some(IntType)
       case (INT64, _) => Some(LongType)
-      // A point in time, whoever wrote it.
+      // INT96 is a timestamp with time zone, regardless of the writer.
       case (INT96, _) => Some(TimestampTzType)
       case (FLOAT, _) => Some(FloatType)
       case (DOUBLE, _) => Some(DoubleType)

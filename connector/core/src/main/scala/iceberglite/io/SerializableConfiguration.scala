@@ -11,9 +11,9 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.conf.Configuration
 
 /**
- * A Hadoop configuration that travels to tasks, and that nobody changes any more. Hadoop's own way to write itself packs
- * the origin of each of more than a thousand values, which takes longer than a small task; here the values alone are
- * written, once, and what arrives again and again is read once.
+ * A Hadoop configuration that is sent to tasks and must not be modified any more. Hadoop's own serialization includes
+ * the origin of each of more than a thousand values, which takes longer than a small task. This class serializes only
+ * the values, once, and deserializes equal configurations once.
  */
 final class SerializableConfiguration(@transient private var configuration: Configuration) extends Serializable {
   @transient private lazy val bytes: Array[Byte] = SerializableConfiguration.bytesOf(configuration)
@@ -36,7 +36,7 @@ final class SerializableConfiguration(@transient private var configuration: Conf
 
 private object SerializableConfiguration {
 
-  /** More than the catalogs of most programs. */
+  /** Maximum number of cached configurations; more than most programs have catalogs. */
   private val Kept = 16
 
   final private class Key(val bytes: Array[Byte]) {
@@ -54,7 +54,7 @@ private object SerializableConfiguration {
   private def of(bytes: Array[Byte]): Configuration =
     arrived.synchronized(arrived.computeIfAbsent(new Key(bytes), _ => read(bytes)))
 
-  /** Values as they were set, with the variables in them. */
+  /** Serializes the values as they were set, without substituting variables. */
   private def bytesOf(configuration: Configuration): Array[Byte] = {
     val entries = configuration.asScala.toVector
     val bytes = new ByteArrayOutputStream(1 << 16)

@@ -12,10 +12,10 @@ import org.apache.hadoop.security.AccessControlException
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 
-/** What storages throw, in the words of [[IcebergError]]. */
+/** Converts exceptions of storages to [[IcebergError]]. */
 private[iceberglite] object StorageErrors {
 
-  /** Runs a read; its failure is an `UnreadableFile`. */
+  /** Runs a read operation; a failure becomes an `UnreadableFile`. */
   def reading[A](path: String)(body: => A): A =
     try body
     catch {
@@ -23,7 +23,7 @@ private[iceberglite] object StorageErrors {
       case NonFatal(e) => throw UnreadableFile(path, "file", reason(e), Some(e))
     }
 
-  /** Runs anything else; its failure is a `StorageFailed`. */
+  /** Runs any other operation; a failure becomes a `StorageFailed`. */
   def changing[A](operation: String, path: String)(body: => A): A =
     try body
     catch {
@@ -34,11 +34,11 @@ private[iceberglite] object StorageErrors {
   def failed(operation: String, path: String, e: Throwable): StorageFailed =
     StorageFailed(operation, path, reason(e), Some(e))
 
-  /** Whether a failure says that there is no such file, and not that it may not be looked at. */
+  /** Returns whether a failure means that the file does not exist, as opposed to a denied access. */
   def isMissing(e: Throwable): Boolean = e match {
     case _: NoSuchFileException => true
     case f: FileNotFoundException => !deniedByText(f)
-    // ENOTDIR: a part of the path is a file, so nothing is below it.
+    // ENOTDIR: a part of the path is a file, so the path does not exist.
     case f: FileSystemException => Option(f.getReason).contains("Not a directory")
     case _ => false
   }
@@ -59,12 +59,18 @@ private[iceberglite] object StorageErrors {
   private def described(e: Throwable): String =
     Option(e.getMessage).fold(e.getClass.getName)(m => s"$m (${e.getClass.getSimpleName})")
 
-  /** The JDK and Hadoop have no class for it: the text is that of the operating system or of HDFS. */
+  /**
+   * Returns whether the storage is full. The JDK and Hadoop have no exception class for this, so the message of the
+   * operating system or of HDFS is matched.
+   */
   private def isFull(e: Throwable): Boolean = Option(e.getMessage).exists { text =>
     Seq("No space left on device", "Disk quota exceeded", "quota of", "not enough space").exists(text.contains)
   }
 
-  /** `java.io` and Hadoop's local file system call a refusal "not found", with a text. */
+  /**
+   * Returns whether access was denied. `java.io` and Hadoop's local file system throw a "not found" exception for this
+   * and give the reason in the text.
+   */
   private def deniedByText(e: FileNotFoundException): Boolean =
     Option(e.getMessage).exists(_.contains("(Permission denied)"))
 

@@ -3,26 +3,26 @@ package iceberglite.io
 import java.util.Locale
 
 /**
- * The place that a path names, so that two spellings of one place are equal: `s3://b/t` and `s3a://b//t/`, `/wh/t` and
- * `file:///wh/t`. Nothing is decoded, and letter case counts.
+ * The location that a path refers to, such that different spellings of a location are equal: `s3://b/t` and
+ * `s3a://b//t/`, `/wh/t` and `file:///wh/t`. Nothing is decoded, and comparison is case-sensitive.
  *
- * @param names the directories, and the file last
+ * @param names the path elements: the directories, then the file
  */
 final case class StoragePath private (store: String, authority: String, names: Vector[String]) {
 
-  /** Whether this is in the directory, at any depth, on the same store. */
+  /** Returns whether this path is inside the directory, at any depth, on the same store. */
   def isBelow(directory: StoragePath): Boolean =
     store == directory.store && authority == directory.authority && names.size > directory.names.size &&
       names.startsWith(directory.names)
 
-  /** Whether one of the two is, or contains, the other. */
+  /** Returns whether one of the two paths equals or contains the other. */
   def overlaps(that: StoragePath): Boolean = this == that || isBelow(that) || that.isBelow(this)
 
   def parent: StoragePath = copy(names = names.dropRight(1))
 
   def /(name: String): StoragePath = copy(names = names :+ name)
 
-  /** A path that [[FileIO]] understands. */
+  /** Returns a path that [[FileIO]] accepts. */
   def text: String = {
     val absolute = names.mkString("/", "/", "")
     if (store == StoragePath.LocalStore) s"file:$absolute" else s"$store://$authority$absolute"
@@ -39,13 +39,13 @@ object StoragePath {
   private val sameStore: Map[String, String] =
     Map("s3" -> "s3a", "s3n" -> "s3a", "abfs" -> "abfss", "wasb" -> "wasbs")
 
-  /** `.` and `..`, percent-encoded too: no storage here decodes them, but another one might. */
+  /** `.` and `..`, also percent-encoded. No storage here decodes them, but another one might. */
   private val Step = "(?i)(?:\\.|%2e){1,2}".r
 
   /**
-   * @param defaultFileSystem where paths without a scheme are, see [[FileIO.defaultFileSystem]]
-   * @return absent for a path that different storages understand differently: a relative one, one with a step in it
-   *   (`.` or `..`) or a control character, and one that begins with two slashes
+   * @param defaultFileSystem the file system of paths without a scheme, see [[FileIO.defaultFileSystem]]
+   * @return absent for a path that storages interpret differently: a relative path, a path that contains `.`, `..` or a
+   *   control character, and a path that begins with two slashes
    */
   def of(path: String, defaultFileSystem: String): Option[StoragePath] = (path match {
     case Uri(scheme, authority, rest) if rest.startsWith("/") || rest.isEmpty && Option(authority).exists(_.nonEmpty) =>
@@ -66,7 +66,10 @@ object StoragePath {
     sameStore.getOrElse(lower, lower)
   }
 
-  /** Hadoop takes the default file system's authority for a path of its scheme that has none. */
+  /**
+   * Returns the authority of a path. For a path with the default file system's scheme and no authority, Hadoop uses the
+   * authority of the default file system.
+   */
   private def authorityOf(store: String, authority: String, defaultFileSystem: String): String =
     if (store == LocalStore) ""
     else if (authority.nonEmpty) authority

@@ -10,22 +10,22 @@ import org.apache.hadoop.conf.Configuration
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
- * Hadoop's configuration of one catalog: the session's, with the catalog's own settings over it.
+ * Hadoop's configuration for one catalog: that of the session, overridden by the catalog's own settings.
  *
- * Hadoop keeps one file system for each scheme and host, whatever the configuration of the second who asks: settings of
- * a catalog's own get file systems of their own, see [[CatalogFileSystem]].
+ * Hadoop caches one file system per scheme and host, and ignores the configuration of later requests. Catalogs with
+ * settings of their own therefore get separate file systems, see [[CatalogFileSystem]].
  */
 object StorageSettings {
 
-  /** What begins so is Hadoop's, without the beginning. */
+  /** Prefix of Hadoop settings in a catalog's configuration. The rest of the key is Hadoop's key. */
   val HadoopPrefix = "hadoop."
 
-  /** Which settings a file system was made with; the settings themselves are not to be read from it. */
+  /** Key for a hash of the settings that a file system was created with. The settings cannot be derived from it. */
   private[io] val Fingerprint = "iceberglite.fs.settings"
 
   private val S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
 
-  /** What S3A reads. */
+  /** Schemes that S3A reads. */
   private[io] val S3 = Set("s3", "s3a", "s3n")
   private val Azure = Set("abfs", "abfss", "wasb", "wasbs")
 
@@ -36,12 +36,12 @@ object StorageSettings {
     properties.filter { case (key, _) => prefixes.exists(key.startsWith) }
 
   /**
-   * @param properties of a catalog: those of Hadoop (`hadoop.fs.s3a.endpoint`), and those of S3 by the names that
-   *   [[S3Settings]] knows; where both say something, Hadoop's count
+   * @param properties properties of a catalog: Hadoop settings (`hadoop.fs.s3a.endpoint`) and S3 settings with the
+   *   names in [[S3Settings]]; Hadoop settings take precedence
    */
   def configuration(base: Configuration, properties: Map[String, String]): Configuration = {
     val conf = new Configuration(base)
-    // Metadata that other engines wrote says s3:// of what Hadoop reads as s3a://.
+    // Metadata from other engines uses s3:// for paths that Hadoop reads as s3a://.
     S3.foreach(scheme => if (Option(conf.get(implOf(scheme))).isEmpty) conf.set(implOf(scheme), S3A))
     val own = S3Settings.hadoop(properties) ++ properties.collect {
       case (key, value) if key.startsWith(HadoopPrefix) => key.substring(HadoopPrefix.length) -> value
@@ -52,7 +52,10 @@ object StorageSettings {
     conf
   }
 
-  /** @throws InvalidArgument the class that sets storage class and tags would take the place of another, or the reverse */
+  /**
+   * @throws InvalidArgument if the client factory for storage class and tags would replace a configured one, or vice
+   *   versa
+   */
   private def checkClientFactory(base: Configuration, properties: Map[String, String]): Unit = {
     val key = S3Settings.ClientFactory
     val configured = properties.get(HadoopPrefix + key).orElse(Option(base.get(key)))
@@ -65,7 +68,7 @@ object StorageSettings {
 
   private[io] def implOf(scheme: String): String = s"fs.$scheme.impl"
 
-  /** The class that reads a scheme, behind that which keeps file systems apart. */
+  /** Key of the class that reads a scheme, wrapped by the class that separates the file systems of catalogs. */
   private[io] def classBehind(scheme: String): String = s"iceberglite.fs.$scheme.impl"
 
   private def isolate(conf: Configuration, own: Map[String, String]): Unit = {
@@ -79,7 +82,10 @@ object StorageSettings {
     if (Try(conf.getClassByName(apart)).isFailure) conf.setClassLoader(getClass.getClassLoader)
   }
 
-  /** Those whose file systems a setting may change. That of this machine has no settings but its class. */
+  /**
+   * Returns the schemes whose file systems a setting may affect. The local file system has no settings except its
+   * class.
+   */
   private def schemes(key: String): Set[String] = key.split('.').toList match {
     case "fs" :: "file" :: _ => if (key == implOf("file")) Set("file") else Set.empty
     case "fs" :: scheme :: _ :: _ if S3(scheme) => S3

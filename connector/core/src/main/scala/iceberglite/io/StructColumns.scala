@@ -5,21 +5,21 @@ import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Type.StructType
 
-/** How a field stands in the files of a version of the format. */
+/** The presence of a field in the files of a format version. */
 sealed private[io] trait Presence
 private[io] object Presence {
   case object Required extends Presence
   case object Optional extends Presence
 
-  /** The version has no such field, or it is not written here; where a file has it, it is skipped. */
+  /** The format version does not have the field, or it is not written here. If a file has it, it is skipped. */
   case object Absent extends Presence
 }
 
 /**
- * One field of a struct of the spec: the only place that knows its id, name, type and presence.
+ * One field of a struct of the spec. Its id, name, type and presence are defined only here.
  *
- * @param slot its place in the table and in an [[AvroRow]]
- * @param value what is written; `None` for null
+ * @param slot position of the column in the struct and in an [[AvroRow]]
+ * @param value returns the value to write; `None` for null
  */
 final private[io] class StructColumn[A, V](
     val id: Int,
@@ -57,10 +57,9 @@ final private[io] class StructColumn[A, V](
 }
 
 /**
- * The fields of a struct of the spec, in the order in which they are written. Avro schema, writer and reader come
- * from it.
+ * The fields of a struct of the spec in write order. The Avro schema, the writer and the reader are derived from it.
  *
- * @param name as in the spec
+ * @param name the name in the spec
  */
 abstract private[io] class StructColumns[A](val name: String) {
   private var declared = Vector.empty[StructColumn[A, _]]
@@ -88,13 +87,13 @@ abstract private[io] class StructColumns[A](val name: String) {
   private def read: Vector[StructColumn[A, _]] =
     columns.filterNot(c => FormatVersion.all.forall(c.presence(_) == Presence.Absent))
 
-  /** What no file may lack. */
+  /** The columns that every file must have. */
   lazy val alwaysThere: Vector[StructColumn[A, _]] =
     columns.filter(c => c.columnType.needed && FormatVersion.all.forall(c.presence(_) == Presence.Required))
 
   def struct(version: FormatVersion): StructType = StructType(written(version).map(_.field(version)))
 
-  /** Writes one struct as the fields of a record, one after the other. */
+  /** Writes a struct as the fields of a record in order. */
   def write(struct: A, out: AvroOutput, version: FormatVersion): Unit =
     written(version).foreach(_.write(struct, out, version))
 

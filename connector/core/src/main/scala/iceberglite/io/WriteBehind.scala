@@ -12,8 +12,8 @@ import org.apache.hadoop.util.ShutdownHookManager
 import org.slf4j.LoggerFactory
 
 /**
- * Small files that are written a moment later, while their writers go on. Of several contents of one file within that
- * moment the last is written, and whoever asks here sees it at once. A write that fails is a line in the log.
+ * Writes small files in the background after a short delay. If a file is written several times within the delay, only
+ * the last content is written; reads through this object see it immediately. A failed write is only logged.
  *
  * @param write replaces a file
  */
@@ -32,12 +32,12 @@ final private[io] class WriteBehind(write: (String, Array[Byte]) => Unit) {
     if (idle) WriteBehind.run(() => drain())
   }
 
-  /** What is not written yet of a file. */
+  /** Returns the pending content of a file. */
   def contentsOf(path: String): Option[Array[Byte]] = synchronized {
     Option(waiting.get(path)).orElse(running.filter(_._1 == path).map(_._2))
   }
 
-  /** Forgets what waits for a file, or for the files below a directory, and returns when none of it is being written. */
+  /** Discards the pending writes of a file, or of the files in a directory. Waits until none of them is in progress. */
   def forget(path: String): Unit = {
     val below = path.stripSuffix("/") + "/"
     def concerns(other: String): Boolean = other == path || other.startsWith(below)
@@ -83,16 +83,19 @@ private[io] object WriteBehind {
   private val Width = 4
   private val IdleSeconds = 10L
 
-  /** How long the end of the JVM waits for a storage that does not answer. */
+  /** Maximum time in seconds that the JVM's shutdown waits for a storage that does not respond. */
   private val EndSeconds = 10L
 
-  /** Above 10, at which Hadoop closes its file systems. */
+  /** Priority of the shutdown hook. It must be above 10, the priority at which Hadoop closes its file systems. */
   private val HookPriority = 20
 
-  /** A burst of commits writes one hint, and whoever commits next need not share the device with it. */
+  /**
+   * Delay of writes in milliseconds. A burst of commits writes one hint, and the next commit does not compete with it
+   * for the device.
+   */
   private val DelayMs = 100L
 
-  /** Daemons, so that they do not keep a program from its end, which waits for what they have begun instead. */
+  /** Daemon threads, so that they do not keep the JVM alive. A shutdown hook waits for pending writes instead. */
   private lazy val pool: ScheduledThreadPoolExecutor = {
     val factory: ThreadFactory = { work =>
       val thread = new Thread(work, "iceberg-lite-hints")
@@ -111,8 +114,8 @@ private[io] object WriteBehind {
   }
 
   /**
-   * As who is asking (Hadoop's doAs), not as whoever started the thread. What comes when the end has begun is written by
-   * its own thread.
+   * Runs as the calling user (Hadoop's doAs), not as the user that started the thread. Once the shutdown has begun,
+   * writes run in the calling thread.
    */
   private def run(work: () => Unit): Unit = {
     val caller = AccessController.getContext
