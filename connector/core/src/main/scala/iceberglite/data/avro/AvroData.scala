@@ -4,7 +4,7 @@ import iceberglite.data._
 import iceberglite.spec.FileFormat
 import iceberglite.spec.Type.StructType
 
-/** Rows in Avro files (spec: "Appendix A: Avro"). */
+/** The Avro file format (spec: "Appendix A: Avro"). */
 object AvroData extends DataFormat {
   override def format: FileFormat = FileFormat.Avro
 

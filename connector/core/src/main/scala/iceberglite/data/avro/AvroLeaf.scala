@@ -7,7 +7,7 @@ import java.util.UUID
 import iceberglite.io.{AvroFault, AvroInput, AvroSchemas}
 import iceberglite.spec.LiteralConversion
 
-/** Takes the values of a primitive as an Avro file encodes them, as [[iceberglite.data.Record]] holds them. */
+/** Decodes the values of a primitive from an Avro file to the representation of [[iceberglite.data.Record]]. */
 sealed abstract private[iceberglite] class AvroLeaf extends AvroValues
 
 private[iceberglite] object AvroLeaf {
@@ -23,7 +23,7 @@ private[iceberglite] object AvroLeaf {
     override def read(in: AvroInput): AnyRef = Long.box(in.readLong())
   }
 
-  /** Numbers of a coarser unit than the column's: milliseconds, or the days of a date that was promoted. */
+  /** Numbers in a coarser unit than the column's: milliseconds, or days of a date column that was promoted. */
   final class Scaled(factor: Long, column: String) extends AvroLeaf {
     override def read(in: AvroInput): AnyRef = Long.box(readLong(in))
 
@@ -64,12 +64,12 @@ private[iceberglite] object AvroLeaf {
     override def read(in: AvroInput): AnyRef = in.readBytes()
   }
 
-  /** Bytes of a length that the schema of the file has. */
+  /** Bytes with a length that the file's schema defines. */
   final class Fixed(val length: Int) extends AvroLeaf {
     override def read(in: AvroInput): ByteBuffer = in.readFixed(length)
   }
 
-  /** Bytes that the file lets be of any length, where the column does not. */
+  /** Bytes of a column with a fixed length, in a file whose schema allows any length. */
   final class Checked(length: Int, column: String) extends AvroLeaf {
     override def read(in: AvroInput): ByteBuffer = {
       val value = in.readBytes()
@@ -94,7 +94,7 @@ private[iceberglite] object AvroLeaf {
     }
   }
 
-  /** @param bytes takes the unscaled value */
+  /** @param bytes decodes the unscaled value */
   final class Decimals(bytes: AvroLeaf, precision: Int, scale: Int, column: String) extends AvroLeaf {
     override def read(in: AvroInput): BigDecimal = bytes.read(in) match {
       case unscaled: ByteBuffer =>

@@ -9,25 +9,27 @@ import org.apache.avro.Schema.Type._
 import iceberglite.io.AvroSchemas
 import iceberglite.spec.{MappedField, NameMapping}
 
-/** Which fields the columns of an Avro file are: by the ids in its schema or, where it has none, by a name mapping. */
+/**
+ * Determines the field ids of the columns of an Avro file: from its schema or, if it has no ids, from a name mapping.
+ */
 sealed private[avro] trait FieldIds {
   def of(field: AvroSchema.Field): Option[Int]
 
-  /** Those of what is inside of a field of a record. */
+  /** Returns the ids of the fields nested in a record's field. */
   def inside(field: AvroSchema.Field): FieldIds
 
-  /** Those of what is inside of the `element` of a list, or the `key` or `value` of a map. */
+  /** Returns the ids of the fields nested in the `element` of a list, or in the `key` or `value` of a map. */
   def part(name: String): FieldIds
 }
 
-/** Field ids for Avro files that hold none (spec: "Column Projection"). */
+/** Assigns field ids to Avro files that have none (spec: "Column Projection"). */
 object AvroNameMapping {
 
-  /** @param mapping for a file that has no id anywhere; a file that has one goes by its ids alone */
+  /** @param mapping used only if the file has no ids at all; a file with any id uses only its own ids */
   private[avro] def ids(file: AvroSchema, mapping: => NameMapping): FieldIds =
     if (hasIds(file)) InFile else new ByName(mapping.find)
 
-  /** Whether any field at any depth has an id; the schema does not hold itself. */
+  /** Returns whether any field at any depth has an id. The schema must not be recursive. */
   def hasIds(schema: AvroSchema): Boolean = schema.getType match {
     case RECORD => schema.getFields.asScala.exists(f => idOf(f).isDefined || hasIds(f.schema))
     case UNION => schema.getTypes.asScala.exists(hasIds)
@@ -39,7 +41,7 @@ object AvroNameMapping {
 
   private[avro] def idOf(field: AvroSchema.Field): Option[Int] = idOf(field, AvroSchemas.FieldIdKey)
 
-  /** Ids are numbers; some writers have them as text. */
+  /** Returns the id of a node. Ids are numbers, but some writers store them as text. */
   private[avro] def idOf(node: JsonProperties, key: String): Option[Int] = Option(node.getObjectProp(key)).flatMap {
     case n: java.lang.Number => Some(n.intValue)
     case text: String => Try(text.toInt).toOption

@@ -12,7 +12,7 @@ import iceberglite.io.{AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
 import iceberglite.spec.{DateTime, PrimitiveType, Type}
 import iceberglite.spec.Type._
 
-/** How the records of one Avro file become those that are wanted. */
+/** Plans how the records of one Avro file are converted to the wanted columns. */
 final private[avro] class AvroProjection[V](projection: Projection[V]) {
   private val MicrosPerMilli = 1000L
   private val NanosPerMicro = 1000L
@@ -62,7 +62,10 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       case None => mismatch(array, map, path)
     }
 
-  /** The file's type or one that it may be promoted to (spec: "Schema Evolution"). */
+  /**
+   * Returns the reader of a primitive; the file has the wanted type or one that can be promoted to it (spec: "Schema
+   * Evolution").
+   */
   private def leaf(schema: AvroSchema, wanted: PrimitiveType, path: Vector[String]): Option[AvroLeaf] = {
     val column = FileFaults.column(path)
     (schema.getType, wanted) match {
@@ -90,7 +93,10 @@ final private[avro] class AvroProjection[V](projection: Projection[V]) {
       Some(new Decimals(bytes, t.precision, t.scale, column))
     } else None
 
-  /** A long without a logical type may be any number; `adjust-to-utc` is not asked, for few writers but ours have it. */
+  /**
+   * Returns the reader of a number. A long without a logical type may represent any of the wanted types.
+   * `adjust-to-utc` is not checked, because few other writers set it.
+   */
   private def number(schema: AvroSchema, wanted: PrimitiveType, column: String): Option[AvroLeaf] = {
     val plain = if (schema.getType == INT) Ints else Longs
     (AvroTypes.logicalName(schema).map(_.stripPrefix("local-")), wanted) match {

@@ -5,7 +5,7 @@ import iceberglite.io.{AvroCodec, AvroOutput}
 import iceberglite.spec.FileFormat
 import iceberglite.spec.json.SchemaJson
 
-/** Rows of one new file. */
+/** Writes the rows of one new file. */
 final private[avro] class AvroRecordWriter private (target: DataTarget, fields: AvroSinks.Fields, file: AvroRowsOutput)
     extends RecordWriter {
   private val metrics = new RecordMetrics(target.schema, target.modes)
@@ -25,7 +25,7 @@ final private[avro] class AvroRecordWriter private (target: DataTarget, fields: 
     FileFormat.Avro,
     metrics.recordCount,
     file.finish(),
-    // The columns of a row stand together (spec: `data_file`, `column_sizes`).
+    // Avro stores rows contiguously, so there are no column sizes (spec: `data_file`, `column_sizes`).
     metrics.metrics(sizes = None),
     splitOffsets = Vector.empty
   )

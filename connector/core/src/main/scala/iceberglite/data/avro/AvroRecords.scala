@@ -6,9 +6,9 @@ import iceberglite.spec.MetadataColumns
 import iceberglite.spec.Type.StructType
 
 /**
- * The rows of one file, block by block.
+ * Reads the rows of one file block by block.
  *
- * @param position where a record holds its ordinal; -1 where nobody wants it
+ * @param position index of the record value for the row position; -1 if it is not requested
  */
 final private[avro] class AvroRecords private (path: String, rows: AvroRows[AnyRef, Record], position: Int)
     extends RecordIterator {

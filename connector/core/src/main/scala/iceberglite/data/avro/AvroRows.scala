@@ -18,9 +18,9 @@ import iceberglite.spec.{NameMapping, Schema}
 import iceberglite.spec.Type.StructType
 
 /**
- * The rows of a part of one file, each as whoever reads them makes it.
+ * Reads the rows of a part of one file in the representation of the caller.
  *
- * @param columns what is read of each row
+ * @param columns the read plan for each row
  */
 final private[iceberglite] class AvroRows[V, A] private (
     val columns: AvroColumn.Struct[V],
@@ -28,10 +28,10 @@ final private[iceberglite] class AvroRows[V, A] private (
     records: io.AvroRecords[A]
 ) extends Iterator[A] with AutoCloseable {
 
-  /** The place in the file of the next row, if the part asks for places. */
+  /** The position in the file of the next row. Valid only if the part tracks positions. */
   def position: Long = records.position
 
-  /** Bytes of unpacked rows that are not taken yet. */
+  /** Decompressed bytes that have not been decoded yet. */
   def bytesLeft: Int = records.bytesLeft
 
   override def hasNext: Boolean = records.hasNext
@@ -42,8 +42,8 @@ final private[iceberglite] class AvroRows[V, A] private (
 private[iceberglite] object AvroRows {
 
   /**
-   * @param decode made once of the columns of the file, takes one row
-   * @throws iceberglite.spec.IcebergError.UnreadableFile for whatever is wrong with the file
+   * @param decode called once with the columns of the file; returns a function that decodes one row
+   * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file
    */
   def open[V, A](source: DataSource, part: AvroPart, wanted: StructType, projection: Projection[V])(
       decode: AvroColumn.Struct[V] => AvroInput => A
@@ -67,13 +67,13 @@ private[iceberglite] object AvroRows {
       wanted: StructType,
       projection: Projection[V]
   ): (AvroSchema, AvroColumn.Struct[V]) = {
-    // Names are the writer's business: other implementations are less strict than Avro's own.
+    // Names are not validated: other implementations are less strict than Avro's own.
     val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(container.schema)
     AvroSchemaCheck.check(schema)
     if (schema.getType != AvroSchema.Type.RECORD) {
       throw AvroFault(s"Its rows are of Avro type ${schema.getType}, not records")
     }
-    // Without a mapping the names of the columns that are read are one, as in Apache Iceberg.
+    // Without a name mapping, the names of the columns to read are used as one, as in Apache Iceberg.
     val ids = AvroNameMapping.ids(schema, source.nameMapping.getOrElse(NameMapping.of(Schema(0, wanted.fields))))
     schema -> new AvroProjection(projection).struct(schema, wanted, ids, Vector.empty)
   }

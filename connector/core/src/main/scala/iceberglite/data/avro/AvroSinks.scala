@@ -11,9 +11,9 @@ import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
 
 /**
- * Encodes the values of one column as [[iceberglite.io.AvroSchemas]] has them.
+ * Encodes the values of one column by the schemas of [[iceberglite.io.AvroSchemas]].
  *
- * @param path of the column, for messages
+ * @param path path of the column, for messages
  */
 abstract private[avro] class AvroSink(required: Boolean, path: String) {
   final def put(value: AnyRef, out: AvroOutput): Unit =
@@ -30,7 +30,10 @@ abstract private[avro] class AvroSink(required: Boolean, path: String) {
 
 private[avro] object AvroSinks {
 
-  /** Sinks of the fields that take any bytes: those of type unknown are null, and Avro's null has none. */
+  /**
+   * Sinks of the fields that take any bytes. Fields of type unknown are omitted: they are null, and Avro encodes null
+   * in zero bytes.
+   */
   final class Fields(struct: StructType, path: Vector[String]) {
     private val stored = struct.fields.zipWithIndex.filter(f => (f._1.fieldType: Type) != UnknownType)
     private val ordinals = stored.map(_._2).toArray
@@ -55,7 +58,10 @@ private[avro] object AvroSinks {
     }
   }
 
-  /** Parts without bytes could be any number. */
+  /**
+   * Returns the sink of an element, key or value. It must take bytes, because otherwise a count could claim any number
+   * of items.
+   */
   private def part(f: NestedField, path: Vector[String]): AvroSink =
     if ((f.fieldType: Type) != UnknownType) of(f, path :+ f.name)
     else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in Avro", "Give the list or map another type")
@@ -111,7 +117,7 @@ private[avro] object AvroSinks {
     override protected def present(value: AnyRef, out: AvroOutput): Unit = fields.put(value.asInstanceOf[Record], out)
   }
 
-  /** One block of items, and the end. */
+  /** Writes one block of items and the end marker. */
   private def block(size: Int, out: AvroOutput)(item: Int => Unit): Unit = {
     if (size > 0) out.writeLong(size.toLong)
     var i = 0

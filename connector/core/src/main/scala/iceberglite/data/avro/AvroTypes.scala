@@ -9,14 +9,14 @@ import iceberglite.io.AvroSchemas
 import iceberglite.spec.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.Type._
 
-/** What Avro types stand for (spec: "Appendix A: Avro"): the way back from [[iceberglite.io.AvroSchemas]]. */
+/** Converts Avro types to Iceberg types (spec: "Appendix A: Avro"); the reverse of [[iceberglite.io.AvroSchemas]]. */
 object AvroTypes {
 
   /**
-   * The columns of a file that have field ids, under the names that they had before they were made fit for Avro. What
-   * Iceberg has no type for is left out.
+   * Returns the columns of a file that have field ids, with their names before they were escaped for Avro. Types
+   * without an Iceberg equivalent are omitted.
    *
-   * @param record a schema that does not hold itself
+   * @param record a schema that is not recursive
    */
   def toStruct(record: AvroSchema): StructType = StructType(record.getFields.asScala.toVector.flatMap { f =>
     val name = Option(f.getProp(AvroSchemas.FieldNameKey)).getOrElse(f.name)
@@ -54,16 +54,16 @@ object AvroTypes {
   private def mapOf(key: Option[NestedField], value: Option[NestedField]): Option[MapType] =
     for (k <- key; v <- value) yield MapType(k.id, k.fieldType, v.id, v.fieldType, v.required)
 
-  /** The one type of a union that is not null. */
+  /** Returns the only type of a union besides null. */
   private[avro] def valueOf(union: AvroSchema): Option[AvroSchema] = {
     val values = union.getTypes.asScala.filter(_.getType != NULL)
     if (values.size == 1) values.headOption else None
   }
 
-  /** Whether an array stands for a map whose keys need not be strings. */
+  /** Returns whether an array represents a map, whose keys need not be strings. */
   private[avro] def isMap(array: AvroSchema): Boolean = logicalName(array).contains("map")
 
-  /** Key and value of an array of pairs. */
+  /** Returns key and value of an array of pairs. */
   private[avro] def entries(array: AvroSchema): Option[(AvroSchema.Field, AvroSchema.Field)] =
     if (array.getElementType.getType != RECORD) None
     else array.getElementType.getFields.asScala match {
@@ -71,14 +71,17 @@ object AvroTypes {
       case _ => None
     }
 
-  /** By its parts, as the logical type is younger than the first files with variants. */
+  /**
+   * Returns whether a record is a variant. This is decided by its parts, because the first files with variants are
+   * older than the logical type.
+   */
   private[avro] def isVariant(record: AvroSchema): Boolean =
     record.getFields.asScala.map(f => f.name -> f.schema.getType).toSet == Set("metadata" -> BYTES, "value" -> BYTES) &&
       record.getFields.asScala.forall(AvroNameMapping.idOf(_).isEmpty)
 
   private[avro] def logicalName(schema: AvroSchema): Option[String] = Option(schema.getProp("logicalType"))
 
-  /** Of a decimal; Avro's default is 0. */
+  /** Returns the scale of a decimal; Avro's default is 0. */
   private[avro] def scale(schema: AvroSchema): Int = number(schema, "scale").getOrElse(0)
 
   private def number(schema: AvroSchema, key: String): Option[Int] = schema.getObjectProp(key) match {

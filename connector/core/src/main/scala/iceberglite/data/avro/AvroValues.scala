@@ -4,7 +4,7 @@ import iceberglite.data.{FieldPlace, Record, Variant}
 import iceberglite.data.avro.AvroColumn.{Leaf, OfList, OfMap, OfVariant, Struct, Unwanted, Wanted}
 import iceberglite.io.{AvroInput, AvroUnion, FieldDecoder}
 
-/** Takes the values of one column as an Avro file encodes them, as [[Record]] holds them. */
+/** Decodes the values of one column from an Avro file to the representation of [[Record]]. */
 abstract private[iceberglite] class AvroValues {
   def read(in: AvroInput): AnyRef
 }
@@ -47,12 +47,12 @@ private[avro] object AvroValues {
   }
 
   /**
-   * The fields of a record in the order of the file.
+   * Decodes the fields of a record in file order.
    *
-   * @param readers absent for a field that nobody wants
-   * @param skippers what passes over it
-   * @param targets the place of each field in the wanted struct
-   * @param template a wanted record with what the file lacks
+   * @param readers absent for a field that is not wanted
+   * @param skippers functions that skip a field
+   * @param targets the position of each field in the wanted struct
+   * @param template a wanted record that contains the values of fields that the file lacks
    */
   final class Structs(
       readers: Array[Option[AvroValues]],
