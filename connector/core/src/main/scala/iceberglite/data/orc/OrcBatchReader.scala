@@ -11,9 +11,9 @@ import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.Type.StructType
 
 /**
- * The batches of a part of one file. The same batch is filled again and again.
+ * Reads the batches of a part of one file. The batch object is reused.
  *
- * @param rows what of the batch is the wanted columns
+ * @param rows the location of the wanted columns in the batch
  */
 final private[iceberglite] class OrcBatchReader[V] private (
     path: String,
@@ -24,12 +24,13 @@ final private[iceberglite] class OrcBatchReader[V] private (
 ) extends AutoCloseable {
   private var closed = false
 
-  /** The place in the file of the first row of the batch; those after it follow without gaps. */
+  /** The position in the file of the first row of the batch. The positions of its other rows follow without gaps. */
   def firstRow: Long = stripes.firstRow
 
   /**
-   * Fills the batch. @return whether there was anything
-   * @throws UnreadableFile for whatever is wrong with the file
+   * Fills the batch. Returns false at the end of the part.
+   *
+   * @throws UnreadableFile for any error in the file
    */
   def next(): Boolean = FileFaults.reading(path)(!closed && stripes.next(batch))
 
@@ -43,13 +44,13 @@ final private[iceberglite] class OrcBatchReader[V] private (
 
 private[iceberglite] object OrcBatchReader {
 
-  /** Of strings and binaries in a batch, if rows have as many on average as in the whole file. */
+  /** Maximum size of the strings and binaries in a batch, if its rows have the average size of the whole file. */
   private val MaxBytes = 64L << 20
 
   /**
-   * @param batchSize the most rows of a batch
-   * @param decimals how those of up to 18 digits stand in the batch
-   * @throws UnreadableFile for whatever is wrong with the file
+   * @param batchSize maximum number of rows in a batch
+   * @param decimals representation in the batch of decimals with up to 18 digits
+   * @throws UnreadableFile for any error in the file
    */
   def open[V](
       source: DataSource,
@@ -80,7 +81,9 @@ private[iceberglite] object OrcBatchReader {
     }
   }
 
-  /** How many rows to have at once: the library puts all strings of a batch into one array. */
+  /**
+   * Returns the number of rows per batch. It is limited because the library stores all strings of a batch in one array.
+   */
   private def rowsInMemory(reader: ReaderImpl, included: Array[Boolean]): Long = {
     val statistics = reader.getOrcProtoFileStatistics
     val bytes = included.indices.iterator.filter(i => included(i) && i < statistics.size).map { i =>
@@ -91,7 +94,7 @@ private[iceberglite] object OrcBatchReader {
     else (BigInt(MaxBytes) * reader.getNumberOfRows / bytes).max(1).min(Long.MaxValue).toLong
   }
 
-  /** Without vectors for columns that nobody reads. */
+  /** Returns a batch without vectors for columns that are not read. */
   private def batchOf(
       file: TypeDescription,
       included: Array[Boolean],
@@ -108,8 +111,8 @@ private[iceberglite] object OrcBatchReader {
   }
 
   /**
-   * A file without any id gets them by the names in the table's mapping or, where it has none, by the names of the
-   * columns that are read, as Apache Iceberg does it.
+   * Assigns ids to a file without any: by the table's name mapping or, if it has none, by the names of the columns to
+   * read, as in Apache Iceberg.
    */
   private def withIds(file: TypeDescription, mapping: Option[NameMapping], wanted: StructType): TypeDescription =
     if (OrcSchemas.hasIds(file)) file

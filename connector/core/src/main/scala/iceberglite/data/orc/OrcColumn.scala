@@ -3,31 +3,31 @@ package iceberglite.data.orc
 import iceberglite.data.FieldPlace
 
 /**
- * What is read of one node of a file, and as what. Who holds values in another way than records do makes readers of its
- * own of it.
+ * The read plan for one node of a file's schema. Callers with another value representation than
+ * [[iceberglite.data.Record]] build their own readers from it.
  *
- * @tparam V how a value is held that all rows have
+ * @tparam V representation of a constant value
  */
 sealed private[iceberglite] trait OrcColumn[+V]
 
 private[iceberglite] object OrcColumn {
 
-  /** @param name of the column, for messages */
+  /** @param name name of the column, for messages */
   final case class Leaf(kind: OrcLeaf, name: String) extends OrcColumn[Nothing]
 
   /**
-   * @param places where the wanted fields come from
-   * @param stored the columns of those that are in the file, by their places in the file's struct
+   * @param places the sources of the wanted fields
+   * @param stored the columns of the wanted fields that are in the file, by index in the file's struct
    */
   final case class Struct[V](places: Vector[FieldPlace[V]], stored: Map[Int, OrcColumn[V]]) extends OrcColumn[V]
   final case class OfList[V](element: OrcColumn[V]) extends OrcColumn[V]
   final case class OfMap[V](key: OrcColumn[V], value: OrcColumn[V]) extends OrcColumn[V]
 
-  /** A variant, by the places of its two parts in the file's struct. */
+  /** A variant, given by the indexes of its two parts in the file's struct. */
   final case class OfVariant(metadata: Int, value: Int, name: String) extends OrcColumn[Nothing]
 }
 
-/** What a primitive of a file is read as (spec: "Appendix A: ORC", and the promotions of "Schema Evolution"). */
+/** The target representation of a primitive (spec: "Appendix A: ORC", and the promotions of "Schema Evolution"). */
 sealed private[iceberglite] trait OrcLeaf
 
 private[iceberglite] object OrcLeaf {
@@ -40,11 +40,11 @@ private[iceberglite] object OrcLeaf {
   case object Strings extends OrcLeaf
   case object Binaries extends OrcLeaf
 
-  /** Bytes of one length, which the library does not check. */
+  /** Bytes of a fixed length, which the library does not check. */
   final case class Fixed(length: Int) extends OrcLeaf
   case object Uuids extends OrcLeaf
 
-  /** Times since 1970 in units of the column's type. */
+  /** Time since 1970 in units of the column's type. */
   final case class Timestamps(unitsPerSecond: Long) extends OrcLeaf
 
   /** Dates of a column that was promoted to a timestamp. */

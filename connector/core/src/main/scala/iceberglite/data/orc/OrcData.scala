@@ -4,7 +4,7 @@ import iceberglite.data._
 import iceberglite.spec.FileFormat
 import iceberglite.spec.Type.StructType
 
-/** Rows in ORC files (spec: "Appendix A: ORC"). */
+/** The ORC file format (spec: "Appendix A: ORC"). */
 object OrcData extends DataFormat {
   override def format: FileFormat = FileFormat.Orc
 

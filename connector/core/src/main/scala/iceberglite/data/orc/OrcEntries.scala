@@ -2,10 +2,13 @@ package iceberglite.data.orc
 
 import org.apache.hadoop.hive.ql.exec.vector.{ColumnVector, MultiValuedColumnVector}
 
-/** The places of the entries of lists and maps, which stand in vectors of their own, one row's after the other's. */
+/**
+ * Manages the entries of lists and maps. They are stored in separate vectors, with the entries of consecutive rows
+ * after each other.
+ */
 private[iceberglite] object OrcEntries {
 
-  /** Gives a row `count` entries. @return the place of the first of them */
+  /** Reserves `count` entries for a row and returns the index of the first one. */
   def begin(vector: MultiValuedColumnVector, row: Int, count: Int): Int = {
     val first = vector.childCount
     vector.offsets(row) = first.toLong
@@ -14,7 +17,7 @@ private[iceberglite] object OrcEntries {
     first
   }
 
-  /** Makes room in a vector of entries. */
+  /** Ensures capacity in a vector of entries. */
   def ensure(entries: ColumnVector, count: Int): Unit = {
     val there = entries.isNull.length
     if (count > there) entries.ensureSize(math.max(count, there * 2), true)

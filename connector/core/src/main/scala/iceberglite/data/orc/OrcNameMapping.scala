@@ -7,10 +7,10 @@ import org.apache.orc.TypeDescription.Category
 
 import iceberglite.spec.{MappedField, NameMapping}
 
-/** Field ids for ORC files that hold none (spec: "Column Projection"). */
+/** Assigns field ids to ORC files that have none (spec: "Column Projection"). */
 object OrcNameMapping {
 
-  /** Gives the fields of a file's schema the ids that its names have in the mapping. */
+  /** Assigns the ids of the name mapping to the fields of a file's schema. */
   def apply(file: TypeDescription, mapping: NameMapping): TypeDescription = {
     val withIds = file.clone()
     fields(withIds, mapping.find)

@@ -18,9 +18,9 @@ import iceberglite.spec.MetricsMode.NoMetrics
 import iceberglite.spec.{NestedField, PrimitiveType, Schema}
 
 /**
- * What the ORC files of a task have in common.
+ * The properties that the ORC files of a task share.
  *
- * @param decimals how those of up to 18 digits stand in a batch
+ * @param decimals representation in a batch of decimals with up to 18 digits
  */
 final private[iceberglite] class OrcShape(
     val schema: TypeDescription,
@@ -31,23 +31,23 @@ final private[iceberglite] class OrcShape(
   private var memory = 0L
   private var written = 0L
 
-  /** Notes how long a stripe became that took so much memory before it was complete. */
+  /** Records the size in the file of a stripe that took `inMemory` bytes of memory before it was complete. */
   private[orc] def learn(inMemory: Long, inFile: Long): Unit = if (inMemory > 0) {
     memory += inMemory
     written += inFile
   }
 
-  /** About how much of what a stripe takes in memory it takes in the file. */
+  /** The estimated ratio of a stripe's size in the file to its size in memory. */
   private[orc] def share: Double = if (memory == 0) OrcShape.ShareAtFirst else math.min(1.0, written.toDouble / memory)
 }
 
 private[orc] object OrcShape {
 
-  /** As Apache Iceberg guesses: short stripes are buffers with little in them. */
+  /** Initial estimate, as in Apache Iceberg: short stripes consist mostly of partly filled buffers. */
   private val ShareAtFirst = 0.2
 }
 
-/** An ORC file in the making: rows are put into the batch, and that goes to the library when it is full. */
+/** An ORC file that is being written. Rows are added to a batch, which is passed to the library when it is full. */
 final private[iceberglite] class OrcOutput private (
     path: String,
     shape: OrcShape,
@@ -57,25 +57,25 @@ final private[iceberglite] class OrcOutput private (
 ) {
   val batch: VectorizedRowBatch = shape.schema.createRowBatch(shape.decimals, shape.settings.batchSize)
 
-  /** Arrays for bytes are made by this. */
+  /** `reset` allocates the buffers for bytes. */
   batch.reset()
 
-  /** Bytes of the stripe, and of the rows in the batch. */
+  /** Estimated bytes of the stripe, and of the rows in the batch. */
   private var inMemory = 0L
   private var inBatch = 0L
   private var written = storage.position
   private var share = shape.share
 
   /**
-   * The place in the batch for one more row, to be filled before [[endRow]]. A batch that is full goes to the library
-   * only now, so that there are rows in it whenever a stripe is to end.
+   * Returns the index in the batch for one more row, to be filled before [[endRow]]. A full batch is passed to the
+   * library only at this point, so that a stripe that is to end always has rows in the batch.
    */
   def beginRow(): Int = {
     if (batch.size == batch.getMaxSize || inBatch > OrcOutput.MaxBatchBytes) push()
     batch.size
   }
 
-  /** @param bytes of the row, about; 0 where that is not known */
+  /** @param bytes approximate size of the row; 0 if unknown */
   def endRow(bytes: Int): Unit = {
     batch.size += 1
     inBatch += bytes
@@ -93,13 +93,13 @@ final private[iceberglite] class OrcOutput private (
     inBatch = 0L
   }
 
-  /** Bytes so far, those in memory as they will be in the file, about. */
+  /** Bytes written so far, with an estimate of the file size of buffered data. */
   def length: Long = written + (buffered * share).toLong
 
-  /** Bytes in memory. */
+  /** Bytes buffered in memory. */
   def buffered: Long = inMemory + inBatch
 
-  /** Ends the stripe, if there are rows in it. */
+  /** Ends the stripe if the batch contains rows. */
   def flush(): Unit = if (batch.size > 0) {
     ends.now = true
     push()
@@ -113,7 +113,10 @@ final private[iceberglite] class OrcOutput private (
     FinishedOrc(storage.position, writer.getStripes.asScala.map(_.getOffset).toVector)
   }
 
-  /** Of the columns of a complete file that are no structs, lists or maps; a variant has the bytes of its parts. */
+  /**
+   * Returns the sizes of the primitive and variant columns of a complete file; the size of a variant is that of its
+   * parts.
+   */
   def columnSizes(schema: Schema, modes: MetricsModes): Map[Int, Long] = {
     val statistics = writer.getStatistics
     def sizes(t: TypeDescription): Seq[(Int, Long)] = OrcSchemas.idOf(t).flatMap(schema.byId.get) match {
@@ -125,7 +128,7 @@ final private[iceberglite] class OrcOutput private (
     sizes(writer.getSchema).toMap
   }
 
-  /** Gives up; the file is to be deleted. The library's writer holds nothing but memory. */
+  /** Stops writing. The caller must delete the file. The library's writer holds only memory. */
   def abandon(): Unit = {
     Try(storage.endOutput())
     ()
@@ -134,15 +137,15 @@ final private[iceberglite] class OrcOutput private (
 
 private[iceberglite] object OrcOutput {
 
-  /** A batch of long values is not filled. */
+  /** Maximum bytes in a batch: with long values, a batch is not filled completely. */
   private val MaxBatchBytes = 16L << 20
 
-  /** Makes an empty file. */
+  /** Creates an empty file. */
   def open(io: FileIO, path: String, shape: OrcShape): OrcOutput = {
     val storage = OrcStorage.toWrite(io, path)
     FileFaults.writing(path) {
       val conf = new Configuration(storage.getConf)
-      // The memory is looked at after each batch.
+      // Checks the memory after each batch.
       OrcConf.ROWS_BETWEEN_CHECKS.setLong(conf, 1L)
       val ends = new StripeEnds
       val options = OrcFile.writerOptions(shape.settings.properties, conf).setSchema(shape.schema).fileSystem(storage)
@@ -157,18 +160,18 @@ private[iceberglite] object OrcOutput {
 }
 
 /**
- * @param length of the file in bytes
- * @param stripes where they start, ascending
+ * @param length length of the file in bytes
+ * @param stripes offsets of the stripes, ascending
  */
 final private[iceberglite] case class FinishedOrc(length: Long, stripes: Vector[Long])
 
 /**
- * Tells the library when the stripe of one file ends. Its own manager shares memory out among all writers of a process,
- * so that the stripes of a file would depend on who else writes.
+ * Tells the library when the stripe of one file ends. The library's own manager shares memory among all writers of a
+ * process, so the stripes of a file would depend on concurrent writers.
  */
 final private class StripeEnds extends MemoryManager {
 
-  /** Whether the stripe ends with the next batch, however short it is. */
+  /** Whether the stripe ends with the next batch, regardless of its size. */
   var now = false
 
   override def checkMemory(previous: Long, writer: MemoryManager.Callback): Long = {

@@ -9,7 +9,8 @@ import iceberglite.spec.{DateTime, NestedField, PrimitiveType, Type}
 import iceberglite.spec.Type._
 
 /**
- * How the rows of one file become those that are wanted: what of the file is read, and as what.
+ * Plans how the rows of one file are converted to the wanted columns: which nodes are read, and in which
+ * representation.
  *
  * @param file the schema of the file, with ids
  */
@@ -18,7 +19,7 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
   private val MicrosPerSecond = 1000000L
   private val NanosPerSecond = 1000000000L
 
-  /** The nodes of the file that are read, by the library's numbers. */
+  /** The nodes of the file to read, by the library's column numbers. */
   val included = new Array[Boolean](file.getMaximumId + 1)
 
   def rows(wanted: StructType): OrcColumn.Struct[V] = struct(file, wanted, Vector.empty)
@@ -50,7 +51,7 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
     }
   }
 
-  /** The parts have no field ids, and go by their names. */
+  /** Returns the plan of a variant. Its parts have no field ids and are matched by name. */
   private def variant(t: TypeDescription, path: Vector[String]): OrcColumn[V] = {
     val children = OrcSchemas.children(t)
     val parts = OrcSchemas.VariantParts.map { name =>
@@ -62,7 +63,10 @@ final private[orc] class OrcProjection[V](file: TypeDescription, projection: Pro
     OrcColumn.OfVariant(parts(0), parts(1), FileFaults.column(path))
   }
 
-  /** The file's type or one that it may be promoted to (spec: "Schema Evolution"). */
+  /**
+   * Returns the reader of a primitive; the file has the wanted type or one that can be promoted to it (spec: "Schema
+   * Evolution").
+   */
   private def leaf(t: TypeDescription, wanted: PrimitiveType): Option[OrcLeaf] =
     (t.getCategory, wanted) match {
       case (Category.BOOLEAN, BooleanType) => Some(Booleans)

@@ -5,7 +5,7 @@ import org.apache.orc.TypeDescription.RowBatchVersion
 import iceberglite.data._
 import iceberglite.spec.FileFormat
 
-/** Rows of one new file, collected into batches. */
+/** Writes the rows of one new file in batches. */
 final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcOutput) extends RecordWriter {
   private val fields = new OrcSinks.Fields(target.schema.asStruct, Vector.empty)
   private val metrics = new RecordMetrics(target.schema, target.modes)

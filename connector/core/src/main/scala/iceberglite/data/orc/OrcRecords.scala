@@ -7,7 +7,7 @@ import iceberglite.data._
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.Type.StructType
 
-/** The rows of one file, batch by batch. */
+/** Reads the rows of one file in batches. */
 final private[orc] class OrcRecords private (path: String, batches: OrcBatchReader[AnyRef]) extends RecordIterator {
   private val values = OrcValues.of(batches.rows)
   private val batch = batches.batch

@@ -11,11 +11,12 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /**
- * A part of a file, and the rows of it that are wanted.
+ * A part of a file, and the filter for its rows.
  *
- * @param start the part has the stripes whose middle lies in `start` until `start + length`, in bytes
- * @param filter for skipping only: rows that it holds for are among those that are read
- * @param withoutNan the columns of the filter that hold no NaN for certain
+ * @param start the part contains the stripes whose middle is between `start` (inclusive) and `start + length`
+ *   (exclusive), in bytes
+ * @param filter used for skipping only: all matching rows are read, and rows that do not match may be read too
+ * @param withoutNan the columns of the filter that are known to contain no NaN
  */
 final private[iceberglite] case class OrcPart(
     start: Long,
@@ -28,12 +29,12 @@ private[iceberglite] object OrcPart {
   val Whole: OrcPart = OrcPart(0L, Long.MaxValue)
 }
 
-/** A stripe, and the place in the file of its first row. */
+/** A stripe and the position in the file of its first row. */
 final private[orc] case class OrcStripe(stripe: StripeInformation, firstRow: Long) {
   def rows: Long = stripe.getNumberOfRows
 }
 
-/** The stripes of a part of a file that may have rows that are wanted. */
+/** Selects the stripes of a part of a file that may contain matching rows. */
 final private[orc] class OrcStripeChoice(file: ReaderImpl, part: OrcPart, skipping: OrcSkipping) {
   private lazy val statistics = file.getStripeStatistics
 
@@ -50,20 +51,23 @@ final private[orc] class OrcStripeChoice(file: ReaderImpl, part: OrcPart, skippi
     middle >= part.start && middle - part.start < part.length
   }
 
-  /** The time zone of a stripe's writer stands in its footer, which is not read yet. */
+  /**
+   * Checks the statistics of a stripe. The time zone of the stripe's writer is in the stripe footer, which has not been
+   * read yet.
+   */
   private def mightMatch(index: Int, stripe: OrcStripe): Boolean =
     skipping.isIdle || index >= statistics.size || {
       val ofStripe = statistics.get(index)
-      // Not every writer has them of every column.
+      // Some writers omit the statistics of some columns.
       skipping.mightMatch(stripe.rows, column => Try(ofStripe.getColumn(column)).toOption, timesInUtc = false)
     }
 }
 
 /**
- * The row groups of one stripe that are read, in runs.
+ * The row groups of one stripe to read, as runs of consecutive groups.
  *
- * @param size rows of a group; the last may have fewer
- * @param choice which are read; absent for all
+ * @param size rows per group; the last group may have fewer
+ * @param choice which groups to read; absent for all
  */
 final private[orc] class OrcRowGroups(
     stripe: OrcStripe,
@@ -78,12 +82,15 @@ final private[orc] class OrcRowGroups(
 
   def rowsLeftInRun: Long = runEnd - row
 
-  /** The place in the file of the next row. */
+  /** The position in the file of the next row. */
   def position: Long = stripe.firstRow + row
 
   def advance(rows: Int): Unit = row += rows
 
-  /** At the end of a run goes on to the next. @return the group that the decoders have to go to, if it is not next */
+  /**
+   * At the end of a run, moves to the next run. Returns the group that the decoders must seek to, unless it is the next
+   * one.
+   */
   def toNextRun(): Option[Int] =
     if (row < runEnd) None
     else {
@@ -103,11 +110,11 @@ final private[orc] class OrcRowGroups(
       choice.fold(Option(group))(c => (group until c.length).find(c(_)))
     }
 
-  /** Where a row group begins in the streams of each column. */
+  /** Returns the positions at which a row group begins in the streams of each column. */
   def positions(group: Int): Array[PositionProvider] =
     index.fold(Array.empty[PositionProvider])(_.getRowGroupIndex.map(Option(_).map(start(_, group)).orNull))
 
-  /** Old writers have no positions for the first group. */
+  /** Returns the position of a group. Old writers omit the positions of the first group. */
   private def start(column: OrcProto.RowIndex, group: Int): PositionProvider = {
     val entry = column.getEntry(group)
     if (group == 0 && entry.getPositionsCount == 0) new ZeroPositionProvider else new PositionProviderImpl(entry)
@@ -117,7 +124,7 @@ final private[orc] class OrcRowGroups(
 private[orc] object OrcRowGroups {
   def all(stripe: OrcStripe): OrcRowGroups = new OrcRowGroups(stripe, stripe.rows, None, None)
 
-  /** @return absent where none can be left out */
+  /** Returns the row groups to read; absent if none can be skipped. */
   def selected(
       stripe: OrcStripe,
       size: Int,

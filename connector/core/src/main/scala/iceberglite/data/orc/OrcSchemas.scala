@@ -10,7 +10,7 @@ import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
 
-/** ORC schemas of Iceberg schemas, with field ids on every node (spec: "Appendix A: ORC"), and back. */
+/** Converts Iceberg schemas to ORC schemas with field ids on every node (spec: "Appendix A: ORC"), and back. */
 object OrcSchemas {
   val IdKey = "iceberg.id"
   val RequiredKey = "iceberg.required"
@@ -26,9 +26,9 @@ object OrcSchemas {
   private[orc] val VariantParts = Vector("metadata", "value")
 
   /**
-   * The schema of files. Columns of type `unknown` are not stored.
+   * Returns the schema of files. Columns of type `unknown` are not stored.
    *
-   * @throws Unsupported for what ORC cannot hold
+   * @throws Unsupported for types that ORC cannot store
    */
   def of(schema: Schema): TypeDescription = struct(schema.asStruct)
 
@@ -51,7 +51,10 @@ object OrcSchemas {
     case primitive: PrimitiveType => leaf(primitive, f)
   }
 
-  /** A list or map has its parts, or it is none. */
+  /**
+   * Returns the element of a list, or the key or value of a map. It must be stored, because a list or map without it is
+   * not valid.
+   */
   private def part(f: NestedField): TypeDescription =
     if (isStored(f)) node(f)
     else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in ORC", "Give the list or map another type")
@@ -85,7 +88,7 @@ object OrcSchemas {
 
   private def binary(kind: String): TypeDescription = TypeDescription.createBinary.setAttribute(BinaryTypeKey, kind)
 
-  /** The columns of a file that have field ids; what Iceberg has no type for is left out. */
+  /** Returns the columns of a file that have field ids. Types without an Iceberg equivalent are omitted. */
   def toStruct(file: TypeDescription): StructType = StructType(children(file).flatMap { case (name, t) =>
     field(name, t)
   })
@@ -122,7 +125,7 @@ object OrcSchemas {
     case _ => None
   }
 
-  /** Microseconds where the file does not say. */
+  /** Returns whether a timestamp has nanoseconds; microseconds if the file does not state the unit. */
   private[orc] def isNanos(t: TypeDescription): Boolean = attribute(t, TimestampUnitKey).exists(Nanos.equalsIgnoreCase)
 
   private def binaryType(t: TypeDescription): Option[PrimitiveType] = attribute(t, BinaryTypeKey) match {
@@ -136,14 +139,14 @@ object OrcSchemas {
   private[orc] def isVariant(t: TypeDescription): Boolean =
     t.getCategory == Category.STRUCT && attribute(t, StructTypeKey).contains(Variant)
 
-  /** @return absent where there is none, or it is no number */
+  /** Returns the field id of a node; absent if there is none, or if it is not a number. */
   def idOf(t: TypeDescription): Option[Int] = attribute(t, IdKey).flatMap(number)
 
   private def number(text: String): Option[Int] = Try(text.toInt).toOption
 
   private def attribute(t: TypeDescription, key: String): Option[String] = Option(t.getAttributeValue(key))
 
-  /** Whether any field at any depth has an id. */
+  /** Returns whether any field at any depth has an id. */
   def hasIds(t: TypeDescription): Boolean =
     idOf(t).isDefined || Option(t.getChildren).exists(_.asScala.exists(hasIds))
 }

@@ -7,14 +7,14 @@ import org.apache.orc.OrcConf
 import iceberglite.spec.TableProperty
 
 /**
- * How ORC files are made; sizes in bytes.
+ * The settings of ORC files; sizes are in bytes.
  *
- * @param batchSize rows that are taken together
- * @param codec by its name in the table's properties
+ * @param batchSize rows per batch
+ * @param codec name of the codec as in table properties
  * @param strategy `speed` or `compression`
- * @param bloomColumns names of columns with Bloom filters, with commas between them
- * @param bloomFpp how often such a filter may be wrong
- * @param targetSize at which a file is to end
+ * @param bloomColumns comma-separated names of columns with Bloom filters
+ * @param bloomFpp false positive probability of the Bloom filters
+ * @param targetSize target size of a file
  */
 final case class OrcSettings(
     stripeSize: Long,
@@ -27,7 +27,10 @@ final case class OrcSettings(
     targetSize: Long
 ) {
 
-  /** In the library's words. A stripe is never larger than a file is to be, so that this ends where it should. */
+  /**
+   * Returns the library's settings. A stripe is never larger than the target size of a file, so that the file can end
+   * at that size.
+   */
   private[orc] def properties: Properties = {
     val all = Seq(
       OrcConf.STRIPE_SIZE -> math.min(stripeSize, targetSize).toString,
@@ -46,9 +49,9 @@ final case class OrcSettings(
 object OrcSettings {
 
   /**
-   * As a table's properties have it.
+   * Returns the settings from table properties.
    *
-   * @throws iceberglite.spec.IcebergError.InvalidArgument for a property that cannot be
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid
    */
   def of(properties: Map[String, String]): OrcSettings = {
     def value[A](property: TableProperty[A]): A = TableProperty.of(property, properties)

@@ -14,9 +14,9 @@ import iceberglite.spec.{NestedField, PrimitiveType}
 import iceberglite.spec.Type._
 
 /**
- * Puts the values of one column into the library's vectors.
+ * Writes the values of one column to the library's vectors.
  *
- * @param path of the column, for messages
+ * @param path path of the column, for messages
  */
 abstract private[orc] class OrcSink(required: Boolean, path: String) {
   final def put(vector: ColumnVector, row: Int, value: AnyRef): Unit =
@@ -32,7 +32,7 @@ abstract private[orc] class OrcSink(required: Boolean, path: String) {
 
 private[orc] object OrcSinks {
 
-  /** Sinks of the fields that are stored, for the vectors in this order. */
+  /** Sinks of the stored fields, in the order of the vectors. */
   final class Fields(struct: StructType, path: Vector[String]) {
     private val stored = struct.fields.zipWithIndex.filter(f => OrcSchemas.isStored(f._1))
     private val ordinals = stored.map(_._2).toArray

@@ -17,11 +17,10 @@ import iceberglite.spec.expr.{Expression, InclusiveMetrics, Predicate, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 
 /**
- * Tells by the statistics of a file which parts of it cannot hold a row that is wanted. The rows themselves are not
- * tested.
+ * Checks by the statistics of a file which of its parts cannot contain matching rows. Individual rows are not tested.
  *
- * @param schema of the file, with field ids
- * @param withoutNan the columns that hold no NaN for certain: the library loses the bounds of those that do
+ * @param schema schema of the file, with field ids
+ * @param withoutNan the columns that are known to contain no NaN: the library's bounds of other columns are not usable
  */
 final private[orc] class OrcSkipping(
     schema: TypeDescription,
@@ -33,13 +32,13 @@ final private[orc] class OrcSkipping(
   private val columns: Vector[OrcSkipping.Column] =
     OrcSkipping.fields(filter).flatMap(f => OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))).toVector
 
-  /** Whether no statistics could spare anything. */
+  /** Whether no statistics can lead to skipping. */
   def isIdle: Boolean = columns.isEmpty
 
   /**
-   * @param rows how many rows the part has
-   * @param statistics of the part, by the library's numbers of the nodes
-   * @param timesInUtc whether times without a zone were counted in UTC
+   * @param rows number of rows in the part
+   * @param statistics returns the statistics of the part by the library's column number
+   * @param timesInUtc whether timestamps without a zone were recorded in UTC
    */
   def mightMatch(rows: Long, statistics: Int => Option[ColumnStatistics], timesInUtc: Boolean): Boolean = {
     val known = columns.flatMap(c => statistics(c.node.getId).filter(_.hasNumberOfValues).map(c -> _)).toMap
@@ -93,7 +92,7 @@ final private[orc] class OrcSkipping(
     )
   }
 
-  /** The library takes the two zeros for one number. */
+  /** Returns the bounds of a floating point column. The library does not distinguish the two zeros. */
   private def doubles(field: NestedField, s: ColumnStatistics): Ends = {
     val range = s.getDoubleStatistics
     def literal(v: Double): Literal = if (field.fieldType == FloatType) FloatLiteral(v.toFloat) else DoubleLiteral(v)
@@ -113,7 +112,7 @@ final private[orc] class OrcSkipping(
     )
   }
 
-  /** Long ones are cut, the greatest upwards. */
+  /** Returns the bounds of a string column. Long bounds are truncated; the upper bound is rounded up. */
   private def texts(s: ColumnStatistics): Ends = {
     val range = s.getStringStatistics
     val lower =
@@ -123,7 +122,7 @@ final private[orc] class OrcSkipping(
     (lower.filter(OrcSkipping.isText).map(StringLiteral(_)), upper.filter(OrcSkipping.isText).map(StringLiteral(_)))
   }
 
-  /** Of milliseconds, rounded by some writers in one way, by others in the other. */
+  /** Returns the bounds of a timestamp column. They are in milliseconds, and writers round them differently. */
   private def times(s: ColumnStatistics, literal: Long => Literal): Option[Ends] =
     if (!s.hasTimestampStatistics || !version.includes(WriterVersion.ORC_135)) None
     else {
@@ -138,7 +137,7 @@ final private[orc] class OrcSkipping(
 
 private[orc] object OrcSkipping {
 
-  /** A primitive of the filter that is in the file, outside lists and maps. */
+  /** A primitive column of the filter that is in the file, outside of lists and maps. */
   final private case class Column(field: NestedField, node: TypeDescription)
 
   private def fields(e: Expression): Set[NestedField] = e match {
@@ -162,7 +161,10 @@ private[orc] object OrcSkipping {
 
   private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
 
-  /** The library puts a sign in the place of bytes that are no text; such a bound orders otherwise. */
+  /**
+   * Returns whether a bound is valid text. The library puts a replacement character for bytes that are not valid text,
+   * and such a bound sorts differently.
+   */
   private def isText(bound: String): Boolean = bound.indexOf('\ufffd') < 0
 
   private def part(rows: Long, metrics: Metrics): ContentFile =

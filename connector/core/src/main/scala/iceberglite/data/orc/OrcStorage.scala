@@ -11,13 +11,15 @@ import org.apache.parquet.io.{InputFile, PositionOutputStream, SeekableInputStre
 
 import iceberglite.io.{DataInput, DataOutput, FileIO, HadoopFileIO}
 
-/** One file of a [[FileIO]] as the ORC library wants it: a file system that opens or creates it, and does no more. */
+/**
+ * A single file of a [[FileIO]] as the file system that the ORC library requires. It can only open or create that file.
+ */
 final private[orc] class OrcStorage private (path: String, input: => InputFile, output: Long => PositionOutputStream)
     extends FileSystem {
   private lazy val file = input
   private var written = Option.empty[PositionOutputStream]
 
-  /** Bytes of a file that is read. */
+  /** Size in bytes of a file that is read. */
   def size: Long = file.getLength
 
   /** Bytes written so far. */
@@ -25,7 +27,7 @@ final private[orc] class OrcStorage private (path: String, input: => InputFile, 
 
   def openRaw(): SeekableInputStream = file.newStream()
 
-  /** Closes what is written, complete or not. */
+  /** Closes the file that is being written, complete or not. */
   def endOutput(): Unit = written.foreach(_.close())
 
   override def open(f: Path, bufferSize: Int): FSDataInputStream =
@@ -62,7 +64,7 @@ final private[orc] class OrcStorage private (path: String, input: => InputFile, 
 
 private[orc] object OrcStorage {
 
-  /** Hadoop counts bytes by this; null is its word for not counting. */
+  /** Hadoop counts bytes with this object; null disables counting. */
   private val NoStatistics: FileSystem.Statistics = null
 
   def toRead(io: FileIO, path: String): OrcStorage =
@@ -83,7 +85,7 @@ private[orc] object OrcStorage {
     case _ => new Configuration(false)
   }
 
-  /** Positioned reads as the library makes them, from one thread. */
+  /** Positioned reads for the library, from one thread. */
   final private class Seeking(path: String, stream: SeekableInputStream)
       extends InputStream
       with Seekable

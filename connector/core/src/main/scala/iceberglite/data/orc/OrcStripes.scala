@@ -12,10 +12,10 @@ import org.apache.orc.impl.reader.StripePlanner
 import org.apache.orc.impl.reader.tree.TypeReader.ReadPhase
 
 /**
- * Reads the stripes of a part of a file one after the other with the library's decoders. The library's own loop over
- * stripes is not used: it has no say in the streams, and the decoders do not stop at the end of one that is cut off.
+ * Reads the stripes of a part of a file in order with the library's decoders. The library's own loop over stripes is
+ * not used: it does not allow replacing the streams, and its decoders do not stop at the end of a truncated stream.
  *
- * @param included the nodes of the file's schema that are read
+ * @param included the nodes of the file's schema to read
  */
 final private[orc] class OrcStripes(
     path: String,
@@ -39,7 +39,7 @@ final private[orc] class OrcStripes(
         Option(super.getStream(name)).map[InStream](new OrcStripes.EndingStream(name, _)).orNull
     }
 
-  /** Made while there is somebody who closes the file where that fails. */
+  /** Created lazily, at a point where a failure leads to the file being closed. */
   private lazy val decoders = TreeReaderFactory.createRootReader(
     evolution.getReaderSchema,
     new TreeReaderFactory.ReaderContext().setSchemaEvolution(evolution).setEncryption(file.getEncryption)
@@ -48,14 +48,14 @@ final private[orc] class OrcStripes(
   )
   private val waiting = new OrcStripeChoice(file, part, skipping).iterator
 
-  /** The stripe at hand, and which of its row groups are read. */
+  /** The row groups to read of the current stripe. */
   private var groups = Option.empty[OrcRowGroups]
   private var position = 0L
 
-  /** The place in the file of the first row of the batch that was read last. */
+  /** The position in the file of the first row of the last batch. */
   def firstRow: Long = position
 
-  /** @return whether there were any more rows */
+  /** Fills the batch. Returns false if there are no more rows. */
   def next(batch: VectorizedRowBatch): Boolean = {
     while (groups.forall(_.isAtEnd) && waiting.hasNext) open(waiting.next())
     groups.filterNot(_.isAtEnd) match {
@@ -84,7 +84,7 @@ final private[orc] class OrcStripes(
     }
   }
 
-  /** Absent where all row groups are read: the library then reads on without looking at the index again. */
+  /** Returns the selected row groups; absent if all are read, so that the library continues without using the index. */
   private def selected(chosen: OrcStripe): Option[OrcRowGroups] = {
     val index = planner.readRowIndex(new Array[Boolean](included.length), OrcStripes.NoIndex)
     val timesInUtc = OrcStripes.isUtc(planner.getWriterTimezone)
@@ -101,17 +101,20 @@ final private[orc] class OrcStripes(
 
 private object OrcStripes {
 
-  /** What the library takes for "no other schema", "no index" and "no choice of row groups". */
+  /** The library's value for "no other schema", "no index" and "no selection of row groups". */
   private val AsWritten: TypeDescription = null
   private val NoIndex: OrcIndex = null
   private val AllRowGroups: Array[Boolean] = null
 
   private def isUtc(zone: String): Boolean = zone == "UTC" || zone == "GMT"
 
-  /** How often a decoder may ask for more at the end: once to see that it is there, and a little more. */
+  /** Maximum number of reads by a decoder at the end of a stream: one to detect the end, and some tolerance. */
   private val MaxReadsAtEnd = 64
 
-  /** The decoders count what a read gives, and take its word for the end, -1, as a number: billions of times. */
+  /**
+   * A stream that fails at its end. The decoders add up the result of each read and count the end marker, -1, as a
+   * number; they would repeat that billions of times.
+   */
   final private class EndingStream(streamName: StreamName, in: InStream) extends InStream(streamName, 0L, 0L) {
     private var readsAtEnd = 0
 

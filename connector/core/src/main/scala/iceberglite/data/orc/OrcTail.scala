@@ -9,14 +9,14 @@ import iceberglite.data.FileFaults
 import iceberglite.io.ReadBounds
 import iceberglite.spec.IcebergError.UnreadableFile
 
-/** What the end of an ORC file says of its parts, compared with the file before the library believes it. */
+/** Checks what the tail of an ORC file states about its parts against the file, before the library relies on it. */
 private[orc] object OrcTail {
   private val MaxPostScriptBytes = 256
 
-  /** A compressed chunk has a length of 23 bits (ORC specification, "Compression"). */
+  /** The length of a compressed chunk has 23 bits (ORC specification, "Compression"). */
   private val MaxChunkBytes = 1L << 23
 
-  /** @throws UnreadableFile for a file that is no ORC file, or whose lengths do not fit it */
+  /** @throws UnreadableFile if the file is not an ORC file, or its lengths do not match the file */
   private def check(path: String, storage: OrcStorage): Unit = {
     val size = storage.size
     if (size <= OrcFile.MAGIC.length) fail(path, s"It has $size bytes, and so is no ORC file")
@@ -46,9 +46,9 @@ private[orc] object OrcTail {
     } finally in.close()
   }
 
-  /** @throws UnreadableFile where the stripes do not fit the file, or do not have the rows that it claims */
+  /** @throws UnreadableFile if the stripes do not match the file, or do not have the claimed number of rows */
   private def checkStripes(path: String, storage: OrcStorage, reader: Reader): Unit = {
-    // Without the key the library would give masked values for what is there.
+    // Without the key, the library would return masked values instead of the actual ones.
     if (reader.getColumnEncryptionKeys.nonEmpty) fail(path, "It has columns that are encrypted by ORC's own encryption")
     val stripes = reader.getStripes.asScala
     stripes.foreach { s =>
@@ -64,8 +64,9 @@ private[orc] object OrcTail {
   }
 
   /**
-   * Dates and times are taken as they stand: the calendar that the file claims is the one that is asked for. Files of
-   * Iceberg's writers claim the hybrid one, although they never use it, and files of others say what is so.
+   * Opens a file. Dates and timestamps are read without conversion: the calendar that the file states is the one
+   * requested. Files from Iceberg's writers state the hybrid calendar, although they never use it; files from other
+   * writers state the actual one.
    */
   def open(path: String, storage: OrcStorage): ReaderImpl = {
     check(path, storage)

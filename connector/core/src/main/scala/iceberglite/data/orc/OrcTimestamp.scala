@@ -4,21 +4,21 @@ import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector
 
 import iceberglite.spec.IcebergError.ValidationFailed
 
-/** The moments in the library's vectors. */
+/** Converts timestamps in the library's vectors. */
 private[iceberglite] object OrcTimestamp {
 
   /**
-   * Of a vector of milliseconds, and of nanoseconds in the second: what is less than a second stands in both. In files
-   * of Arrow's writer both are negative before 1970.
+   * Reads a timestamp from a vector of milliseconds and of nanoseconds within the second; the fraction of the second is
+   * in both. In files from Arrow's writer, both are negative before 1970.
    *
-   * @param unitsPerSecond of the result, which counts from 1970
-   * @throws ArithmeticException where it is out of the range of a long
+   * @param unitsPerSecond units per second of the result, which counts from 1970
+   * @throws ArithmeticException if the result is out of the range of a long
    */
   def exactly(times: TimestampColumnVector, row: Int, unitsPerSecond: Long): Long = {
     val nanos = times.nanos(row)
     val seconds = Math.floorDiv(Math.subtractExact(times.time(row), nanos / 1000000L), 1000L)
     val rest = Math.floorDiv(nanos.toLong, 1000000000L / unitsPerSecond)
-    // At the least of all longs only the sum fits.
+    // For the minimum long, only the sum is in range.
     if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), rest)
     else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), rest - unitsPerSecond)
   }
@@ -26,11 +26,11 @@ private[iceberglite] object OrcTimestamp {
   private val NanosPerMilli = 1000000
 
   /**
-   * Puts a moment into a vector: what is less than a second goes into both fields (spec: "Appendix A: ORC", note 1).
+   * Writes a timestamp to a vector; the fraction of the second goes into both fields (spec: "Appendix A: ORC", note 1).
    *
-   * @param units since 1970
-   * @param path of the column, for messages
-   * @throws ValidationFailed for a moment that ORC files cannot hold
+   * @param units units since 1970
+   * @param path path of the column, for messages
+   * @throws ValidationFailed for a timestamp that ORC files cannot store
    */
   def put(times: TimestampColumnVector, row: Int, units: Long, unitsPerSecond: Long, path: String): Unit = {
     val nanos = (Math.floorMod(units, unitsPerSecond) * (1000000000L / unitsPerSecond)).toInt
@@ -41,8 +41,8 @@ private[iceberglite] object OrcTimestamp {
   }
 
   /**
-   * The library drops the sign of the second before 1970 (ORC-763), and no reader of ORC has such a time: what is
-   * written would be read one second later.
+   * Rejects timestamps in the last second before 1970. The library drops the sign of the second there (ORC-763), and no
+   * ORC reader returns such a time: it would be read one second later.
    */
   private def refuseLastSecond(path: String): Nothing = throw ValidationFailed(
     s"Column $path has a time from 1969-12-31T23:59:59.001 on and before 1970, which ORC files cannot hold. Write the " +

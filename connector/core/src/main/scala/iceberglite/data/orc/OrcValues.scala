@@ -10,7 +10,7 @@ import org.apache.hadoop.hive.ql.exec.vector._
 import iceberglite.data.{FieldPlace, Record, Variant}
 import iceberglite.io.AvroSchemas
 
-/** Takes the values of one column out of the library's vectors, as [[Record]] holds them. */
+/** Reads the values of one column from the library's vectors to the representation of [[Record]]. */
 abstract private[orc] class OrcValues {
   final def at(vector: ColumnVector, row: Int): AnyRef = {
     val place = if (vector.isRepeating) 0 else row
@@ -22,7 +22,7 @@ abstract private[orc] class OrcValues {
 
 private[orc] object OrcValues {
 
-  /** What is wrong with a value; the column is named where it is caught. */
+  /** Describes an invalid value. The column is added where the exception is caught. */
   final class BadValue(val column: String, val reason: String) extends RuntimeException(reason)
 
   private def long(vector: ColumnVector, row: Int): Long = vector.asInstanceOf[LongColumnVector].vector(row)
@@ -30,7 +30,7 @@ private[orc] object OrcValues {
   private def bytes(vector: ColumnVector, row: Int): ByteBuffer = {
     val column = vector.asInstanceOf[BytesColumnVector]
     val start = column.start(row)
-    // The vector is filled again for the next rows.
+    // Copied, because the vector is reused for the next rows.
     ByteBuffer.wrap(Arrays.copyOfRange(column.vector(row), start, start + column.length(row)))
   }
 
@@ -67,7 +67,7 @@ private[orc] object OrcValues {
     override protected def present(v: ColumnVector, row: Int): AnyRef = bytes(v, row)
   }
 
-  /** The library does not check lengths (spec: "Appendix A: ORC"). */
+  /** Bytes of a fixed length, which the library does not check (spec: "Appendix A: ORC"). */
   final class Fixed(length: Int, column: String) extends OrcValues {
     override protected def present(v: ColumnVector, row: Int): AnyRef = {
       val value = bytes(v, row)
@@ -88,7 +88,7 @@ private[orc] object OrcValues {
   final class Decimals(precision: Int, scale: Int, column: String) extends OrcValues {
     override protected def present(v: ColumnVector, row: Int): AnyRef = {
       val value = v.asInstanceOf[DecimalColumnVector].vector(row).getHiveDecimal.bigDecimalValue
-      // The library drops zeros at the end, and so the scale is at most the column's.
+      // The library removes trailing zeros, so the scale may be smaller than the column's.
       val scaled = if (value.scale <= scale) value.setScale(scale) else refuse(value)
       if (scaled.precision > precision) refuse(value) else scaled
     }
@@ -97,7 +97,7 @@ private[orc] object OrcValues {
       throw new BadValue(column, s"The value $value is no decimal($precision, $scale)")
   }
 
-  /** Numbers that may be too large for their unit. */
+  /** Numbers that may overflow in the column's unit. */
   sealed abstract private[orc] class Times(column: String) extends OrcValues {
     protected def exactly(v: ColumnVector, row: Int): Long
 
@@ -142,12 +142,12 @@ private[orc] object OrcValues {
     }
   }
 
-  /** @param readers of the places that are in the file */
+  /** @param readers readers of the fields that are in the file */
   final class Structs(places: Array[FieldPlace[AnyRef]], readers: Array[OrcValues]) extends OrcValues {
     override protected def present(v: ColumnVector, row: Int): AnyRef =
       record(v.asInstanceOf[StructColumnVector].fields, row, ordinal = 0L)
 
-    /** @param ordinal of the row in the file */
+    /** @param ordinal position of the row in the file */
     def record(vectors: Array[ColumnVector], row: Int, ordinal: Long): Record = {
       val values = new Array[AnyRef](places.length)
       var i = 0
