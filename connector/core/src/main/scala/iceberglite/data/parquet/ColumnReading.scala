@@ -11,21 +11,21 @@ import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 
 /**
- * One node of a file's schema that is read: the part of it to request, and what makes values of it.
+ * The read plan for one node of a file's schema: the part to request, and the converter for its values.
  *
- * @param converter a new one that puts its values into a slot
+ * @param converter returns a new converter that puts its values into a slot
  */
 final private[parquet] case class ColumnReading(requested: ParquetType, converter: Slot => Converter)
 
 /**
- * How columns of Parquet's physical and logical types become columns of a table (spec: "Parquet", and the promotions of
+ * Maps Parquet's physical and logical types to the column types of a table (spec: "Parquet", and the promotions of
  * "Schema Evolution").
  */
 private[parquet] object ColumnReading {
 
   /**
-   * @param fail of a value that is none of the wanted type
-   * @return absent where the file's type is none that the table may have
+   * @param fail called for a value that is not valid for the wanted type
+   * @return absent if the file's type cannot be read as the wanted type
    */
   def of(file: ParquetPrimitive, wanted: PrimitiveType, fail: String => Nothing): Option[ColumnReading] =
     converter(file, wanted, fail).map(ColumnReading(file, _))
@@ -105,7 +105,7 @@ private[parquet] object ColumnReading {
           case TimeUnit.MICROS => if (nanos) None else longs(v => Long.box(v))
           case TimeUnit.MILLIS => if (nanos) None else longs(v => exact(v, Math.multiplyExact(v, 1000L)))
         }
-      // Only in imported files.
+      // Occurs only in imported files.
       case (INT96, _) => binaries(v => exact(v, ReadValues.int96(v, nanos)))
       case (INT32, Some(_: DateLogicalTypeAnnotation)) =>
         wanted match {
@@ -137,7 +137,7 @@ final private class DoubleConverter(slot: Slot) extends PrimitiveConverter {
   override def addDouble(value: Double): Unit = slot.set(Double.box(value))
 }
 
-/** Makes the value of a dictionary's entry once. */
+/** Converts each dictionary entry only once. */
 final private class BinaryConverter(slot: Slot, make: Binary => AnyRef) extends PrimitiveConverter {
   private var entries: Array[AnyRef] = Array.empty
 

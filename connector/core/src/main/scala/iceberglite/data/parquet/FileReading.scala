@@ -10,18 +10,18 @@ import iceberglite.spec.Type._
 import iceberglite.spec.{MetadataColumns, NestedType, PrimitiveType, Type}
 
 /**
- * What to read of a file for the wanted columns, by field id at every level (spec: "Column Projection").
+ * The read plan of a file for the wanted columns, by field id at every level (spec: "Column Projection").
  *
- * @param requested a part of the file's schema
- * @param positions the places of the columns that are the row's ordinal
+ * @param requested the part of the file's schema to read
+ * @param positions indexes of the columns that contain the row position
  */
 final private[parquet] case class FileReading(requested: MessageType, records: Records, positions: Array[Int])
 
 private[parquet] object FileReading {
 
   /**
-   * @throws iceberglite.spec.IcebergError.UnreadableFile where a column is not what the table says, or a required one is
-   *   not there
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if a column's type does not match the table, or a required
+   *   column is missing
    */
   def of(file: MessageType, source: DataSource, wanted: StructType): FileReading = {
     val matching = new Matching(source)
@@ -55,11 +55,14 @@ private[parquet] object FileReading {
           case FieldPlace.Stored(_) | FieldPlace.Ordinal => None
         }
       }
-      // Parquet wants the columns in the order of its file.
+      // Parquet requires the columns in file order.
       Parts(template, children.sortBy(_._1).map { case (_, child, i) => child -> i }.toArray)
     }
 
-    /** @param isPart whether it is the element of a list or a part of a map: in old lists a repeated field itself */
+    /**
+     * @param isPart whether the node is the element of a list, or the key or value of a map. In old lists, the element
+     *   is the repeated field itself
+     */
     private def node(file: ParquetType, wanted: Type, path: Vector[String], isPart: Boolean): ColumnReading = {
       def mismatched = projection.fail(
         path,
@@ -84,7 +87,7 @@ private[parquet] object FileReading {
 
     private def structNode(group: GroupType, wanted: StructType, path: Vector[String]): ColumnReading = {
       val parts = struct(group, wanted, path)
-      // Without any child of its own in the request, nothing would tell whether the struct is null.
+      // If no child of the struct were requested, it would be unknown whether the struct is null.
       val children = if (parts.children.isEmpty) Array(anchor(group) -> -1) else parts.children
       val requested = withChildren(group, children.toVector.map(_._1.requested))
       ColumnReading(requested, new StructConverter(parts.template, children, _))
@@ -112,7 +115,9 @@ private[parquet] object FileReading {
       )
     }
 
-    /** A group of `metadata` and `value`; where the writer has shredded it, also of `typed_value`. */
+    /**
+     * Returns the plan of a variant: a group of `metadata` and `value` and, if the writer shredded it, `typed_value`.
+     */
     private def variant(group: GroupType, path: Vector[String]): Option[ColumnReading] = {
       val parts = childrenOf(group).map {
         case p: ParquetPrimitive if p.getName == VariantConverter.Metadata || p.getName == VariantConverter.Value =>
@@ -125,7 +130,7 @@ private[parquet] object FileReading {
       } else None
     }
 
-    /** The part of a struct that is cheapest to read. */
+    /** Returns the part of a struct that is cheapest to read. */
     private def anchor(group: GroupType): ColumnReading = {
       val children = childrenOf(group)
       val cheapest = children.find(c => c.isPrimitive && !c.isRepetition(REPEATED)).getOrElse(children.head)

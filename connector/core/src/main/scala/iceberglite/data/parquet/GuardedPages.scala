@@ -18,16 +18,16 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 import iceberglite.spec.IcebergError.Unsupported
 
-/** Parquet's readers ask for as much memory as a file claims that it needs: here the claims are looked at before. */
+/** Checks the sizes that a file claims. Parquet's readers would allocate the claimed memory. */
 private[iceberglite] object GuardedPages {
 
-  /** Up to here a page may claim what it likes. */
+  /** Size in bytes up to which the claim of a page is not checked. */
   private val PlainPage = 64 << 20
 
-  /** A page beyond that is no more than so many times as large as in the file. */
+  /** Maximum ratio of the uncompressed to the stored size of a page beyond that size. */
   private val MostRatio = 100L
 
-  /** @throws ParquetDecodingException for a row group that the file cannot hold */
+  /** @throws ParquetDecodingException for a row group that the file cannot contain */
   def check(group: BlockMetaData, fileLength: Long): Unit = {
     if (group.getRowCount < 0) throw new ParquetDecodingException(s"A row group claims ${group.getRowCount} rows")
     group.getColumns.asScala.foreach { column =>
@@ -38,7 +38,10 @@ private[iceberglite] object GuardedPages {
     }
   }
 
-  /** The pages of a row group, as far as Parquet can make values of them: a dictionary no longer than its bytes. */
+  /**
+   * Returns the pages of a row group in a form that Parquet can decode safely: a dictionary has no more entries than
+   * bytes.
+   */
   def of(pages: PageReadStore): PageReadStore = new PageReadStore {
     override def getRowCount: Long = pages.getRowCount
     override def getPageReader(column: ColumnDescriptor): PageReader = new Guarded(column, pages.getPageReader(column))
@@ -70,9 +73,9 @@ private[iceberglite] object GuardedPages {
   }
 
   /**
-   * Parquet's codecs, but for pages that would burst.
+   * Parquet's codecs, with a check against pages that expand too much.
    *
-   * @param path of the file, for errors
+   * @param path path of the file, for errors
    */
   final class Codecs(path: String) extends CompressionCodecFactory {
     private val codecs = new CodecFactory(new Configuration(false), 0)

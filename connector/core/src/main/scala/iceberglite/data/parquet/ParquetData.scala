@@ -8,7 +8,7 @@ import iceberglite.spec.FileFormat
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.StructType
 
-/** Rows in Parquet files (spec: "Appendix A: Parquet"). */
+/** The Parquet file format (spec: "Appendix A: Parquet"). */
 object ParquetData extends DataFormat {
   override def format: FileFormat = FileFormat.Parquet
 

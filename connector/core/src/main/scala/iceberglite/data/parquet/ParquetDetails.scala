@@ -18,11 +18,11 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.{ParquetProperty, Schema, TableProperty}
 
 /**
- * The settings of Parquet files by which their pages are made, some of them of single columns. What is set for a column
- * that a file does not have counts for nothing, as with Apache Iceberg.
+ * The settings of Parquet files that control their pages, some of them for single columns. Settings for columns that a
+ * file does not have are ignored, as in Apache Iceberg.
  *
  * @param pageVersion `v1` or `v2`
- * @param bloomFilters by full names of columns, as the maps after it
+ * @param bloomFilters by full column name, as are the maps after it
  * @param statistics false for columns without counts and bounds
  */
 final case class ParquetDetails(
@@ -35,7 +35,7 @@ final case class ParquetDetails(
     statistics: Map[String, Boolean]
 ) {
 
-  /** The schema of files. A column whose order is not defined gets neither bounds nor a column index. */
+  /** Returns the schema of files. A column with undefined sort order gets neither bounds nor a column index. */
   def messageType(schema: Schema): MessageType = {
     val whole = ParquetSchemas.of(schema)
     val unbounded = statistics.collect { case (name, false) => name }.flatMap(schema.ids.get).toSet
@@ -43,7 +43,7 @@ final case class ParquetDetails(
     else new MessageType(whole.getName, whole.getFields.asScala.map(ParquetDetails.withoutOrder(_, unbounded)).asJava)
   }
 
-  /** Adds these to the settings of the files of a schema. */
+  /** Adds these settings to those of the files of a schema. */
   def applyTo(builder: ParquetProperties.Builder, schema: Schema, messageType: MessageType): Unit = {
     val version = if (pageVersion == "v2") WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0
     builder.withWriterVersion(version)
@@ -66,12 +66,16 @@ final case class ParquetDetails(
 object ParquetDetails {
 
   /**
-   * @param fpp how often the filter may be wrong
-   * @param ndv different values in a row group; absent: the filter is as large as it may be
+   * @param fpp false positive probability of the filter
+   * @param ndv number of distinct values in a row group; if absent, the filter has the maximum size
    */
   final case class BloomFilter(fpp: Option[Double], ndv: Option[Long])
 
-  /** As a table's properties have it. @throws InvalidArgument for a property that cannot be */
+  /**
+   * Returns the settings from table properties.
+   *
+   * @throws InvalidArgument if a property is invalid
+   */
   def of(properties: Map[String, String]): ParquetDetails = {
     val (min, max) = (
       TableProperty.of(ParquetProperty.CheckMinRows, properties),

@@ -6,15 +6,15 @@ import iceberglite.io.ParquetShapes._
 import iceberglite.spec.{MappedField, NameMapping, NestedField, Type}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 
-/** Gives field ids to Parquet files that hold none (spec: "Column Projection"). */
+/** Assigns field ids to Parquet files that have none (spec: "Column Projection"). */
 object ParquetNameMapping {
 
   /**
-   * The schema with an id wherever there is one for a field: the file's own; in a file that holds none at all, those of
-   * the table's name mapping; without a mapping, its first column is field 1, its second field 2, as Apache Iceberg
-   * takes it, and inside of those columns fields go by their names.
+   * Returns the schema with ids, in this order: the file's own ids; if the file has none at all, those of the table's
+   * name mapping; without a mapping, the file's first column is field 1, its second field 2, and so on, as in Apache
+   * Iceberg, and nested fields are matched by name.
    *
-   * @param wanted the fields to be read
+   * @param wanted the fields to read
    */
   def withIds(file: MessageType, mapping: => Option[NameMapping], wanted: StructType): MessageType =
     if (hasIds(file)) file
@@ -41,7 +41,7 @@ object ParquetNameMapping {
     mapping.id.fold(inside)(inside.withId)
   }
 
-  /** The ids of the wanted fields that are called as in the file. */
+  /** Returns the node with the ids of the wanted fields that have the names in the file. */
   private def named(t: ParquetType, wanted: Type): ParquetType = {
     def withField(part: ParquetType, field: NestedField): ParquetType = named(part, field.fieldType).withId(field.id)
     (t, wanted) match {
@@ -58,10 +58,10 @@ object ParquetNameMapping {
   }
 
   /**
-   * The group with new parts.
+   * Returns the group with new parts.
    *
-   * @param ofStruct the new fields of a struct
-   * @param ofName the new `element`, `key` or `value`, whatever the file calls it
+   * @param ofStruct returns the new fields of a struct
+   * @param ofName returns the new `element`, `key` or `value`, regardless of its name in the file
    */
   private def parts(group: GroupType, ofStruct: Vector[ParquetType] => Vector[ParquetType])(
       ofName: (ParquetType, String) => ParquetType

@@ -12,9 +12,9 @@ import org.apache.parquet.schema.MessageType
 import iceberglite.spec.Schema
 
 /**
- * What the Parquet files of a task have in common.
+ * The properties that the Parquet files of a task share.
  *
- * @param codecs gives all of them one compressor, which takes one page after the other, whichever file it is of
+ * @param codecs shared by all files, so that they use a single compressor; it compresses one page at a time
  */
 final case class ParquetShape(
     messageType: MessageType,
@@ -27,7 +27,7 @@ final case class ParquetShape(
 
 object ParquetShape {
 
-  /** Of the files of a schema. */
+  /** Returns the shape of the files of a schema. */
   def of(
       schema: Schema,
       settings: ParquetSettings,
@@ -41,10 +41,11 @@ object ParquetShape {
 }
 
 /**
- * A Parquet file in the making: rows go to the columns of a row group in memory, and that to the file when it is large
- * enough. Parquet's own writer hides when it does that, so that many open files could not share the memory of a task.
+ * A Parquet file that is being written. Rows go to the columns of a row group in memory, and the row group is written
+ * when it is large enough. Parquet's own writer does not reveal when that happens, so many open files could not share
+ * the memory of a task.
  *
- * @param attach is given the columns of each row group before its rows come
+ * @param attach called with the columns of each row group before its first row
  */
 final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: ColumnWriteStore => Unit) {
   import ParquetOutput._
@@ -71,20 +72,20 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
   private var written = file.getPos
   beginGroup()
 
-  /** After the values of each row. */
+  /** Must be called after the values of each row. */
   def endRow(): Unit = {
     columns.endRecord()
     rowsInGroup += 1
     if (rowsInGroup >= nextLook) look()
   }
 
-  /** Bytes so far, with those in memory as they were when last looked at. */
+  /** Bytes written so far, including the buffered bytes at the last measurement. */
   def length: Long = written + inMemory
 
-  /** Bytes in memory. */
+  /** Bytes buffered in memory. */
   def buffered: Long = inMemory
 
-  /** Measures what is in memory; to do that for each row would cost too much. */
+  /** Measures the buffered bytes. It is too expensive to do that for each row. */
   private def look(): Unit = {
     inMemory = columns.getBufferedSize
     val room = math.min(shape.settings.rowGroupSize - inMemory, shape.settings.targetSize - length)
@@ -96,7 +97,7 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
     }
   }
 
-  /** Ends the row group, if there are rows in it. */
+  /** Ends the row group if it contains rows. */
   def flush(): Unit = if (rowsInGroup > 0) {
     endGroup()
     beginGroup()
@@ -137,24 +138,24 @@ final class ParquetOutput(output: OutputFile, shape: ParquetShape, attach: Colum
     FinishedParquet(file.getFooter, target.length)
   }
 
-  /** Gives up; the file is to be deleted. */
+  /** Stops writing. The caller must delete the file. */
   def abandon(): Unit = {
     Try(columns.close())
     target.close()
   }
 }
 
-/** @param length of the file in bytes */
+/** @param length length of the file in bytes */
 final case class FinishedParquet(footer: ParquetMetadata, length: Long)
 
 private object ParquetOutput {
   private val MaxPadding = 8 << 20
   private val FirstLook = 10L
 
-  /** With so many bytes unseen in each, the open files of a task stay close to the memory they may take. */
+  /** Number of bytes between measurements. It keeps the open files of a task close to the memory limit. */
   private val BytesBetweenLooks = 1L << 20
 
-  /** Parquet's writer does not give up the stream it has opened, nor say how long it became. */
+  /** Exposes the stream and the length of a file, which Parquet's writer does not return. */
   final private class OpenedOutput(output: OutputFile) extends OutputFile {
     private var stream: Option[PositionOutputStream] = None
     private var closed = false

@@ -12,7 +12,7 @@ import iceberglite.io.ParquetInput
 import iceberglite.spec.IcebergError
 import iceberglite.spec.Type.StructType
 
-/** The records of a Parquet file, row group by row group. */
+/** Reads the records of a Parquet file by row group. */
 final private[parquet] class ParquetRecords(source: DataSource, wanted: StructType) extends RecordIterator {
   import ParquetRecords._
 
@@ -53,7 +53,7 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
   private def nextGroup(): Unit = while (left == 0 && groups.hasNext) {
     val group = groups.next()
     GuardedPages.check(group, file.getLength)
-    // Some writers leave an empty one, which Parquet's reader refuses.
+    // Some writers produce empty row groups, which Parquet's reader rejects.
     if (group.getRowCount == 0) reader.skipNextRowGroup()
     else {
       val pages = GuardedPages.of(reader.readNextRowGroup())
@@ -66,7 +66,7 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
     try reader.close()
     finally codecs.release()
 
-  /** Pages with a checksum are checked by it: damaged deletes would bring rows back without a word. */
+  /** Returns options that verify page checksums if present: damaged deletes would silently bring rows back. */
   private def options: ParquetReadOptions =
     ParquetReadOptions.builder().withCodecFactory(codecs).usePageChecksumVerification(true).build()
 
@@ -87,7 +87,7 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
         throw e
     }
 
-  /** Whatever Parquet throws at a damaged file, as an error that names it. */
+  /** Converts Parquet's exceptions for a damaged file to an error that names the file. */
   private def guarded[A](body: => A): A =
     try body
     catch { case e: Throwable => throw icebergError(e).getOrElse(FileFaults.unreadable(source.path, e)) }
@@ -96,7 +96,7 @@ final private[parquet] class ParquetRecords(source: DataSource, wanted: StructTy
 private object ParquetRecords {
   private val MaxCauses = 10
 
-  /** Parquet wraps what its columns throw. */
+  /** Returns the error inside of Parquet's exception: Parquet wraps exceptions of column readers. */
   private def icebergError(e: Throwable): Option[IcebergError] =
     Iterator.iterate(Option(e))(_.flatMap(c => Option(c.getCause))).take(MaxCauses).takeWhile(_.isDefined).flatten
       .collectFirst { case i: IcebergError => i }

@@ -10,12 +10,12 @@ import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.{Schema, TableProperty}
 
 /**
- * How Parquet files are made; sizes in bytes.
+ * The settings of Parquet files; sizes are in bytes.
  *
- * @param codec by its name in Parquet
- * @param level of the codec; its own where absent
- * @param targetSize at which a file is to end
- * @param details of pages and single columns
+ * @param codec name of the codec in Parquet
+ * @param level compression level; if absent, the codec's default
+ * @param targetSize target size of a file
+ * @param details settings of pages and of single columns
  */
 final case class ParquetSettings(
     codec: String,
@@ -29,7 +29,7 @@ final case class ParquetSettings(
 ) {
   def compression: CompressionCodecName = CompressionCodecName.fromConf(codec)
 
-  /** @param messageType of the schema's files */
+  /** @param messageType Parquet schema of the files */
   def properties(schema: Schema, messageType: MessageType): ParquetProperties = {
     val builder = ParquetProperties.builder()
       .withPageSize(pageSize)
@@ -39,16 +39,16 @@ final case class ParquetSettings(
     builder.build()
   }
 
-  /** One for all files of a task; to be released after them. */
+  /** Returns a codec factory to be shared by all files of a task and released after them. */
   def codecs: CodecFactory = new CodecFactory(ParquetSettings.configuration(level), pageSize)
 }
 
 object ParquetSettings {
 
   /**
-   * As a table's properties have it.
+   * Returns the settings from table properties.
    *
-   * @throws InvalidArgument for a property that cannot be, or a codec that is not there
+   * @throws InvalidArgument if a property is invalid, or a codec is not available
    */
   def of(properties: Map[String, String]): ParquetSettings = ParquetSettings(
     codec = codecOf(TableProperty.of(TableProperty.ParquetCodec, properties), TableProperty.ParquetCodec.key),
@@ -62,9 +62,9 @@ object ParquetSettings {
   )
 
   /**
-   * A codec's name in Parquet; that there is such a codec shows only when it is asked to compress.
+   * Returns the name of a codec in Parquet. Whether the codec is available is only known when it is used to compress.
    *
-   * @param key of the setting, for errors
+   * @param key key of the setting, for errors
    */
   def codecOf(name: String, key: String): String = {
     val codec = if (name == "none") CompressionCodecName.UNCOMPRESSED.name else name
@@ -80,7 +80,7 @@ object ParquetSettings {
     codec
   }
 
-  /** With the keys under which codecs look for their levels. */
+  /** Returns a configuration with the keys from which codecs read their levels. */
   private def configuration(level: Option[Int]): Configuration = {
     val conf = new Configuration(false)
     level.foreach { l =>
@@ -91,7 +91,7 @@ object ParquetSettings {
     conf
   }
 
-  /** Hadoop has names for them. */
+  /** Hadoop's names of the levels. */
   private val gzipLevels: PartialFunction[Int, String] = Vector(
     "NO_COMPRESSION",
     "BEST_SPEED",

@@ -6,7 +6,7 @@ import java.util.UUID
 
 import org.apache.parquet.io.api.Binary
 
-/** Values of Parquet's byte arrays as a [[iceberglite.data.Record]] holds them. */
+/** Converts values of Parquet's byte arrays to the representation of [[iceberglite.data.Record]]. */
 private[parquet] object ReadValues {
   val UuidSize = 16
   private val Int96Size = 12
@@ -14,7 +14,7 @@ private[parquet] object ReadValues {
   private val NanosPerDay = 86400000000000L
   private val MicrosPerDay = 86400000000L
 
-  /** Bytes of its own: Parquet may use its array again. */
+  /** Returns a copy, because Parquet may reuse its array. */
   def buffer(value: Binary): ByteBuffer = ByteBuffer.wrap(value.getBytes)
 
   def uuid(value: Binary): UUID = {
@@ -25,7 +25,10 @@ private[parquet] object ReadValues {
 
   def decimal(value: Binary, scale: Int): BigDecimal = new BigDecimal(new BigInteger(value.getBytesUnsafe), scale)
 
-  /** The nanoseconds of a day and its Julian number, as old writers had it: microseconds or nanoseconds since 1970. */
+  /**
+   * Converts INT96, which holds the nanoseconds of the day and the Julian day number and is used by old writers, to
+   * microseconds or nanoseconds since 1970.
+   */
   def int96(value: Binary, nanos: Boolean): Long = {
     if (value.length != Int96Size) throw new ArithmeticException(s"A timestamp of ${value.length} bytes")
     val bytes = value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN)
@@ -36,7 +39,7 @@ private[parquet] object ReadValues {
     else Math.addExact(Math.multiplyExact(day, MicrosPerDay), Math.floorDiv(ofDay, 1000L))
   }
 
-  /** A date that has become a timestamp. */
+  /** Converts a date of a column that was promoted to a timestamp. */
   def startOfDay(days: Int, nanos: Boolean): Long =
     Math.multiplyExact(days.toLong, if (nanos) NanosPerDay else MicrosPerDay)
 }

@@ -9,24 +9,25 @@ import org.apache.parquet.io.api.{Binary, Converter, GroupConverter, PrimitiveCo
 import iceberglite.data.{Record, Variant}
 import iceberglite.spec.IcebergError.Unsupported
 
-/** Where a converter puts the value that it has made. */
+/** The target of a converter's value. */
 private[parquet] trait Slot {
   def set(value: AnyRef): Unit
 }
 
 private[parquet] object Slot {
 
-  /** Of what is read for another reason than its value. */
+  /** Discards the value; used for columns that are read for another reason. */
   object Nowhere extends Slot {
     override def set(value: AnyRef): Unit = ()
   }
 }
 
 /**
- * Makes the record of a struct.
+ * Creates the record of a struct.
  *
  * @param template the values of the fields that the file lacks, and null for the others
- * @param children of the group as it is requested: each with the place of its field; below zero where nobody wants it
+ * @param children the requested children of the group, each with the index of its field; negative if the field is not
+ *   wanted
  */
 final private[parquet] class StructConverter(
     template: Array[AnyRef],
@@ -43,7 +44,7 @@ final private[parquet] class StructConverter(
   override def end(): Unit = slot.set(new Record(values))
 }
 
-/** A group around a repeated field: of a list or of a map. */
+/** A group around a repeated field: a list or a map. */
 final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: Slot) extends GroupConverter {
   private var entries = new VectorBuilder[AnyRef]
   private val converter = entry((value: AnyRef) => entries += value)
@@ -53,7 +54,7 @@ final private[parquet] class RepeatedConverter(entry: Slot => Converter, slot: S
   override def end(): Unit = slot.set(entries.result())
 }
 
-/** The repeated group of a list of three levels. */
+/** The repeated group of a three-level list. */
 final private[parquet] class ElementConverter(element: ColumnReading, slot: Slot) extends GroupConverter {
   private var value: AnyRef = _
   private val converter = element.converter((v: AnyRef) => value = v)
@@ -81,10 +82,10 @@ final private[parquet] class EntryConverter(key: ColumnReading, value: ColumnRea
 }
 
 /**
- * A variant of its two parts.
+ * Creates a variant from its parts.
  *
- * @param parts the fields of the group in their order: `metadata`, `value`, and `typed_value` where it is shredded
- * @param name of the column, for errors
+ * @param parts the fields of the group in file order: `metadata`, `value` and, if it is shredded, `typed_value`
+ * @param name name of the column, for errors
  */
 final private[parquet] class VariantConverter(parts: Vector[ColumnReading], name: String, slot: Slot)
     extends GroupConverter {
@@ -121,7 +122,7 @@ private[parquet] object VariantConverter {
   val Value = "value"
 }
 
-/** Notes that something is there; its value is of no interest. */
+/** Records that a value is present and ignores the value itself. */
 final private[parquet] class PresenceConverter(slot: Slot) extends PrimitiveConverter {
   override def addBinary(value: Binary): Unit = slot.set(PresenceConverter.Present)
   override def addBoolean(value: Boolean): Unit = slot.set(PresenceConverter.Present)
@@ -134,7 +135,7 @@ final private[parquet] class PresenceConverter(slot: Slot) extends PrimitiveConv
 private[parquet] object PresenceConverter {
   val Present: AnyRef = java.lang.Boolean.TRUE
 
-  /** Of a whole group. */
+  /** Records the presence of a whole group. */
   final class OfGroup(children: Array[Converter], slot: Slot) extends GroupConverter {
     override def getConverter(field: Int): Converter = children(field)
     override def start(): Unit = slot.set(Present)
@@ -142,7 +143,7 @@ private[parquet] object PresenceConverter {
   }
 }
 
-/** The records of a file, one after the other. */
+/** Creates the records of a file. */
 final private[parquet] class Records(root: Slot => StructConverter) extends RecordMaterializer[Record] {
   private var current: Record = _
   private val converter = root((value: AnyRef) => current = value.asInstanceOf[Record])

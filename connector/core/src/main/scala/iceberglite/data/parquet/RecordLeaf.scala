@@ -15,9 +15,9 @@ import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 
 /**
- * Writes plain values to one column of the file.
+ * Writes primitive values to one column of the file.
  *
- * @param fieldId the table's id of the column
+ * @param fieldId field id of the column
  */
 abstract private[parquet] class RecordLeaf(
     descriptor: ColumnDescriptor,
@@ -26,12 +26,12 @@ abstract private[parquet] class RecordLeaf(
     optional: Boolean
 ) extends RecordField(name, optional, descriptor.getMaxDefinitionLevel) {
 
-  /** Of the row group at hand. */
+  /** The column writer of the current row group. */
   protected var column: ColumnWriter = _
 
   def attach(store: ColumnWriteStore): Unit = column = store.getColumnWriter(descriptor)
 
-  /** Absent where the values are no floating point numbers. */
+  /** Absent if the column is not a floating point column. */
   def floating: Option[FloatingValues] = None
 
   final override def writeAbsent(repetition: Int, level: Int): Unit = column.writeNull(repetition, level)
@@ -101,7 +101,7 @@ final private class DoubleLeaf(d: ColumnDescriptor, id: Int, name: String, optio
   override def floating: Option[FloatingValues] = Some(range.values)
 }
 
-/** In an int, a long, or as many bytes as the precision needs, the sign extended to the left. */
+/** An int, a long, or the number of bytes that the precision requires, sign-extended. */
 final private class DecimalLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean, t: DecimalType)
     extends RecordLeaf(d, id, name, optional) {
   private val physical = d.getPrimitiveType.getPrimitiveTypeName
@@ -131,7 +131,7 @@ final private class TextLeaf(d: ColumnDescriptor, id: Int, name: String, optiona
     column.write(Binary.fromString(value.asInstanceOf[String]), repetition, definition)
 }
 
-/** Sixteen bytes, the most significant first. */
+/** Sixteen bytes, big-endian. */
 final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optional: Boolean)
     extends RecordLeaf(d, id, name, optional) {
   override protected def writeValue(value: AnyRef, repetition: Int): Unit = {
@@ -142,7 +142,7 @@ final private class UuidLeaf(d: ColumnDescriptor, id: Int, name: String, optiona
   }
 }
 
-/** @param fixed the type, where all values have one length */
+/** @param fixed the type, if all values have the same length */
 final private class BytesLeaf(
     d: ColumnDescriptor,
     id: Int,
@@ -153,7 +153,7 @@ final private class BytesLeaf(
   override protected def writeValue(value: AnyRef, repetition: Int): Unit = {
     val bytes = value.asInstanceOf[ByteBuffer]
     fixed.foreach(FieldChecks.length(_, bytes, name))
-    // Kept until the page is written, and the caller may write to its buffer.
+    // Copied: Parquet retains the bytes until the page is written, and the caller may reuse its buffer.
     val copy = new Array[Byte](bytes.remaining)
     bytes.duplicate().get(copy)
     column.write(Binary.fromConstantByteArray(copy), repetition, definition)

@@ -9,17 +9,17 @@ import iceberglite.spec.Type._
 import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema}
 
 /**
- * Writes one field of every record to the columns of a Parquet file: each value with a repetition level, which tells at
- * which list a new entry begins, and a definition level, which tells how many of the optional and repeated fields
- * around it are there.
+ * Writes one field of every record to the columns of a Parquet file. Each value has a repetition level, which states
+ * the list in which a new entry begins, and a definition level, which states how many of the enclosing optional and
+ * repeated fields are present.
  *
- * @param name the full name, for messages
+ * @param name full name, for messages
  * @param optional whether the field may be null
- * @param definition the level where the field has a value
+ * @param definition definition level at which the field has a value
  */
 abstract private[parquet] class RecordField(name: String, optional: Boolean, protected val definition: Int) {
 
-  /** @param repetition the level of the entry that the value stands in */
+  /** @param repetition repetition level of the entry that contains the value */
   final def write(value: AnyRef, repetition: Int): Unit =
     if (value != null) writeValue(value, repetition)
     else if (optional) writeAbsent(repetition, definition - 1)
@@ -27,7 +27,7 @@ abstract private[parquet] class RecordField(name: String, optional: Boolean, pro
 
   protected def writeValue(value: AnyRef, repetition: Int): Unit
 
-  /** That there is nothing, for what is around the field is null or empty from `level` on. */
+  /** Writes an absent value: an enclosing field is null or empty from `level` on. */
   def writeAbsent(repetition: Int, level: Int): Unit
 
   def leaves: Vector[RecordLeaf]
@@ -56,9 +56,9 @@ final private class StructField(
 }
 
 /**
- * A list, whose entry has one part, or a map, whose entry has two.
+ * A list, whose entries have one part, or a map, whose entries have two.
  *
- * @param repeated the repetition level of the entries after the first
+ * @param repeated repetition level of the entries after the first
  */
 final private class RepeatedField(
     name: String,
@@ -89,7 +89,7 @@ final private class RepeatedField(
   override def leaves: Vector[RecordLeaf] = parts.flatMap(_.leaves)
 }
 
-/** A variant: its two parts are columns without ids. */
+/** A variant. Its two parts are columns without ids. */
 final private class VariantField(
     name: String,
     optional: Boolean,
@@ -112,11 +112,11 @@ final private class VariantField(
   override def leaves: Vector[RecordLeaf] = Vector(metadata, value)
 }
 
-/** Takes records apart into the columns of a Parquet file. */
+/** Splits records into the columns of a Parquet file. */
 final private[parquet] class RecordShredder(fields: Array[RecordField], ordinals: Array[Int]) {
   private val leaves: Vector[RecordLeaf] = fields.toVector.flatMap(_.leaves)
 
-  /** Turns to the columns of the next row group. */
+  /** Switches to the columns of the next row group. */
   def attach(store: ColumnWriteStore): Unit = leaves.foreach(_.attach(store))
 
   def write(record: Record): Unit = {
@@ -127,13 +127,13 @@ final private[parquet] class RecordShredder(fields: Array[RecordField], ordinals
     }
   }
 
-  /** Of the columns of floating point numbers, by field id. */
+  /** Returns the metrics of the floating point columns by field id. */
   def floating: Map[Int, FloatingValues] = leaves.flatMap(leaf => leaf.floating.map(leaf.fieldId -> _)).toMap
 }
 
 private[parquet] object RecordShredder {
 
-  /** @param file what [[iceberglite.io.ParquetSchemas]] makes of the schema */
+  /** @param file the schema that [[iceberglite.io.ParquetSchemas]] returns for `schema` */
   def of(schema: Schema, file: MessageType): RecordShredder = {
     val build = new Building(file)
     val (fields, ordinals) = build.fields(schema.fields, file, Place(Vector.empty, Vector.empty, 0, 0))
@@ -141,12 +141,12 @@ private[parquet] object RecordShredder {
   }
 
   /**
-   * Where a field stands.
+   * The position of a field in the schema.
    *
-   * @param path the names in the file
-   * @param names the table's, for messages
-   * @param definition the level where what holds the field is there
-   * @param repetition the level of the innermost list or map around it
+   * @param path names in the file
+   * @param names names in the table, for messages
+   * @param definition definition level at which the parent of the field is present
+   * @param repetition repetition level of the innermost enclosing list or map
    */
   final private case class Place(path: Vector[String], names: Vector[String], definition: Int, repetition: Int) {
     def into(group: GroupType): Place =
@@ -157,7 +157,7 @@ private[parquet] object RecordShredder {
 
   final private class Building(file: MessageType) {
 
-    /** The fields that are stored, which are all but those of type unknown, and their places in the record. */
+    /** Returns the stored fields, which are all except those of type unknown, and their indexes in the record. */
     def fields(of: Vector[NestedField], group: GroupType, place: Place): (Array[RecordField], Array[Int]) = {
       val stored = of.zipWithIndex.filterNot { case (f, _) => f.fieldType == UnknownType }
       val made = stored.zipWithIndex.map { case ((f, _), i) => field(f, group.getType(i), place) }

@@ -10,18 +10,19 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 /**
- * Pages in which all values have their first bytes first, then all second ones, and so on (Parquet: "Byte Stream
- * Split"). Parquet's library knows them of floats and doubles only; newer writers have them of every fixed width.
+ * Decodes pages in which the first bytes of all values come first, then all second bytes, and so on (Parquet: "Byte
+ * Stream Split"). Parquet's library supports this encoding only for floats and doubles; newer writers use it for all
+ * types of fixed width.
  */
 private[iceberglite] object SplitBytes {
 
-  /** Whether values of a type may be encoded so. */
+  /** Returns whether values of a type may use this encoding. */
   def holds(physical: PrimitiveTypeName): Boolean = physical match {
     case FLOAT | DOUBLE | INT32 | INT64 | FIXED_LEN_BYTE_ARRAY => true
     case BOOLEAN | BINARY | INT96 => false
   }
 
-  /** The page with its values in the plain encoding, if they are split. */
+  /** Returns the page with its values in plain encoding if they are split. */
   private[parquet] def joined(page: DataPage, column: ColumnDescriptor): DataPage =
     page.accept(new DataPage.Visitor[DataPage] {
       override def visit(v1: DataPageV1): DataPage =
@@ -65,7 +66,7 @@ private[iceberglite] object SplitBytes {
     )
   }
 
-  /** Where a page of the first version goes on behind levels that begin at a place. */
+  /** Returns the position after the levels that begin at `start`, in a page of version 1. */
   private def afterLevels(bytes: ByteBuffer, start: Int, encoding: Encoding, maxLevel: Int, values: Int): Int =
     if (maxLevel == 0) start
     else {
@@ -85,7 +86,7 @@ private[iceberglite] object SplitBytes {
     case other => throw new ParquetDecodingException(s"Values of type $other cannot have their bytes split: $column")
   }
 
-  /** From `start` to the end of both. */
+  /** Converts the bytes from `start` to the end of both arrays. */
   private def join(split: ByteBuffer, start: Int, plain: Array[Byte], width: Int): Unit = {
     val length = plain.length - start
     if (width == 0 || length % width != 0) {

@@ -6,7 +6,10 @@ import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.schema.{ColumnOrder, PrimitiveType}
 
-/** Takes their statistics off the pages of columns whose order is not defined: this Parquet has no setting for it. */
+/**
+ * Removes the statistics from pages of columns with undefined sort order; this version of Parquet has no setting for
+ * it.
+ */
 final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageWriteStore {
   override def getPageWriter(column: ColumnDescriptor): PageWriter = {
     val (writer, leaf) = (pages.getPageWriter(column), column.getPrimitiveType)
@@ -16,7 +19,7 @@ final private[parquet] class UnboundedPages(pages: PageWriteStore) extends PageW
 
 final private class UnboundedWriter(writer: PageWriter, leaf: PrimitiveType) extends PageWriter {
 
-  /** They tell nothing, not even that there is no null. */
+  /** Empty statistics. They do not even state that there are no nulls. */
   private val nothing: Statistics[_] = Statistics.getBuilderForReading(leaf).build()
 
   override def writePage(
