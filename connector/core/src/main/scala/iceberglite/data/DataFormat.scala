@@ -7,30 +7,30 @@ import iceberglite.spec.{FileFormat, Metrics, NameMapping, Schema}
 import iceberglite.spec.Type.StructType
 
 /**
- * How rows stand in the files of one format (spec: "Appendix A: Format-specific Requirements"), both ways, with field
- * ids on every node. Open by design: a format is one file that holds its behaviour, and one line in [[DataFormats.all]].
+ * Reads and writes the rows of one file format (spec: "Appendix A: Format-specific Requirements"), with field ids on
+ * every node. Not sealed by design: a format is one file with its behaviour and one line in [[DataFormats.all]].
  */
 trait DataFormat {
   def format: FileFormat
 
   /**
-   * The rows of a file, the fields of `wanted` found by id at every level and read in its types (promoted where the file
-   * has the narrower one). What the file lacks is filled by [[ColumnSource]]. A wanted field with the id of
-   * `MetadataColumns.Position` is the row's ordinal in the whole file.
+   * Reads the rows of a file. The fields of `wanted` are matched by id at every level and read in its types (promoted
+   * if the file has the narrower type). Fields that the file lacks are filled by [[ColumnSource]]. A wanted field with
+   * the id of `MetadataColumns.Position` is the row's position in the whole file.
    *
-   * @throws iceberglite.spec.IcebergError.UnreadableFile that names the file and the column, for whatever is wrong with it
+   * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file; it names the file and the column
    */
   def read(source: DataSource, wanted: StructType): RecordIterator
 
-  /** A new file. Nothing is there for readers before [[RecordWriter.close]]. */
+  /** Creates a new file. It is not visible to readers before [[RecordWriter.close]]. */
   def write(target: DataTarget): RecordWriter
 }
 
 /**
  * A data or delete file to read.
  *
- * @param nameMapping for files whose fields have no ids
- * @param constants values of columns that the file lacks, by field id, as [[Record]] holds them: those of identity
+ * @param nameMapping used for files whose fields have no ids
+ * @param constants values of columns that the file lacks, by field id and in the representation of [[Record]]: identity
  *   partition fields and metadata columns such as `_file`
  */
 final case class DataSource(
@@ -45,9 +45,9 @@ final case class DataSource(
  * A data or delete file to write.
  *
  * @param schema the columns of the file, all of which are written
- * @param properties of the table: compression, sizes
- * @param modes what metadata keeps of each column
- * @param keyValues what the file's footer says besides
+ * @param properties table properties, such as compression and sizes
+ * @param modes metrics mode of each column
+ * @param keyValues additional key-value metadata for the file's footer
  */
 final case class DataTarget(
     io: FileIO,
@@ -62,20 +62,22 @@ trait RecordIterator extends Iterator[Record] with Closeable
 
 trait RecordWriter {
 
-  /** @param record in the order of the schema's fields; a null in a required field is a `ValidationFailed` */
+  /**
+   * @param record values in the order of the schema's fields; a null in a required field causes a `ValidationFailed`
+   */
   def write(record: Record): Unit
 
-  /** Bytes so far, those in memory counted as well as is known. */
+  /** Bytes written so far, including an estimate for buffered data. */
   def length: Long
 
   /** Completes the file. */
   def close(): WrittenFile
 
-  /** Gives up and removes what was written. */
+  /** Stops writing and deletes the file. */
   def abort(): Unit
 }
 
-/** What a manifest entry says of a file that was written. */
+/** The values for the manifest entry of a written file. */
 final case class WrittenFile(
     path: String,
     format: FileFormat,

@@ -8,7 +8,7 @@ import iceberglite.spec.IcebergError.Unsupported
 
 object DataFormats {
 
-  /** All formats of data files. */
+  /** All supported formats of data files. */
   val all: Seq[DataFormat] = Seq(ParquetData, OrcData, AvroData)
 
   def of(format: FileFormat): DataFormat = all.find(_.format == format).getOrElse(

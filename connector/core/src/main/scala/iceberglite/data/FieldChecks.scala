@@ -6,7 +6,7 @@ import java.nio.ByteBuffer
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.Type.{DecimalType, FixedType}
 
-/** What a writer refuses of a row (spec: "Schemas and Data Types"). */
+/** Validates values before they are written (spec: "Schemas and Data Types"). */
 private[data] object FieldChecks {
   def missing(column: String): Nothing =
     throw ValidationFailed(
@@ -17,7 +17,7 @@ private[data] object FieldChecks {
     throw ValidationFailed(s"Column $column is of type $t, and a row has ${value.remaining} bytes for it")
   }
 
-  /** @return the value in the scale of the column */
+  /** Returns the value with the scale of the column. */
   def decimal(t: DecimalType, value: BigDecimal, column: String): BigDecimal = {
     val scaled = if (value.scale == t.scale) value else rescaled(t, value, column)
     if (scaled.precision > t.precision) refuse(t, value, column) else scaled

@@ -6,11 +6,11 @@ import iceberglite.io.AvroFault
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 
-/** What the libraries of the formats throw, as errors that name the file. */
+/** Converts exceptions of the format libraries to errors that name the file. */
 private[iceberglite] object FileFaults {
   val Role = "file"
 
-  /** Of a field, for messages: its path from the top. */
+  /** Returns the full path of a field for messages. */
   def column(path: Vector[String]): String = path.mkString(".")
 
   def reading[A](path: String)(body: => A): A =
@@ -18,8 +18,8 @@ private[iceberglite] object FileFaults {
     catch { case e: Throwable => throw unreadable(path, e) }
 
   /**
-   * Damaged lengths let a library ask for more memory than there is, and damaged schemas let it recurse without end;
-   * the process is none the worse for either.
+   * Converts a failure to an `UnreadableFile`. Damaged lengths can make a library request more memory than available,
+   * and damaged schemas can cause endless recursion; the process is not affected by either.
    */
   def unreadable(path: String, e: Throwable): Throwable = e match {
     case e: IcebergError => e

@@ -5,19 +5,19 @@ import iceberglite.io.{FileIO, MetricsModes}
 import iceberglite.spec.{FileFormat, MetadataColumns, Schema}
 
 /**
- * Writes position delete files, without the optional column of deleted rows (spec: "Position Delete Files").
+ * Writes position delete files without the optional column of deleted rows (spec: "Position Delete Files").
  *
- * @param properties of the files, as those of tables
+ * @param properties properties of the files, with the keys of table properties
  */
 final class PositionDeleteFiles(io: FileIO, format: FileFormat, properties: Map[String, String]) {
   import PositionDeleteFiles._
 
   /**
-   * Writes one file, of which nothing stays if that fails.
+   * Writes one file. If that fails, the incomplete file is deleted.
    *
-   * @param deleted the paths of data files, in ascending order, with the positions of their deleted rows; not empty
-   * @param targetSize after how many bytes no further data file is begun
-   * @return the file, and of how many of the data files it speaks: at least one
+   * @param deleted paths of data files in ascending order with the positions of their deleted rows; not empty
+   * @param targetSize file size in bytes after which no further data file is started
+   * @return the file, and the number of data files that it covers; at least one
    */
   def write(path: String, deleted: Vector[(String, DeletionVector)], targetSize: Long): (WrittenFile, Int) = {
     val writer = DataFormats.of(format).write(DataTarget(io, path, Columns, properties, Modes))

@@ -3,7 +3,7 @@ package iceberglite.data
 import java.util.{Arrays, Objects}
 
 /**
- * The values of a struct, in the order of its fields; null stands for null.
+ * The values of a struct in the order of its fields; a null value is represented by null.
  *
  * | type | value |
  * |---|---|
@@ -25,7 +25,7 @@ final class Record(val values: Array[AnyRef]) {
 
   def size: Int = values.length
 
-  /** Of the values, and so of nested records; floating point numbers by their bits. */
+  /** Compares the values, including nested records; floating point numbers are compared by their bits. */
   override def equals(that: Any): Boolean = that match {
     case other: Record => Arrays.equals(values, other.values)
     case _ => false
@@ -40,5 +40,5 @@ object Record {
   def of(values: Any*): Record = new Record(values.map(_.asInstanceOf[AnyRef]).toArray)
 }
 
-/** A variant as its two encoded parts (Parquet's variant encoding); buffers from position to limit. */
+/** A variant in two encoded parts (Parquet's variant encoding). Buffers are used from position to limit. */
 final case class Variant(metadata: java.nio.ByteBuffer, value: java.nio.ByteBuffer)

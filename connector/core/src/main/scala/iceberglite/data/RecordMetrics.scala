@@ -10,10 +10,10 @@ import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
 import iceberglite.spec.Type._
 
 /**
- * Counts and bounds of the columns of a file that is written (spec: `data_file`), for formats whose own statistics lack
- * some: Avro has none, ORC none of binary columns and none without NaN.
+ * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`), for formats whose own
+ * statistics are incomplete: Avro has none, and ORC has neither bounds for binary columns nor bounds that exclude NaN.
  *
- * What is inside of lists and maps is left out: its counts are not of rows, as Apache Iceberg sees it too.
+ * Columns in lists and maps are omitted because their counts do not refer to rows; Apache Iceberg does the same.
  */
 final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
   private val columns = new StructColumn(schema.asStruct)
@@ -26,7 +26,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
 
   def recordCount: Long = records
 
-  /** @param sizes of the columns in the file; absent for formats that store rows */
+  /** @param sizes sizes of the columns in the file; absent for row-oriented formats */
   def metrics(sizes: Option[Map[Int, Long]]): MetricMaps =
     ColumnMetrics.metrics(records, columns.leaves.map(_.seen), modes, sizes)
 
@@ -35,7 +35,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
     def leaves: Vector[Leaf]
   }
 
-  /** Of a struct that is null all fields are. */
+  /** A struct column. If the struct is null, all of its fields are counted as null. */
   final private class StructColumn(struct: StructType) extends Column {
     private val (ordinals, children) = {
       val counted = struct.fields.zipWithIndex.flatMap { case (f, i) => column(f.id, f.fieldType).map(i -> _) }
@@ -75,7 +75,7 @@ final private[data] class RecordMetrics(schema: Schema, modes: MetricsModes) {
   }
 }
 
-/** The least and the greatest of a column's values. */
+/** Tracks the minimum and maximum of a column. */
 sealed abstract private class Values {
   def add(value: AnyRef): Unit
   def nans: Long = 0L
@@ -132,7 +132,7 @@ private object Values {
       case _ => 0
     }
 
-  /** As [[Literal.ordering]] has it; absent for types whose bounds are no values of them. */
+  /** Returns the order of [[Literal.ordering]]; absent for types whose bounds are not values of the type. */
   private def comparator(t: PrimitiveType): Option[Comparator[AnyRef]] = t match {
     case BooleanType => Some(natural[java.lang.Boolean])
     case IntType | DateType => Some(natural[Integer])

@@ -8,7 +8,7 @@ import iceberglite.spec._
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
 
-/** Values as a [[Record]] holds them: partition values and defaults, and back as literals for conditions. */
+/** Converts partition values and defaults to the representation of [[Record]], and back to literals for filters. */
 object RecordValues extends ValueShape[AnyRef] {
   override def ofNull: AnyRef = null
 
@@ -21,7 +21,9 @@ object RecordValues extends ValueShape[AnyRef] {
 
   override def map(entries: Vector[(AnyRef, AnyRef)], t: MapType): AnyRef = entries
 
-  /** A value of a column of type `t` as a literal; absent for null, and for what no condition speaks of. */
+  /**
+   * Returns a value of a column of type `t` as a literal; absent for null, and for types that filters do not support.
+   */
   def literal(value: AnyRef, t: PrimitiveType): Option[Literal] = (t, value) match {
     case (BooleanType, v: java.lang.Boolean) => Some(BooleanLiteral(v))
     case (IntType, v: Integer) => Some(IntLiteral(v))

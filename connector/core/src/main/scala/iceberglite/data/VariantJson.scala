@@ -13,15 +13,15 @@ import iceberglite.spec.Literal
 import iceberglite.spec.Literal._
 
 /**
- * Variants as JSON text (Parquet: "Variant Binary Encoding", types and "Conversion to JSON"). Dates, times and UUIDs are
- * strings in ISO 8601 and the usual form, bytes are Base64, and NaN and the infinities are strings, as JSON has no
- * numbers for them. The fields of an object come in the order of the encoding, which is that of their names.
+ * Converts variants to JSON text (Parquet: "Variant Binary Encoding", types and "Conversion to JSON"). Dates and times
+ * are ISO 8601 strings, UUIDs are strings in the usual form, and bytes are Base64. NaN and the infinities are strings,
+ * because JSON has no numbers for them. The fields of an object are in the order of the encoding, which is by name.
  */
 object VariantJson {
 
   /**
    * @param metadata the dictionary of field names
-   * @throws InvalidArgument for bytes that are no variant
+   * @throws InvalidArgument if the bytes are not a variant
    */
   def text(metadata: ByteBuffer, value: ByteBuffer): String = {
     val out = new StringBuilder
@@ -29,11 +29,13 @@ object VariantJson {
     out.toString
   }
 
-  /** The fields of an object, each with the text of its value; absent for a variant that is no object. */
+  /** Returns the fields of an object, each with the JSON text of its value; absent if the variant is not an object. */
   def fields(metadata: ByteBuffer, value: ByteBuffer): Option[Vector[(String, String)]] =
     new VariantValues(new VariantNames(new VariantBytes(metadata)), new VariantBytes(value)).fields
 
-  /** A value that a writer has taken out of the encoding and stored as a column of its type ("shredded"). */
+  /**
+   * Converts a shredded value, that is, one that a writer stored in a column of its own type outside of the encoding.
+   */
   def of(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => v.toString
@@ -53,7 +55,7 @@ object VariantJson {
     case BinaryLiteral(bytes) => quoted(base64(bytes))
   }
 
-  /** An object of texts that are JSON already. */
+  /** Returns an object whose values are JSON texts. */
   def ofFields(fields: Seq[(String, String)]): String =
     fields.map { case (name, value) => s"${quoted(name)}:$value" }.mkString("{", ",", "}")
 
@@ -73,7 +75,7 @@ object VariantJson {
   private def base64(bytes: ByteBuffer): String = UTF_8.decode(Base64.getEncoder.encode(bytes.duplicate())).toString
 }
 
-/** Bytes of a variant: numbers are little-endian, and nothing is read beyond the end. */
+/** The bytes of a variant. Numbers are little-endian, and reads beyond the end are rejected. */
 final private class VariantBytes(buffer: ByteBuffer) {
   private val start = buffer.position()
   val size: Int = buffer.remaining
@@ -83,7 +85,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
     buffer.get(start + at) & 0xff
   }
 
-  /** An unsigned number of 1 to 4 bytes: a size or a place. */
+  /** Reads an unsigned number of 1 to 4 bytes: a size or an offset. */
   def unsigned(at: Int, bytes: Int): Int = {
     val value = signed(at, bytes) & (if (bytes == 8) -1L else (1L << (bytes * 8)) - 1)
     if (value > Int.MaxValue) fail(s"it claims a size of $value")
@@ -119,7 +121,7 @@ final private class VariantBytes(buffer: ByteBuffer) {
   def fail(reason: String): Nothing = throw InvalidArgument("variant", s"$size bytes", s"They are no variant: $reason")
 }
 
-/** The names of fields, which values refer to by number. */
+/** The dictionary of field names. Values refer to names by index. */
 final private class VariantNames(bytes: VariantBytes) {
   private val header = bytes.byte(0)
   if ((header & 0xf) != 1) bytes.fail(s"the version of its metadata is ${header & 0xf}, and 1 is known")
@@ -146,7 +148,7 @@ final private class VariantNames(bytes: VariantBytes) {
 final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
   import VariantValues._
 
-  // No two values share a byte; bytes that say so would grow without bounds as text.
+  // Counts values. No two values share a byte; a malformed variant in which they do could grow to text of any size.
   private var values = 0
 
   def append(out: StringBuilder): Unit = append(out, 0, 0)
@@ -189,7 +191,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     new Container(at + 1, if (isLarge) 4 else 1, idWidth, (header & 3) + 1)
   }
 
-  /** @param idWidth of the numbers of the fields' names; 0 for an array */
+  /** @param idWidth byte width of field name indexes; 0 for an array */
   final private class Container(at: Int, countWidth: Int, idWidth: Int, offsetWidth: Int) {
     private val count = bytes.unsigned(at, countWidth)
     private val ids = at + countWidth
@@ -197,7 +199,7 @@ final private class VariantValues(names: VariantNames, bytes: VariantBytes) {
     private val data = offsets + (count.toLong + 1) * offsetWidth
     if (data > bytes.size) bytes.fail(s"it claims $count values in ${bytes.size} bytes")
 
-    /** Names, of an object's fields, and places. */
+    /** Returns the offsets of the children, with field names for an object. */
     def children: Vector[(Option[String], Int)] = Vector.tabulate(count) { i =>
       val name = if (idWidth == 0) None else Some(names(bytes.unsigned(ids + i * idWidth, idWidth)))
       val place = data + bytes.unsigned(offsets.toInt + i * offsetWidth, offsetWidth)
