@@ -24,7 +24,7 @@ object AvroSchemas {
   def of(struct: StructType, recordName: String): AvroSchema = record(struct.fields, recordName)
 
   private def record(fields: Vector[NestedField], name: String): AvroSchema =
-    AvroSchema.createRecord(name, null: String, null: String, false, fields.map(field).asJava) // Avro wants null here
+    AvroSchema.createRecord(name, null: String, null: String, false, fields.map(field).asJava) // Avro expects null
 
   private def field(f: NestedField): AvroSchema.Field = {
     val name = FileFieldNames.avro(f.name)
@@ -86,7 +86,7 @@ object AvroSchemas {
     case UnknownType => AvroSchema.create(AvroSchema.Type.NULL)
     case VariantType =>
       val parts = Seq("metadata", "value").map(new AvroSchema.Field(_, AvroSchema.create(AvroSchema.Type.BYTES)))
-      val schema = AvroSchema.createRecord(recordName, null: String, null: String, false, parts.asJava) // as above
+      val schema = AvroSchema.createRecord(recordName, null: String, null: String, false, parts.asJava) // see above
       new LogicalType("variant").addToSchema(schema)
   }
 
@@ -106,5 +106,5 @@ object AvroSchemas {
   }
 
   private def fixed(name: String, size: Int): AvroSchema =
-    AvroSchema.createFixed(name, null: String, null: String, size) // Avro wants null for no doc and no namespace
+    AvroSchema.createFixed(name, null: String, null: String, size) // Avro expects null as doc and namespace
 }

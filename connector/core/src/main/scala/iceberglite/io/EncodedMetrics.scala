@@ -45,8 +45,8 @@ private[io] object MetricsMap {
 
 /**
  * The metrics of a file in the encoded form of a manifest block. A lookup walks over one map and decodes nothing else.
- * Most plans need no metrics, or those of a few field ids. The block is retained as long as any of its metrics is in
- * use; serialization writes only the bytes of these metrics.
+ * Most plans need no metrics, or those of a few field ids. The block is retained as long as the metrics of any of its
+ * files are in use; serialization writes only the bytes of this file's metrics.
  *
  * @param bytes must not be modified
  * @param ranges start and end of each map, by [[MetricsMap.index]]; -1 if the entry omits the map. The maps have been

@@ -30,7 +30,7 @@ trait FileIO extends FileSink with Serializable {
    * @param properties settings by their names in a catalog's configuration: `s3.access-key-id`,
    *   `hadoop.fs.s3a.endpoint`
    */
-  @nowarn("cat=unused-params") // for storages that have no settings
+  @nowarn("cat=unused-params") // not used by storages without settings
   def configured(properties: Map[String, String]): FileIO = this
 
   def open(path: String): InputStream
@@ -70,7 +70,7 @@ trait FileIO extends FileSink with Serializable {
   /**
    * Returns whether calls are slow enough, for example over a network, that running them in parallel threads pays off.
    */
-  @nowarn("cat=unused-params") // for storages that are always near
+  @nowarn("cat=unused-params") // not used by storages with low latency
   def isRemote(path: String): Boolean = false
 
   /**
