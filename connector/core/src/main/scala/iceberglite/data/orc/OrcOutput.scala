@@ -145,7 +145,7 @@ private[iceberglite] object OrcOutput {
     val storage = OrcStorage.toWrite(io, path)
     FileFaults.writing(path) {
       val conf = new Configuration(storage.getConf)
-      // Checks the memory after each batch.
+      // Makes the library check the memory after each batch.
       OrcConf.ROWS_BETWEEN_CHECKS.setLong(conf, 1L)
       val ends = new StripeEnds
       val options = OrcFile.writerOptions(shape.settings.properties, conf).setSchema(shape.schema).fileSystem(storage)

@@ -88,8 +88,8 @@ final private[orc] class OrcRowGroups(
   def advance(rows: Int): Unit = row += rows
 
   /**
-   * At the end of a run, moves to the next run. Returns the group that the decoders must seek to, unless it is the next
-   * one.
+   * At the end of a run, moves to the next run. Returns the group that the decoders must seek to; absent if they are
+   * already positioned at it.
    */
   def toNextRun(): Option[Int] =
     if (row < runEnd) None

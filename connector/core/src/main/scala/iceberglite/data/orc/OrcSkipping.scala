@@ -122,7 +122,10 @@ final private[orc] class OrcSkipping(
     (lower.filter(OrcSkipping.isText).map(StringLiteral(_)), upper.filter(OrcSkipping.isText).map(StringLiteral(_)))
   }
 
-  /** Returns the bounds of a timestamp column. They are in milliseconds, and writers round them differently. */
+  /**
+   * Returns the bounds of a timestamp column. They are in milliseconds, and writers round them differently, so they are
+   * widened by 1 ms.
+   */
   private def times(s: ColumnStatistics, literal: Long => Literal): Option[Ends] =
     if (!s.hasTimestampStatistics || !version.includes(WriterVersion.ORC_135)) None
     else {

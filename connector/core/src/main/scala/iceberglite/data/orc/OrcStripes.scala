@@ -112,8 +112,8 @@ private object OrcStripes {
   private val MaxReadsAtEnd = 64
 
   /**
-   * A stream that fails at its end. The decoders add up the result of each read and count the end marker, -1, as a
-   * number; they would repeat that billions of times.
+   * A stream that fails if it is read repeatedly at its end. The decoders add up the results of reads and count the end
+   * marker, -1, as a number; they would read billions of times.
    */
   final private class EndingStream(streamName: StreamName, in: InStream) extends InStream(streamName, 0L, 0L) {
     private var readsAtEnd = 0

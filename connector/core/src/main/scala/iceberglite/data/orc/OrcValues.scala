@@ -22,7 +22,7 @@ abstract private[orc] class OrcValues {
 
 private[orc] object OrcValues {
 
-  /** Describes an invalid value. The column is added where the exception is caught. */
+  /** Reports an invalid value. The error that names the column is created where this exception is caught. */
   final class BadValue(val column: String, val reason: String) extends RuntimeException(reason)
 
   private def long(vector: ColumnVector, row: Int): Long = vector.asInstanceOf[LongColumnVector].vector(row)

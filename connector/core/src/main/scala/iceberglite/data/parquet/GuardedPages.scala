@@ -39,8 +39,8 @@ private[iceberglite] object GuardedPages {
   }
 
   /**
-   * Returns the pages of a row group in a form that Parquet can decode safely: a dictionary has no more entries than
-   * bytes.
+   * Returns the pages of a row group with checks of what Parquet would decode: a dictionary that claims more values
+   * than fit into its bytes is rejected.
    */
   def of(pages: PageReadStore): PageReadStore = new PageReadStore {
     override def getRowCount: Long = pages.getRowCount
