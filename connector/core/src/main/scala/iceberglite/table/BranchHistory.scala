@@ -7,7 +7,10 @@ import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, SnapshotFiles, 
 /** A file that a commit added or removed, and that commit. */
 final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEntry) {
 
-  /** Compaction, which takes no row away and brings none (spec: "Snapshots", `replace`). */
+  /**
+   * Returns whether the commit is a rewrite such as a compaction, which neither adds nor removes rows (spec:
+   * "Snapshots", `replace`).
+   */
   def isRewrite: Boolean = snapshot.operation.contains(Operation.Replace.name)
 
   def added: Boolean = entry.status == EntryStatus.Added
@@ -16,18 +19,18 @@ final private[table] case class FileChange(snapshot: Snapshot, entry: ManifestEn
 }
 
 /**
- * The branch that a commit is going to follow: the files at its head, and what others did to it.
+ * The history of the branch that a commit adds to: the files at its head and the changes by concurrent commits.
  *
- * @param parent the head
+ * @param parent the head of the branch
  */
 final private[table] class BranchHistory(base: TableMetadata, parent: Option[Snapshot], context: CommitContext) {
   private val table = TreeTable(context.table, context.io, base)
   private val line = parent.fold(Vector.empty[Snapshot])(base.ancestors(_).toVector)
 
   /**
-   * The commits since a snapshot, newest first; with none, all there are.
+   * Returns the commits since a snapshot, newest first; without a snapshot, all commits of the branch.
    *
-   * @throws ValidationFailed the branch's history does not go back to it
+   * @throws ValidationFailed the snapshot is not in the branch's history
    */
   def since(snapshotId: Option[Long]): Vector[Snapshot] = {
     snapshotId.filterNot(id => line.exists(_.snapshotId == id)).foreach { id =>
@@ -40,27 +43,27 @@ final private[table] class BranchHistory(base: TableMetadata, parent: Option[Sna
     line.takeWhile(s => !snapshotId.contains(s.snapshotId))
   }
 
-  /** The same without the snapshots that the transaction itself has added so far. */
+  /** Returns the commits since a snapshot, except those that this transaction has added so far. */
   def concurrent(snapshotId: Option[Long]): Vector[Snapshot] =
     since(snapshotId).filterNot(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
   /**
-   * The files that the commits added and removed.
+   * Returns the files that the commits added and removed.
    *
-   * @param where limits the parts of the snapshots' trees that are read
+   * @param where limits which parts of the snapshots' metadata trees are read
    */
   def changes(snapshots: Vector[Snapshot], where: PartFilter): Vector[FileChange] =
     MetadataPool.map(snapshots)(s => filesOf(s).changes(where).map(FileChange(s, _)).toVector).flatten
 
-  /** The partition specs that live files at the head may have. */
+  /** Returns the ids of the partition specs that live files at the head may have. */
   def specs(content: ManifestContent): Set[Int] = parent.toVector.flatMap(filesOf(_).parts)
     .filter(p => p.content == content && p.hasLiveFiles).map(_.specId).toSet
 
-  /** The wanted live entries at the head, of the parts that may list such. */
+  /** Returns the wanted live entries at the head, read from the parts that may list such entries. */
   def live(content: ManifestContent, where: PartFilter)(wanted: ManifestEntry => Boolean): Vector[ManifestEntry] =
     liveAt(parent, content, where)(wanted)
 
-  /** The wanted live entries at an earlier snapshot. */
+  /** Returns the wanted live entries at an earlier snapshot. */
   def liveAt(snapshot: Option[Snapshot], content: ManifestContent, where: PartFilter)(
       wanted: ManifestEntry => Boolean
   ): Vector[ManifestEntry] = snapshot.toVector.flatMap { s =>

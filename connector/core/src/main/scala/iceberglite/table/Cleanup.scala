@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory
 import iceberglite.io.FileIO
 import iceberglite.spec.Redaction
 
-/** Work after the outcome of a commit is certain. Its failures are logged, and change nothing. */
+/** Cleanup after the outcome of a commit is certain. Failures are logged and otherwise ignored. */
 object Cleanup {
   private val log = LoggerFactory.getLogger("iceberglite.table.Cleanup")
 
@@ -17,17 +17,17 @@ object Cleanup {
     ()
   }
 
-  /** Deletes files. @return those that could not be deleted */
+  /** Deletes files. @return the files that could not be deleted */
   def deleteOrList(io: FileIO, paths: Iterable[String]): Vector[String] =
     paths.iterator.filterNot(path => succeeds(s"delete $path")(io.delete(path))).toVector
 
-  /** Runs something that may fail without harm. */
+  /** Runs an operation whose failure does no harm. */
   def quietly(what: String)(body: => Unit): Unit = {
     succeeds(what)(body)
     ()
   }
 
-  /** Runs something that may fail without harm. @return false if it failed, which is logged */
+  /** Runs an operation whose failure does no harm. @return false if it failed; the failure is logged */
   private def succeeds(what: String)(body: => Unit): Boolean =
     try {
       body

@@ -6,12 +6,12 @@ import java.util.concurrent.ThreadLocalRandom
 import iceberglite.io.FileIO
 
 /**
- * The clock, chance and patience of a commit. Nothing that commits reads them from anywhere else, so that a test
- * decides what time it is and how the dice fall.
+ * The clock, the random numbers and the waits of a commit. All code that commits takes them from here, so that tests
+ * can control them.
  *
- * @param sleep waits so many milliseconds
- * @param randomLong any long
- * @param randomFraction 0 (inclusive) to 1 (exclusive)
+ * @param sleep waits for the given number of milliseconds
+ * @param randomLong returns any long
+ * @param randomFraction returns a number from 0 (inclusive) to 1 (exclusive)
  */
 final case class Environment(
     nowMs: () => Long,
@@ -35,8 +35,9 @@ object Environment {
  * What an action may use to describe its part of a commit.
  *
  * @param table the table's full name, for messages
- * @param commitId stands in the summary of every snapshot of the commit, so that a retry recognises its own work
- * @param summary what the engine wants in the summary of every snapshot, such as `engine-name` and `spark.app.id`
+ * @param commitId written to the summary of every snapshot of the commit, so that a retry recognises its own snapshots
+ * @param summary entries that the engine adds to the summary of every snapshot, such as `engine-name` and
+ *   `spark.app.id`
  */
 final case class CommitContext(
     io: FileIO,

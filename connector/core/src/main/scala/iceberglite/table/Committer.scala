@@ -5,16 +5,16 @@ import scala.annotation.nowarn
 import iceberglite.io.FileIO
 import iceberglite.spec.{MetadataUpdate, Requirement, TableMetadata}
 
-/** A table's name in its catalog; the namespace of a nested one has several levels. */
+/** A table's name in its catalog. The namespace may have several levels. */
 final case class TableIdentifier(namespace: Vector[String], name: String) {
   override def toString: String = (namespace :+ name).mkString(".")
 }
 
 /**
- * A table's metadata and the file it stands in.
+ * A table's metadata and the location of its metadata file.
  *
- * @param io what reads and writes the table's files, where the catalog gave the table an access of its own
- * @param isWhole whether every snapshot is there, and not only those that branches and tags name
+ * @param io reads and writes the table's files; present if the catalog vended credentials for the table
+ * @param isWhole whether all snapshots are loaded, and not only those that branches and tags refer to
  */
 final case class TableVersion(
     metadata: TableMetadata,
@@ -23,37 +23,38 @@ final case class TableVersion(
     isWhole: Boolean = true
 )
 
-/** What a commit does, if what it requires still holds: the same data that a REST catalog takes. */
+/** The updates of a commit and the requirements that must still hold: the data that a REST catalog takes. */
 final case class Change(updates: Vector[MetadataUpdate], requirements: Vector[Requirement]) {
   def ++(that: Change): Change =
     Change(updates ++ that.updates, (requirements ++ that.requirements).distinct)
 }
 
-/** A change to one of several tables that change together. @param base what it was described on */
+/** A change to one of several tables that change together. @param base the version that the change was described for */
 final case class TableChange(id: TableIdentifier, base: TableVersion, change: Change)
 
-/** Whoever swaps a table's metadata atomically. */
+/** Swaps a table's metadata atomically. Catalogs implement it. */
 trait Committer {
 
   /**
-   * Applies a change to the table if it still is at `base`; `None` creates the table.
+   * Applies a change to the table if its current version is still `base`; `None` creates the table.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict another commit came first, and nothing of this one is left
-   * @throws iceberglite.spec.IcebergError.CommitStateUnknown nobody knows; everything is kept
+   * @throws iceberglite.spec.IcebergError.CommitConflict another commit came first; nothing of this commit remains
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown it is unknown whether the commit happened; every file is
+   *   kept
    */
   def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion
 
-  /** The table's newest version. @throws iceberglite.spec.IcebergError.NotFound */
+  /** Returns the table's newest version. @throws iceberglite.spec.IcebergError.NotFound */
   def load(id: TableIdentifier): TableVersion
 
   /**
-   * The same, of a table that was seen before: who can tell by a pointer alone that it still is where it was gives
-   * `known` back, and reads no metadata.
+   * Returns the newest version of a table that was loaded before. A catalog that keeps a pointer to the metadata file
+   * returns `known` if the pointer has not changed, without reading metadata.
    */
-  @nowarn("cat=unused-params") // for those who keep no pointer
+  @nowarn("cat=unused-params") // unused by catalogs without a pointer
   def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
 
-  /** What is known of the table's directories without its metadata; see [[OwnedPaths]]. */
-  @nowarn("cat=unused-params") // for those who know nothing
+  /** What is known of the table's directories from sources other than its metadata; see [[OwnedPaths]]. */
+  @nowarn("cat=unused-params") // unused by default
   def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership.unknown(id)
 }

@@ -7,10 +7,13 @@ import java.util.Arrays
 import iceberglite.spec._
 import iceberglite.spec.expr.KeyOverlap
 
-/** Which data files a delete file may speak of, as far as its entry tells (spec: "Scan Planning"). */
+/** Which data files a delete file may apply to, judged by its manifest entry (spec: "Scan Planning"). */
 private[table] object DeleteApplicability {
 
-  /** The only one: it says so, or the bounds of its paths do, which are never cut. */
+  /**
+   * Returns the only data file that position deletes apply to: the referenced data file or, without one, the path that
+   * is both the lower and the upper bound. Bounds of paths are never truncated.
+   */
   def dataFile(file: ContentFile): Option[String] =
     if (file.content != Content.PositionDeletes) None
     else file.referencedDataFile.orElse {
@@ -18,7 +21,8 @@ private[table] object DeleteApplicability {
     }
 
   /**
-   * The first of some data files, which were there when the deletes were committed, that deletes may be of.
+   * Returns the first of the data files that the deletes may apply to. The data files existed when the deletes were
+   * committed.
    *
    * @param data by path
    */
@@ -37,7 +41,10 @@ private[table] object DeleteApplicability {
     }
   }
 
-  /** By the delete columns that the table still has; of those alone it takes no fewer rows. */
+  /**
+   * Returns the keys made of those delete columns that the table still has. With fewer columns, the keys match at least
+   * as many rows.
+   */
   private def keysOf(file: ContentFile, base: TableMetadata): KeyOverlap =
     new KeyOverlap(base.schema.fields.filter(f => file.equalityIds.contains(f.id)).filter(_.fieldType match {
       case _: PrimitiveType => true

@@ -18,7 +18,7 @@ object KeptReason {
       "they are outside of the directories that the table owns; the catalog's setting owned-locations adds directories"
   }
 
-  /** Storages understand such a path differently, so that it is unclear what would be deleted. */
+  /** Storage systems interpret such a path differently, so it is unclear which file would be deleted. */
   case object UnclearPath extends KeptReason {
     override def text: String =
       "their paths are relative, begin with two slashes, or contain the steps . or .. or control characters"
@@ -36,7 +36,7 @@ object KeptReason {
     override def text: String = s"another table in $directory refers to them"
   }
 
-  /** Only the table's metadata names the directory. */
+  /** The directory is known only from the table's metadata. */
   final case class Unproven(directory: String) extends KeptReason {
     override def text: String =
       s"only the table's metadata says that $directory is its directory, and the table's current metadata file is not " +
@@ -47,7 +47,7 @@ object KeptReason {
     override def text: String = s"it could not be checked whether $directory belongs to another table ($failure)"
   }
 
-  /** Neither the name, nor the folder, nor the UUID in it shows that the table wrote the file; or it could not be read. */
+  /** The file's name, folder and UUID do not show that the table wrote it, or the file could not be read. */
   case object NotItsMetadata extends KeptReason {
     override def text: String = "it could not be confirmed that they are metadata files of this table"
   }
@@ -61,7 +61,7 @@ object KeptReason {
 final case class RetainedFiles(reason: KeptReason, count: Long, example: String)
 
 /**
- * What a clean-up did.
+ * The result of a cleanup.
  *
  * @param deleted the number of files that were deleted or were already missing
  */
@@ -71,7 +71,7 @@ final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
     DeletionReport(deleted + that.deleted, all.toVector.sortBy(_.reason.text))
   }
 
-  /** Logs what was kept, one line for each reason. @param what what deleted the rest, such as "Purging lite.db.t" */
+  /** Logs the files that were kept, one line per reason. @param what the operation, such as "Purging lite.db.t" */
   def warn(what: String): Unit = kept.foreach { files =>
     DeletionReport.log.warn(
       Redaction(s"$what kept ${files.count} file(s), for example ${files.example}: ${files.reason.text}")

@@ -5,9 +5,9 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.io.{FileIO, FileInfo, MetadataFiles, StoragePath}
 
 /**
- * Finds the other tables at a directory: by the metadata folders of the file system, and by the catalog.
+ * Finds other tables at a directory, by metadata folders in the file system and by the catalog.
  *
- * @param version of the table that asks
+ * @param version of the table whose files are checked
  */
 final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ownership: TableOwnership) {
   import DirectoryOwners._
@@ -19,17 +19,20 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
 
   def pathOf(path: String): Option[StoragePath] = StoragePath.of(path, io.defaultFileSystem)
 
-  /** The directory with links resolved. */
+  /** Returns the directory with symbolic links resolved. */
   def real(directory: StoragePath): StoragePath = pathOf(io.realDirectory(directory.text)).getOrElse(directory)
 
-  /** The table's own current metadata file is in the metadata folder of the directory. */
+  /** Returns whether the table's own current metadata file is in the directory's metadata folder. */
   def isProven(directory: StoragePath): Boolean = ourFolder.contains(directory / Metadata)
 
-  /** The nearest directory around this one that is a table's. */
+  /** Returns the nearest parent directory that belongs to a table. */
   def enclosing(directory: StoragePath): Option[StoragePath] =
     directory.names.inits.drop(1).map(names => directory.copy(names = names)).find(isTableIfSeen)
 
-  /** Listing a directory far above the table's may be forbidden: that is logged, and counts as no table. */
+  /**
+   * Returns whether a directory is a table's. The listing of a directory far above the table's may be forbidden; the
+   * failure is logged, and the directory counts as no table.
+   */
   private def isTableIfSeen(directory: StoragePath): Boolean = {
     var found = false
     Cleanup.quietly(s"look for a table in $directory") { found = isTable(directory) }
@@ -39,14 +42,16 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
   /** Whether a directory has a metadata folder. */
   def isTable(directory: StoragePath): Boolean = looked.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
 
-  /** The other tables that keep metadata in the directory's metadata folder, or that the catalog has there. */
+  /**
+   * Returns the other tables that keep metadata in the directory's metadata folder, or that the catalog locates there.
+   */
   def others(directory: StoragePath): Vector[OtherTable] =
     (inFolder(directory) ++ Seq(directory, real(directory)).distinct.flatMap(ownership.others)).distinct
 
   /**
-   * Finds other tables by the UUIDs in the newest metadata files that are not in this table's log: a table in use has its
-   * newest there. Files `v<N>.metadata.json` in the folder of a JDBC, Hive or REST table are another table's, whatever their
-   * UUID.
+   * Finds other tables by the UUIDs in the newest metadata files that are not in this table's log; a table in use has
+   * its newest file there. In the folder of a JDBC, Hive or REST table, files named `v<N>.metadata.json` belong to
+   * another table, whatever their UUID.
    */
   private def inFolder(directory: StoragePath): Vector[OtherTable] = {
     val (versions, pointed) = metadataFiles(directory).partition(file => MetadataFiles.isVersionName(file.path))
@@ -66,7 +71,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
 private[table] object DirectoryOwners {
   private val Metadata = "metadata"
 
-  /** How many metadata files that are not in the table's log are looked at. */
+  /** The number of metadata files outside the table's log that are read. */
   private val NewestFiles = 10
 
   private def isMetadata(path: String): Boolean =

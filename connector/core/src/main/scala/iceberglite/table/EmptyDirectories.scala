@@ -5,13 +5,13 @@ import iceberglite.spec.TableMetadata
 
 /**
  * Removes the directories that writers made for a table that was not created or that was dropped. In a file-system
- * catalog they would look like a namespace. Only empty directories are removed, and only those below the table's
- * directory, so that a table that another writer creates there meanwhile keeps its files. Object stores have no
- * directories, and there is nothing to do.
+ * catalog they would look like a namespace. Only empty directories at or below the table's directory are removed, so
+ * that a table that another writer creates there in the meantime keeps its files. Object stores have no directories, so
+ * nothing is removed there.
  */
 private[iceberglite] object EmptyDirectories {
 
-  /** @param location the table's directory, as it is known from outside of the metadata */
+  /** @param location the table's directory, as known from sources other than its metadata */
   def removeFor(io: FileIO, location: String, table: TableMetadata): Unit =
     Cleanup.quietly(s"remove the empty directories of $location") {
       val top = pathOf(io, location)
@@ -23,7 +23,7 @@ private[iceberglite] object EmptyDirectories {
     }
 
   /**
-   * Removes all empty directories below a directory, and the directory itself if it is empty then.
+   * Removes all empty directories below a directory, then the directory itself if it is empty.
    *
    * @return a file or link that is left; absent on failures, which are logged
    */

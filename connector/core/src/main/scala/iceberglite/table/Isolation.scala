@@ -4,35 +4,35 @@ import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec._
 import iceberglite.tree.PartFilter
 
-/** How much of what others did in the meantime a write bears (spec: "Optimistic Concurrency"). */
+/** Which concurrent changes a write tolerates (spec: "Optimistic Concurrency"). */
 sealed abstract class IsolationLevel(val name: String)
 object IsolationLevel {
 
-  /** Neither new rows nor lost ones among those that the write was about. */
+  /** Tolerates neither added nor removed rows that match the write's filter. */
   case object Serializable extends IsolationLevel("serializable")
 
-  /** New rows are borne: the write is as of the snapshot it read. */
+  /** Tolerates rows that were added concurrently: the write is consistent with the snapshot that it read. */
   case object Snapshot extends IsolationLevel("snapshot")
 
   val all: Seq[IsolationLevel] = Seq(Serializable, Snapshot)
 
-  /** @throws InvalidArgument that lists the levels there are */
+  /** @throws InvalidArgument the name is unknown; the message lists the valid levels */
   def parse(name: String): IsolationLevel = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
     throw InvalidArgument("isolation level", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
   )
 }
 
-/** The files that a write reads or replaces, to find the concurrent changes that conflict with it. */
+/** The files that a write reads or replaces. It is used to find concurrent changes that conflict with the write. */
 trait ConflictFilter extends PartFilter {
 
-  /** Whether the file may hold a row that the write is about or, of a delete file, delete one. */
+  /** Returns whether a data file may hold a row that the write reads or replaces, or a delete file may delete one. */
   def mightMatch(entry: ManifestEntry): Boolean
 
-  /** For messages: `where ...`. */
+  /** Description for messages: `where ...`. */
   def description: String
 }
 
-/** What another commit may have done to the rows that a write is about. Compaction does none of it. */
+/** A concurrent change to the rows that a write reads or replaces. Compaction makes no such change. */
 sealed abstract private[table] class Conflict
 private[table] object Conflict {
   case object AddedRows extends Conflict
@@ -41,27 +41,27 @@ private[table] object Conflict {
 }
 
 /**
- * A check that concurrent commits left alone what a write is about.
+ * A check that concurrent commits did not change the rows that a write reads or replaces.
  *
- * @param since the snapshot that the write read; with none, every snapshot there is counts as concurrent
+ * @param since the snapshot that the write read; if absent, every existing snapshot counts as concurrent
  */
 final case class Isolation(level: IsolationLevel, since: Option[Long]) {
   import Conflict._
 
-  /** What this level does not bear of a write that replaces the rows that it is about. */
+  /** The concurrent changes that this level rejects for a write that replaces the rows it reads. */
   private[table] def refused: Set[Conflict] = level match {
     case IsolationLevel.Serializable => Set(AddedRows, AddedDeletes, RemovedFiles)
     case IsolationLevel.Snapshot => Set(AddedDeletes, RemovedFiles)
   }
 
   /**
-   * @param parent the head of the branch that the write is going to follow
-   * @throws ValidationFailed that names the file in the way
+   * @param parent the head of the branch that the write commits to
+   * @throws ValidationFailed a concurrent change conflicts; the message names the file
    */
   def check(base: TableMetadata, parent: Option[Snapshot], context: CommitContext, concern: ConflictFilter): Unit =
     check(new BranchHistory(base, parent, context), context, concern, refused)
 
-  /** @param refused what is not borne */
+  /** @param refused the concurrent changes to reject */
   private[table] def check(
       history: BranchHistory,
       context: CommitContext,
@@ -90,7 +90,10 @@ final case class Isolation(level: IsolationLevel, since: Option[Long]) {
     else if (change.removed) Some(RemovedFiles).filter(_ => change.isData)
     else Some(if (change.isData) AddedRows else AddedDeletes)
 
-  /** Deletes of one data file concern a write only where the data file does. */
+  /**
+   * Returns the data files that the write touches and that concurrent deletes refer to. Deletes of a single data file
+   * conflict with a write only if the write touches that data file.
+   */
   private def touchedFiles(
       conflicts: Vector[FileChange],
       history: BranchHistory,

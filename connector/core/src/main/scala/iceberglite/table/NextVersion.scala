@@ -3,20 +3,20 @@ package iceberglite.table
 import iceberglite.spec.{MetadataLog, MetadataUpdate, TableMetadata, TableProperty}
 
 /**
- * What a committer that keeps metadata files writes next.
+ * The metadata that a committer which keeps metadata files writes next.
  *
- * @param expired metadata files that fell out of the log and are no longer wanted once the commit has happened; the log
- *   may name files of others, so that [[OwnedDeletion]] has to delete them
+ * @param expired metadata files that fell out of the log and are no longer needed once the commit has happened. The log
+ *   may name files of other tables, so [[OwnedDeletion]] has to delete them
  */
 final case class NextVersion(metadata: TableMetadata, expired: Vector[String])
 
 object NextVersion {
 
   /**
-   * The version after a change.
+   * Returns the version after a change.
    *
-   * @param table how messages call the table
-   * @throws iceberglite.spec.IcebergError.CommitConflict where `base` does not meet the change's requirements
+   * @param table the table's name in messages
+   * @throws iceberglite.spec.IcebergError.CommitConflict `base` does not meet the change's requirements
    */
   def of(table: String, base: Option[TableVersion], change: Change, nowMs: Long): NextVersion = {
     change.requirements.foreach(_.check(base.map(_.metadata), table))
@@ -33,6 +33,9 @@ object NextVersion {
     }
   }
 
-  /** The time of a commit on `base`: a clock that lags behind the last writer's must not turn the history around. */
+  /**
+   * Returns the timestamp of a commit on `base`. It is never before the last update, even if this clock lags behind the
+   * previous writer's.
+   */
   def timeAfter(base: TableMetadata, nowMs: Long): Long = math.max(nowMs, base.lastUpdatedMs)
 }

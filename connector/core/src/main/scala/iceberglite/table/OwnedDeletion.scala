@@ -2,7 +2,10 @@ package iceberglite.table
 
 import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
 
-/** Deletes the given files that the table owns. A file that cannot be deleted is reported, and the others are deleted. */
+/**
+ * Deletes those of the given files that the table owns. A file that cannot be deleted is reported, and the remaining
+ * files are still deleted.
+ */
 final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
 
   def apply(paths: Vector[String]): DeletionReport = deleting(paths)(owned.reasonToKeep)
@@ -10,8 +13,8 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   /**
    * Deletes metadata files that fell out of the table's log.
    *
-   * @param version of the table; the folder of its current metadata file is the only one whose files are deleted
-   * @param hasVersionNames whether the table's metadata files are `v<N>.metadata.json`
+   * @param version of the table; only files in the folder of its current metadata file are deleted
+   * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`
    */
   def expired(paths: Vector[String], version: TableVersion, hasVersionNames: Boolean): DeletionReport =
     deleting(paths) { path =>
@@ -38,7 +41,10 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   private def isNamed(path: String, hasVersionNames: Boolean): Boolean =
     MetadataFiles.version(path).isDefined && MetadataFiles.isVersionName(path) == hasVersionNames
 
-  /** False, with a warning in the log, also if the file is missing or unreadable. */
+  /**
+   * Returns whether the metadata file has the table's UUID. A missing or unreadable file gives false and a warning in
+   * the log.
+   */
   private def hasUuid(path: String, version: TableVersion): Boolean = {
     var found = false
     Cleanup.quietly(s"read the table UUID in $path") {

@@ -7,17 +7,18 @@ import scala.util.control.NonFatal
 import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
 
 /**
- * Decides which files a table may delete. Metadata may refer to any file, for reading; but whoever can write metadata
- * must not be able to have another owner's files deleted by it. So a table owns
+ * Decides which files a table may delete. Metadata may refer to any file for reading, but a user who can write metadata
+ * must not be able to cause the deletion of another owner's files. Therefore a table owns only
  *
- *   - the directory that is known from outside of its metadata, and those that the catalog's settings give it;
- *   - the location that its metadata names, if its current metadata file is in the metadata folder there and neither
- *     the file system nor the catalog shows another table in, at or around it.
+ *   - the directory that is known from sources other than its metadata, and the directories that the catalog's settings
+ *     give it;
+ *   - the location in its metadata, if its current metadata file is in the metadata folder there and neither the file
+ *     system nor the catalog shows another table in, at or around it.
  *
- * In all of them the files of other tables are kept: those in a directory with a metadata folder, and those that
- * another table of the same directory refers to. Properties of the table, such as `write.data.path`, count for nothing.
+ * In all of these directories, files of other tables are kept: those in a directory with a metadata folder, and those
+ * that another table of the same directory refers to. Table properties such as `write.data.path` are ignored.
  *
- * Whether other tables are there is found out once, when the first path asks. Safe for use by several threads.
+ * The other tables are looked up once, when the first path is checked. Thread-safe.
  */
 final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: TableOwnership) {
   import OwnedPaths._
@@ -27,7 +28,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   private lazy val places: Vector[OwnedDirectory] = {
     val known = (ownership.directory.toVector ++ ownership.locations.of(ownership.names)).flatMap(directoryOf).distinct
-    // A dot in a name would make directories of two tables the same.
+    // With dots in names, two tables could have the same directory.
     val prefixes =
       if (ownership.names.exists(_.contains('.'))) Vector.empty
       else ownership.locations.prefixes.flatMap(owners.pathOf)
@@ -35,12 +36,12 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     known.map(new CatalogDirectory(_)) ++ prefixes.map(new ConfiguredPrefix(_)) ++ named.map(new MetadataLocation(_))
   }
 
-  /** Absent where the table may delete the file. */
+  /** Returns why the file is kept; absent if the table may delete it. */
   def reasonToKeep(path: String): Option[KeptReason] = reason(path, isOwnMetadata = false)
 
   /**
-   * Like [[reasonToKeep]], for a metadata file whose content proves that this table wrote it. In a directory that the catalog
-   * knows, other tables are not looked for, which saves requests to the storage in every commit.
+   * Like [[reasonToKeep]], for a metadata file whose content proves that this table wrote it. In a directory that the
+   * catalog knows, other tables are not looked up, which saves storage requests in every commit.
    */
   def reasonToKeepOwnMetadata(path: String): Option[KeptReason] = reason(path, isOwnMetadata = true)
 
@@ -58,7 +59,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private[iceberglite] def isIn(path: String, folder: String): Boolean =
     owners.pathOf(path).exists(file => owners.pathOf(folder).exists(f => real(f) == real(file.parent)))
 
-  /** A table that was registered twice, or renamed, has its current metadata file in the log of another. */
+  /**
+   * Returns why a metadata file is kept. A table that was registered twice, or renamed, can have its current metadata
+   * file in the metadata log of another table.
+   */
   private def current(place: OwnedDirectory, file: StoragePath): Option[KeptReason] =
     place.checked {
       if (currentMetadata.contains(canonical(file))) Some(KeptReason.UsedByOther(place.directory.text)) else None
@@ -67,7 +71,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private lazy val currentMetadata: Set[StoragePath] =
     ownership.currentMetadata().flatMap(owners.pathOf).map(canonical).toSet
 
-  /** Absent for the root of a local file system, which no table owns. */
+  /** Returns the directory of a path; absent for the root of a local file system, which no table owns. */
   private def directoryOf(path: String): Option[StoragePath] =
     owners.pathOf(path).filter(directory => directory.names.nonEmpty || directory.authority.nonEmpty)
 
@@ -76,13 +80,16 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     if (parent == top || parent.isBelow(top)) None else Some(KeptReason.Linked(directory.text))
   }
 
-  /** The path with links in the parent directory resolved, so that a file has one path. */
+  /** Returns the path with links in the parent directory resolved, so that each file has a single path. */
   private def canonical(file: StoragePath): StoragePath =
     if (file.names.isEmpty) file else real(file.parent) / file.names.last
 
   private def real(directory: StoragePath): StoragePath = resolved.computeIfAbsent(directory, owners.real(_))
 
-  /** Directories of partitions and hashes are not looked at: there can be as many as files. */
+  /**
+   * Looks for a nested table between the directory and the file. Directories of partitions and hashes are skipped,
+   * because there can be as many of them as files.
+   */
   private def nested(top: Int, file: StoragePath): Option[KeptReason] =
     (top + 1).until(file.names.size).map(n => file.copy(names = file.names.take(n)))
       .filterNot(directory => isLayout(directory.names.last)).find(owners.isTable)
@@ -91,20 +98,23 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   /** A directory that may hold files of the table. */
   sealed abstract private class OwnedDirectory(val directory: StoragePath) {
 
-    /** A table at the top of a bucket has only `data` and `metadata` there. */
+    /**
+     * Returns whether the directory contains the file. A table at the root of a bucket owns only `data` and `metadata`
+     * there.
+     */
     def contains(file: StoragePath): Boolean =
       file.isBelow(directory) && (directory.names.nonEmpty || file.names.headOption.exists(TopDirectories))
 
-    /** How many names of a file's path are those of the directory of the table. */
+    /** Returns how many leading names of the file's path form the table's directory. */
     def topOf(file: StoragePath): Int = math.min(directory.names.size, file.names.size)
 
-    /** Why all files of the directory are kept. */
+    /** Returns why all files of the directory are kept. */
     def reasonToKeepAll: Option[KeptReason]
 
-    /** Why one file is kept. */
+    /** Returns why a single file is kept. */
     def reasonToKeepFile(file: StoragePath): Option[KeptReason]
 
-    /** A failed check keeps the files. */
+    /** Runs a check. If the check fails, the files are kept. */
     final def checked(body: => Option[KeptReason]): Option[KeptReason] =
       try body
       catch { case NonFatal(e) => Some(KeptReason.Unchecked(directory.text, String.valueOf(e.getMessage))) }
@@ -117,13 +127,13 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       owners.others(directory).headOption.map(other => KeptReason.InOtherTable(directory.text, other.name))
   }
 
-  /** Known from outside of the metadata: only the files that other tables there need are kept. */
+  /** A directory known from sources other than the metadata. Only files that other tables in it need are kept. */
   final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
     private lazy val others = owners.others(directory)
 
     override lazy val reasonToKeepAll: Option[KeptReason] =
       checked(enclosed(directory).orElse(overlappingTable).orElse {
-        // Read now, so that a failure keeps every file.
+        // Evaluated here so that a failure keeps every file.
         filesOfOtherTables
         None
       })
@@ -142,12 +152,15 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       if (filesOfOtherTables.contains(canonical(file))) Some(KeptReason.UsedByOther(directory.text)) else None
   }
 
-  /** A directory that several tables share by the catalog's settings, each in one of its name. */
+  /**
+   * A directory that several tables share according to the catalog's settings. Each table has a subdirectory of its own
+   * name.
+   */
   final private class ConfiguredPrefix(directory: StoragePath) extends OwnedDirectory(directory) {
     private val own = Vector(ownership.names.dropRight(1).mkString("."), ownership.names.last)
     private val ownDirectory = directory.copy(names = directory.names ++ own)
 
-    /** Object storage layouts put the directories of a hash first. */
+    /** Returns the number of hash directories that object storage layouts put first. */
     private def hashes(file: StoragePath): Int = file.names.drop(directory.names.size).takeWhile(isHash).size
 
     override def topOf(file: StoragePath): Int = directory.names.size + hashes(file) + own.size
@@ -160,7 +173,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     override def reasonToKeepFile(file: StoragePath): Option[KeptReason] = None
   }
 
-  /** Only the metadata names it. */
+  /** A directory that only the metadata names. */
   final private class MetadataLocation(directory: StoragePath) extends OwnedDirectory(directory) {
     override lazy val reasonToKeepAll: Option[KeptReason] = checked {
       if (!owners.isProven(directory)) Some(KeptReason.Unproven(directory.text))
@@ -182,7 +195,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
 object OwnedPaths {
 
-  /** @param version of the table, perhaps one that was just dropped */
+  /** @param version of the table, which may just have been dropped */
   def of(io: FileIO, version: TableVersion, ownership: TableOwnership): OwnedPaths =
     new OwnedPaths(io, version, ownership)
 
@@ -191,6 +204,6 @@ object OwnedPaths {
 
   private def isHash(name: String): Boolean = Hash.pattern.matcher(name).matches
 
-  /** Whether a directory is one of a partition or a hash, as writers make them for data files. */
+  /** Returns whether the directory is a partition or hash directory, as writers create them for data files. */
   private[iceberglite] def isLayout(name: String): Boolean = name.contains('=') || isHash(name)
 }

@@ -3,7 +3,7 @@ package iceberglite.table
 import iceberglite.io.FileIO
 import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts, TreeTable}
 
-/** Every file that a version of a table refers to, directly or through its snapshots. */
+/** All files that a version of a table refers to, directly or through its snapshots. */
 private[iceberglite] object ReachableFiles {
 
   /** @throws iceberglite.spec.IcebergError a file of the table's metadata cannot be read */
@@ -16,7 +16,7 @@ private[iceberglite] object ReachableFiles {
     files ++ reachable.flatMap(_.metadata) ++ namedInMetadataFile(version)
   }
 
-  /** The files that the metadata file itself names, and that file. */
+  /** Returns the metadata file itself and the files that it names directly. */
   def namedInMetadataFile(version: TableVersion): Vector[String] = {
     val metadata = version.metadata
     metadata.snapshots.flatMap(_.manifestList) ++ metadata.statistics.map(_.statisticsPath) ++

@@ -3,22 +3,23 @@ package iceberglite.table
 import iceberglite.spec.TableProperty
 
 /**
- * How often something is tried again, with waits that double, and are shortened at random lest two that met meet again.
+ * Limits on retries, with exponential backoff. Waits are shortened at random, so that two writers that collided do not
+ * collide again.
  *
- * @param retries how many times after the first
- * @param totalMs no retry begins later than this after the start, or after so much waiting
+ * @param retries the maximum number of retries after the first attempt
+ * @param totalMs no retry begins later than this after the start, or after this much waiting in total
  */
 final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs: Long, environment: Environment) {
   private val startedMs = environment.nowMs()
   private var used = 0
   private var waitedMs = 0L
 
-  /** Waits for the next try. @return false where there is none any more */
+  /** Waits before the next retry. @return false if no retry is left */
   def waitForNext(): Boolean = {
     val left = totalMs - math.max(environment.nowMs() - startedMs, waitedMs)
     if (used >= retries || left <= 0) false
     else {
-      // Shifting by more than 30 would overflow for sensible waits; the upper limit is reached long before.
+      // Shifting by more than 30 would overflow for sensible waits; the maximum wait is reached long before.
       val full = math.min(maxWaitMs, minWaitMs.toDouble * (1L << math.min(used, 30))).toLong
       used += 1
       val pause = math.min(left, (full * (0.5 + environment.randomFraction() / 2)).toLong)
@@ -31,7 +32,7 @@ final class RetryPolicy(retries: Int, minWaitMs: Long, maxWaitMs: Long, totalMs:
 
 object RetryPolicy {
 
-  /** By `commit.retry.*`. */
+  /** Returns the policy of the properties `commit.retry.*`. */
   def commits(properties: Map[String, String], environment: Environment): RetryPolicy = new RetryPolicy(
     TableProperty.of(TableProperty.CommitRetries, properties),
     TableProperty.of(TableProperty.CommitMinWait, properties),
@@ -40,7 +41,7 @@ object RetryPolicy {
     environment
   )
 
-  /** By `commit.status-check.*`. */
+  /** Returns the policy of the properties `commit.status-check.*`. */
   def statusChecks(properties: Map[String, String], environment: Environment): RetryPolicy = new RetryPolicy(
     TableProperty.of(TableProperty.StatusCheckRetries, properties),
     TableProperty.of(TableProperty.StatusCheckMinWait, properties),

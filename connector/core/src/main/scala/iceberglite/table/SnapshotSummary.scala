@@ -5,8 +5,8 @@ import iceberglite.spec._
 import iceberglite.tree.WrittenTree
 
 /**
- * The summary of a snapshot (spec: "Snapshots"; the counts are those of Apache Iceberg). A count that is zero is left
- * out, totals are always there when they are known.
+ * The summary of a snapshot (spec: "Snapshots"; the counts are those of Apache Iceberg). Counts of zero are omitted.
+ * Totals are always included if they are known.
  */
 object SnapshotSummary {
   val AddedDataFiles = "added-data-files"
@@ -33,7 +33,10 @@ object SnapshotSummary {
   val ReplacePartitions = "replace-partitions"
   val SourceSnapshotId = "source-snapshot-id"
 
-  /** Under which a staged snapshot is found again, and under which it was published (write-audit-publish). */
+  /**
+   * The keys of the id under which a snapshot was staged, and of the id under which it was published
+   * (write-audit-publish).
+   */
   val WapId = "wap.id"
   val PublishedWapId = "published-wap-id"
 
@@ -44,7 +47,7 @@ object SnapshotSummary {
   val TotalPositionDeletes = "total-position-deletes"
   val TotalEqualityDeletes = "total-equality-deletes"
 
-  /** Each total, with what adds to it and what takes from it. */
+  /** Each total, with the count that increases it and the count that decreases it. */
   private val totals: Vector[(String, String, String)] = Vector(
     (TotalRecords, AddedRecords, DeletedRecords),
     (TotalFilesSize, AddedFilesSize, RemovedFilesSize),
@@ -55,8 +58,8 @@ object SnapshotSummary {
   )
 
   /**
-   * @param base for the specs, the types of partition values, and the table's properties
-   * @param engine what the engine says of itself and of the job; it cannot replace a count
+   * @param base provides the specs, the types of partition values and the table's properties
+   * @param engine the engine's entries about itself and the job; they cannot override a count
    */
   def of(
       operation: Operation,
@@ -101,7 +104,10 @@ object SnapshotSummary {
     ).collect { case (key, n) if n > 0 => key -> n.toString }.toMap
   }
 
-  /** Of a deletion vector its own bytes: its file holds those of many data files. */
+  /**
+   * Returns the size of the content. For a deletion vector, this is the size of its blob, because its file holds the
+   * vectors of many data files.
+   */
   private def size(file: ContentFile): Long = file.contentSizeInBytes.getOrElse(file.fileSizeInBytes)
 
   private def partitions(
@@ -128,7 +134,10 @@ object SnapshotSummary {
   private def byPartition(files: Vector[ContentFile]): Map[(Int, PartitionTuple), Vector[ContentFile]] =
     files.groupBy(f => (f.specId, f.partition))
 
-  /** From the parent's totals; one that the parent does not know, or has below 0, stays unknown. */
+  /**
+   * Returns the totals after the changes to the parent's totals. A total stays unknown if the parent does not have it
+   * or has a negative value.
+   */
   private def totalsAfter(parent: Option[Snapshot], changes: Map[String, String]): Map[String, String] = {
     def change(key: String): Long = changes.get(key).fold(0L)(_.toLong)
     totals.flatMap { case (total, added, removed) =>

@@ -3,14 +3,14 @@ package iceberglite.table
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.{Snapshot, SnapshotRef, TableMetadata}
 
-/** Where a new snapshot goes (spec: "Snapshot References"). */
+/** Where a new snapshot is committed (spec: "Snapshot References"). */
 sealed trait SnapshotTarget {
 
   /**
-   * The snapshot that the new one follows.
+   * Returns the parent of the new snapshot.
    *
-   * @throws NotFound there is no such branch, but `main` is always there
-   * @throws InvalidArgument it is a tag
+   * @throws NotFound there is no such branch; `main` always exists
+   * @throws InvalidArgument the reference is a tag
    */
   def head(base: TableMetadata): Option[Snapshot]
 }
@@ -20,7 +20,7 @@ object SnapshotTarget {
   /**
    * The head of a branch.
    *
-   * @param create where the branch is not there, the commit makes it, from the head of `main`
+   * @param create whether the commit creates a missing branch, from the head of `main`
    */
   final case class Branch(name: String, create: Boolean = false) extends SnapshotTarget {
     override def head(base: TableMetadata): Option[Snapshot] = base.refs.get(name) match {
@@ -34,8 +34,8 @@ object SnapshotTarget {
   }
 
   /**
-   * No branch: the snapshot is built on the head of `main` and kept in the table, where nobody sees it until it is
-   * picked (write-audit-publish).
+   * No branch: the snapshot is built on the head of `main` and kept in the table, where readers do not see it until it
+   * is cherry-picked (write-audit-publish).
    */
   case object Staged extends SnapshotTarget {
     override def head(base: TableMetadata): Option[Snapshot] = base.currentSnapshot

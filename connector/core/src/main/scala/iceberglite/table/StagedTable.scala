@@ -5,10 +5,10 @@ import iceberglite.spec.{MetadataUpdate, TableMetadata}
 import iceberglite.table.action.{Action, MetadataAction}
 
 /**
- * Takes the actions of writes into a table that is not there yet, or is to be replaced, and keeps them back until
- * [[StagedTable.commit]] does all in one commit.
+ * Collects the actions of writes to a table that does not exist yet or is to be replaced. [[StagedTable.commit]]
+ * applies them all in one commit.
  *
- * @param replaces whether the table exists, and is replaced
+ * @param replaces whether the table exists and is replaced
  */
 final class StagedCommitter private[table] (staged: TableVersion, private[table] val replaces: Boolean)
     extends Committer {
@@ -33,14 +33,14 @@ final class StagedCommitter private[table] (staged: TableVersion, private[table]
   override def load(id: TableIdentifier): TableVersion = staged
 }
 
-/** A change that somebody else has described. */
+/** A change that was described elsewhere. */
 final private class DescribedChange(change: Change) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = change
 }
 
 /**
- * A table that is being created or replaced. What is written through [[table]] goes out with [[commit]], in one commit;
- * until then nobody else sees any of it.
+ * A table that is being created or replaced. Everything written through [[table]] becomes visible with [[commit]], in
+ * one commit. Until then, no reader or writer outside sees any of it.
  *
  * @param table the table as it will be, for writers
  */
@@ -55,9 +55,9 @@ final class StagedTable private[table] (
   private var over = false
 
   /**
-   * Creates or replaces the table with all that was written into it.
+   * Creates or replaces the table together with everything that was written to it.
    *
-   * @param summary what the engine wants in the snapshots' summaries, besides what the writes said
+   * @param summary entries that the engine adds to the snapshots' summaries, besides those of the writes
    */
   def commit(summary: Map[String, String] = Map.empty): Table = {
     val transaction = new Transaction(target, start, base, staged.summary ++ summary, environment)
@@ -73,7 +73,7 @@ final class StagedTable private[table] (
     }
   }
 
-  /** Gives the table up: the data files written into it go, unless a commit happened or may have happened. */
+  /** Abandons the table. The data files written to it are deleted, unless a commit happened or may have happened. */
   def abort(): Unit = if (!over) {
     over = true
     Cleanup.delete(target.io, staged.actions.flatMap(_.writtenFiles).map(_.path))
@@ -86,8 +86,8 @@ object StagedTable {
   /**
    * Begins to create or replace a table.
    *
-   * @param base the table to replace, if there is one
-   * @throws iceberglite.spec.IcebergError.AlreadyExists, NotFound by the start's mode
+   * @param base the table to replace, if it exists
+   * @throws iceberglite.spec.IcebergError.AlreadyExists, NotFound according to the start's mode
    */
   def begin(
       target: CommitTarget,

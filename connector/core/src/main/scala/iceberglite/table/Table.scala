@@ -5,10 +5,10 @@ import iceberglite.spec.{PartitionSpec, Requirement, Schema, Snapshot, SortOrder
 import iceberglite.tree.TreeTable
 
 /**
- * A table at one version: an immutable view, which [[refresh]] replaces by a newer one.
+ * A table at one version. The view is immutable; [[refresh]] returns a newer one.
  *
- * @param name the full name with the catalog's, for messages
- * @param committer whoever swaps the metadata: the catalog or, for a table that is being created or replaced, a
+ * @param name the full name including the catalog, for messages
+ * @param committer swaps the metadata: the catalog or, for a table that is being created or replaced, a
  *   [[StagedCommitter]]
  */
 final class Table(
@@ -22,7 +22,7 @@ final class Table(
   def metadataLocation: String = version.metadataLocation
   def location: String = metadata.location
 
-  /** The table as its metadata trees see it, with its current schema or that of an old snapshot. */
+  /** Returns the table as its metadata trees use it, with its current schema or that of an old snapshot. */
   def tree(schema: Schema = metadata.schema): TreeTable = TreeTable(name, io, metadata, schema)
   def schema: Schema = metadata.schema
   def spec: PartitionSpec = metadata.spec
@@ -31,10 +31,10 @@ final class Table(
   def currentSnapshot: Option[Snapshot] = metadata.currentSnapshot
 
   /**
-   * The table as it is now.
+   * Returns the table at its newest version.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound it was dropped
-   * @throws iceberglite.spec.IcebergError.ValidationFailed another table has taken its name (spec: `table-uuid`)
+   * @throws iceberglite.spec.IcebergError.NotFound the table was dropped
+   * @throws iceberglite.spec.IcebergError.ValidationFailed the name now belongs to another table (spec: `table-uuid`)
    */
   def refresh(): Table = {
     val newest = committer.load(id)
@@ -42,19 +42,19 @@ final class Table(
     at(newest)
   }
 
-  /** The same table at another version. */
+  /** Returns this table at another version. */
   def at(version: TableVersion): Table = new Table(id, name, version, version.io.getOrElse(io), committer)
 
-  /** Whether the table is being made, and nobody has seen it yet. */
+  /** Returns whether the table is being created or replaced and is not visible yet. */
   def isStaged: Boolean = committer.isInstanceOf[StagedCommitter]
 
-  /** Whether the table is staged to replace an existing one. */
+  /** Returns whether the table is staged to replace an existing one. */
   def isReplacement: Boolean = committer match {
     case staged: StagedCommitter => staged.replaces
     case _ => false
   }
 
-  /** A change to this table from the version at hand: add actions, then commit. */
+  /** Begins a transaction on this version of the table: add actions, then commit. */
   def transaction(
       summary: Map[String, String] = Map.empty,
       environment: Environment = Environment.system

@@ -2,10 +2,10 @@ package iceberglite.table
 
 import iceberglite.spec.{TableMetadata, TableProperty}
 
-/** Where a table's files go. */
+/** Locations for a table's new files. */
 object TableLocations {
 
-  /** The directory of metadata files, manifests and manifest lists. */
+  /** Returns the directory of metadata files, manifests and manifest lists. */
   def metadata(table: TableMetadata): String =
     TableProperty.of(TableProperty.MetadataPath, table.properties).getOrElse(inside(table.location, "metadata"))
 

@@ -14,11 +14,11 @@ final case class OtherTable(name: String, directory: StoragePath, metadataLocati
 
 object OtherTable {
 
-  /** One whose directory is known. */
+  /** Returns the table if its directory can be resolved; the directory is given. */
   def at(io: FileIO, name: String, directory: String, metadataLocation: Option[String]): Option[OtherTable] =
     StoragePath.of(directory, io.defaultFileSystem).map(OtherTable(name, _, metadataLocation))
 
-  /** One that is known by its metadata file: its directory is that around the metadata folder. */
+  /** Returns the table that has the given metadata file. Its directory is the parent of the metadata folder. */
   def of(io: FileIO, name: String, metadataLocation: String): Option[OtherTable] =
     StoragePath.of(metadataLocation, io.defaultFileSystem).map { file =>
       val folder = file.parent
@@ -28,7 +28,7 @@ object OtherTable {
 }
 
 /**
- * The places that another table's metadata names: any file there may be that table's.
+ * The directories that another table's metadata names. Any file there may belong to that table.
  *
  * @param name for messages
  */
@@ -56,18 +56,18 @@ object TableClaims {
 }
 
 /**
- * What is known of a table's directories from outside of the table's metadata, which may have been written to name
- * somebody else's.
+ * What is known of a table's directories from sources other than the table's metadata. The metadata could have been
+ * written to name directories of another owner.
  *
- * @param directory the table's directory by its path or by its name in the catalog; for a REST catalog, the location in the
- *   metadata that the server returned
+ * @param directory the table's directory by its path or by its name in the catalog; for a REST catalog, the location in
+ *   the metadata that the server returned
  * @param names the table's name, with its namespace
- * @param locations further places, by the catalog's settings
- * @param hasVersionNames whether its metadata files are `v<N>.metadata.json`, as in file-system tables
- * @param others the catalog's other tables that are below a directory, above it, or at it
- * @param claims the places of the catalog's other tables by their metadata, which is read for this. They are asked for only
- *   where nothing but the metadata names a table's location
- * @param currentMetadata the current metadata files of the catalog's other tables
+ * @param locations further directories, from the catalog's settings
+ * @param hasVersionNames whether the table's metadata files are named `v<N>.metadata.json`, as in file-system tables
+ * @param others returns the catalog's other tables that are below a directory, above it, or at it
+ * @param claims returns the directories of the catalog's other tables by their metadata, which is read for this. It is
+ *   called only if a table's location is known from the metadata alone
+ * @param currentMetadata returns the current metadata files of the catalog's other tables
  */
 final case class TableOwnership(
     directory: Option[String],
@@ -81,12 +81,15 @@ final case class TableOwnership(
 
 object TableOwnership {
 
-  /** Nothing is known: all that counts is the metadata folder at the table's location. */
+  /**
+   * Returns the ownership of a table about which nothing is known. Then only the metadata folder at the table's
+   * location counts.
+   */
   def unknown(id: TableIdentifier): TableOwnership = TableOwnership(None, id.namespace :+ id.name)
 }
 
 /**
- * Places besides the catalog's own that a catalog's tables may own.
+ * Directories besides the catalog's own that a catalog's tables may own.
  *
  * @param prefixes directories in each of which a table owns the directory of its name, `<prefix>/<namespace>/<table>`
  * @param directories directories that belong to one table each, by the table's name with its namespace

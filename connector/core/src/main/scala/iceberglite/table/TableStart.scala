@@ -6,12 +6,12 @@ import iceberglite.spec.IcebergError.{AlreadyExists, NotFound}
 import iceberglite.spec._
 
 /**
- * A table to be made, as a user describes it.
+ * A table to be created, as a user describes it.
  *
- * @param schema with any field ids: the table gets fresh ones
- * @param location absent: where the catalog puts it; a table that is replaced stays where it is
- * @param properties the user's, with `format-version` among them if it is given
- * @param caseSensitive whether `partitioning` and `order` name columns exactly
+ * @param schema with any field ids; the table assigns fresh ones
+ * @param location if absent, the catalog's default location; a replaced table keeps its location
+ * @param properties the user's properties, including `format-version` if it is given
+ * @param caseSensitive whether `partitioning` and `order` match column names exactly
  */
 final case class TableCreation(
     schema: Schema,
@@ -25,7 +25,7 @@ final case class TableCreation(
     NewTable(schema, partitioning, order, location, properties, caseSensitive)
 }
 
-/** What is to happen where a table of the name is, or is not, there. */
+/** What to do depending on whether a table of the name exists. */
 sealed trait StageMode
 object StageMode {
   case object Create extends StageMode
@@ -33,26 +33,29 @@ object StageMode {
   case object CreateOrReplace extends StageMode
 }
 
-/** What a transaction begins with, before its actions: the table as it is, or one that it creates or replaces. */
+/**
+ * The state that a transaction begins with, before its actions: an existing table, or a table that it creates or
+ * replaces.
+ */
 trait TableStart {
 
-  /** Whether the table need not be there. */
+  /** Returns whether the table may be missing. */
   def mayCreate: Boolean
 
   /**
-   * The table that the actions find, and how it comes from `base`.
+   * Returns the table that the actions find, and the change that leads to it from `base`.
    *
-   * @param table how messages call the table
+   * @param table the table's name in messages
    */
   def begin(table: String, base: Option[TableMetadata], nowMs: Long): TableStart.Begun
 }
 
 object TableStart {
 
-  /** Metadata that a change leads to. */
+  /** Metadata, and the change that leads to it. */
   final case class Begun(metadata: TableMetadata, change: Change)
 
-  /** A table that is there, and stays the same one: it is not to be confused with a later table of its name. */
+  /** An existing table. A later table of the same name with another UUID is a conflict. */
   final class Existing(uuid: Option[UUID]) extends TableStart {
     override def mayCreate: Boolean = false
 
@@ -65,8 +68,8 @@ object TableStart {
   }
 
   /**
-   * @param defaultLocation where the table goes unless the creation says it, or it is there
-   * @param uuid of the table, where one is created; a replaced table keeps its own
+   * @param defaultLocation the table's location, unless the creation gives one or the table exists
+   * @param uuid the UUID of a new table; a replaced table keeps its own
    */
   final class Creation(creation: TableCreation, mode: StageMode, defaultLocation: String, uuid: UUID)
       extends TableStart {

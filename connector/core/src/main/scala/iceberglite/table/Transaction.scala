@@ -8,17 +8,17 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFou
 import iceberglite.spec.{IcebergError, MetadataUpdate, TableMetadata}
 import iceberglite.table.action.Action
 
-/** Where a transaction's changes go. */
+/** Where a transaction's changes are committed. */
 final case class CommitTarget(id: TableIdentifier, name: String, io: FileIO, committer: Committer)
 
 /**
- * A change to a table that happens as a whole or not at all: actions, described one after the other, each on what the
- * one before it makes of the table.
+ * A change to a table that is applied completely or not at all. It consists of actions; each is described on the result
+ * of the previous one.
  *
- * This is the only place that tries again (spec: "Commit Conflict Resolution and Retry"): when another commit came
- * first it looks at the table anew, asks the actions again, waits a while and commits. After a definite failure it has
- * the actions remove what they wrote; when nobody knows whether the commit happened it looks and, where that does not
- * tell, leaves everything as it is. One instance commits once.
+ * This is the only place that retries (spec: "Commit Conflict Resolution and Retry"). When another commit came first,
+ * the transaction refreshes the table, describes the actions again, waits and commits. After a definite failure, the
+ * actions remove the files that they wrote. When the outcome is unknown, the transaction checks the table; if that does
+ * not settle the outcome, all files are kept. An instance commits once.
  */
 final class Transaction private[table] (
     target: CommitTarget,
@@ -38,11 +38,12 @@ final class Transaction private[table] (
   }
 
   /**
-   * Does all of it.
+   * Commits all actions.
    *
    * @return the table as it was committed
-   * @throws CommitConflict other commits came first for too long, or one that cannot be reconciled; nothing is left
-   * @throws CommitStateUnknown nobody knows; every file is kept, the writer's data files too must be
+   * @throws CommitConflict other commits came first until the retries ran out, or one cannot be reconciled; no files
+   *   remain
+   * @throws CommitStateUnknown the outcome is unknown; every file is kept, and the writer's data files must be kept too
    */
   def commit(): Table = target.committer match {
     case staged: StagedCommitter =>
@@ -54,14 +55,17 @@ final class Transaction private[table] (
   private def tableAt(version: TableVersion): Table =
     new Table(target.id, target.name, version, target.io, target.committer)
 
-  /** The loop, with the state it has between attempts. */
+  /** The retry loop, with its state between attempts. */
   final private class Attempts(committer: Committer) {
     private val patience =
       RetryPolicy.commits(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
 
     private var interrupted = false
 
-    /** Without the snapshots that no reference names, what others did would go unnoticed. */
+    /**
+     * Runs the attempts. If snapshots without a reference are not loaded, the table is reloaded first; otherwise
+     * concurrent changes could be missed.
+     */
     def run(): TableVersion =
       try attempt(if (base.forall(_.isWhole)) base else definitely(reload()))
       finally if (interrupted) Thread.currentThread.interrupt()
@@ -84,8 +88,8 @@ final class Transaction private[table] (
     }
 
     /**
-     * The change on a base. A base that is not the newest any more may have lost files to an expiry of snapshots: then
-     * comes the newest to go on with.
+     * Returns the change on a base. If the base is outdated, the expiry of snapshots may have deleted its files; then
+     * the newest version is returned to continue with.
      */
     private def described(at: Option[TableVersion]): Either[Option[TableVersion], Change] =
       definitely {
@@ -98,7 +102,10 @@ final class Transaction private[table] (
         }
       }
 
-    /** Asks start and actions in turn; a requirement that only an earlier action brought about is not the base's. */
+    /**
+     * Describes the start and the actions in turn. A requirement that only an earlier action fulfils is not a
+     * requirement on the base.
+     */
     private def describe(at: Option[TableMetadata]): TableStart.Begun = {
       val now = at.fold(environment.nowMs())(NextVersion.timeAfter(_, environment.nowMs()))
       val begun = start.begin(target.name, at, now)
@@ -127,21 +134,21 @@ final class Transaction private[table] (
         case conflict: CommitConflict => Left(conflict)
         case unknown: CommitStateUnknown => settle(unknown, at)
         case error: IcebergError => definitely(throw error)
-        // Out of memory or interrupted in the middle: whatever it was, the swap may have been done by then.
+        // Out of memory or interrupted: the swap may already have happened.
         case other: Throwable =>
           settle(CommitStateUnknown(target.name, "the newest file", String.valueOf(other), Some(other)), at)
       }
 
     /**
-     * Looks whether a commit of unknown outcome happened. Proof that it did is success, proof that others went on from
-     * its base instead a conflict; all else is looked at again for as long as `commit.status-check.*` say, and then
-     * stays unknown.
+     * Checks whether a commit with an unknown outcome happened. Proof that it did is success. Proof that other commits
+     * were based on its base instead is a conflict. In all other cases the check is repeated within the limits of
+     * `commit.status-check.*`; after that, the outcome stays unknown.
      */
     private def settle(
         unknown: CommitStateUnknown,
         at: Option[TableVersion]
     ): Either[CommitConflict, TableVersion] = {
-      // Who is interrupted may not be let near the storage again (java.nio closes the channel), but has to look.
+      // An interrupted thread must not use the storage (java.nio closes the channel), but the check is still needed.
       if (Thread.interrupted() || isInterrupt(unknown)) interrupted = true
       val looks = RetryPolicy.statusChecks(base.fold(Map.empty[String, String])(_.metadata.properties), environment)
       @tailrec
@@ -153,10 +160,10 @@ final class Transaction private[table] (
           case Right(version) if holdsThisCommit(version) || Transaction.wasAt(version, unknown.metadataFile) =>
             Right(version)
           case Right(version) if Transaction.excludes(version, unknown.metadataFile, at) =>
-            // The committer had to keep it, as it did not know.
+            // The committer kept the file because it did not know the outcome.
             Cleanup.delete(target.io, Vector(unknown.metadataFile))
             Left(CommitConflict(target.name, s"others committed before ${unknown.metadataFile}"))
-          // Not there yet: the request may still be on its way.
+          // Not there yet: the request may still be in flight.
           case _ if waits(looks) => look()
           case Right(_) => throw unknown
           case Left(failure) =>
@@ -178,11 +185,17 @@ final class Transaction private[table] (
           false
       }
 
-    /** Whether one of the table's snapshots is of this very commit: its success was not heard of. */
+    /**
+     * Returns whether a snapshot of the table belongs to this commit. Then the commit succeeded, but the
+     * acknowledgement was lost.
+     */
     private def holdsThisCommit(version: TableVersion): Boolean =
       version.metadata.snapshots.exists(_.summary.get(CommitContext.CommitIdKey).contains(context.commitId))
 
-    /** The table now; as long as nobody has seen it, a conflict may still be a success whose answer was distorted. */
+    /**
+     * Returns the table now. Until the table has been reloaded, a conflict may still be a success whose response was
+     * distorted; if the reload fails, the outcome is unknown.
+     */
     private def afterConflict(conflict: CommitConflict): Option[TableVersion] =
       try reload()
       catch {
@@ -201,7 +214,7 @@ final class Transaction private[table] (
       version
     }
 
-    /** Runs a part whose failure means that the commit did not happen. */
+    /** Runs a step whose failure means that the commit did not happen. */
     private def definitely[A](part: => A): A =
       try part
       catch {
@@ -214,7 +227,7 @@ final class Transaction private[table] (
 
 object Transaction {
 
-  /** A change to a table that is there. */
+  /** Begins a transaction on an existing table. */
   def on(table: Table, summary: Map[String, String], environment: Environment): Transaction = new Transaction(
     CommitTarget(table.id, table.name, table.io, table.committer),
     new TableStart.Existing(table.metadata.uuid),
@@ -223,11 +236,17 @@ object Transaction {
     environment
   )
 
-  /** Whether a metadata file was the table's; one that is named by its number alone may be another commit's. */
+  /**
+   * Returns whether a metadata file was the table's. A file named only by its version number may belong to another
+   * commit.
+   */
   private def wasAt(version: TableVersion, metadataFile: String): Boolean =
     isUnique(metadataFile) && filesOf(version).contains(metadataFile)
 
-  /** Whether the history went on from a base without a metadata file: then its swap cannot happen any more. */
+  /**
+   * Returns whether other commits continued from the base without the metadata file. Then its swap can no longer
+   * happen.
+   */
   private def excludes(version: TableVersion, metadataFile: String, base: Option[TableVersion]): Boolean =
     isUnique(metadataFile) && !filesOf(version).contains(metadataFile) &&
       base.exists(b => version.metadata.metadataLog.exists(_.metadataFile == b.metadataLocation))

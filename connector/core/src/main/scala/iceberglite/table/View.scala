@@ -2,8 +2,8 @@ package iceberglite.table
 
 import iceberglite.spec.{ViewMetadata, ViewRequirement, ViewUpdate}
 
-/** A view's metadata and the file it stands in; empty where only a server knows the file. */
+/** A view's metadata and its metadata file's location; the location is empty if only the server knows the file. */
 final case class ViewState(metadata: ViewMetadata, metadataLocation: String)
 
-/** What a commit does to a view, if what it requires still holds. */
+/** The updates of a commit to a view, and the requirements that must still hold. */
 final case class ViewChange(updates: Vector[ViewUpdate], requirements: Vector[ViewRequirement])
