@@ -4,31 +4,36 @@ import iceberglite.spec.{ContentFile, TableMetadata}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * One kind of change to a table, as data about itself: asked for a base, it describes what the commit would do. It is
- * asked again, of a newer base, when another commit came first; what it wrote and can use again it keeps. An instance
- * belongs to one transaction.
+ * A kind of change to a table. Given a base, it describes what the commit would do. It is called again with a newer
+ * base when another commit came first, and it keeps written files that it can reuse. An instance belongs to a single
+ * transaction.
  */
 trait Action {
 
   /**
-   * The updates that take `base` to the new state, and what they require. Updates may be empty: nothing to commit.
+   * Returns the updates that take `base` to the new state, and their requirements. No updates means that there is
+   * nothing to commit.
    *
-   * @throws iceberglite.spec.IcebergError.CommitConflict the table moved under the action; this is final
-   * @throws iceberglite.spec.IcebergError.ValidationFailed the change would make the table wrong; this is final
+   * @throws iceberglite.spec.IcebergError.CommitConflict a concurrent change conflicts with the action; retrying cannot
+   *   help
+   * @throws iceberglite.spec.IcebergError.ValidationFailed the change would make the table invalid; retrying cannot
+   *   help
    */
   def describe(base: TableMetadata, context: CommitContext): Change
 
-  /** The commit happened: `metadata` holds it. What earlier attempts wrote in vain may go. */
+  /**
+   * Called after the commit happened; `metadata` includes it. Files of unsuccessful earlier attempts may be deleted.
+   */
   def committed(metadata: TableMetadata, context: CommitContext): Unit
 
-  /** The commit definitely did not happen: what the action wrote goes, and only that. */
+  /** Called after the commit definitely failed. Deletes the files that the action wrote, and no others. */
   def abandoned(context: CommitContext): Unit
 
-  /** The data and delete files that a writer made for this action; they are the writer's to remove. */
+  /** The data and delete files that a writer made for this action. The writer is responsible for removing them. */
   def writtenFiles: Vector[ContentFile]
 }
 
-/** An action that writes no file: its change is in the table's metadata alone. */
+/** An action that writes no files and changes only the table's metadata. */
 trait MetadataAction extends Action {
   override def committed(metadata: TableMetadata, context: CommitContext): Unit = ()
   override def abandoned(context: CommitContext): Unit = ()

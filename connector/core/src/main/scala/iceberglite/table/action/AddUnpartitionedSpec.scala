@@ -5,8 +5,8 @@ import iceberglite.spec.{PartitionSpec, TableMetadata}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Adds a partition spec without partitions, for equality deletes that are to reach all partitions (spec: "Scan
- * Planning"); the table goes on to write by the spec it has. Nothing where one is there.
+ * Adds an unpartitioned partition spec, for equality deletes that apply to all partitions (spec: "Scan Planning"). The
+ * table's default spec does not change. Nothing happens if the table has an unpartitioned spec.
  */
 final class AddUnpartitionedSpec extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change =

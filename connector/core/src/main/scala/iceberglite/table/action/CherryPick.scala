@@ -9,9 +9,10 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, TreeTable, WrittenTree}
 
 /**
- * Brings a snapshot of the table, staged or of another branch, to a branch: by moving the branch on where the snapshot
- * follows its head, else by doing the same again in a new snapshot. Appends can be done again, and the overwrite of
- * partitions that nobody has changed since. No snapshot is picked twice, nor two of one write-audit-publish id.
+ * Applies a snapshot of the table, staged or from another branch, to a branch. If the snapshot's parent is the head of
+ * the branch, the branch is fast-forwarded; otherwise the changes are applied again in a new snapshot. This is possible
+ * for appends, and for overwrites of partitions that have not changed since. A snapshot is not picked twice, nor are
+ * two snapshots with the same write-audit-publish id.
  */
 final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTarget.Main) extends Action {
   private val again = new CherryPick.Again(snapshotId, to)
@@ -20,7 +21,7 @@ final class CherryPick(snapshotId: Long, to: SnapshotTarget.Branch = SnapshotTar
     val source = base.snapshot(snapshotId)
     val head = to.head(base)
     if (source.parentSnapshotId == head.map(_.snapshotId)) {
-      // An earlier attempt may have met another head, and written files for a snapshot that is not needed.
+      // An earlier attempt may have met another head and written files for a snapshot that is not needed.
       again.abandoned(context)
       MoveBranch(base, to.name, snapshotId)
     } else {
@@ -64,7 +65,7 @@ final class PublishChanges(wapId: String, to: SnapshotTarget.Branch = SnapshotTa
 
 private[action] object CherryPick {
 
-  /** @throws ValidationFailed the branch has the snapshot, or what it did, already */
+  /** @throws ValidationFailed the branch already contains the snapshot or its changes */
   private def refusePicked(
       base: TableMetadata,
       source: Snapshot,
@@ -86,7 +87,7 @@ private[action] object CherryPick {
     }
   }
 
-  /** What was picked may have been picked itself; sources that go in a circle end it. */
+  /** A picked snapshot may itself have been picked from another; a cycle of sources ends the search. */
   @tailrec
   private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
     val source = snapshot.summary.get(SnapshotSummary.SourceSnapshotId).flatMap(id => Try(id.toLong).toOption)
@@ -96,7 +97,7 @@ private[action] object CherryPick {
     }
   }
 
-  /** A new snapshot that does what another did. */
+  /** Adds a new snapshot that applies the changes of another one. */
   final private class Again(snapshotId: Long, to: SnapshotTarget) extends SnapshotAction(to) {
     private var source: Option[Snapshot] = None
 
@@ -126,7 +127,7 @@ private[action] object CherryPick {
     private def doneBy(picked: Snapshot, base: TableMetadata, context: CommitContext): Vector[ManifestEntry] =
       MetadataTree.at(picked, TreeTable(context.table, context.io, base)).changes(PartFilter.All).toVector
 
-    /** Since the snapshot was made, nobody may have written to the partitions that it replaces. */
+    /** Checks that the partitions that the snapshot replaces have not changed since it was made. */
     private def unchanged(
         picked: Snapshot,
         partitions: Partitions,

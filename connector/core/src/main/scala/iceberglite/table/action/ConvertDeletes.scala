@@ -6,15 +6,15 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
 
 /**
- * Puts deletes by position in the place of equality deletes; the table's rows stay the same.
+ * Replaces equality deletes by position deletes; the table's rows do not change.
  *
- * It fails where another commit has since brought older rows to which the equality deletes apply, as a compaction may
- * (spec: "Sequence Number Inheritance"), has taken away a data file that the new deletes speak of, or has given one
- * another deletion vector.
+ * It fails if a concurrent commit added older rows to which the equality deletes apply, as a compaction may (spec:
+ * "Sequence Number Inheritance"), removed a data file to which the new deletes apply, or gave such a file another
+ * deletion vector.
  *
  * @param converted the equality delete files
- * @param replaced deletion vectors that the new ones take in
- * @param added the new delete files, each of one data file
+ * @param replaced deletion vectors that are merged into the new ones
+ * @param added the new delete files, each for a single data file
  * @param since the snapshot that was read
  */
 final class ConvertDeletes(
@@ -42,7 +42,10 @@ final class ConvertDeletes(
     FileChanges(Vector.empty, new NamedFiles(removed, base), added.map(OlderFile(_, number.in(base))))
   }
 
-  /** Rows that are older than a delete by equality are deleted by it, also those that came later. */
+  /**
+   * Fails if concurrent commits added rows that the equality deletes apply to: a delete also applies to older rows that
+   * were added later.
+   */
   private def checkOlderRows(
       found: Vector[ManifestEntry],
       concurrent: Vector[Snapshot],

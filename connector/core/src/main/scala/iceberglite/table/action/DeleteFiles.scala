@@ -6,8 +6,8 @@ import iceberglite.table.{CommitContext, SnapshotTarget, Isolation}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Removes the files all of whose rows match a filter; one with rows that match and rows that do not fails the commit.
- * Where none matches, nothing is committed.
+ * Removes the files all of whose rows match a filter. A file in which only some rows match fails the commit. If no file
+ * matches, nothing is committed.
  *
  * @param filter on the columns of the table, unbound
  */

@@ -4,7 +4,7 @@ import iceberglite.spec._
 import iceberglite.table._
 
 /**
- * The data files that a row delta is about: those whose rows its deletes speak of, and those that it removes.
+ * The data files that a row delta changes: those to whose rows its deletes apply, and those that it removes.
  *
  * @param removed by path
  */
@@ -19,7 +19,7 @@ final private[action] class DeleteTargets(
   private val positions = deletes.filter(_.content == Content.PositionDeletes)
   private val named: Set[String] = positions.flatMap(DeleteApplicability.dataFile).toSet ++ deletedFrom
 
-  /** Those that do not say which data files they speak of. */
+  /** The position delete files that do not name the data files they apply to. */
   private val open =
     if (deletedFrom.isEmpty) positions.filter(DeleteApplicability.dataFile(_).isEmpty) else Vector.empty
   private val partitions = new Partitions(positions ++ removed.values, base)
@@ -28,10 +28,10 @@ final private[action] class DeleteTargets(
     open.exists(d => DeleteApplicability.touched(d, Map(file.path -> file), base).isDefined)
 
   /**
-   * The targets that are not there any more.
+   * Returns the targets that no longer exist.
    *
-   * @param mayBeGone whether a data file that was deleted with all its rows is no obstacle
-   * @throws iceberglite.spec.IcebergError.ValidationFailed a target is gone in another way
+   * @param mayBeGone whether to tolerate a data file that was deleted with all its rows
+   * @throws iceberglite.spec.IcebergError.ValidationFailed a target was removed in another way
    */
   def gone(isolation: Option[Isolation], mayBeGone: Boolean): Set[String] = isolation match {
     case None =>
@@ -48,7 +48,10 @@ final private[action] class DeleteTargets(
       lost.map(_.entry.file.path).toSet
   }
 
-  /** Deletes by others, but for deletion vectors, that may be of the same rows; of a file that goes, vectors too. */
+  /**
+   * Returns a concurrent delete file that may delete the same rows. Deletion vectors count only for data files that
+   * this commit removes.
+   */
   def otherDeletes(isolation: Isolation): Option[(FileChange, ContentFile)] = {
     val kept = liveData(named).map(f => f.path -> f).toMap
     def first(data: Map[String, ContentFile], counts: ContentFile => Boolean): Option[(FileChange, ContentFile)] =
@@ -60,6 +63,6 @@ final private[action] class DeleteTargets(
     if (paths.isEmpty) Vector.empty
     else history.live(ManifestContent.Data, mightHold(_))(e => paths(e.file.path)).map(_.file)
 
-  /** Named by path alone, a data file may be in any partition. */
+  /** A data file that is known only by its path may be in any partition. */
   private def mightHold(part: PartSummary): Boolean = deletedFrom.nonEmpty || partitions.mightMatch(part)
 }

@@ -6,25 +6,28 @@ import iceberglite.spec.{ContentFile, FileFormat, TableMetadata}
 import iceberglite.table.CommitContext
 
 /**
- * A deletion vector of the writer, and the one that another commit gave the same data file.
+ * A deletion vector of this writer, and the deletion vector that another commit gave the same data file.
  *
- * @param mine as the writer wrote it
+ * @param mine as this writer wrote it
  * @param theirs live at the head
  */
 final private[action] case class VectorPair(mine: ContentFile, theirs: ContentFile)
 
 /**
- * Unites deletion vectors that two writers made of one data file (adopted version 3: a data file has one at most). What
- * is united once serves every later attempt that meets the same pair.
+ * Merges deletion vectors that two writers made for the same data file (adopted version 3: a data file has at most
+ * one). A merged vector is reused by every later attempt that meets the same pair.
  */
 final private[action] class DeletionVectorMerge {
   private var united = Map.empty[(FileKey, FileKey), ContentFile]
   private var written = Set.empty[String]
 
-  /** Every file that was written. */
+  /** All files that were written. */
   def paths: Set[String] = written
 
-  /** The delete files of the united vectors, in the order of the pairs; those that are new are in one Puffin file. */
+  /**
+   * Returns the delete files of the merged vectors, in the order of the pairs. New ones are written to a single Puffin
+   * file.
+   */
   def unite(pairs: Vector[VectorPair], base: TableMetadata, context: CommitContext): Vector[ContentFile] = {
     val missing = pairs.filterNot(p => united.contains(key(p)))
     if (missing.nonEmpty) {

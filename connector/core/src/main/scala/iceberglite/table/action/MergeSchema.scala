@@ -7,13 +7,13 @@ import iceberglite.spec.{FormatVersion, NestedType, Schema, SchemaUpdate, TableM
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Merges the columns of rows that were written into those of the table, in the commit of the rows: what the table lacks
- * is added, what is wider in the rows is widened (see `SchemaUpdate.unionByNameWith`).
+ * Merges the columns of written rows into the table's schema, in the same commit as the rows. Missing columns are
+ * added, and types that are wider in the rows are widened (see `SchemaUpdate.unionByNameWith`).
  *
- * The files hold the columns under the ids of `planned`. Where others have changed the table's columns meanwhile, it
- * can be committed if merging leads to these ids there too, as it does when they have merged the same columns.
+ * The files hold the columns under the ids of `planned`. If the table's schema has changed in the meantime, the commit
+ * is possible only if merging leads to the same ids, for example because the other writers merged the same columns.
  *
- * @param planned the columns as the files were written by
+ * @param planned the schema that the files were written with
  * @param rows the columns of the rows, by name
  */
 final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) extends MetadataAction {
@@ -31,7 +31,7 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
     else new UpdateSchema(_.unionByNameWith(rows), caseSensitive).describe(base, context)
   }
 
-  /** Whether a column has its name, and a type that its files can be read in. */
+  /** Returns whether a column has its name and a type that its files can be read with. */
   private def isTheSame(id: Int, merged: Schema, version: FormatVersion): Boolean =
     merged.byId.get(id).exists { now =>
       val typeFits = (planned.byId(id).fieldType, now.fieldType) match {
@@ -45,9 +45,9 @@ final class MergeSchema(planned: Schema, rows: Schema, caseSensitive: Boolean) e
 object MergeSchema {
 
   /**
-   * The columns of a table after a merge: its own, where the rows have nothing more.
+   * Returns the schema after a merge; it is the table's own if the rows add nothing.
    *
-   * @throws iceberglite.spec.IcebergError where a column of one name has types that do not go together
+   * @throws iceberglite.spec.IcebergError two columns of the same name have incompatible types
    */
   def merged(base: TableMetadata, rows: Schema, caseSensitive: Boolean): Schema =
     SchemaUpdate(base, caseSensitive).unionByNameWith(rows).result._1

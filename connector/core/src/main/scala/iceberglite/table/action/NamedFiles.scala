@@ -5,14 +5,17 @@ import iceberglite.spec._
 import iceberglite.table.{CommitContext, BranchHistory}
 import iceberglite.tree.FileSelector
 
-/** What tells files apart: a Puffin file holds the deletion vectors of many data files. */
+/**
+ * The identity of a file entry. The offset is needed because a Puffin file holds the deletion vectors of many data
+ * files.
+ */
 final private[action] case class FileKey(path: String, offset: Option[Long])
 
 private[action] object FileKey {
   def of(file: ContentFile): FileKey = FileKey(file.path, file.contentOffset.filter(_ => file.isDeletionVector))
 }
 
-/** Files that an action names, and what is known of where they are listed. */
+/** Files that an action names, and what is known about the manifests that list them. */
 final private[action] class NamedFiles(val files: Vector[ContentFile], base: TableMetadata) extends FileSelector {
   private val keys = files.map(FileKey.of).toSet
   private val contents = files.map(f => NamedFiles.listedIn(f)).toSet
@@ -23,7 +26,7 @@ final private[action] class NamedFiles(val files: Vector[ContentFile], base: Tab
 
   override def removes(entry: ManifestEntry): Boolean = keys(FileKey.of(entry.file))
 
-  /** Those that are live at the head. */
+  /** Returns the entries of those files that are live at the head. */
   def live(history: BranchHistory): Vector[ManifestEntry] =
     contents.toVector.flatMap(history.live(_, this)(removes))
 }
@@ -33,10 +36,10 @@ private[action] object NamedFiles {
     if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes
 
   /**
-   * The entries of files that must be live.
+   * Returns the entries of files that must be live.
    *
-   * @param verb of messages: `rewrite`
-   * @throws ValidationFailed one is not: another commit took it away
+   * @param verb for messages, such as `rewrite`
+   * @throws ValidationFailed a file is not live, because another commit removed it
    */
   def require(
       files: Vector[ContentFile],

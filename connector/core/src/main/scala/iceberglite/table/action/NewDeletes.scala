@@ -3,15 +3,16 @@ package iceberglite.table.action
 import iceberglite.spec._
 import iceberglite.table.{DeleteApplicability, FileChange, BranchHistory}
 
-/** Deletes that other commits added of certain data files. */
+/** Deletes for certain data files that other commits added. */
 private[action] object NewDeletes {
 
   /**
-   * The first of them, with the data file. Those that a rewrite added were there before, in other files: but for those that
-   * it made of equality deletes which came since.
+   * Returns the first such delete file, with the data file. Deletes that a rewrite added are ignored, because they
+   * existed before in other files. The exception is a rewrite that converted equality deletes which were committed
+   * after `since`.
    *
    * @param data by path
-   * @param counts which delete files to look at
+   * @param counts selects the delete files to check
    */
   def of(
       data: Map[String, ContentFile],
@@ -44,10 +45,11 @@ private[action] object NewDeletes {
 private[action] object LiveDeletionVectors {
 
   /**
-   * A data file has one vector at most, which another commit may have given it.
+   * Returns the live vectors of the same data files. A data file has at most one vector, which another commit may have
+   * added.
    *
-   * @param vectors of those data files; they are in the partitions of theirs
-   * @param gone files that go in the same commit
+   * @param vectors vectors of those data files, in the same partitions as the data files
+   * @param gone files that are removed in the same commit
    */
   def besides(
       vectors: Vector[ContentFile],
@@ -64,7 +66,7 @@ private[action] object LiveDeletionVectors {
     }.map(_.file)
   }
 
-  /** The vector that the data file of another one had at a snapshot. */
+  /** Returns the vector that the data file of another vector had at a snapshot. */
   def at(
       snapshotId: Option[Long],
       vector: ContentFile,

@@ -8,14 +8,14 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
 
 /**
- * Replaces rows by new files: those that match a filter, those of certain files, or both. By a filter only whole files
- * go: one with rows that match and rows that do not fails the commit. Named files must be there.
+ * Replaces rows by new files: rows that match a filter, rows of certain files, or both. The filter removes whole files
+ * only; a file in which only some rows match fails the commit. Named files must be live.
  *
- * @param filter on the columns of the table, unbound; `AlwaysFalse` where only named files go
- * @param isolation what concurrent commits may not have done; by default nothing is checked, as an overwrite is usually
+ * @param filter on the columns of the table, unbound; `AlwaysFalse` if only named files are replaced
+ * @param isolation which concurrent changes to reject; by default nothing is checked, because an overwrite is usually
  *   meant to win
- * @param removed data files whose rows the writer has read and, as far as they stay, written again
- * @param read the rows that the statement is about, where that is not `filter`: another commit's conflict by these
+ * @param removed data files whose rows the writer has read; the rows that stay are written again
+ * @param read the rows that the statement reads, if not `filter`; conflicts with concurrent commits are checked with it
  */
 final class OverwriteFiles(
     filter: Expression,

@@ -6,7 +6,7 @@ import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, In, IsNan, IsN
 import iceberglite.spec.expr.{ManifestEvaluator, Term}
 import iceberglite.tree.{PartFilter, PartitionSpecs}
 
-/** The partitions of some files, to tell which parts of a tree may list such. */
+/** The partitions of some files. It tells which parts of a metadata tree may list such files. */
 final private[action] class Partitions(files: Vector[ContentFile], base: TableMetadata) extends PartFilter {
   private val sources = PartitionSpecs.sources(base, base.schema)
   private val tuples: Map[Int, Set[PartitionTuple]] = files.groupBy(_.specId).map { case (id, fs) =>
@@ -20,7 +20,9 @@ final private[action] class Partitions(files: Vector[ContentFile], base: TableMe
     id -> new ManifestEvaluator(all, spec, spec.partitionType(sources))
   }
 
-  /** Each field by itself: that is no tighter than need be, but quick for thousands of partitions. */
+  /**
+   * Filters each field separately. This may match more partitions than necessary, but it is fast for thousands of them.
+   */
   private def among(field: NestedField, values: Set[Option[Literal]]): Expression = {
     val term = Term.Bound(field, field.name)
     val (nan, ordinary) = values.flatten.partition(isNan)

@@ -8,17 +8,17 @@ import iceberglite.spec.TableMetadata
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Notes in the table's properties how far an application has come, in the commit of what it writes. A job that is run
- * again, because nobody heard that it was through, finds the note and writes nothing twice. Snapshots would not do for it:
- * they expire.
+ * Records an application's progress in the table's properties, in the commit of the data. A job that missed the
+ * acknowledgement of its commit and is run again finds the record and writes nothing twice. Snapshots are not suitable
+ * for this, because they expire.
  *
- * @param application its name, which other applications do not have
- * @param version grows from one write of the application to the next
+ * @param application the application's name, unique among applications
+ * @param version increases with every write of the application
  */
 final class RecordApplication(application: String, version: Long) extends MetadataAction {
   private val key = RecordApplication.Prefix + application
 
-  /** @throws AlreadyCommitted the table holds this version, or a later one */
+  /** @throws AlreadyCommitted the table has recorded this version or a later one */
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     last(base.properties).filter(_ >= version).foreach { last =>
       throw AlreadyCommitted(context.table, application, version, last)
@@ -35,6 +35,6 @@ final class RecordApplication(application: String, version: Long) extends Metada
 
 object RecordApplication {
 
-  /** Of the properties' keys; the application's name follows. */
+  /** The prefix of the property keys; the application's name follows. */
   val Prefix = "application-version."
 }

@@ -6,11 +6,12 @@ import iceberglite.table.{CommitContext, ConflictFilter, DeleteApplicability}
 import iceberglite.tree.{FileSelector, WrittenTree}
 
 /**
- * Takes files out of a snapshot. The deletes that then speak of nothing go by themselves: the tree sees to it.
+ * Removes files from a snapshot. Deletes that no longer apply to any data file are removed automatically by the
+ * metadata tree.
  *
  * @param concern finds the parts that may list such files
- * @param removesData whether a data file goes
- * @param removesDeletes whether a delete file goes, whatever data files do
+ * @param removesData whether to remove a data file
+ * @param removesDeletes whether to remove a delete file, regardless of data files
  */
 final private[action] class Removal(
     concern: ConflictFilter,
@@ -26,16 +27,16 @@ final private[action] class Removal(
 
 private[action] object Removal {
 
-  /** Spec, "Snapshots": what a snapshot that may add and may remove is called. */
+  /** Returns the operation of a snapshot that may add and remove files (spec: "Snapshots"). */
   def operation(tree: WrittenTree): Operation =
     if (tree.removed.isEmpty && tree.added.forall(_.content == Content.Data)) Operation.Append
     else if (tree.added.isEmpty) Operation.Delete
     else Operation.Overwrite
 
   /**
-   * The files all of whose rows match.
+   * Selects the files all of whose rows match.
    *
-   * @param verb of messages: `delete`
+   * @param verb for messages, such as `delete`
    */
   def matching(rows: RowFilter, verb: String, context: CommitContext): FileSelector = {
     def removesData(entry: ManifestEntry): Boolean = rows.matches(entry) match {
@@ -50,24 +51,26 @@ private[action] object Removal {
     new Removal(rows, removesData, rows.matches(_) == Match.All)
   }
 
-  /** The files of certain partitions. */
+  /** Selects the files of certain partitions. */
   def of(replaced: ReplacedPartitions): FileSelector = new Removal(replaced, replaced.holds, replaced.holds)
 }
 
-/** The partitions that new files take the place of; a spec without partitions stands for the whole table. */
+/** The partitions that new files replace. For an unpartitioned spec, this is the whole table. */
 final private[action] class ReplacedPartitions(files: Vector[ContentFile], base: TableMetadata) extends ConflictFilter {
   private val partitions = new Partitions(files, base)
 
-  /** Whether they are all there are. */
+  /** Whether the whole table is replaced. */
   val areAll: Boolean = files.exists(f => !base.specsById(f.specId).isPartitioned)
 
-  /** Whether the file goes. */
+  /** Returns whether the file is removed. */
   def holds(entry: ManifestEntry): Boolean = areAll || partitions.holds(entry.file)
 
   override def mightMatch(part: PartSummary): Boolean =
     areAll || partitions.mightMatch(part) || DeleteApplicability.mayBeGlobal(part, base)
 
-  /** Equality deletes of a spec without partitions may delete rows of any partition, and stay when one is replaced. */
+  /**
+   * Equality deletes of an unpartitioned spec may delete rows of any partition. They stay when a partition is replaced.
+   */
   override def mightMatch(entry: ManifestEntry): Boolean =
     holds(entry) || DeleteApplicability.isGlobal(entry.file, base)
 

@@ -5,10 +5,10 @@ import iceberglite.table.{CommitContext, SnapshotTarget, BranchHistory}
 import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**
- * Removes data files by their paths, as metadata writes them, with the deletes that speak of them alone. Where nothing
- * is left to remove, nothing is committed.
+ * Removes data files by their paths as written in metadata, together with the deletes that apply only to them. If no
+ * file is left to remove, nothing is committed.
  *
- * @param mustExist whether a path that the table does not have (any more) fails the commit
+ * @param mustExist whether a path that is not (or no longer) in the table fails the commit
  */
 final class RemoveFiles(paths: Set[String], mustExist: Boolean = true, to: SnapshotTarget = SnapshotTarget.Main)
     extends SnapshotAction(to) {

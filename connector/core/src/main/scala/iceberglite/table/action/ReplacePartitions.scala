@@ -6,9 +6,9 @@ import iceberglite.table.{CommitContext, SnapshotTarget, BranchHistory, Isolatio
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Puts new files in the place of all files of the partitions that they are in (INSERT OVERWRITE with
- * `partitionOverwriteMode=dynamic`). Files of another partition spec stay, as with Apache Iceberg; in a table without
- * partitions everything is replaced. Where there are no new files, nothing is committed.
+ * Replaces all files of the partitions that contain new files (INSERT OVERWRITE with `partitionOverwriteMode=dynamic`).
+ * Files of another partition spec stay, as with Apache Iceberg. In an unpartitioned table, everything is replaced. If
+ * there are no new files, nothing is committed.
  */
 final class ReplacePartitions(
     added: Vector[ContentFile],
@@ -26,7 +26,10 @@ final class ReplacePartitions(
     FileChanges(added, Removal.of(partitions))
   }
 
-  /** Compaction takes no row away, but may take rows where this write does not reach: into files of another spec. */
+  /**
+   * Fails if a compaction moved rows to files of another spec: it removes no rows, but this write does not replace
+   * those files.
+   */
   private def refuseMoved(
       history: BranchHistory,
       since: Option[Long],

@@ -6,11 +6,11 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
 
 /**
- * Puts other files in the place of some, with the same rows: compaction, of data and of deletes.
+ * Replaces files by others with the same rows: compaction of data files and of delete files.
  *
- * The new files are as old as the snapshot that was read, so that equality deletes committed since still apply to them
- * (spec: "Sequence Number Inheritance"). It fails where a file that it read is gone, or has new position deletes or a
- * new deletion vector, whose rows would come back.
+ * The new files get the sequence number of the snapshot that was read, so that equality deletes committed since then
+ * still apply to them (spec: "Sequence Number Inheritance"). The commit fails if a file that was read is gone, or if it
+ * has new position deletes or a new deletion vector, because their rows would reappear.
  *
  * @param removed data and delete files of the snapshot that was read
  * @param added data and delete files
@@ -40,7 +40,7 @@ final class RewriteFiles(
     FileChanges(Vector.empty, new NamedFiles(removed, base), older)
   }
 
-  /** Deleted rows may be left out, but none can be new. */
+  /** Checks the row counts. Deleted rows may be omitted, but no row can be new. */
   private def checkRows(context: CommitContext): Unit = {
     def rows(files: Vector[ContentFile]): Long = files.filter(_.content == Content.Data).map(_.recordCount).sum
     val counted = (removed ++ added).forall(_.hasRecordCount)
@@ -51,8 +51,8 @@ final class RewriteFiles(
   }
 
   /**
-   * Whether a delete would not apply to the new files: one of positions, and one by equality in a partition of another
-   * spec than theirs (spec: "Scan Planning").
+   * Returns whether a delete would not apply to the new files. This holds for a position delete, and for an equality
+   * delete in a partition of another spec (spec: "Scan Planning").
    */
   private def isLost(delete: ContentFile, base: TableMetadata): Boolean = delete.content match {
     case Content.EqualityDeletes =>
@@ -61,7 +61,7 @@ final class RewriteFiles(
     case _ => true
   }
 
-  /** New deletes of the data files that are replaced; equality deletes go on to apply. */
+  /** Fails on new deletes for the replaced data files. Equality deletes are allowed, because they still apply. */
   private def checkDeletes(base: TableMetadata, history: BranchHistory, context: CommitContext): Unit = {
     val data = removed.filter(_.content == Content.Data).map(f => f.path -> f).toMap
     if (data.nonEmpty) NewDeletes.of(data, Some(since), base, history, isLost(_, base)).foreach {
@@ -72,7 +72,7 @@ final class RewriteFiles(
     }
   }
 
-  /** Moved to another number, equality deletes would delete other rows. */
+  /** Returns the common sequence number of the equality deletes. With another number, they would delete other rows. */
   private def numberOfEqualityDeletes(found: Vector[ManifestEntry], context: CommitContext): Long =
     found.filter(_.file.content == Content.EqualityDeletes).flatMap(_.sequenceNumber).distinct match {
       case Vector(number) => number

@@ -6,11 +6,11 @@ import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 
 /**
- * Writes manifests anew, with their files in the order of their partitions, so that a filter skips most of them. The
- * files, and all that is known of them, stay the same. Where there is one manifest only, nothing is committed.
+ * Rewrites manifests with their entries sorted by partition, so that a filter skips most of them. The entries do not
+ * change. If there is only one manifest, nothing is committed.
  *
- * @param specId of the manifests; by default the table's
- * @param sortBy partition fields in whose order the files come first; by default that of the spec
+ * @param specId spec of the manifests to rewrite; by default the table's
+ * @param sortBy partition fields to sort by first; by default in the order of the spec
  */
 final class RewriteManifests(
     specId: Option[Int] = None,
@@ -42,7 +42,7 @@ final class RewriteManifests(
   override protected def commitsEmpty: Boolean = false
 }
 
-/** By the values of some fields first, nulls before all others. */
+/** Orders partitions by the values of the given fields first, with nulls first. */
 final private[action] class PartitionOrder(spec: PartitionSpec, sortBy: Vector[String])
     extends Ordering[PartitionTuple] {
   private val positions: Vector[Int] = {

@@ -7,7 +7,7 @@ import iceberglite.spec.{Snapshot, TableMetadata}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Takes `main` back to a snapshot that it has been at. Commits that come first are taken back too, for the table is to
+ * Rolls `main` back to a snapshot in its history. Commits that come first are rolled back too, because the table is to
  * be as it was.
  */
 final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
@@ -21,7 +21,7 @@ final class RollbackToSnapshot(snapshotId: Long) extends MetadataAction {
   }
 }
 
-/** Takes `main` back to the newest snapshot of its history that is older than a time. */
+/** Rolls `main` back to the newest snapshot in its history that is older than a timestamp. */
 final class RollbackToTimestamp(timestampMs: Long) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val older = Rollback.history(base).filter(_.timestampMs < timestampMs)
@@ -30,7 +30,7 @@ final class RollbackToTimestamp(timestampMs: Long) extends MetadataAction {
       Instant.ofEpochMilli(timestampMs).toString,
       s"The history of ${context.table} has no snapshot that is older"
     )
-    // Clocks differ: the newest by its time is not always the last in the history.
+    // Clocks differ: the newest snapshot by timestamp is not always the last one in the history.
     Rollback.to(older.maxBy(_.timestampMs), base)
   }
 }

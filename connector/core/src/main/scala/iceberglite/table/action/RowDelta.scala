@@ -8,24 +8,24 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**
- * Deletes single rows by delete files, and adds rows: DELETE, UPDATE and MERGE that leave data files as they are.
+ * Deletes single rows by delete files and adds rows: merge-on-read DELETE, UPDATE and MERGE, which keep data files.
  *
- * Where another commit gave a data file a deletion vector too, the two are united, and the other's entry is replaced.
- * A delete of rows whose data file was deleted as a whole in the meantime has nothing left to do; where the file was
- * rewritten or overwritten, the commit fails, for the rows may be elsewhere.
+ * If another commit also added a deletion vector for the same data file, the two are merged, and the other entry is
+ * replaced. If a data file was deleted with all its rows in the meantime, a delete of its rows has nothing left to do.
+ * If the file was rewritten or overwritten, the commit fails, because the rows may be in another file.
  *
- * @param added data files and delete files. A deletion vector holds all deleted rows of its data file, those of
- *   position delete files too
- * @param removed data files that the writer has replaced, and delete files that the new ones take in
- * @param isolation what concurrent commits may not have done. Without it, only what a snapshot must be like is checked:
+ * @param added data files and delete files. A deletion vector holds all deleted rows of its data file, including those
+ *   of position delete files
+ * @param removed data files that the writer has replaced, and delete files that are merged into the new ones
+ * @param isolation which concurrent changes to reject. Without it, only the validity of the snapshot is checked, and
  *   the last writer wins
- * @param read the rows that the statement is about, unbound
- * @param rowByRow whether what becomes of a row depends on that row alone, as in UPDATE without subqueries; then
- *   deletes of other rows do not matter
- * @param deletedFrom the data files that added position deletes speak of. Where it is empty, and an entry does not tell
- *   either, any that it may be
- * @param reachedSpec that of all live data files, without which equality deletes of its partitions would not reach all the
- *   rows that they are for (spec: "Scan Planning"); absent where there are none, or where they are of the whole table
+ * @param read the rows that the statement reads, unbound
+ * @param rowByRow whether the change to a row depends on that row alone, as in UPDATE without subqueries; then deletes
+ *   of other rows do not matter
+ * @param deletedFrom the data files that added position deletes apply to. If it is empty, and an entry does not name
+ *   its data file, the deletes count for every data file that they may apply to
+ * @param reachedSpec the spec that all live data files must have, so that equality deletes of its partitions apply to
+ *   all intended rows (spec: "Scan Planning"); absent if there are no such deletes, or if they apply to the whole table
  */
 final class RowDelta(
     added: Vector[ContentFile],
@@ -98,7 +98,10 @@ final class RowDelta(
     }
   }
 
-  /** Of what the statement read; a delete by itself is the same whatever else is deleted. */
+  /**
+   * The concurrent changes to reject among the rows that the statement read. The result of a pure delete does not
+   * depend on what else is deleted.
+   */
   private def refused(level: IsolationLevel): Set[Conflict] = level match {
     case IsolationLevel.Snapshot => Set.empty
     case IsolationLevel.Serializable if rows.isEmpty || rowByRow => Set(Conflict.AddedRows)
@@ -107,8 +110,9 @@ final class RowDelta(
   }
 
   /**
-   * Two that delete one row agree; if one of them gave it a new version, they do not. Serializable, a delete looks at the
-   * new version itself: whether it may match is asked of every added file.
+   * Returns the pairs whose deleted rows must be compared. Two commits that delete the same row do not conflict, unless
+   * one of them wrote a new version of the row. At level serializable, a pure delete compares no rows, because its
+   * filter is checked against every added file, and so against the new version.
    */
   private def changedByBoth(
       isolation: Isolation,
@@ -124,7 +128,10 @@ final class RowDelta(
       pairs.filter(_.mine.referencedDataFile.exists(changed))
     }
 
-  /** A row that another commit deleted would come back in the new version that this one gave it. */
+  /**
+   * Fails if both commits changed the same row: a row that the other commit deleted would reappear in the new version
+   * that this commit wrote.
+   */
   private def sameRows(
       pair: VectorPair,
       isolation: Isolation,

@@ -8,7 +8,7 @@ import iceberglite.spec.expr._
 import iceberglite.table.ConflictFilter
 import iceberglite.tree.PartitionSpecs
 
-/** How many rows of a file match a filter, as far as partition and metrics tell. */
+/** How many rows of a file match a filter, as far as its partition and metrics show. */
 sealed trait Match
 object Match {
   case object None extends Match
@@ -17,7 +17,7 @@ object Match {
 }
 
 /**
- * A filter on the rows of a table, asked of whole files. Safe for several threads.
+ * A filter on the rows of a table, evaluated for whole files. Thread-safe.
  *
  * @param filter unbound, or bound to the table's current schema
  */
@@ -30,7 +30,7 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
 
   override def mightMatch(entry: ManifestEntry): Boolean = matches(entry) != Match.None
 
-  /** A delete file matches as a whole when all rows that it can speak of do. */
+  /** Returns how many rows match. A delete file matches completely if all rows match that it can apply to. */
   def matches(entry: ManifestEntry): Match = bySpec(entry.file.specId).rowsOf(entry.file.partition).matches(entry.file)
 
   override def description: String = s"where $filter"
@@ -65,7 +65,10 @@ final class RowFilter(filter: Expression, caseSensitive: Boolean, base: TableMet
       else Match.None
   }
 
-  /** The other columns of an equality delete file say nothing of the rows that have its keys. */
+  /**
+   * Returns the file with the metrics of its key columns only. The other columns of an equality delete file say nothing
+   * about the rows that it deletes.
+   */
   private def keysOf(file: ContentFile): ContentFile = {
     val m = file.metrics
     def keys[A](of: Option[Map[Int, A]]): Option[Map[Int, A]] =

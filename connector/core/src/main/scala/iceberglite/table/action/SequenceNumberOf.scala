@@ -2,7 +2,7 @@ package iceberglite.table.action
 
 import iceberglite.spec.TableMetadata
 
-/** The sequence number of a snapshot, which may expire before a later attempt to commit. */
+/** The sequence number of a snapshot. It is kept because the snapshot may expire before a later commit attempt. */
 final private[action] class SequenceNumberOf(snapshotId: Long) {
   private var known: Option[Long] = None
 

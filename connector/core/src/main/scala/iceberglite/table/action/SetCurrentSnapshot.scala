@@ -7,7 +7,7 @@ import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
 import iceberglite.spec.TableMetadata
 import iceberglite.table.{Change, CommitContext}
 
-/** Makes a snapshot the current one, whatever it descends from. */
+/** Sets the current snapshot, without regard to its ancestors. */
 final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     base.snapshot(snapshotId)
@@ -16,8 +16,8 @@ final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {
 }
 
 /**
- * Moves a branch on to where another branch or a tag stands, if it has nothing that the other has not. A branch that is
- * not there is made.
+ * Fast-forwards a branch to the head of another branch or a tag, if the branch's head is an ancestor of it. A missing
+ * branch is created.
  */
 final class FastForward(branch: String, to: String) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
@@ -37,7 +37,7 @@ final class FastForward(branch: String, to: String) extends MetadataAction {
   }
 }
 
-/** Sets a branch, which keeps its retention, to a snapshot. */
+/** Sets a branch to a snapshot and keeps its retention. */
 private[action] object MoveBranch {
   def main(base: TableMetadata, snapshotId: Long): Change = apply(base, Main, snapshotId)
 

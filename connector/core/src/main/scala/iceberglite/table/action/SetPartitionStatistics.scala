@@ -4,8 +4,8 @@ import iceberglite.spec.{MetadataUpdate, PartitionStatisticsFile, TableMetadata}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Registers a file with the partition statistics of a snapshot (spec: "Partition Statistics"), which has one at most: it
- * takes the place of the one before. It can be applied as long as there is the snapshot.
+ * Registers a file with the partition statistics of a snapshot (spec: "Partition Statistics"). A snapshot has at most
+ * one; an earlier one is replaced. It can be applied as long as the snapshot exists.
  */
 final class SetPartitionStatistics(file: PartitionStatisticsFile) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
@@ -15,7 +15,7 @@ final class SetPartitionStatistics(file: PartitionStatisticsFile) extends Metada
   }
 }
 
-/** Takes the partition statistics of a snapshot out of the metadata; the file stays where it is. */
+/** Removes the partition statistics of a snapshot from the metadata; the file is not deleted. */
 final class RemovePartitionStatistics(snapshotId: Long) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val there = base.partitionStatistics.exists(_.snapshotId == snapshotId)

@@ -6,7 +6,7 @@ import iceberglite.spec.Requirement.AssertRefSnapshotId
 import iceberglite.spec.{SnapshotRef, TableMetadata}
 import iceberglite.table.{Change, CommitContext}
 
-/** Makes a branch or tag, or moves it. It fails for good when somebody else moves it at the same time. */
+/** Creates or moves a branch or tag. It fails without a retry if another commit moves it at the same time. */
 final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {
   if (name.trim.isEmpty) throw InvalidArgument("name of a branch or tag", s"'$name'", "It must not be blank")
   private val unmoved = new Unmoved(base => Vector(AssertRefSnapshotId(name, base.refs.get(name).map(_.snapshotId))))

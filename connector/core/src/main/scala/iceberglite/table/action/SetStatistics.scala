@@ -4,8 +4,8 @@ import iceberglite.spec.{MetadataUpdate, StatisticsFile, TableMetadata}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Registers a Puffin file with statistics of a snapshot (spec: "Table Statistics"), in the place of the one that the
- * snapshot had. It can be applied as long as there is the snapshot.
+ * Registers a Puffin file with statistics of a snapshot (spec: "Table Statistics"), and replaces the snapshot's earlier
+ * one. It can be applied as long as the snapshot exists.
  */
 final class SetStatistics(file: StatisticsFile) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
@@ -15,7 +15,7 @@ final class SetStatistics(file: StatisticsFile) extends MetadataAction {
   }
 }
 
-/** Takes the statistics of a snapshot out of the metadata; the file stays where it is. */
+/** Removes the statistics of a snapshot from the metadata; the file is not deleted. */
 final class RemoveStatistics(snapshotId: Long) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val there = base.statistics.exists(_.snapshotId == snapshotId)

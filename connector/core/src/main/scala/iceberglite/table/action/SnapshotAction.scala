@@ -10,28 +10,28 @@ import iceberglite.table._
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
 
 /**
- * An action that adds a snapshot. It keeps what its attempts wrote: the manifests of new files serve the next attempt,
- * the rest goes when the outcome is certain.
+ * An action that adds a snapshot. It tracks what its attempts wrote: manifests of new files are reused by the next
+ * attempt; all else is deleted when the outcome is certain.
  */
 abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
-  /** Chosen once, so that manifests that name the snapshot can be used again. */
+  /** Chosen once, so that manifests that name the snapshot can be reused. */
   private var identity: Option[SnapshotAction.Identity] = None
   private var attempts = Vector.empty[WrittenTree]
 
   /**
-   * What happens to the files of the head that the snapshot follows.
+   * Returns the changes to the files of the head that the snapshot follows.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed what others did in the meantime forbids it
+   * @throws iceberglite.spec.IcebergError.ValidationFailed a concurrent change conflicts
    */
   protected def changes(base: TableMetadata, parent: Option[Snapshot], context: CommitContext): FileChanges
 
   protected def operation(tree: WrittenTree): Operation
 
-  /** Entries of the summary besides the standard ones, of the last [[changes]]. */
+  /** Additional entries of the summary, for the last call of [[changes]]. */
   protected def summary: Map[String, String] = Map.empty
 
-  /** Whether a snapshot that changes no file is worth a commit. */
+  /** Whether to commit a snapshot that changes no files. */
   protected def commitsEmpty: Boolean = true
 
   /** Content files that the action itself wrote, in any attempt. */
@@ -70,7 +70,7 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
   private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
     val is = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
-      // Another snapshot took the id: manifests that name it cannot be used again.
+      // Another snapshot took the id: manifests that name it cannot be reused.
       forget(context)
       SnapshotAction.Identity(SnapshotAction.freeId(base, context.environment), context.environment.uuid())
     }
@@ -112,8 +112,8 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   }
 
   /**
-   * Everything but what the snapshot needs goes, content files that it does not list too: all of them where there was
-   * nothing to commit. One that has expired by the time we look is left to maintenance.
+   * Deletes the files that the snapshot does not need, including content files that it does not list; if nothing was
+   * committed, this means all of them. If the snapshot has expired by now, its files are left to maintenance.
    */
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
@@ -139,18 +139,21 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
 
 object SnapshotAction {
 
-  /** @param commitId names the snapshot's files */
+  /** @param commitId part of the names of the snapshot's files */
   final private case class Identity(snapshotId: Long, commitId: UUID)
 
   private def sequenceNumber(base: TableMetadata): Long =
     if (base.formatVersion == FormatVersion.V1) 0 else base.lastSequenceNumber + 1
 
-  /** A random positive id that no snapshot has. */
+  /** Returns a random positive id that no snapshot has. */
   private def freeId(base: TableMetadata, environment: Environment): Long =
     Iterator.continually(environment.randomLong() & Long.MaxValue)
       .find(id => id > 0 && !base.snapshotsById.contains(id)).get
 
-  /** A transform that we do not know gives no partition values (adopted version 3: no data is committed with it). */
+  /**
+   * Rejects new data in specs with unknown transforms, because they give no partition values (adopted version 3: no
+   * data is committed with such a spec).
+   */
   private def checkSpecs(base: TableMetadata, added: Vector[ContentFile]): Unit =
     added.map(_.specId).distinct.foreach { id =>
       val spec = base.specsById.getOrElse(

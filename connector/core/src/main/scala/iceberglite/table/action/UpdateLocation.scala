@@ -4,7 +4,7 @@ import iceberglite.spec.MetadataUpdate.SetLocation
 import iceberglite.spec.TableMetadata
 import iceberglite.table.{Change, CommitContext}
 
-/** Moves where new files go; those that are there stay. A file-system catalog refuses it. */
+/** Changes the location for new files; existing files stay. A file-system catalog rejects it. */
 final class UpdateLocation(location: String) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     val wanted = location.stripSuffix("/")

@@ -5,7 +5,7 @@ import iceberglite.spec.MetadataUpdate.{RemoveProperties, SetProperties}
 import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.table.{Change, CommitContext}
 
-/** Sets and removes properties; it can always be applied. */
+/** Sets and removes table properties. It can always be applied. */
 final class UpdateProperties(set: Map[String, String], remove: Set[String] = Set.empty) extends MetadataAction {
   (set.keySet ++ remove).find(TableProperty.Reserved).foreach { key =>
     throw InvalidArgument("table property", key, "It stands for another part of the metadata and is not set directly")

@@ -9,10 +9,10 @@ import iceberglite.spec.{MetadataUpdate, Requirement, Schema, SchemaUpdate, Tabl
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Changes the columns, and the properties that name them. It is not applied again to a table whose columns somebody
- * else has changed (spec: "Commit Conflict Resolution and Retry").
+ * Changes the columns, and the properties that name them. It is not retried if a concurrent commit changed the columns
+ * (spec: "Commit Conflict Resolution and Retry").
  *
- * @param edit what is to be done; it may be asked for several bases
+ * @param edit the changes; it may be called for several bases
  */
 final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Boolean = true) extends MetadataAction {
   private val unmoved = new Unmoved(base =>
@@ -34,14 +34,14 @@ final class UpdateSchema(edit: SchemaUpdate => SchemaUpdate, caseSensitive: Bool
 }
 
 /**
- * The properties of a table that name columns, brought along when those change: the name mapping, and what stands below
- * the prefixes of [[TableProperty.ColumnPrefixes]].
+ * Updates the table properties that name columns when the columns change: the name mapping, and the properties with the
+ * prefixes of [[TableProperty.ColumnPrefixes]].
  */
 final private[action] class ColumnProperties(from: Schema, to: Schema) {
 
   /**
-   * A mapping that is no JSON, or not that of the spec, stays as it is, as with Apache Iceberg: whoever reads a file by
-   * it gets the error.
+   * Returns the property updates. A name mapping that is not valid JSON, or not as the specification requires, stays
+   * unchanged, as with Apache Iceberg; the error is reported when a file is read with it.
    */
   def follow(properties: Map[String, String]): Vector[MetadataUpdate] = {
     val mapping = properties.get(NameMappingDefault.key).flatMap { json =>
@@ -63,7 +63,9 @@ final private[action] class ColumnProperties(from: Schema, to: Schema) {
   }
 }
 
-/** Requirements of the base that an action saw first, which every later base must meet: a conflict here is final. */
+/**
+ * Requirements of the base that an action saw first. Every later base must meet them; otherwise the conflict is final.
+ */
 final private[action] class Unmoved(of: TableMetadata => Vector[Requirement]) {
   private var first: Option[Vector[Requirement]] = None
 

@@ -6,10 +6,10 @@ import iceberglite.spec.{TableMetadata, UnboundField, UnboundSortField}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Changes how rows are sorted within new files. It is not applied again to a table whose columns or order somebody else
- * has changed.
+ * Changes the sort order of rows in new files. It is not retried if a concurrent commit changed the columns or the sort
+ * order.
  *
- * @param fields none: unsorted
+ * @param fields empty for an unsorted table
  */
 final class UpdateSortOrder(fields: Vector[UnboundSortField], caseSensitive: Boolean = true) extends MetadataAction {
   private val unmoved = new Unmoved(base =>

@@ -5,10 +5,10 @@ import iceberglite.spec.{SpecUpdate, TableMetadata}
 import iceberglite.table.{Change, CommitContext}
 
 /**
- * Changes how new files are partitioned. It is not applied again to a table whose columns or partitioning somebody else
- * has changed (spec: "Commit Conflict Resolution and Retry").
+ * Changes the partition spec for new files. It is not retried if a concurrent commit changed the columns or the
+ * partitioning (spec: "Commit Conflict Resolution and Retry").
  *
- * @param edit what is to be done; it may be asked for several bases
+ * @param edit the changes; it may be called for several bases
  */
 final class UpdateSpec(edit: SpecUpdate => SpecUpdate, caseSensitive: Boolean = true) extends MetadataAction {
   private val unmoved = new Unmoved(base =>

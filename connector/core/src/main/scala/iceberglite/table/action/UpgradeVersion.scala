@@ -6,7 +6,7 @@ import iceberglite.spec.{FormatVersion, ManifestContent, SnapshotRef, TableMetad
 import iceberglite.table.{Change, CommitContext, BranchHistory}
 import iceberglite.tree.PartFilter
 
-/** Takes the table up to a newer version of the format. */
+/** Upgrades the table to a newer format version. */
 final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
   override def describe(base: TableMetadata, context: CommitContext): Change = {
     if (version < base.formatVersion) {
@@ -21,8 +21,8 @@ final class UpgradeVersion(version: FormatVersion) extends MetadataAction {
   }
 
   /**
-   * Version 3 gives every row an id, for which it must know how many there are (as adopted: "Row lineage"): a file that
-   * does not say would stop every later commit of its branch.
+   * Checks that all row counts are known. Version 3 assigns every row an id and needs the counts for that (as adopted:
+   * "Row lineage"); a file without a count would fail every later commit of its branch.
    */
   private def checkCounts(base: TableMetadata, context: CommitContext): Unit = {
     val heads = base.refs.values.collect { case b: SnapshotRef.Branch => base.snapshot(b.snapshotId) }.toVector.distinct
