@@ -5,14 +5,14 @@ import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
 
 /**
- * The rows that each commit of a range of snapshots inserted and deleted: for every commit, the rows before it without
- * those it deleted and with those it inserted are the rows after it. Rows that a commit wrote again as they were stand
- * there twice, deleted and inserted; commits that only rearrange rows (`replace`) do not show, and do not count.
+ * A changelog: the rows that each commit of a range of snapshots inserted and deleted. The rows before a commit,
+ * without the deleted rows and with the inserted rows, are the rows after it. Rows that a commit rewrote unchanged
+ * appear both as deleted and as inserted. Commits that only rearrange rows (`replace`) are omitted and not numbered.
  *
  * @param table with the schema of the filter's columns
  * @param filter bound to the table's schema, or to be bound to it
- * @param wanted which changes are asked for
- * @param cache where decoded manifests are kept
+ * @param wanted selects the changes to return
+ * @param cache holds decoded manifests
  */
 final case class ChangelogScan(
     table: TreeTable,
@@ -24,10 +24,10 @@ final case class ChangelogScan(
 ) {
 
   /**
-   * The files that may hold changed rows that match, by commit, oldest first.
+   * Returns the files that may hold changed rows that match the filter, by commit, oldest first.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that is not there
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply break the specification
+   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that does not exist
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply violate the specification
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
@@ -48,7 +48,7 @@ final case class ChangelogScan(
   }
 }
 
-/** The changes of one commit. */
+/** The changes of a single commit. */
 final private class CommitChanges(
     files: SnapshotChanges,
     snapshot: Snapshot,
@@ -77,7 +77,7 @@ final private class CommitChanges(
     (gone ++ kept ++ here).filter(_.change.exists(wanted))
   }
 
-  /** The files that stay, and that deletes apply to that came or went. */
+  /** Returns the files that exist before and after the commit, and to which an added or removed delete file applies. */
   private def touched(around: SnapshotDeletes): Vector[FileScanTask] = {
     val (came, went) = (files.index(around.added), files.index(around.removed))
     def applies(deletes: DeleteIndex, task: FileScanTask): Boolean = deletes.applied(Vector(task)).head.deletes.nonEmpty
@@ -85,8 +85,9 @@ final private class CommitChanges(
   }
 
   /**
-   * Rows of a file that stays are deleted if a delete file takes them that did not before. Where a delete file is gone,
-   * rows are back unless others take them: mostly those are all that it had, as one vector replaces another.
+   * Returns the changes to a file that exists before and after the commit. A row is deleted if an added delete file
+   * applies to it and no earlier one did. If a delete file was removed, its rows reappear unless other deletes apply to
+   * them. Usually they do: one deletion vector replaces another.
    */
   private def changes(file: FileScanTask, before: DeleteIndex, after: DeleteIndex): Vector[FileScanTask] = {
     val (was, is) = (before.applied(Vector(file)).head, after.applied(Vector(file)).head)

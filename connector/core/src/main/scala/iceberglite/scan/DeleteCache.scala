@@ -4,11 +4,12 @@ import java.util.{LinkedHashMap, Map => JavaMap}
 import java.util.concurrent.{ConcurrentHashMap, ExecutionException, FutureTask, ScheduledThreadPoolExecutor, TimeUnit}
 
 /**
- * How much of what was read of delete files stays in memory.
+ * Limits on the decoded delete files that are kept in memory.
  *
- * @param maxEntryBytes of one file; a greater one is read by each task, and its equality deletes go to the disk
- * @param maxTotalBytes of all files; 0 keeps nothing
- * @param idleMs what nobody has asked for in that time goes
+ * @param maxEntryBytes limit for a single file; a larger file is read by each task, and its equality deletes are
+ *   spilled to disk
+ * @param maxTotalBytes limit for all files; 0 disables the cache
+ * @param idleMs an entry that is not used for this time is dropped
  */
 final case class DeleteCacheLimits(maxEntryBytes: Long, maxTotalBytes: Long, idleMs: Long)
 
@@ -17,10 +18,10 @@ object DeleteCacheLimits {
 }
 
 /**
- * What was read of delete files, which never change, for all tasks of the JVM: two that want the same file at the same
- * time read it once. The least recently used goes first. The limits are those of whoever asks.
+ * A cache of decoded delete files, which never change, for all tasks of the JVM. Two tasks that need the same file at
+ * the same time read it once. The least recently used entries are dropped first. The limits are those of the caller.
  *
- * @param nowMs a clock that does not go back
+ * @param nowMs a monotonic clock
  */
 final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
   private case class Slot(value: AnyRef, bytes: Long, idleMs: Long, usedMs: Long)
@@ -29,16 +30,16 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
   private var isSweeping = false
   private var total = 0L
 
-  /** The heap that is in use, by the weights. */
+  /** Returns the heap in use, according to the weights. */
   def bytes: Long = synchronized(total)
 
-  /** @param key tells what is loaded, and from where */
+  /** @param key identifies the loaded value and its source */
   def valueOf[V <: AnyRef](key: AnyRef, limits: DeleteCacheLimits, weigh: V => Long)(load: => V): V =
-    // Safe: a key stands for values of one type.
+    // Safe: all values of a key have the same type.
     used(key).getOrElse(loaded(key, limits, (v: AnyRef) => weigh(v.asInstanceOf[V]))(load)).asInstanceOf[V]
 
   private def loaded(key: AnyRef, limits: DeleteCacheLimits, weigh: AnyRef => Long)(load: => AnyRef): AnyRef = {
-    // Since the look that found nothing another may have begun and ended.
+    // Another thread may have loaded the value since the lookup failed.
     val own = new FutureTask[AnyRef](() => used(key).getOrElse(kept(key, limits, weigh, load)))
     Option(loading.putIfAbsent(key, own)) match {
       case None =>
@@ -48,7 +49,7 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
           ()
         }
       case Some(other) =>
-        // What went wrong for another may not for this one: that task may have been ended.
+        // A failure in another task may not occur in this one: that task may have been cancelled.
         try other.get()
         catch { case _: ExecutionException => outcome(ran(own)) }
     }
@@ -85,7 +86,7 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
     drop(_ => total > limits.maxTotalBytes)
   }
 
-  /** Lets go of what nobody has asked for in its time. */
+  /** Drops entries that have not been used for their idle time. */
   private[scan] def dropIdle(): Unit = synchronized {
     val now = nowMs()
     drop(slot => now - slot.usedMs >= slot.idleMs)
@@ -102,7 +103,7 @@ final class DeleteCache(nowMs: () => Long = DeleteCache.Uptime) {
     }
   }
 
-  /** Without anybody who asks, too. */
+  /** Drops idle entries even without further lookups. */
   private def sweepIn(delayMs: Long): Unit = {
     isSweeping = true
     val sweep: Runnable = () =>
@@ -137,17 +138,17 @@ object DeleteCache {
 }
 
 /**
- * Whose delete files are read, and how much of them is kept.
+ * The delete files' owner, the cache that shares them, and its limits.
  *
- * @param cache where what was read is shared
- * @param owner tells storages with other files or other credentials apart
- * @param spillDirectory where keys go that are too many for memory
+ * @param cache shares what was read
+ * @param owner distinguishes storage with other files or other credentials
+ * @param spillDirectory directory for keys that do not fit into memory
  */
 final case class DeleteSharing(cache: DeleteCache, owner: AnyRef, limits: DeleteCacheLimits, spillDirectory: String)
 
 object DeleteSharing {
 
-  /** For one reader alone. */
+  /** Returns a cache for a single reader. */
   def own: DeleteSharing =
     DeleteSharing(
       new DeleteCache(),

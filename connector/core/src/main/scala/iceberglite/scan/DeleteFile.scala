@@ -5,25 +5,27 @@ import iceberglite.spec.{Content, ContentFile, Metrics, NestedField}
 /**
  * A delete file that applies to the data file of a task.
  *
- * @param keys of an equality delete file: the columns to compare by, in the order of its `equality_ids`
+ * @param keys the columns that an equality delete file compares, in the order of its `equality_ids`
  */
 final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: Vector[KeyColumn]) {
 
-  /** Whether it is a deletion vector (adopted version 3: "Deletion vectors"). */
+  /** Returns whether it is a deletion vector (adopted version 3: "Deletion vectors"). */
   def isVector: Boolean = file.isDeletionVector
 
   def isEquality: Boolean = file.content == Content.EqualityDeletes
 
-  /** Whether it applies to one data file and no other. */
+  /** Returns whether it applies to a single data file only. */
   def isOfOneFile: Boolean = isVector || file.referencedDataFile.isDefined
 
-  /** The bytes that a reader needs: of a deletion vector, its part of the file. */
+  /** Returns the number of bytes to read. For a deletion vector, this is its part of the file. */
   def storedBytes: Long = file.contentSizeInBytes.filter(_ => isVector).getOrElse(file.fileSizeInBytes)
 
-  /** The same without what only planning needs, for the way to another JVM. */
+  /** Returns the delete file without the metrics, which only planning needs; used before it is sent to another JVM. */
   def withoutMetrics: DeleteFile = copy(file = file.copy(metrics = Metrics.Empty))
 
-  /** Tells delete files apart: one Puffin file holds the vectors of many data files. */
+  /**
+   * The identity of a delete file. The offset is needed because one Puffin file holds the vectors of many data files.
+   */
   def location: (String, Option[Long]) = (file.path, file.contentOffset)
 
   override def toString: String = DeleteFile.describe(file)
@@ -35,10 +37,10 @@ object DeleteFile {
 }
 
 /**
- * A column that equality deletes compare by.
+ * A column that equality deletes compare.
  *
- * @param path from a column of the table to the compared field: the column alone, or the structs around a nested field,
- *   each without any other field
+ * @param path from a column of the table to the compared field: either only the column, or the enclosing structs of a
+ *   nested field, each without any other field
  */
 final case class KeyColumn(path: Vector[NestedField]) {
   def column: NestedField = path.head

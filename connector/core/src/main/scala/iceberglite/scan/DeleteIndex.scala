@@ -8,15 +8,16 @@ import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.expr.KeyRanges
 
 /**
- * Which delete files of a snapshot apply to a data file (spec: "Scan Planning"; adopted version 3: "Deletion vectors"):
+ * Finds the delete files of a snapshot that apply to a data file (spec: "Scan Planning"; adopted version 3: "Deletion
+ * vectors"):
  *
- *   - a deletion vector to the data file that it names, which is in the same partition and not newer;
- *   - without a vector, position delete files of the same partition (spec and values) whose data is not older than the
- *     file's, those that speak of one data file to that one alone;
- *   - equality delete files that are newer than the data, of the same partition or, if their own spec is unpartitioned,
- *     of any.
+ *   - a deletion vector applies to the data file that it references, which is in the same partition and not newer;
+ *   - without a vector, position delete files apply if they are in the same partition (spec and values) and their data
+ *     sequence number is not lower than the file's; those that reference one data file apply only to that file;
+ *   - equality delete files apply if they are newer than the data, and in the same partition or of an unpartitioned
+ *     spec.
  *
- * Files that hold nothing of the data file by their bounds are left out. Safe to share between threads.
+ * Delete files whose bounds exclude the data file are left out. Thread-safe.
  *
  * @param keyIds the columns whose metrics tell which equality deletes a data file may need
  */
@@ -29,7 +30,10 @@ final private[scan] class DeleteIndex private (
 ) {
   val isEmpty: Boolean = vectors.isEmpty && ofFiles.isEmpty && ofPartitions.isEmpty && global.isEmpty
 
-  /** Fills in the deletes of tasks; files of a manifest and a partition, which share the tuple, are looked up once. */
+  /**
+   * Fills in the deletes of tasks. Files of the same manifest and partition, which share the partition tuple, are
+   * looked up once.
+   */
   def applied(tasks: Vector[FileScanTask]): Vector[FileScanTask] = {
     val known = new IdentityHashMap[PartitionTuple, Option[PartitionDeletes]]
     tasks.map { task =>
@@ -75,7 +79,7 @@ private[scan] object DeleteIndex {
 
   /**
    * @param entries live entries of delete manifests
-   * @throws InvalidMetadata for two deletion vectors of one data file, and a vector that does not say whose it is
+   * @throws InvalidMetadata two deletion vectors reference the same data file, or a vector references none
    */
   def of(entries: Vector[ManifestEntry], specs: Map[Int, PartitionSpec], keys: KeyColumns): DeleteIndex = {
     val (vectors, files) = entries.partition(_.file.isDeletionVector)
@@ -127,14 +131,17 @@ final private[scan] class DeleteTarget(val file: ContentFile, val sequenceNumber
   lazy val path: Array[Byte] = file.path.getBytes(UTF_8)
   private var known: List[(Key, KeyRanges)] = Nil
 
-  /** Most tables have one key. */
+  /** A list, because most tables have only one key. */
   def keys(of: Key): KeyRanges = known.find(_._1 eq of).map(_._2).getOrElse {
     val ranges = of.overlap.keysOf(file)
     known ::= of -> ranges
     ranges
   }
 
-  /** A delete file that names a data file of another partition would not apply: one of the two entries is wrong. */
+  /**
+   * Fails if a delete file references a data file of another partition: it would not apply, so one of the two entries
+   * is wrong.
+   */
   def requireBeside(delete: DeleteFile): Unit =
     if (delete.file.specId != file.specId || delete.file.partition != file.partition) throw InvalidMetadata(
       delete.file.path,

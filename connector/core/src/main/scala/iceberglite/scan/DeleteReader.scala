@@ -13,11 +13,11 @@ import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.Type.StructType
 
 /**
- * Reads the delete files of data files (spec: "Delete Formats"). What several data files share is read once. One
- * thread's.
+ * Reads the delete files of data files (spec: "Delete Formats"). A delete file that several data files share is read
+ * once. Not thread-safe.
  *
  * @param nameMapping the table's, for delete files without field ids
- * @param sharing with whom; without one, what was read is kept as long as the reader
+ * @param sharing shares what was read with other readers; by default, it is kept as long as this reader
  */
 final class DeleteReader(
     io: FileIO,
@@ -27,8 +27,8 @@ final class DeleteReader(
 ) {
 
   /**
-   * @param dataFile the path of the data file, as metadata has it
-   * @throws UnreadableFile a delete file is damaged, or is not what its entry says
+   * @param dataFile the path of the data file as written in metadata
+   * @throws UnreadableFile a delete file is damaged or does not match its entry
    */
   def of(dataFile: String, deletes: Vector[DeleteFile]): RowDeletes =
     if (deletes.isEmpty) RowDeletes.None
@@ -56,17 +56,20 @@ final class DeleteReader(
   private def ofFile(entry: ContentFile): FilePositions =
     shared[FilePositions](entry.path, _.bytes)(read(entry, None))
 
-  /** By what its positions take at most. The whole of a greater one is nothing that a task should hold. */
+  /**
+   * Returns whether the file's positions may be shared, judged by their maximum size. A task should not hold all
+   * positions of a larger file.
+   */
   private def mayBeShared(entry: ContentFile): Boolean =
     entry.recordCount * DeleteReader.MaxPositionBytes <= sharing.limits.maxEntryBytes
 
-  /** The positions in a position delete file: of all data files, or of one alone. */
+  /** Reads the positions in a position delete file: for all data files, or for a single one. */
   private def read(entry: ContentFile, only: Option[String]): FilePositions = {
     val builders = mutable.Map.empty[String, DeletionVector.Builder]
     var lastPath = ""
     var last: Option[DeletionVector.Builder] = None
     foreachRow(entry, DeleteReader.PositionColumns, Some(DeleteReader.PositionNames)) { row =>
-      // Sorted by path: most rows speak of the file that the row before them speaks of.
+      // The rows are sorted by path, so most rows have the path of the row before.
       val path = row(0).asInstanceOf[String]
       if (path != lastPath) {
         requireSpokenOf(entry, path)
@@ -81,7 +84,7 @@ final class DeleteReader(
     new FilePositions(builders.mapValues(_.result()).toMap.map(identity))
   }
 
-  /** A file that speaks of others than its entry says is not the file that was committed. */
+  /** Fails if the file refers to other data files than its entry says: then it is not the file that was committed. */
   private def requireSpokenOf(entry: ContentFile, path: String): Unit = {
     val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))
     val id = MetadataColumns.DeleteFilePath.id
@@ -101,7 +104,7 @@ final class DeleteReader(
     val isSmall = held.map(_.bytes).sum <= sharing.limits.maxEntryBytes / 2
     if (parts.size == 1 || held.size < parts.size || !isSmall) new DeletedKeys(columns, parts)
     else {
-      // Rows are tested once, and not for each of the files.
+      // One set for all files: each row is tested once, and not once per file.
       val union = shared[KeySet]((deletes.map(_.file.path), columns, nameMapping), _.bytes) {
         val builder = newKeys(columns)
         held.foreach(builder ++= _)
@@ -142,23 +145,23 @@ final class DeleteReader(
   }
 }
 
-/** What one delete file says of positions. Safe to share. */
+/** The positions in a delete file, by data file. Thread-safe. */
 final private class FilePositions(positions: Map[String, DeletionVector]) {
   def of(dataFile: String): DeletionVector = positions.getOrElse(dataFile, DeletionVector.Empty)
 
   val bytes: Long = positions.iterator.map { case (path, vector) => path.length * 2L + 100L + vector.bytes }.sum
 }
 
-/** What is shared: whose, and which file, or what was made of several. */
+/** Key of a shared value: its owner, and the delete file or the value that was made of several. */
 final private case class SharedKey(owner: AnyRef, part: AnyRef)
 
 private object DeleteReader {
 
-  /** What a position takes at most, where each is alone in its container, or has a path of its own. */
+  /** The maximum size of a position: alone in its container of the bitmap, or with a path of its own. */
   val MaxPositionBytes = 8L
   private val columns = Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition)
   val PositionColumns: StructType = StructType(columns)
 
-  /** For files without field ids: the specification fixes the names too. */
+  /** Name mapping for files without field ids. The specification also fixes the names. */
   val PositionNames: NameMapping = NameMapping(columns.map(f => MappedField(Vector(f.name), Some(f.id), Vector.empty)))
 }

@@ -4,10 +4,10 @@ import iceberglite.data.{Record, RecordValues}
 import iceberglite.spec._
 import iceberglite.spec.Type.StructType
 
-/** Columns whose values stand in a file's metadata, as records hold them, by field id. */
+/** Columns whose values are stored in a file's metadata. The values have the form of records, by field id. */
 private[scan] object FileConstants {
 
-  /** The values of identity partition fields (spec: "Column Projection"). */
+  /** Returns the values of identity partition fields (spec: "Column Projection"). */
   def identities(spec: PartitionSpec, partition: PartitionTuple, wanted: StructType): Map[Int, AnyRef] = {
     val positions = spec.identityPositions
     if (positions.isEmpty) Map.empty
@@ -21,7 +21,9 @@ private[scan] object FileConstants {
       case _ => None
     }
 
-  /** The file's partition as a struct of the partition fields of several specs; those of other specs are null. */
+  /**
+   * Returns the file's partition as a struct of the partition fields of several specs. Fields of other specs are null.
+   */
   def partition(struct: StructType, spec: PartitionSpec, partition: PartitionTuple): Record = {
     val byId = spec.fields.map(_.fieldId).zip(partition.values).toMap
     new Record(struct.fields.map { f =>

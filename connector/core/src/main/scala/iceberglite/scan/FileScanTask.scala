@@ -5,13 +5,13 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
 /**
- * A data file, or a piece of one, that a scan reads.
+ * A data file, or a split of one, that a scan reads.
  *
  * @param spec the partition spec of the file
- * @param residual what is left of the filter for the rows of this file, bound as the scan's filter is
+ * @param residual the residual filter for the rows of this file, bound like the scan's filter
  * @param deletes the delete files that apply to the rows: equality deletes, and a deletion vector or position deletes
- * @param start the piece holds the row groups (stripes, blocks) whose middle lies in `start` until `start + length`
- * @param change of a changelog: what happened to the rows, and to which of them
+ * @param start the split holds the row groups (stripes, blocks) whose middle lies from `start` until `start + length`
+ * @param change in a changelog: the type of change, and the rows it applies to
  */
 final case class FileScanTask(
     file: ContentFile,
@@ -28,8 +28,8 @@ final case class FileScanTask(
   def isWholeFile: Boolean = start == 0 && length >= file.fileSizeInBytes
 
   /**
-   * How many rows of the file are not deleted, as far as metadata tells for certain: vectors count what they hold. A
-   * file whose entry does not count its rows has 0.
+   * Returns an upper limit for the file's live rows from metadata: the record count less the rows in deletion vectors.
+   * A file whose entry has no record count has 0.
    */
   def liveRecords: Long = {
     val candidates = change.flatMap(_.among).fold(file.recordCount)(FileScanTask.inVectors)
@@ -37,18 +37,18 @@ final case class FileScanTask(
   }
 
   /**
-   * How many rows of the file match the filter and are live for certain, by metadata alone: none where a part of the
-   * filter is left, or where deletes apply that do not tell how many rows of this file they take.
+   * Returns a lower limit for the live rows that match the filter, from metadata alone. It is 0 if a residual filter is
+   * left, or if a delete applies whose number of deleted rows in this file is unknown.
    */
   def guaranteedRecords: Long =
     if (residual == AlwaysTrue && isWholeFile && deletes.forall(_.isVector)) liveRecords else 0L
 
-  /** How many rows the piece has, if they are spread evenly. */
+  /** Returns the estimated number of rows in the split, assuming that they are evenly distributed. */
   def estimatedRows: Long =
     if (isWholeFile) liveRecords
     else (liveRecords.toDouble * length / math.max(1L, file.fileSizeInBytes)).round
 
-  /** Whether `next` is the piece of the same file that comes right after this one. */
+  /** Returns whether `next` is the adjacent split of the same file. */
   private[scan] def isFollowedBy(next: FileScanTask): Boolean =
     end == next.start && (file eq next.file) && residual == next.residual && change == next.change
 }

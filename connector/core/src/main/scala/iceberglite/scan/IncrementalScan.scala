@@ -5,12 +5,12 @@ import iceberglite.spec.expr.{Bind, Expression}
 import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
 
 /**
- * The rows that appends brought in a range of snapshots, whatever became of them later. What other commits wrote is
- * left out: an overwrite writes rows again that were there before.
+ * The rows that appends added in a range of snapshots, even if they were deleted later. Other commits are left out,
+ * because an overwrite may rewrite rows that existed before.
  *
  * @param table with the schema of the filter's columns
  * @param filter bound to the table's schema, or to be bound to it
- * @param cache where decoded manifests are kept
+ * @param cache holds decoded manifests
  */
 final case class IncrementalScan(
     table: TreeTable,
@@ -22,9 +22,9 @@ final case class IncrementalScan(
   private val appends = range.snapshots.filter(IncrementalScan.isAppend)
 
   /**
-   * The files that may hold matching rows, oldest first.
+   * Returns the files that may hold matching rows, oldest first.
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that is not there
+   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that does not exist
    */
   def plan(): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
@@ -41,7 +41,7 @@ final case class IncrementalScan(
 object IncrementalScan {
   private def isAppend(s: Snapshot): Boolean = s.operation.contains(Operation.Append.name)
 
-  /** How many commits of a range may have changed rows and are not read. */
+  /** Returns the number of commits in a range that may have changed rows but are not read. */
   def leftOut(range: SnapshotRange): Int = range.snapshots.count(s => !isAppend(s) && !SnapshotRange.isRewrite(s))
 
   private[scan] def report(

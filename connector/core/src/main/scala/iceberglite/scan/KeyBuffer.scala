@@ -6,15 +6,15 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Arrays, UUID}
 
 /**
- * The key of a row as bytes, equal where the values are: how equality deletes are held and asked. One thread's, and
- * filled again for each row.
+ * The key of a row as bytes; equal values give equal bytes. Sets of equality deletes store and look up keys in this
+ * form. The buffer is refilled for each row. Not thread-safe.
  */
 final class KeyBuffer {
   private var held: Array[Byte] = new Array[Byte](64)
   private var numbers: ByteBuffer = wrapped
   private var at = 0
 
-  /** The key stands at its beginning. */
+  /** Returns the buffer; the key is at its beginning. */
   def array: Array[Byte] = held
 
   def size: Int = at
@@ -23,16 +23,19 @@ final class KeyBuffer {
 
   def putNull(): Unit = putTag(KeyBuffer.Null)
 
-  /** Whole numbers of any width, dates and times. */
+  /** Appends integers of any width, dates and times. */
   def putLong(value: Long): Unit = {
     putTag(KeyBuffer.Value)
-    // The buffers may be others after that.
+    // The buffers may be replaced by this call.
     val place = reserve(java.lang.Long.BYTES)
     numbers.putLong(place, value)
     ()
   }
 
-  /** As Java and Apache Iceberg compare them: all NaNs are equal, and zero does not equal negative zero. */
+  /**
+   * Appends a floating-point value with the equality of Java and Apache Iceberg: all NaNs are equal, and zero does not
+   * equal negative zero.
+   */
   def putDouble(value: Double): Unit = putLong(java.lang.Double.doubleToLongBits(value))
 
   def putBoolean(value: Boolean): Unit = putTag(if (value) KeyBuffer.True else KeyBuffer.Value)
@@ -47,7 +50,7 @@ final class KeyBuffer {
     System.arraycopy(value, 0, held, place, value.length)
   }
 
-  /** @return where the bytes, as many as was said, are to be written to [[array]] */
+  /** @return the position in [[array]] at which the caller must write `length` bytes */
   def putLength(length: Int): Int = {
     putTag(KeyBuffer.Value)
     val place = reserve(Integer.BYTES)
@@ -55,7 +58,7 @@ final class KeyBuffer {
     reserve(length)
   }
 
-  /** A value as records hold it. */
+  /** Appends a value in the form that records hold. */
   def put(value: AnyRef): Unit = value match {
     case null => putNull()
     case v: Integer => putLong(v.longValue)
@@ -80,7 +83,7 @@ final class KeyBuffer {
     System.arraycopy(source, from, held, 0, length)
   }
 
-  /** Of a key with one value alone that is a whole number. */
+  /** Returns whether the value is null; only for keys of a single column of integers. */
   private[scan] def isNull: Boolean = held(0) == KeyBuffer.Null
 
   private[scan] def long: Long = numbers.getLong(1)
@@ -126,7 +129,7 @@ private object KeyBuffer {
   val Seed = 0x2545f4914f6cdd1dL
   val Factor = 0x9e3779b97f4a7c15L
 
-  /** Every bit of the result depends on all of the value. */
+  /** Mixes the bits: every bit of the result depends on all bits of the value. */
   def mixed(value: Long): Long = {
     var h = value
     h = (h ^ (h >>> 32)) * 0xd6e8feb86659fd93L

@@ -8,9 +8,10 @@ import iceberglite.spec.Type._
 import iceberglite.spec.expr.KeyOverlap
 
 /**
- * The columns of `equality_ids` (spec: "Equality Delete Files"). The specification forbids float and double; Flink writes
- * them all the same where they are in the key of an upsert, and Apache Iceberg reads them, as is done here. A column that the table has dropped is still compared:
- * it is as the schemas say that had it, and optional, as later files lack it.
+ * The columns of `equality_ids` (spec: "Equality Delete Files"). The specification forbids float and double, but Flink
+ * writes them if they are in the key of an upsert. Apache Iceberg reads them, and so does this class. A column that the
+ * table has dropped is still compared. Its type comes from the schemas that had it, and it is optional because later
+ * files lack it.
  *
  * @param current the schema of the scan
  * @param others all schemas of the table
@@ -19,13 +20,13 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
   private val known = new ConcurrentHashMap[Vector[Int], Either[InvalidMetadata, Key]]
 
   /**
-   * The key of an equality delete file. Files with the same ids share one.
+   * Returns the key of an equality delete file. Files with the same ids share a key.
    *
-   * @throws InvalidMetadata where the file's ids are none that rows can be compared by
+   * @throws InvalidMetadata rows cannot be compared by the file's ids
    */
   def of(deletes: ContentFile): Key = keyOf(deletes).fold(e => throw e.copy(file = deletes.path), identity)
 
-  /** Left what is wrong with the ids: it matters only where the deletes apply. */
+  /** Returns the key, or the error in the ids as `Left`: the error matters only if the deletes apply. */
   def keyOf(deletes: ContentFile): Either[InvalidMetadata, Key] =
     known.computeIfAbsent(
       deletes.equalityIds,
@@ -52,7 +53,7 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
     }
   }
 
-  /** Of several types that a dropped column had, the widest reads the files of all. */
+  /** Returns the path of a dropped column. If it had several types, the widest one can read all files. */
   private def dropped(id: Int): Option[Vector[NestedField]] = {
     val paths = others.sortBy(-_.schemaId).flatMap(ReadColumns.path(_, id))
     paths.reduceOption { (a, b) =>
@@ -70,18 +71,20 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
     InvalidMetadata(deletes.path, "$.equality_ids", reason)
 }
 
-/** The delete columns of some equality delete files, and which files they cannot touch. */
+/** The columns that some equality delete files compare, used also to find the data files to which they cannot apply. */
 final private[scan] class Key(val columns: Vector[KeyColumn]) {
   private val compared = columns.filterNot(_.isNested).map(_.field).filterNot(f => Key.isFloating(f.fieldType))
   private val ids = compared.map(_.id).toSet
   val overlap: KeyOverlap = new KeyOverlap(compared)
 
-  /** The metrics of the columns alone: of the other columns of a deleted row nothing follows for rows with its key. */
+  /**
+   * Returns the metrics of the key columns only. The metrics of other columns say nothing about rows with the same key.
+   */
   def metricsOf(deletes: ContentFile): Metrics = deletes.metrics.only(ids)
 }
 
 private object Key {
 
-  /** Bounds do not cover NaN, and some writers take negative zero for zero in them. */
+  /** Bounds do not cover NaN, and some writers treat negative zero as zero in them. */
   def isFloating(t: Type): Boolean = t == FloatType || t == DoubleType
 }

@@ -5,27 +5,24 @@ import java.util.Arrays
 import iceberglite.spec.NestedField
 import iceberglite.spec.Type._
 
-/**
- * The keys of deleted rows in one or several equality delete files. Nobody changes it once it is built, and any number
- * of threads may ask it.
- */
+/** The keys of deleted rows in one or several equality delete files. Immutable once built, and thread-safe. */
 sealed trait KeySet {
   def isEmpty: Boolean
 
-  /** About how much of the heap it takes. */
+  /** Returns the approximate heap size. */
   def bytes: Long
 
   def contains(key: KeyBuffer): Boolean
 }
 
-/** A set that is in memory, so that it can be put into another. */
+/** A set that is in memory, so that it can be merged into another. */
 sealed private[scan] trait HeldKeys extends KeySet {
 
-  /** @param key is filled with each key, one after the other */
+  /** @param key the buffer that is filled with each key in turn */
   def foreach(key: KeyBuffer)(f: => Unit): Unit
 }
 
-/** Keys of one column of whole numbers, dates or times. */
+/** Keys of a single column of integers, dates or times. */
 final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) extends HeldKeys {
   override def isEmpty: Boolean = values.isEmpty && !hasNull
   override def bytes: Long = values.bytes
@@ -62,14 +59,14 @@ private[scan] object LongKeys {
   }
 }
 
-/** Any keys, one behind the other in one array, and a hash table of their places. */
+/** Keys of any type, stored consecutively in one array, and a hash table of their positions. */
 final private[scan] class BytesKeys extends HeldKeys {
   private var keys = new Array[Byte](1 << 10)
   private var used = 0
   private var starts = new Array[Int](16)
   private var hashes = new Array[Long](16)
   private var count = 0
-  // Ordinals of keys from 1 on; at most half of them are taken.
+  // Ordinals of keys, starting at 1; at most half of the slots are used.
   private var slots = new Array[Int](64)
 
   def size: Int = count
@@ -102,7 +99,7 @@ final private[scan] class BytesKeys extends HeldKeys {
     f
   }
 
-  /** Each key with its hash, by hash and, where that is the same, by the bytes. */
+  /** Visits each key with its hash, sorted by hash and then by bytes. */
   def foreachSorted(f: (Long, Array[Byte], Int, Int) => Unit): Unit = {
     val order = Array.range(0, count).map(Int.box)
     Arrays.sort(order, (a: Integer, b: Integer) => compare(a, b))
@@ -143,10 +140,10 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
 }
 
 /**
- * Collects keys, as many as there are. One thread's.
+ * Collects any number of keys. Not thread-safe.
  *
- * @param maxBytes more than that of memory makes them go to a file
- * @param directory of that file
+ * @param maxBytes memory limit, above which the keys are spilled to a file
+ * @param directory directory of that file
  */
 final private[scan] class KeySetBuilder(columns: Vector[KeyColumn], maxBytes: Long, directory: String) {
   private val key = new KeyBuffer
@@ -157,7 +154,7 @@ final private[scan] class KeySetBuilder(columns: Vector[KeyColumn], maxBytes: Lo
   private var others = new BytesKeys
   private var spill: Option[KeySpill] = None
 
-  /** @param values as records hold them, in the order of the columns */
+  /** @param values in the form that records hold, in the order of the columns */
   def +=(values: Array[AnyRef]): Unit = {
     key.clear()
     values.foreach(key.put)
@@ -174,7 +171,7 @@ final private[scan] class KeySetBuilder(columns: Vector[KeyColumn], maxBytes: Lo
     case None => if (isWhole) new LongKeys(longs, hasNull) else others
   }
 
-  /** What was begun and is not wanted any more. */
+  /** Discards an unfinished set. */
   def discard(): Unit = spill.foreach(_.discard())
 
   private def add(key: KeyBuffer): Unit =
@@ -198,6 +195,6 @@ final private[scan] class KeySetBuilder(columns: Vector[KeyColumn], maxBytes: Lo
 
 private object KeySetBuilder {
 
-  /** Where there is hardly any memory, a run has at least so many bytes: files are not for single keys. */
+  /** The minimum size of a run even if there is hardly any memory, so that single keys do not become files. */
   val LeastRun: Long = 16L << 10
 }

@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-/** A set of longs without boxes: open addressing with linear probing, at most half full. Safe to share once filled. */
+/** A set of unboxed longs: open addressing with linear probing, at most half full. Thread-safe once filled. */
 final private[scan] class LongSet {
   private var slots = new Array[Long](16)
   private var shift = 64 - 4
@@ -29,7 +29,7 @@ final private[scan] class LongSet {
     slots.foreach(value => if (value != 0) f(value))
   }
 
-  /** Where the value is, or is to be put. */
+  /** Returns the slot of the value, or the free slot for it. */
   private def slotOf(value: Long): Int = {
     // The upper bits of the product depend on all bits of the value.
     var slot = ((value * LongSet.Spread) >>> shift).toInt

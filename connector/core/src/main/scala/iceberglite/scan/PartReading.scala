@@ -7,10 +7,10 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.tree.{FilePart, MetadataPool, PackedEntries, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
 
 /**
- * Selects the files of a scan from the parts of a metadata tree. Serializable, so that other JVMs can read parts for it.
+ * Selects the files of a scan from the parts of a metadata tree. Serializable, so that other JVMs can read parts.
  *
- * @param schemas all of the table's, for the columns of equality deletes
- * @param read a condition that all rows to be read satisfy; they may be more than those that match the filter
+ * @param schemas all schemas of the table, for the columns of equality deletes
+ * @param read a condition that holds for all rows to be read; these may be more than the rows that match the filter
  */
 final class PartReading private (
     io: FileIO,
@@ -33,7 +33,7 @@ final class PartReading private (
     keeps
   )
 
-  /** The same, keeping these metrics of the files. */
+  /** Returns the same selection, keeping these metrics of the files. */
   private[scan] def keeping(metrics: StatsToKeep): PartReading =
     new PartReading(io, specs, schema, schemas, bound, read, metrics)
 
@@ -43,16 +43,16 @@ final class PartReading private (
 
   override def mightMatch(part: PartSummary): Boolean = filters.of(part).mightMatch(part)
 
-  /** The data files of a part that the scan reads. */
+  /** Returns the data files of a part that the scan reads. */
   private[scan] def select(part: FilePart, entries: Iterator[ManifestEntry]): PlannedPart =
     filters.of(part).select(entries, keeps)
 
-  /** The delete files of a part that may apply to what the scan reads. */
+  /** Returns the delete files of a part that may apply to the files that the scan reads. */
   private[scan] def deletes(part: FilePart, entries: Iterator[ManifestEntry], oldest: Long): Vector[ManifestEntry] =
     filters.of(part).inPartitions(entries).filter(e => e.sequenceNumber.forall(_ >= oldest) && relevant(e.file))
 
   /**
-   * Reads a part and packs what the scan takes from it. For a thread of another JVM, which caches nothing.
+   * Reads a part and packs the entries that the scan needs. Called by a thread of another JVM, which caches nothing.
    *
    * @param oldest for deletes: the sequence number of the oldest data that is read
    */
@@ -75,7 +75,7 @@ final class PartReading private (
 
 private object PartReading {
 
-  /** Everything that it inherited is written down. */
+  /** Returns an entry with all inherited values written out. */
   def entry(file: ContentFile, dataSequenceNumber: Long): ManifestEntry =
     ManifestEntry(EntryStatus.Existing, Some(0L), Some(dataSequenceNumber), Some(dataSequenceNumber), file)
 }
@@ -83,25 +83,28 @@ private object PartReading {
 /** Other JVMs that read the parts of a metadata tree for this one. */
 trait PlanningCluster {
 
-  /** Whether reading the parts here would take longer. All of them list data files, or all of them delete files. */
+  /**
+   * Returns whether reading the parts in this JVM would take longer. Either all parts list data files, or all list
+   * delete files.
+   */
   def takes(parts: Vector[FilePart]): Boolean
 
   /**
-   * What `reading.packed(_, oldest)` gives for each part, in their order; each is asked for once.
+   * Returns the results of `reading.packed(_, oldest)` for the parts, in their order. Each part is requested once.
    *
-   * @throws iceberglite.spec.IcebergError what the reading throws
+   * @throws iceberglite.spec.IcebergError as thrown by the reading
    */
   def read(parts: Vector[FilePart], reading: PartReading, oldest: Long): Iterator[Array[Byte]]
 }
 
-/** Reads the parts of a snapshot's tree for a scan, here or by a cluster. */
+/** Reads the parts of a snapshot's tree for a scan, in this JVM or with a cluster. */
 final private[scan] class PartPlanner(
     val reading: PartReading,
     files: Option[SnapshotFiles],
     cluster: Option[PlanningCluster]
 ) {
 
-  /** The same files with other metrics. */
+  /** Returns a planner for the same files, keeping other metrics. */
   def keeping(metrics: StatsToKeep): PartPlanner = new PartPlanner(reading.keeping(metrics), files, cluster)
 
   def select(parts: Vector[FilePart]): Vector[PlannedPart] = clusterFor(parts) match {
@@ -128,8 +131,9 @@ final private[scan] class PartPlanner(
 }
 
 /**
- * Which delete files may take away rows that are read (spec: "Scan Planning", note 2). An equality delete file
- * without a matching key takes away none. What position deletes say of their rows is not asked: most say nothing.
+ * Selects the delete files that may delete rows that are read (spec: "Scan Planning", note 2). An equality delete file
+ * without a matching key deletes none of them. The metrics of position deletes are not checked, because most files have
+ * no metrics for the deleted rows.
  */
 final private class DeletesOf(bound: Expression, keys: KeyColumns) extends (ContentFile => Boolean) {
   private val metrics = new InclusiveMetrics(bound)

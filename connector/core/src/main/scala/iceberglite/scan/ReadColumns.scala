@@ -5,12 +5,12 @@ import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.Type.StructType
 
 /**
- * Columns to read: those that are wanted and, behind them at every level, what else is asked of a row, such as the keys
- * of equality deletes. What was wanted keeps its place.
+ * Columns to read: the requested columns and, after them at every level, the additional fields, such as the keys of
+ * equality deletes. The requested columns keep their positions.
  */
 object ReadColumns {
 
-  /** A field that both have stands as in `wanted`, with the parts of either. */
+  /** Merges columns. A field in both lists keeps the position of `wanted` and has the subfields of both. */
   def merged(wanted: Vector[NestedField], more: Vector[NestedField]): Vector[NestedField] =
     more.foldLeft(wanted) { (fields, extra) =>
       fields.indexWhere(_.id == extra.id) match {
@@ -26,15 +26,15 @@ object ReadColumns {
     }
 
   /**
-   * A field with the columns of the table around it, from the top; each struct holds nothing but the next. Absent where
-   * the schema has no such field.
+   * Returns a field with its enclosing columns, from the top level down. Each struct holds only the next field. Absent
+   * if the schema has no such field.
    */
   def path(schema: Schema, id: Int): Option[Vector[NestedField]] = schema.byId.get(id).map { field =>
     val outer = Iterator.iterate(schema.parents.get(id))(_.flatMap(schema.parents.get)).takeWhile(_.isDefined).flatten
     alone((Vector(field) ++ outer.map(schema.byId)).reverse)
   }
 
-  /** Leaves in each struct of a path nothing but the next part. */
+  /** Reduces each struct of a path to the next field. */
   private[scan] def alone(path: Vector[NestedField]): Vector[NestedField] =
     path.init.foldRight(Vector(path.last)) { (outer, inside) =>
       outer.fieldType match {
@@ -43,7 +43,7 @@ object ReadColumns {
       }
     }
 
-  /** Where a field stands in the rows: the ordinals from the top, along its ids. */
+  /** Returns the position of a field in the rows: the ordinals from the top level down, found by field ids. */
   def place(path: Vector[NestedField], read: Vector[NestedField]): Vector[Int] = {
     val at = read.indexWhere(_.id == path.head.id)
     val inside = if (path.size == 1) Vector.empty else place(path.tail, partsOf(read(at)))
@@ -55,7 +55,7 @@ object ReadColumns {
     case _ => throw new IllegalArgumentException(s"$field is no struct")
   }
 
-  /** The value at a place; null where a struct around it is null. */
+  /** Returns the value at a position; null if an enclosing struct is null. */
   private[scan] def valueAt(row: Record, place: Array[Int]): AnyRef = {
     var value: AnyRef = row
     var i = 0

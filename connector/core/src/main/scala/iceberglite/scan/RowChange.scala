@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-/** What a commit does to a row; an update is a delete and an insert. `name` as the changelog shows it. */
+/** The change of a commit to a row; an update is a delete and an insert. `name` is the value in the changelog. */
 sealed abstract class ChangeType extends Product with Serializable {
   def name: String
 }
@@ -14,11 +14,11 @@ object ChangeType {
 }
 
 /**
- * What a commit did to the rows of a task: to those that the task's deletes leave.
+ * The change of a commit to the rows of a task that are not deleted by the task's deletes.
  *
- * @param ordinal the place of the commit among those of the changelog, from 0 on
- * @param snapshotId the snapshot that the commit made
- * @param among only rows that these delete files take out are meant; absent where it is all rows of the file
+ * @param ordinal the number of the commit in the changelog, starting at 0
+ * @param snapshotId the snapshot of the commit
+ * @param among only rows that these delete files delete are affected; absent if all rows of the file are
  */
 final case class RowChange(
     changeType: ChangeType,

@@ -5,15 +5,15 @@ import iceberglite.io.puffin.DeletionVector
 import iceberglite.spec.NestedField
 
 /**
- * Which rows of one data file are deleted.
+ * The deleted rows of a data file.
  *
- * @param positions the rows that a deletion vector or position delete files name
- * @param keys the rows that equality delete files name, one for each set of delete columns
+ * @param positions the rows in a deletion vector or in position delete files
+ * @param keys the rows that equality delete files delete, one element for each set of delete columns
  */
 final class RowDeletes(val positions: DeletionVector, val keys: Vector[DeletedKeys]) {
   def isEmpty: Boolean = positions.isEmpty && keys.forall(_.isEmpty)
 
-  /** What is to be read of a row to tell whether it is deleted, its position not counted. */
+  /** Returns the columns that must be read to tell whether a row is deleted, besides its position. */
   def columns: Vector[NestedField] = keys.filterNot(_.isEmpty).flatMap(_.columns).map(_.column)
 }
 
@@ -22,15 +22,15 @@ object RowDeletes {
 }
 
 /**
- * The keys of deleted rows: a row whose values are equal in all columns is deleted, null being equal to null (spec:
- * "Equality Delete Files").
+ * The keys of deleted rows. A row is deleted if its values in all columns are equal to those of a key; null is equal to
+ * null (spec: "Equality Delete Files").
  *
- * @param sets the keys, each in the order of the columns; a row is deleted that is in any of them
+ * @param sets the keys, each in the order of the columns; a row is deleted if any of the sets contains its key
  */
 final class DeletedKeys(val columns: Vector[KeyColumn], val sets: Vector[KeySet]) {
   def isEmpty: Boolean = sets.forall(_.isEmpty)
 
-  /** Tests rows of these columns. The test is one thread's. */
+  /** Returns a test for rows with these columns. The test is not thread-safe. */
   def in(read: Vector[NestedField]): Record => Boolean = {
     val keyOf = new KeyOf(columns, read)
     val key = new KeyBuffer
@@ -42,7 +42,7 @@ final class DeletedKeys(val columns: Vector[KeyColumn], val sets: Vector[KeySet]
   }
 }
 
-/** Takes the key out of rows; the record that it gives is the same each time. */
+/** Extracts the key from rows. It returns the same record instance every time. */
 final private[scan] class KeyOf(columns: Vector[KeyColumn], read: Vector[NestedField]) extends (Record => Record) {
   private val places: Array[Array[Int]] = columns.map(c => ReadColumns.place(c.path, read).toArray).toArray
   private val key = new Record(new Array[AnyRef](places.length))

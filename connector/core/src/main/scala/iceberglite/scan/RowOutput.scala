@@ -4,10 +4,16 @@ import iceberglite.data.Record
 import iceberglite.spec.{MetadataColumns, NestedField, Type}
 import iceberglite.spec.Type.StructType
 
-/** Makes the wanted rows of what is read of one file; row lineage by the adopted version 3: "Row lineage". */
+/**
+ * Converts the rows that were read from a file to the requested columns; row lineage according to the adopted version
+ * 3: "Row lineage".
+ */
 final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanTask) {
 
-  /** The columns to read. Row ids come from places; a file without a first row id has no lineage, whatever is in it. */
+  /**
+   * The columns to read. Row ids are computed from positions. A file without a first row id has no lineage, whatever
+   * its columns contain.
+   */
   val stored: Vector[NestedField] = {
     val needed = wanted.flatMap { f =>
       f.id match {
@@ -59,7 +65,7 @@ final private[scan] class RowOutput(wanted: Vector[NestedField], task: FileScanT
     }
   }
 
-  /** Cuts off the fields of structs that only deletes and conditions needed: they come last. */
+  /** Drops the fields of structs that were read only for deletes and conditions; they come last. */
   private def narrowed(wanted: Type, read: Type): AnyRef => AnyRef = (wanted, read) match {
     case (StructType(fields), StructType(all)) if wanted != read =>
       val parts = fields.zip(all).map { case (f, r) => narrowed(f.fieldType, r.fieldType) }.toArray

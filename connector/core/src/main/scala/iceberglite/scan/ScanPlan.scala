@@ -3,11 +3,11 @@ package iceberglite.scan
 import iceberglite.spec.expr.Expression
 
 /**
- * What a scan has to read.
+ * The files that a scan has to read.
  *
- * @param tasks one a file, in the order of the manifests and of the files in them
+ * @param tasks one per file, in the order of the manifests and of the files in them
  * @param filter the scan's filter, bound
- * @param keeps which metrics of the files are there, if they are known at all
+ * @param keeps which metrics of the files are kept, if known
  */
 final case class ScanPlan(
     tasks: Vector[FileScanTask],
@@ -17,17 +17,18 @@ final case class ScanPlan(
 )
 
 /**
- * How a plan came about.
+ * Statistics of the planning.
  *
- * @param totalManifests the data manifests of the snapshot
- * @param skippedManifests those that were not read: without live files, ruled out by their partition summaries, or not
- *   needed for the rows that were enough
- * @param totalFiles the live data files of the snapshot; absent where a manifest that was not read does not say how
- *   many it has
- * @param deleteFiles the delete files that apply to the files of the plan
- * @param deletedRecords how many rows deletion vectors take out of `resultRecords`; other deletes do not tell
- * @param prunedFiles files of the manifests that were read, ruled out by their partition or their metrics, or not needed
- *   for the rows that were enough
+ * @param totalManifests number of data manifests of the snapshot
+ * @param skippedManifests number of those that were not read: they have no live files, were ruled out by their
+ *   partition summaries, or were not needed because there were enough rows
+ * @param totalFiles number of live data files of the snapshot; absent if a manifest that was not read does not have the
+ *   count
+ * @param deleteFiles number of delete files that apply to the files of the plan
+ * @param deletedRecords number of rows of `resultRecords` that deletion vectors delete; for other deletes, the number
+ *   is unknown
+ * @param prunedFiles number of files in the manifests that were read that were ruled out by their partition or their
+ *   metrics, or were not needed because there were enough rows
  */
 final case class ScanReport(
     table: String,
@@ -44,13 +45,13 @@ final case class ScanReport(
 ) {
   def readManifests: Int = totalManifests - skippedManifests
 
-  /** All files that need not be read. */
+  /** Returns the number of files that need not be read. */
   def skippedFiles: Option[Long] = totalFiles.map(_ - resultFiles)
 
-  /** At most so many rows are left of the result, as far as metadata tells. */
+  /** Returns the maximum number of result rows left after the deletes, as far as metadata tells. */
   def liveRecords: Long = math.max(0L, resultRecords - deletedRecords)
 
-  /** One line, for EXPLAIN and logs. */
+  /** Returns one line, for EXPLAIN and logs. */
   override def toString: String = {
     val files = totalFiles.fold(s"$resultFiles")(total => s"$resultFiles of $total")
     val deletes = if (deleteFiles == 0) "" else s", delete files $deleteFiles"

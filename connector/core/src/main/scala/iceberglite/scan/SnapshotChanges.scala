@@ -6,7 +6,7 @@ import iceberglite.spec.expr.Expression
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, TreeTable}
 
 /**
- * What the commits of a table did to its files, as far as a filter needs them. Safe to share between threads.
+ * The changes of a table's commits to its files, reduced to those that a filter needs. Thread-safe.
  *
  * @param bound the filter, bound to the table's schema
  */
@@ -18,7 +18,7 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
   def index(deletes: Vector[ManifestEntry]): DeleteIndex =
     if (deletes.isEmpty) DeleteIndex.Empty else DeleteIndex.of(deletes, table.metadata.specsById, reading.keys)
 
-  /** The commit that made a snapshot. */
+  /** The commit that created a snapshot. */
   final class Commit(files: SnapshotFiles) {
     def snapshot: Snapshot = files.snapshot
 
@@ -26,13 +26,13 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     private val (changedData, changedDeletes) = files.changed.partition(_.content == ManifestContent.Data)
     private val readData = changedData.filter(reading.mightMatch)
 
-    /** Whether the commit touched rows of files that it left where they are. */
+    /** Whether the commit changed deletes for existing data files. */
     val changesDeletes: Boolean = changedDeletes.nonEmpty
 
     val totalManifests: Int = changedData.size
     val skippedManifests: Int = changedData.size - readData.size
 
-    /** The new data files that may have matching rows, and those that are gone, both without their deletes. */
+    /** The added data files that may have matching rows, and the removed ones; both without their deletes. */
     lazy val (added: PlannedPart, gone: PlannedPart) = {
       val found = readData.map { part =>
         val (added, removed) = files.changesIn(part).toVector.partition(_.status == Added)
@@ -41,7 +41,7 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
       (PlannedPart.all(found.map(_._1)), PlannedPart.all(found.map(_._2)))
     }
 
-    /** The data files that were there before and are there still. @param named only these, by their paths, if given */
+    /** Returns the data files that exist before and after the commit. @param named if given, only these paths */
     def kept(named: Option[Set[String]]): Vector[FileScanTask] = {
       def isKept(e: ManifestEntry): Boolean = e.isLive && !isAdded(e) && named.forall(_.contains(e.file.path))
       val read = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
@@ -49,9 +49,9 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
     }
 
     /**
-     * The deletes before and after the commit.
+     * Returns the deletes before and after the commit.
      *
-     * @param oldestData the least data sequence number of files that they are to be applied to
+     * @param oldestData the lowest data sequence number of the files to which they may apply
      */
     def deletesFor(oldestData: Long): SnapshotDeletes = {
       def isRead(part: FilePart): Boolean = part.sequenceNumber >= oldestData && reading.mightMatch(part)
@@ -72,9 +72,9 @@ final private[scan] class SnapshotChanges(table: TreeTable, bound: Expression, c
 }
 
 /**
- * The delete files around a commit.
+ * The delete files before and after a commit.
  *
- * @param older those that were there and stay
+ * @param older delete files that existed before and remain
  */
 final private[scan] case class SnapshotDeletes(
     older: Vector[ManifestEntry],
@@ -87,7 +87,7 @@ final private[scan] case class SnapshotDeletes(
 
   def isChanged: Boolean = added.nonEmpty || removed.nonEmpty
 
-  /** The only data files that the change is about, where every delete file says for which it is. */
+  /** Returns the data files that the changed delete files apply to, if each of them references a single data file. */
   def dataFiles: Option[Set[String]] = {
     val named = (added ++ removed).map(_.file.referencedDataFile)
     if (named.forall(_.isDefined)) Some(named.flatten.toSet) else None

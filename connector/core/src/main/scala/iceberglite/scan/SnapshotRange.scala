@@ -5,54 +5,54 @@ import java.time.Instant
 import iceberglite.spec.{Operation, Snapshot, TableMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 
-/** Where the commits begin that an incremental read is about. */
+/** The start of an incremental read. */
 sealed trait RangeStart
 object RangeStart {
 
-  /** With the oldest commit that is still known. */
+  /** The oldest commit that is still in the metadata. */
   case object Oldest extends RangeStart
 
-  /** After this snapshot. */
+  /** The commits after this snapshot. */
   final case class After(snapshotId: Long) extends RangeStart
 
-  /** After this time, in milliseconds since 1970. */
+  /** The commits after this time, in milliseconds since 1970. */
   final case class AfterTime(epochMs: Long) extends RangeStart
 }
 
-/** The last commit that an incremental read is about. */
+/** The last commit of an incremental read. */
 sealed trait RangeEnd {
 
-  /** As a user asks for it. */
+  /** The end as the user gives it. */
   def option: String
 }
 object RangeEnd {
 
-  /** The newest of the branch. */
+  /** The newest commit of the branch. */
   case object Newest extends RangeEnd {
     override def option: String = "no end"
   }
 
-  /** The one that made this snapshot. */
+  /** The commit that created this snapshot. */
   final case class With(snapshotId: Long) extends RangeEnd {
     override def option: String = s"end-snapshot-id=$snapshotId"
   }
 
-  /** The newest that is not younger than this, in milliseconds since 1970. */
+  /** The newest commit at or before this time, in milliseconds since 1970. */
   final case class NotAfter(epochMs: Long) extends RangeEnd {
     override def option: String = s"end-timestamp=$epochMs"
   }
 }
 
 /**
- * The snapshots that an incremental read is about, each built on the one before.
+ * The snapshots of an incremental read, each the child of the one before.
  *
- * @param start where they begin, as it was asked for
- * @param snapshots oldest first; none where nothing was committed
- * @param end the state of the table after them, absent where the table is empty
+ * @param start the start as the user gave it
+ * @param snapshots oldest first; empty if nothing was committed
+ * @param end the state of the table after them; absent if the table is empty
  */
 final case class SnapshotRange(start: RangeStart, snapshots: Vector[Snapshot], end: Option[Snapshot]) {
 
-  /** For EXPLAIN. */
+  /** Text for EXPLAIN. */
   override def toString: String = {
     val from = start match {
       case RangeStart.Oldest => "all snapshots"
@@ -65,17 +65,17 @@ final case class SnapshotRange(start: RangeStart, snapshots: Vector[Snapshot], e
 
 object SnapshotRange {
 
-  /** Whether a snapshot only rearranges rows (spec: "Snapshots", `replace`). */
+  /** Returns whether a snapshot only rearranges rows (spec: "Snapshots", `replace`). */
   def isRewrite(snapshot: Snapshot): Boolean = snapshot.operation.contains(Operation.Replace.name)
 
   /**
-   * The snapshots between two bounds.
+   * Returns the snapshots between two bounds.
    *
-   * @param head of the branch that is read, absent while that is empty
-   * @param branch its name where it was asked for by name: then it must have the last snapshot
-   * @throws NotFound a snapshot is not there, or no more
-   * @throws InvalidArgument the bounds do not lie on one line of history in this order, or history does not go back
-   *   to the time that was asked for
+   * @param head of the branch that is read; absent while the branch is empty
+   * @param branch the branch's name if the user gave it; then the last snapshot must be on that branch
+   * @throws NotFound a snapshot does not exist, or has expired
+   * @throws InvalidArgument the bounds are not in the same history in this order, or the history does not go back to
+   *   the requested time
    */
   def of(
       table: TableMetadata,
@@ -140,7 +140,7 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     )
   )
 
-  /** A snapshot that has expired is as good a start as another, as long as the one that follows it is there. */
+  /** Returns the snapshots after one, which may have expired as long as its child exists. */
   private def after(id: Long, line: Vector[Snapshot], last: Option[Snapshot]): Vector[Snapshot] = {
     val found = line.takeWhile(_.snapshotId != id)
     val isStart = found.size < line.size || line.lastOption.exists(_.parentSnapshotId.contains(id))
@@ -159,7 +159,9 @@ final private class RangeSearch(table: TableMetadata, head: Option[Snapshot], br
     )
   }
 
-  /** The history of a snapshot. @throws InvalidArgument it may lack snapshots that were there at the time */
+  /**
+   * Returns the history of a snapshot. @throws InvalidArgument the history may lack snapshots that existed at the time
+   */
   private def lineOf(snapshot: Option[Snapshot], epochMs: Long, option: String): Vector[Snapshot] = {
     val line = snapshot.fold(Vector.empty[Snapshot])(table.ancestors(_).toVector)
     line.lastOption.filter(s => s.timestampMs > epochMs && s.parentSnapshotId.isDefined).foreach { oldest =>

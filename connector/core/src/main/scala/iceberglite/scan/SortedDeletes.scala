@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicReferenceArray
 import iceberglite.spec.{ContentFile, ManifestEntry, MetadataColumns}
 import iceberglite.spec.expr.KeyRanges
 
-/** A delete file, and what its metrics say of the data that it may touch. */
+/** A delete file, and what its metrics say about the data that it may apply to. */
 sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
   val file: ContentFile = entry.file
   protected val sequenceNumber: Long = entry.sequenceNumber.getOrElse(0L)
 
-  /** It applies to data with this sequence number and to older data. */
+  /** The highest data sequence number that it applies to; it also applies to all lower ones. */
   def newestData: Long
 
   def delete: DeleteFile
@@ -21,17 +21,22 @@ sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {
   def mayTouch(data: DeleteTarget): Boolean
 }
 
-/** Its `pos` and `file_path` tell of data files, whatever the scan's filter is. */
+/**
+ * A position delete file. The metrics of `pos` and `file_path` rule out data files, regardless of the scan's filter.
+ */
 final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDelete(entry) {
   override val delete: DeleteFile = DeleteFile(file, sequenceNumber, Vector.empty)
 
-  /** Also of the same commit. */
+  /** Position deletes also apply to data of the same commit. */
   override def newestData: Long = sequenceNumber
 
   private val first: Option[Array[Byte]] = file.metrics.lowerBound(MetadataColumns.DeleteFilePath.id).map(bytes)
   private val last: Option[Array[Byte]] = file.metrics.upperBound(MetadataColumns.DeleteFilePath.id).map(bytes)
 
-  /** The only data file that it speaks of: as it says itself, or by its bounds, which are never cut. */
+  /**
+   * The only data file that it applies to: the referenced one, or the path that is both lower and upper bound. Bounds
+   * of paths are never truncated.
+   */
   val dataFile: Option[String] = file.referencedDataFile.orElse {
     first.filter(low => last.exists(Arrays.equals(low, _))).map(new String(_, UTF_8))
   }
@@ -51,10 +56,13 @@ final private[scan] class PositionDelete(entry: ManifestEntry) extends IndexedDe
   }
 }
 
-/** Not looked into before there is data that it may apply to: what is wrong with it hurts no other data. */
+/**
+ * An equality delete file. Its ids are validated only if there is data that it may apply to, so that an error in it
+ * does not affect other data.
+ */
 final private[scan] class EqualityDelete(entry: ManifestEntry, keys: KeyColumns) extends IndexedDelete(entry) {
 
-  /** Strictly older. */
+  /** Equality deletes apply only to strictly older data. */
   override def newestData: Long = sequenceNumber - 1
 
   private lazy val key: Key = keys.of(file)
@@ -74,11 +82,11 @@ private[scan] object PartitionDeletes {
   }
 }
 
-/** Deletes of one scope, by the newest data that they apply to. */
+/** Deletes of one partition or of the whole table, sorted by the newest data that they apply to. */
 final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) {
   private val newestData: Array[Long] = deletes.map(_.newestData)
 
-  /** Data files that all of the deletes from some place on apply to share what they are given. */
+  /** Data files to which the same deletes apply, all from some index on, share the list. */
   private val shared = new AtomicReferenceArray[Vector[DeleteFile]](deletes.length)
 
   def isEmpty: Boolean = deletes.isEmpty
@@ -100,7 +108,7 @@ final private[scan] class SortedDeletes private (deletes: Array[IndexedDelete]) 
     all
   }
 
-  /** The first delete that applies to data of this number; the later ones do too. */
+  /** Returns the index of the first delete that applies to data with this sequence number; all later ones apply too. */
   private def firstFor(sequenceNumber: Long): Int = {
     var from = 0
     var until = deletes.length

@@ -8,7 +8,7 @@ import iceberglite.spec.expr.{Evaluate, Expression, InclusiveMetrics, ManifestEv
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.tree.PartitionSpecs
 
-/** A scan's filter as it applies to the files of each spec. */
+/** The scan's filter, projected to the files of each spec. */
 final private[scan] class SpecFilters(bound: Expression, specs: PartitionSpecs) {
   private val filters = new ConcurrentHashMap[Int, SpecFilter]
 
@@ -17,7 +17,7 @@ final private[scan] class SpecFilters(bound: Expression, specs: PartitionSpecs) 
     filters.computeIfAbsent(part.specId, _ => new SpecFilter(bound, specs.of(part), specs.sources))
 }
 
-/** The files of a part that a scan reads; `pruned` counts its other live files. */
+/** The files of a part that a scan reads; `pruned` counts the other live files of the part. */
 final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
 
 private[scan] object PlannedPart {
@@ -29,7 +29,7 @@ private[scan] object PlannedPart {
   )
 }
 
-/** A scan's filter as it applies to the files of one spec. Safe to share between threads. */
+/** The scan's filter, projected to the files of one spec. Thread-safe. */
 final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sources: Schema) {
   private val projected = Project.inclusive(bound, spec, sources)
   private val summaries = new ManifestEvaluator(projected, spec, spec.partitionType(sources))
@@ -37,7 +37,7 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
   private val columns = new InclusiveMetrics(bound)
   private val residuals = new Residual(bound, spec, sources)
 
-  /** What the partition says of its files: the residual, and whether metrics can rule out more. */
+  /** The result for a partition: the residual filter, and whether metrics can rule out more files. */
   final private class Verdict(val residual: Expression) {
     val matches: Boolean = residual != AlwaysFalse
     private val metrics: Option[InclusiveMetrics] =
@@ -48,11 +48,14 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
 
   private val everything = new Verdict(AlwaysTrue)
 
-  /** By the partitions of the part's files and, where the tree knows them, by the statistics of all their columns. */
+  /**
+   * Returns whether the part may list matching files, by the partitions of its files and, if the tree has them, by the
+   * statistics of all their columns.
+   */
   def mightMatch(part: PartSummary): Boolean =
     summaries.mightMatch(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))
 
-  /** Selecting of what was selected gives the same. */
+  /** Selects the files to read. Selecting again from the result gives the same files. */
   def select(entries: Iterator[ManifestEntry], keeps: StatsToKeep): PlannedPart = {
     val verdicts = new Verdicts
     val tasks = Vector.newBuilder[FileScanTask]
@@ -72,15 +75,15 @@ final private[scan] class SpecFilter(bound: Expression, spec: PartitionSpec, sou
   }
 
   /**
-   * The live entries of delete files in partitions that may have matching rows: data of other partitions is not
-   * read, and a spec without partitions rules out nothing. Metrics do not count here, see [[TableScan]].
+   * Returns the live entries of delete files in partitions that may have matching rows. Data of other partitions is not
+   * read; an unpartitioned spec rules out nothing. Metrics are not considered here, see [[TableScan]].
    */
   def inPartitions(entries: Iterator[ManifestEntry]): Vector[ManifestEntry] = {
     val verdicts = new Verdicts
     entries.filter(e => e.isLive && verdicts.of(e.file.partition).matches).toVector
   }
 
-  /** Verdicts by reference: files of one part and partition share the tuple, and often lie side by side. */
+  /** Caches results by reference: files of one part and partition share the tuple, and are often adjacent. */
   final private class Verdicts {
     private val known = new IdentityHashMap[PartitionTuple, Verdict]
     private var lastTuple = PartitionTuple.Empty

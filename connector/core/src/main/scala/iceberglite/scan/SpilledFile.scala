@@ -11,12 +11,12 @@ import scala.collection.mutable.ArrayBuffer
 import iceberglite.spec.IcebergError.StorageFailed
 
 /**
- * Keys in a file on the local disk, sorted by their hashes. In memory are the first hash of each page, and a Bloom
- * filter: for nearly every row that is not deleted, the file is not asked. The file has no name any more, and goes with
- * the last one who knows it.
+ * Keys in a file on the local disk, sorted by their hashes. The first hash of each page and a Bloom filter are in
+ * memory; for nearly all rows that are not deleted, the file is not read. The file is already unlinked, and its space
+ * is freed when the last reference to it is dropped.
  *
  * @param pages the first hash of each page
- * @param offsets where each page begins and, at the end, where the last one ends
+ * @param offsets the start of each page and, as the last element, the end of the last page
  */
 final private[scan] class SpilledFile(
     file: RandomAccessFile,
@@ -33,7 +33,7 @@ final private[scan] class SpilledFile(
     filter.mightContain(hash) && isInPages(key, hash)
   }
 
-  /** Keys with one hash may stand on several pages. */
+  /** Searches the pages. Keys with the same hash may be on several pages. */
   private def isInPages(key: KeyBuffer, hash: Long): Boolean = {
     val at = Arrays.binarySearch(pages, hash)
     var page = if (at >= 0) at else -at - 2
@@ -63,7 +63,7 @@ final private[scan] class SpilledFile(
 
   private def read(page: Int): Array[Byte] = {
     val held = new Array[Byte]((offsets(page + 1) - offsets(page)).toInt)
-    // Not a channel: that would be closed for all when one of the tasks is interrupted.
+    // Not a channel: it would be closed for all tasks when one of them is interrupted.
     file.synchronized {
       file.seek(offsets(page))
       file.readFully(held)
@@ -105,9 +105,9 @@ private object HashFilter {
 }
 
 /**
- * Writes keys to sorted runs, and these to one file.
+ * Writes keys to sorted runs, and merges these into one file.
  *
- * @param maxBytes of what stays in memory of them
+ * @param maxBytes memory limit for the keys
  */
 final private[scan] class KeySpill(directory: String, maxBytes: Long) {
   import KeySpill._
@@ -143,7 +143,7 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
     }
   }
 
-  /** Not more files at once than a process may have open. */
+  /** Merges runs so that a process does not have too many files open at once. */
   private def joinRuns(): Unit = {
     val joined = newFile()
     val count =
@@ -172,7 +172,7 @@ final private[scan] class KeySpill(directory: String, maxBytes: Long) {
       var before = Array.emptyByteArray
       while (!heads.isEmpty) {
         val run = heads.poll()
-        // Two runs may have the same key.
+        // Two runs may contain the same key.
         if (result.count == 0 || !Arrays.equals(before, run.key)) result.add(out, run.hash, run.key)
         before = run.key
         if (run.advance()) heads.add(run)
@@ -203,17 +203,20 @@ private object KeySpill {
   val KeysPerPage = 64
   val MaxRuns = 64
 
-  /** @param count how many keys are in the file */
+  /** @param count the number of keys in the file */
   final case class WrittenRun(file: File, count: Long)
 
-  /** A run that is read. */
+  /** A run that is being read. */
   final class Run(written: WrittenRun) {
     private val in = new DataInputStream(new BufferedInputStream(new FileInputStream(written.file), BufferBytes))
     private var left = written.count
     var hash = 0L
     var key: Array[Byte] = Array.emptyByteArray
 
-    /** A file that ends before its last key is an error: the rows of the lost keys would come back. */
+    /**
+     * Moves to the next key. A file that ends before its last key is an error, because the rows of the lost keys would
+     * reappear.
+     */
     def advance(): Boolean = left > 0 && {
       left -= 1
       try {
@@ -232,7 +235,7 @@ private object KeySpill {
     def close(): Unit = in.close()
   }
 
-  /** What is kept in memory of the merged file. */
+  /** The part of the merged file that stays in memory. */
   final class MergedRuns(val filter: HashFilter) {
     private val firsts = new ArrayBuffer[Long]
     private val starts = new ArrayBuffer[Long]

@@ -4,15 +4,15 @@ import scala.collection.mutable.ArrayBuffer
 
 import iceberglite.spec.IcebergError.InvalidArgument
 
-/** Cuts files into pieces and packs pieces into tasks of about one size, as Apache Iceberg does. */
+/** Splits files and combines the splits into tasks of similar size, as Apache Iceberg does. */
 object Splits {
 
   /**
-   * @param tasks files, or pieces of files
-   * @param targetSize how many bytes a group is to have
-   * @param openCost what a piece counts at least, in bytes, so that no group gets very many small files
-   * @param lookback how many groups are kept open to put pieces in
-   * @return groups; pieces of one file that meet in a group are one again
+   * @param tasks files, or splits of files
+   * @param targetSize the desired size of a group in bytes
+   * @param openCost the minimum weight of a split in bytes, so that no group gets too many small files
+   * @param lookback the number of groups that are kept open for further splits
+   * @return groups; adjacent splits of a file in the same group are joined
    */
   def of(
       tasks: Vector[FileScanTask],
@@ -25,8 +25,9 @@ object Splits {
   }
 
   /**
-   * Packs single row groups, also those of files of less than the target size. Row groups of more than half the target
-   * size of one file and smaller ones of another then fill a task, at the cost of more files that two tasks open.
+   * Combines single row groups, including those of files smaller than the target size. A task can then be filled by row
+   * groups of more than half the target size of one file and smaller ones of another. The cost is that more files are
+   * opened by two tasks.
    */
   def ofRowGroups(
       tasks: Vector[FileScanTask],
@@ -45,7 +46,7 @@ object Splits {
   }
 
   /**
-   * Returns what a file, or a piece of one, counts in a group: its bytes and those of the deletes that apply to it alone,
+   * Returns the weight of a file, or of a split, in a group: its bytes and those of the deletes that apply only to it,
    * but at least the cost of opening these files. Delete files of a whole partition are read once for all its files.
    */
   def weight(task: FileScanTask, openCost: Long): Long = {
@@ -54,7 +55,7 @@ object Splits {
     math.max(bytes, files * openCost)
   }
 
-  /** The same without cutting: a file of more than the target size is a group of its own. */
+  /** Combines whole files without splitting them. A file larger than the target size is a group of its own. */
   def ofWholeFiles(
       tasks: Vector[FileScanTask],
       targetSize: Long,
@@ -63,9 +64,9 @@ object Splits {
   ): Vector[Vector[FileScanTask]] = pack(tasks.iterator, targetSize, openCost, lookback)
 
   /**
-   * Cuts files into so many groups of about one size, in the order of the files.
+   * Splits files into groups of similar size, in the order of the files.
    *
-   * @param groups how many groups there are at most; fewer where the files have fewer pieces
+   * @param groups the maximum number of groups; there are fewer if the files have fewer splits
    */
   def evenly(tasks: Vector[FileScanTask], groups: Int): Vector[Vector[FileScanTask]] = {
     if (groups <= 0) throw InvalidArgument("number of groups", groups.toString, "It must be positive")
@@ -74,7 +75,7 @@ object Splits {
     val targetSize = math.max(1L, (total + groups - 1) / groups)
     var before = 0L
     tasks.iterator.flatMap(pieces(_, targetSize)).foreach { piece =>
-      // The middle of a piece decides, so that no group differs from the others by more than a piece.
+      // The middle of a split decides, so that groups differ by at most one split.
       val middle = before + piece.length / 2
       bins(math.min(groups - 1L, middle / targetSize).toInt).tasks += piece
       before += piece.length
@@ -83,8 +84,8 @@ object Splits {
   }
 
   /**
-   * A task in pieces of at most the target size, but never less than a row group or stripe. Blocks of Avro files, of
-   * which metadata does not tell, are less than any piece.
+   * Returns the splits of a task: at most the target size, but at least a row group or stripe. Metadata has no offsets
+   * for the blocks of Avro files; they are smaller than any split.
    */
   private[scan] def pieces(task: FileScanTask, targetSize: Long): Iterator[FileScanTask] =
     if (task.length <= targetSize) Iterator.single(task)
@@ -102,22 +103,22 @@ object Splits {
     }
 
   /**
-   * Where row groups or stripes begin within the task; offsets that are not in order, or not in the file, are worth
-   * nothing.
+   * Returns the offsets of the row groups or stripes within the task. Offsets that are not in order, or not within the
+   * file, are ignored.
    */
   private def rowGroups(task: FileScanTask): Option[Vector[Long]] = {
     val offsets = task.file.splitOffsets
     val ascending = offsets.size < 2 || offsets.iterator.sliding(2).forall(pair => pair.head < pair.last)
     val inFile = offsets.nonEmpty && offsets.head >= 0 && offsets.last < task.file.fileSizeInBytes
-    // The bytes before the first row group are the file's header: they go with it.
+    // The bytes before the first row group are the file's header; they belong to the first split.
     if (ascending && inFile) Some(offsets.tail.filter(o => o > task.start && o < task.end)) else None
   }
 
-  /** Readers find the row groups and stripes of any range by their middle, and blocks by their start. */
+  /** Splits at any offsets: readers select row groups and stripes by their middle, and blocks by their start. */
   private def evenly(task: FileScanTask, targetSize: Long): Vector[Long] =
     Iterator.iterate(task.start + targetSize)(_ + targetSize).takeWhile(_ < task.end).toVector
 
-  /** The ends of runs as long as the target allows. */
+  /** Returns the ends of runs of row groups that are as long as the target size allows. */
   private def joined(start: Long, cuts: Vector[Long], targetSize: Long): Vector[Long] = {
     val ends = ArrayBuffer.empty[Long]
     var from = start
@@ -150,7 +151,7 @@ object Splits {
     }
   }
 
-  /** First fit among the open bins; with too many open, the fullest is closed. */
+  /** First fit among the open bins. If there are too many open bins, the fullest is closed. */
   private def pack(
       pieces: Iterator[FileScanTask],
       targetSize: Long,
@@ -172,7 +173,7 @@ object Splits {
     groups.result()
   }
 
-  /** The first that weighs no more; as many as there are, where none does. */
+  /** Returns the index of the first bin with at most this weight, or the number of open bins if there is none. */
   private def firstWith(open: ArrayBuffer[Bin], weight: Long): Int = {
     var i = 0
     while (i < open.size && open(i).weight > weight) i += 1

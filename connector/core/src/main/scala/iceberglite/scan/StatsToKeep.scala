@@ -2,25 +2,25 @@ package iceberglite.scan
 
 import iceberglite.spec.{ContentFile, Metrics, PartSummary}
 
-/** Which metrics stay with the files of a plan: those that nobody will ask for would only fill the heap. */
+/** Which metrics to keep with the files of a plan. Metrics that are not needed later would only fill the heap. */
 sealed trait StatsToKeep extends Product with Serializable {
 
-  /** The file with these metrics. */
+  /** Returns the file with these metrics only. */
   def of(file: ContentFile): ContentFile
 
-  /** Whether the metrics of all these fields are kept. */
+  /** Returns whether the metrics of all these fields are kept. */
   def has(ids: Set[Int]): Boolean
 
-  /** These, and those of some more fields. */
+  /** Keeps the metrics of additional fields too. */
   def and(more: Set[Int]): StatsToKeep
 
-  /** What is kept of the files of these parts. */
+  /** Returns what to keep for the files of these parts. */
   private[scan] def among(parts: Vector[PartSummary]): StatsToKeep
 }
 
 object StatsToKeep {
 
-  /** Whatever is known of the files. What was read from a manifest keeps its decoded blocks in memory. */
+  /** Keeps all metrics. Metrics that were read from a manifest keep its decoded blocks in memory. */
   case object All extends StatsToKeep {
     override def of(file: ContentFile): ContentFile = file
     override def has(ids: Set[Int]): Boolean = true
@@ -29,9 +29,9 @@ object StatsToKeep {
   }
 
   /**
-   * Those of some fields, by their ids. The scan adds the fields that its filter and its deletes are about.
+   * Keeps the metrics of some fields, by their ids. The scan adds the fields of its filter and its deletes.
    *
-   * @param fromBytes least size of all parts together, in bytes; of smaller ones everything is kept
+   * @param fromBytes the minimum total size of the parts in bytes; for smaller ones, all metrics are kept
    */
   final case class Of(ids: Set[Int], fromBytes: Long = 0L) extends StatsToKeep {
     override def of(file: ContentFile): ContentFile =

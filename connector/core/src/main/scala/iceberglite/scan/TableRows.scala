@@ -9,13 +9,14 @@ import iceberglite.spec.expr.{Evaluate, Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 
 /**
- * The rows of the files of a plan, one by one, in any format: columns found by field id, deleted rows left out or, where
- * `_deleted` is wanted, marked. One thread's.
+ * The rows of the files of a plan, one by one, in any format. Columns are found by field id. Deleted rows are left out
+ * or, if `_deleted` is requested, marked. Not thread-safe.
  *
- * @param schema the scan's, for the columns of residuals
- * @param wanted columns of the table, structs with the fields that are wanted, and metadata columns, told by their ids
- * @param filtered whether rows are left out that do not match a task's residual
- * @param sharing with whom what is read of delete files is shared
+ * @param schema the scan's schema, for the columns of residual filters
+ * @param wanted columns of the table, with structs reduced to the requested fields, and metadata columns, identified by
+ *   their ids
+ * @param filtered whether to leave out rows that do not match a task's residual filter
+ * @param sharing shares decoded delete files with other readers
  */
 final class TableRows(
     io: FileIO,
@@ -27,14 +28,14 @@ final class TableRows(
     sharing: DeleteSharing = DeleteSharing.own
 ) {
 
-  /** Who asks for `_deleted` gets deleted rows too. */
+  /** If `_deleted` is requested, deleted rows are returned too. */
   private val marksRows: Boolean = wanted.exists(_.id == MetadataColumns.Deleted.id)
   private val deleteReader = new DeleteReader(io, specs, nameMapping, sharing)
 
   /**
-   * The rows in the order of the file.
+   * Returns the rows in the order of the file.
    *
-   * @throws InvalidArgument for a part of a file: rows have no bytes here
+   * @throws InvalidArgument the task is a split of a file, which is not supported here
    */
   def of(task: FileScanTask): RecordIterator = {
     if (task.start != 0) throw InvalidArgument("start", task.start.toString, "A file is read row by row as a whole")
@@ -72,7 +73,7 @@ final class TableRows(
       case (MetadataColumns.ChangeType.id, _) => task.change.map(_.changeType.name)
       case (MetadataColumns.ChangeOrdinal.id, _) => task.change.map(c => Int.box(c.ordinal))
       case (MetadataColumns.CommitSnapshotId.id, _) => task.change.map(c => Long.box(c.snapshotId))
-      // Of a table that never had partitions it is null.
+      // The partition is null for a table that never had partition fields.
       case (MetadataColumns.PartitionId, struct: StructType) if struct.fields.nonEmpty =>
         Some(FileConstants.partition(struct, task.spec, task.file.partition))
       case _ => None
@@ -105,7 +106,7 @@ final class TableRows(
         val place = ReadColumns.place(path, read).toArray
         path.last.fieldType match {
           case t: PrimitiveType => row => RecordValues.literal(ReadColumns.valueAt(row, place), t)
-          // Only whether it is null can be asked of it.
+          // Expressions can only test whether a nested value is null.
           case _: NestedType => row => Option(ReadColumns.valueAt(row, place)).map(_ => Literal.BooleanLiteral(true))
         }
       }
@@ -115,7 +116,7 @@ final class TableRows(
 private[scan] object TableRows {
   def long(value: AnyRef): Long = value.asInstanceOf[java.lang.Long].longValue
 
-  /** The ids of the fields that an expression speaks of. */
+  /** Returns the ids of the fields that an expression refers to. */
   private[scan] def columns(e: Expression): Set[Int] = e match {
     case And(l, r) => columns(l) ++ columns(r)
     case Or(l, r) => columns(l) ++ columns(r)
@@ -131,7 +132,7 @@ private[scan] object TableRows {
   }
 }
 
-/** The rows of a file that pass all tests, as the scan wants them. */
+/** The rows of a file that pass all tests, in the requested form. */
 final private class PassingRows(
     rows: RecordIterator,
     tests: Array[Record => Boolean],

@@ -12,13 +12,13 @@ import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, Tr
  * A scan of one snapshot of a table.
  *
  * @param table with the schema of the filter's columns: the current one, or that of an old snapshot
- * @param snapshot `None` for a table that has none: no files
+ * @param snapshot `None` for a table without snapshots; then there are no files
  * @param filter bound to the table's schema, or to be bound to it
- * @param cache where decoded manifests are kept
- * @param keeps which metrics the files of the plan keep
- * @param cluster reads the parts of the tree where there are too many for one JVM
- * @param wholeFiles whether all rows of the files are read, and not only those that match the filter: then all of their
- *   deletes count
+ * @param cache holds decoded manifests
+ * @param keeps which metrics to keep with the files of the plan
+ * @param cluster reads the parts of the tree if there are too many for one JVM
+ * @param wholeFiles whether all rows of the files are read, and not only those that match the filter; then all deletes
+ *   of the files are needed
  */
 final case class TableScan(
     table: TreeTable,
@@ -32,17 +32,18 @@ final case class TableScan(
 ) {
 
   /**
-   * The data files that may hold matching rows (spec: "Scan Planning").
+   * Returns the data files that may hold matching rows (spec: "Scan Planning").
    *
-   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that is not there
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply break the specification
+   * @throws iceberglite.spec.IcebergError.NotFound the filter names a column that does not exist
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata delete files that apply violate the specification
    */
   def plan(): ScanPlan = plan(None)
 
   /**
-   * The same, or the first of the files, in the order of a whole plan, as soon as these hold enough rows for certain.
+   * Returns the data files that may hold matching rows, or only the first ones, in the order of the complete plan, that
+   * are guaranteed to hold enough rows.
    *
-   * @param untilRows how many matching rows are enough; see [[FileScanTask.guaranteedRecords]]
+   * @param untilRows the number of matching rows that is enough; see [[FileScanTask.guaranteedRecords]]
    */
   def plan(untilRows: Option[Long]): ScanPlan = {
     val bound = Bind(filter, table.schema, caseSensitive)
@@ -69,7 +70,10 @@ final case class TableScan(
     ScanPlan(tasks, bound, if (hasDeletes) TableScan.withDeletes(planned, tasks) else planned, kept)
   }
 
-  /** Reads parts in waves that double, until there are enough rows. @return the parts that were read, and their tasks */
+  /**
+   * Reads parts in waves of doubling size until there are enough rows. @return the parts that were read, and their
+   * tasks
+   */
   private def firstOf(
       parts: Vector[FilePart],
       rows: Long,
@@ -96,7 +100,10 @@ final case class TableScan(
     if (index.isEmpty) found.map(_.tasks) else MetadataPool.map(found)(selected => index.applied(selected.tasks))
   )
 
-  /** The deletes that may apply to the planned files, whose data is at least as new as `oldest`. */
+  /**
+   * Returns the deletes that may apply to the planned files; `oldest` is the lowest data sequence number of these
+   * files.
+   */
   private def index(files: PartPlanner, parts: Vector[FilePart], oldest: Long): DeleteIndex = {
     val live = parts.filter(p => p.hasLiveFiles && p.sequenceNumber >= oldest && files.reading.mightMatch(p))
     live.headOption.filter(_ => table.metadata.formatVersion == FormatVersion.V1).foreach { part =>
@@ -133,7 +140,7 @@ final case class TableScan(
 
 object TableScan {
 
-  /** With the cache of the table's storage. */
+  /** Returns a scan that uses the cache of the table's storage. */
   def apply(table: TreeTable, snapshot: Option[Snapshot], filter: Expression, caseSensitive: Boolean): TableScan =
     TableScan(table, snapshot, filter, caseSensitive, ManifestCache.of(table.io))
 
@@ -142,7 +149,7 @@ object TableScan {
     deletedRecords = tasks.iterator.filter(_.deletes.nonEmpty).map(t => t.file.knownRecords - t.liveRecords).sum
   )
 
-  /** Tasks share the deletes of their partition by reference. */
+  /** Returns the number of delete files. Tasks share the deletes of their partition by reference. */
   private def deleteFiles(tasks: Vector[FileScanTask]): Long = {
     val distinct = new IdentityHashMap[DeleteFile, DeleteFile]
     var last = Vector.empty[DeleteFile]
