@@ -3,10 +3,10 @@ package iceberglite.tree
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.ValidationFailed
 
-/** What a file that a commit adds must be like (spec: "Manifests", "Delete Formats"; version 3 as adopted). */
+/** Checks the files that a commit adds (spec: "Manifests", "Delete Formats"; version 3 as adopted). */
 private[tree] object AddedFiles {
 
-  /** @throws ValidationFailed with the file and the rule that it breaks */
+  /** @throws ValidationFailed a file violates a rule; the message names both */
   def check(entry: ManifestEntry, header: TreeHeader, table: TreeTable): Unit = {
     val version = table.metadata.formatVersion
     val file = entry.file
@@ -33,9 +33,10 @@ private[tree] object AddedFiles {
   }
 
   /**
-   * Version 3 gives every row an id, for which it must know how many there are (as adopted: "Row lineage").
+   * Checks that the row count of an existing file is known. Version 3 assigns every row an id and needs the count for
+   * that (as adopted: "Row lineage").
    *
-   * @throws ValidationFailed with the file of an earlier snapshot that does not say
+   * @throws ValidationFailed a file of an earlier snapshot has no row count
    */
   def checkCarried(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
     s"Cannot give row ids to the rows of ${file.path}, as version 3 demands: its entry does not count them " +

@@ -4,8 +4,8 @@ import iceberglite.io.Manifests
 import iceberglite.spec.{EntryStatus, ManifestContent, ManifestFile, Snapshot}
 
 /**
- * The manifests of a version 1 snapshot that names them in table metadata (spec: "Snapshots", `manifests`). What a
- * manifest list would say of them is taken from the manifests themselves.
+ * The manifests of a version 1 snapshot that lists them in table metadata (spec: "Snapshots", `manifests`). The values
+ * that a manifest list would have are computed from the manifests themselves.
  */
 private[tree] object EmbeddedManifests {
 
@@ -28,7 +28,8 @@ private[tree] object EmbeddedManifests {
       partitions = None
     )
     val rows = new ManifestPart(bare, table.specs).entries(io).toVector
-    // A manifest adds and deletes in its own snapshot only; one of existing files alone does not say which that is.
+    // A manifest records added and deleted files only for its own snapshot. For a manifest with only existing files,
+    // that snapshot is unknown.
     val own = rows.find(_.status != EntryStatus.Existing).flatMap(_.snapshotId).getOrElse(bare.addedSnapshotId)
     ManifestCounts.counted(bare.copy(addedSnapshotId = own), rows.iterator)
   }

@@ -2,29 +2,29 @@ package iceberglite.tree
 
 import iceberglite.spec.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
 
-/** Estimates of what decoded metadata takes: on the heap, for the cache, and in a manifest, for its target size. */
+/** Estimates of the size of decoded metadata: on the heap, for the cache, and in a manifest, for its target size. */
 private[tree] object EntryWeight {
 
-  /** An entry, its file, their boxes and the headers of it all. */
+  /** An entry, its file, their boxed values and the object headers. */
   private val EntryOverhead = 400L
   private val PartitionValue = 40L
   private val MapSlot = 64L
   private val ManifestOverhead = 300L
   private val SummaryOverhead = 120L
 
-  /** How much greater the blocks of a manifest are than its file; metrics that were read keep them alive. */
+  /** The ratio of the decoded blocks of a manifest to the file size. Metrics that were read keep the blocks alive. */
   private val Inflation = 8L
 
-  /** Metrics that were read, in a manifest that is written. */
+  /** Metrics that were read from a manifest, when they are written to another. */
   private val ReadMetrics = 200L
 
-  /** @param length of the manifest */
+  /** @param length length of the manifest */
   def of(entries: Array[ManifestEntry], length: Long): Long = {
     val blocks = if (entries.exists(e => !isInMaps(e.file))) length * Inflation else 0L
     blocks + entries.iterator.map(e => of(e.file)).sum
   }
 
-  /** The least that the entries of a part take, without their metrics. */
+  /** Returns the minimum size of the entries of a part, without their metrics. */
   def least(part: PartSummary): Long = EntryOverhead * part.liveFiles.getOrElse(0L)
 
   private def of(file: ContentFile): Long =
@@ -45,7 +45,7 @@ private[tree] object EntryWeight {
     ManifestOverhead + m.path.length + SummaryOverhead * m.partitions.fold(0)(_.size)
   }.sum
 
-  /** Bytes of a new file's entry in a manifest, compressed. */
+  /** Returns the compressed size of a new file's entry in a manifest, in bytes. */
   def written(file: ContentFile): Long = {
     val measured = file.metrics match {
       case m: MetricMaps => 3L * counts(m) + bounds(m).map(_ + 3L).sum

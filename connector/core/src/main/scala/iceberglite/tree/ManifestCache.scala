@@ -7,13 +7,13 @@ import iceberglite.io.{CacheBounds, FileIO}
 import iceberglite.spec.{ManifestEntry, ManifestFile, PartSummary}
 
 /**
- * What was read from manifests and manifest lists, or written to them, so that it need not be read again: the files
- * never change. The least recently used goes first when an estimate of the heap that it all takes passes the bound.
+ * A cache of what was read from manifests and manifest lists, or written to them. The files never change. When the
+ * estimated heap size exceeds the limit, the least recently used entries are dropped.
  *
- * @param maxBytes 0 keeps nothing
- * @param maxFileBytes longer manifests are not kept
- * @param idleMs what nobody has asked for in that time goes; absent where time does not count
- * @param nowMs a clock that does not go back
+ * @param maxBytes 0 disables the cache
+ * @param maxFileBytes longer manifests are not cached
+ * @param idleMs an entry that is not used for this time is dropped; absent for no time limit
+ * @param nowMs a monotonic clock
  */
 final class ManifestCache(
     maxBytes: Long,
@@ -28,21 +28,24 @@ final class ManifestCache(
 
   def enabled: Boolean = maxBytes > 0
 
-  /** An estimate of the heap that is in use. */
+  /** Returns an estimate of the heap in use. */
   def bytes: Long = entries.bytes + lists.bytes
 
-  /** Drops what is kept of the files below a directory: for `REFRESH TABLE` after files were repaired or lost. */
+  /** Drops the entries of files below a directory: for `REFRESH TABLE` after files were repaired or lost. */
   def forget(io: FileIO, directory: String): Unit = {
     val below = directory.stripSuffix("/") + "/"
     entries.remove(key => (key.io eq io) && key.path.startsWith(below))
     lists.remove(key => (key.io eq io) && key.path.startsWith(below))
   }
 
-  /** Whether the entries of a part would stay, as far as their number tells; others are not held all at once. */
+  /**
+   * Returns whether the entries of a part would be cached, judged by their number. Other parts are never held in memory
+   * as a whole.
+   */
   private[tree] def mayKeep(part: PartSummary): Boolean =
     enabled && part.length <= maxFileBytes && EntryWeight.least(part) <= entries.maxValueBytes
 
-  /** The entries of a part. The array is shared: no caller may change it. */
+  /** Returns the entries of a part. The array is shared and must not be changed. */
   private[tree] def entriesOf(key: PartKey)(load: => Array[ManifestEntry]): Array[ManifestEntry] =
     entries.valueOf(key, EntryWeight.of(_, key.length))(load)
 
@@ -60,24 +63,24 @@ object ManifestCache {
   private val MaxBytes = 512L << 20
   private val HeapShare = 0.15
 
-  /** Manifest lists, which are small, get one part in so many. */
+  /** Manifest lists are small: they get this fraction of the cache (one part in 16). */
   private val ListShare = 16
 
   private val Uptime: () => Long = () => TimeUnit.NANOSECONDS.toMillis(System.nanoTime)
 
-  /** Keeps nothing: for a catalog with `io.manifest.cache-enabled=false`. */
+  /** Caches nothing: for a catalog with `io.manifest.cache-enabled=false`. */
   val Off: ManifestCache = new ManifestCache(0)
 
-  /** The cache for what is read through `io`. */
+  /** Returns the cache for files that are read through `io`. */
   def of(io: FileIO): ManifestCache =
     if (!io.mayCache) Off else if (io.cacheBounds == CacheBounds.Default) shared else ofBounds(io.cacheBounds)
 
-  /** The cache of the JVM: at most 512 MB, and at most 15 % of the heap. */
+  /** The default cache of the JVM: at most 512 MB, and at most 15 % of the heap. */
   lazy val shared: ManifestCache = new ManifestCache(defaultBytes)
 
   private lazy val defaultBytes = math.min(MaxBytes, (Runtime.getRuntime.maxMemory * HeapShare).toLong)
 
-  /** Catalogs with the same bounds share one cache; a JVM has few of them. */
+  /** Catalogs with the same limits share a cache; a JVM has few of them. */
   private val bounded = new ConcurrentHashMap[CacheBounds, ManifestCache]
 
   private def ofBounds(bounds: CacheBounds): ManifestCache = bounded.computeIfAbsent(
@@ -87,20 +90,20 @@ object ManifestCache {
 }
 
 /**
- * A manifest list, or a manifest without one, as a file system has it: what one catalog may read, another with other
- * credentials may not.
+ * Key of a manifest list, or of a manifest without a list. It includes the file system, because a file that one catalog
+ * may read may be forbidden to another catalog with other credentials.
  */
 final private[tree] case class ListKey(io: FileIO, path: String)
 
 /**
- * The decoded entries of a part. The sequence number of a part differs between attempts of a commit, its first row id before
- * and after an upgrade, and the types of partition values with the schema.
+ * Key of the decoded entries of a part. The sequence number of a part differs between attempts of a commit, its first
+ * row id before and after an upgrade, and the types of partition values with the schema.
  *
- * @param inherited all that the entries depend on besides the file
+ * @param inherited everything besides the file that the entries depend on
  */
 final private[tree] case class PartKey(io: FileIO, path: String, length: Long, inherited: Product)
 
-/** Values with weights, dropped in the order of their last use. */
+/** Values with weights. The least recently used are dropped first. */
 final private[tree] class BoundedCache[K, V](
     maxBytes: Long,
     idleMs: Option[Long] = None,
@@ -115,7 +118,10 @@ final private[tree] class BoundedCache[K, V](
     total
   }
 
-  /** Loads outside of the lock: two threads may load the same, and none waits for another's storage. */
+  /**
+   * Returns a cached or loaded value. Loading happens outside of the lock: two threads may load the same value, but
+   * neither waits for the other's storage.
+   */
   def valueOf(key: K, weigh: V => Long)(load: => V): V = synchronized(used(key)).getOrElse {
     val loaded = load
     put(key, loaded, weigh(loaded))
@@ -131,7 +137,7 @@ final private[tree] class BoundedCache[K, V](
 
   def remove(which: K => Boolean): Unit = synchronized(dropIf(e => which(e.getKey)))
 
-  /** A value that would push out most of the rest is not kept. */
+  /** A larger value is not cached, because it would displace most others. */
   val maxValueBytes: Long = maxBytes / 2
 
   def put(key: K, value: V, bytes: Long): Unit = if (bytes <= maxValueBytes) synchronized {
@@ -146,7 +152,7 @@ final private[tree] class BoundedCache[K, V](
     dropWhile(slot => now - slot.usedMs >= idle)
   }
 
-  /** From the one whose last use is longest ago. */
+  /** Drops entries, least recently used first. */
   private def dropWhile(condition: Slot => Boolean): Unit = {
     val eldest: java.util.Iterator[JavaMap.Entry[K, Slot]] = slots.entrySet.iterator
     var going = true

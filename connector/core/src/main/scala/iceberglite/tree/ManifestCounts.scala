@@ -3,7 +3,9 @@ package iceberglite.tree
 import iceberglite.spec.{ManifestEntry, ManifestFile}
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 
-/** The counts that a version 1 manifest list may leave out, and later versions demand (spec: "Manifest Lists"). */
+/**
+ * The counts that are optional in a version 1 manifest list and required in later versions (spec: "Manifest Lists").
+ */
 private[tree] object ManifestCounts {
   def areIn(m: ManifestFile): Boolean =
     Seq(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount).forall(_.isDefined) &&

@@ -5,12 +5,12 @@ import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 
 /**
- * The tree of versions 1 to 3: a manifest list, or in old version 1 tables the paths in table metadata, and manifests
- * (spec: "Manifests", "Manifest Lists").
+ * The metadata tree of versions 1 to 3: a manifest list, or the paths in table metadata in old version 1 tables, and
+ * manifests (spec: "Manifests", "Manifest Lists").
  */
 object ManifestListTree extends MetadataTree {
 
-  /** A manifest list is an Avro file. */
+  /** The magic bytes of an Avro file, which a manifest list is. */
   private val Magic = Array[Byte]('O', 'b', 'j', 1)
 
   override def opens(path: String, head: => Array[Byte]): Boolean = path.endsWith(".avro") || head.startsWith(Magic)
@@ -91,7 +91,10 @@ final private[iceberglite] class ManifestListFiles(
     Reachable(snapshot.manifestList.toVector ++ unseen.map(_.path), unseen)
   }
 
-  /** To Avro a list that was cut off right after its header lists nothing; the snapshot's summary tells them apart. */
+  /**
+   * Reads the list. For Avro, a list that was truncated right after its header is an empty list; the snapshot's summary
+   * distinguishes the two.
+   */
   private def listed(path: String): Vector[ManifestFile] = {
     val manifests = ManifestLists.read(io, path)
     val files = snapshot.summary.get(TotalDataFiles)
@@ -108,6 +111,6 @@ final private[iceberglite] class ManifestListFiles(
 private object ManifestListFiles {
   private val TotalDataFiles = "total-data-files"
 
-  /** A Puffin file has the deletion vectors of many data files. */
+  /** The identity of a file. The offset is needed because a Puffin file has the deletion vectors of many data files. */
   private def fileKey(e: ManifestEntry): (String, Option[Long]) = (e.file.path, e.file.contentOffset)
 }

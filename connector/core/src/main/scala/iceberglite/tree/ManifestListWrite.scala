@@ -10,7 +10,7 @@ import iceberglite.io.{AvroCodec, FileIO, ManifestLists, Manifests}
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 
-/** One attempt of a commit to write the tree of its snapshot; see [[ManifestListTree]]. */
+/** An attempt of a commit to write the tree of its snapshot; see [[ManifestListTree]]. */
 final private[tree] class ManifestListWrite(
     header: TreeHeader,
     table: TreeTable,
@@ -20,7 +20,7 @@ final private[tree] class ManifestListWrite(
     cache: ManifestCache
 ) {
 
-  /** What became of a manifest of the parent: at most one of `kept` and `rewritten`. */
+  /** The result for a manifest of the parent. At most one of `kept` and `rewritten` is present. */
   private case class Filtered(
       kept: Option[ManifestPart],
       rewritten: Option[WrittenManifest],
@@ -90,7 +90,7 @@ final private[tree] class ManifestListWrite(
 
   private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
 
-  /** @return the manifests as the list has them */
+  /** @return the manifests as in the manifest list */
   private def list(
       manifests: Vector[ManifestFile],
       fresh: Vector[ManifestFile],
@@ -115,14 +115,20 @@ final private[tree] class ManifestListWrite(
     listed
   }
 
-  /** From version 2 on a list has all counts; manifests from version 1 lists may lack them. */
+  /**
+   * Returns the manifest with all counts, which lists require from version 2 on. Manifests from version 1 lists may
+   * lack them.
+   */
   private def counted(m: ManifestFile): ManifestFile =
     if (ManifestCounts.areIn(m)) m else ManifestCounts.counted(m, entries(partOf(m)))
 
-  /** Whether writing the list gives the manifest its first row id (adopted version 3: "Row lineage"). */
+  /** Returns whether writing the list assigns the manifest its first row id (adopted version 3: "Row lineage"). */
   private def takesRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
 
-  /** Ids go to the rows that are counted, so none may be uncounted; reads what is from before version 3, just once. */
+  /**
+   * Checks that all row counts are known, because row ids are assigned by count. This reads manifests from before
+   * version 3, only once.
+   */
   private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
     val rows = created.map(w => w.manifest.path -> w.rows).toMap
     MetadataPool.map(manifests) { m =>
@@ -134,8 +140,8 @@ final private[tree] class ManifestListWrite(
   private def rowCount(m: ManifestFile): Long = m.addedRowsCount.getOrElse(0L) + m.existingRowsCount.getOrElse(0L)
 
   /**
-   * By the least number of the data files that stay: a delete file older than all of them applies to none (spec: "Scan
-   * Planning").
+   * Returns the removed data files and the lowest data sequence number of the remaining ones. A delete file older than
+   * all of them applies to none (spec: "Scan Planning").
    */
   private def removedBy(data: Vector[Filtered]): RemovedDataFiles = {
     val rewritten = data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
@@ -147,15 +153,16 @@ final private[tree] class ManifestListWrite(
     new RemovedDataFiles(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
   }
 
-  /** An append looks into no manifest, which is not worth a thread. */
+  /** Filters the manifests. An append reads no manifest, so it needs no threads. */
   private def filterAll(manifests: Vector[ManifestPart], gone: RemovedDataFiles): Vector[Filtered] =
     if (gone.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, gone))
     else MetadataPool.map(manifests)(filter(_, gone))
 
   /**
-   * Takes out of a manifest what the commit removes; what earlier snapshots removed goes with a rewrite.
+   * Removes the files of a manifest that the commit removes. Entries that earlier snapshots deleted are dropped if the
+   * manifest is rewritten.
    *
-   * @param gone the data files that are removed, with which delete files go
+   * @param gone the removed data files, which determine the delete files to remove with them
    */
   private def filter(manifest: ManifestPart, gone: RemovedDataFiles): Filtered = {
     val selected = changes.remove.mightMatch(manifest)
@@ -174,7 +181,10 @@ final private[tree] class ManifestListWrite(
 
   private def existing(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
 
-  /** Its sequence numbers stay its own, the snapshot is the one that deletes it (spec: "Manifest Entry Fields"). */
+  /**
+   * Returns the entry as deleted. It keeps its sequence numbers, and its snapshot is the one that deletes it (spec:
+   * "Manifest Entry Fields").
+   */
   private def deleted(e: ManifestEntry): ManifestEntry = e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
 
   private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestPart, WrittenManifest]] =
@@ -187,7 +197,10 @@ final private[tree] class ManifestListWrite(
       Right(write(bin.head.content, bin.head.spec, rows))
     }
 
-  /** The added files; their entries inherit what a commit assigns, and stay right when it is tried again. */
+  /**
+   * The added files. Their entries inherit the values that a commit assigns, so they stay valid when the commit is
+   * retried.
+   */
   private def newFiles: Vector[NewFile] = {
     val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
     val files = changes.added.map(NewFile(_, None)) ++ older
@@ -198,7 +211,7 @@ final private[tree] class ManifestListWrite(
   private def added(f: NewFile): ManifestEntry =
     ManifestEntry(Added, Some(header.snapshotId), f.sequenceNumber, None, f.file.copy(firstRowId = None))
 
-  /** The added files of one manifest each: of one spec and content, and about the target size. */
+  /** Groups the added files into manifests: each has one spec and one content, and about the target size. */
   private def groups(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
     val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
     val kinds = files.map(f => kind(f.file)).distinct
@@ -209,7 +222,7 @@ final private[tree] class ManifestListWrite(
   private def kind(file: ContentFile): (Int, ManifestContent) =
     (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
 
-  /** Written, unless an earlier attempt has written the same. */
+  /** Returns the manifest of the files, written by this attempt or by an earlier one. */
   private def newManifest(files: Vector[NewFile]): (NewManifest, WrittenManifest) =
     earlier.flatMap(_.newManifests.find(_.holds(files, version))) match {
       case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
@@ -247,7 +260,7 @@ final private[tree] class ManifestListWrite(
     }
   }
 
-  /** The rows as a reader would get them. */
+  /** Returns the rows as a reader would see them, with inherited values. */
   private def inherited(rows: Vector[ManifestEntry], listed: ManifestFile): Array[ManifestEntry] = {
     val number = Some(listed.sequenceNumber)
     val shared = new SharedTuples
@@ -263,7 +276,7 @@ final private[tree] class ManifestListWrite(
 
 private[tree] object ManifestListWrite {
 
-  /** Cuts into runs of at most the target size, by an estimate. */
+  /** Splits entries into runs of at most the estimated target size. */
   def rolled[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] = {
     val runs = Vector.newBuilder[Vector[A]]
     var run = Vector.newBuilder[A]

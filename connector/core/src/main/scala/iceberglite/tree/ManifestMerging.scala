@@ -5,22 +5,22 @@ import scala.collection.mutable.ArrayBuffer
 import iceberglite.spec.{ManifestContent, ManifestFile, PartSummary, TableProperty}
 
 /**
- * Which of the manifests that a commit carries over are to become one, so that a table of many small commits is not one
- * of many small manifests. What the commit itself adds or removes stays apart: its manifests can be taken again by a
- * retry, and what changed is seen without looking at old files.
+ * Chooses which of the manifests that a commit carries over to merge, so that a table with many small commits does not
+ * have many small manifests. Manifests that the commit itself writes are not merged: a retry can reuse them, and the
+ * changes can be seen without reading old entries.
  *
- * Packs as Apache Iceberg does: by spec and content, from the oldest to the newest into bins of the target size,
- * without changing the order. A bin that is full already merges at once; the newest, where it is of the spec that new files
- * have, only when enough manifests have come together.
+ * Packs as Apache Iceberg does: by spec and content, from the oldest to the newest, into bins of the target size,
+ * without changing the order. A full bin is merged at once. The newest bin, if its spec is that of the new files, is
+ * merged only when there are enough manifests.
  */
 private[tree] object ManifestMerging {
 
-  /** Manifests to be merged, or one that stays, in the order of the list. */
+  /** Manifests to merge, or a single one that stays, in the order of the list. */
   type Bin = Vector[ManifestPart]
 
   /**
    * @param kept the manifests that are carried over, newest first
-   * @param fresh those that the commit writes itself
+   * @param fresh those that the commit itself writes
    */
   def bins(kept: Vector[ManifestPart], fresh: Vector[ManifestFile], properties: Map[String, String]): Vector[Bin] =
     if (!TableProperty.of(TableProperty.ManifestMerge, properties)) kept.map(Vector(_))
@@ -41,7 +41,7 @@ private[tree] object ManifestMerging {
 
   private def group(m: PartSummary): (ManifestContent, Int) = (m.content, m.specId)
 
-  /** Fills from the end, so that what is under-filled is the newest. */
+  /** Fills bins from the end, so that the underfilled bin is the newest. */
   private def packFromEnd(manifests: Vector[ManifestPart], target: Long): Vector[Bin] = {
     val bins = ArrayBuffer(Vector.empty[ManifestPart])
     var size = 0L

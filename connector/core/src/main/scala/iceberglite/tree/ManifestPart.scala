@@ -3,7 +3,7 @@ package iceberglite.tree
 import iceberglite.io.{FileIO, Manifests}
 import iceberglite.spec._
 
-/** A manifest as a part of a tree. */
+/** A manifest as a part of a metadata tree. */
 final private[tree] class ManifestPart(val manifest: ManifestFile, specs: PartitionSpecs) extends FilePart {
   override def path: String = manifest.path
   override def id: String = manifest.path

@@ -6,16 +6,16 @@ import iceberglite.spec.{ManifestContent, ManifestEntry, ManifestFile, Partition
 /** A manifest that an attempt has written, with its rows as written. */
 final private[tree] case class WrittenManifest(manifest: ManifestFile, rows: Vector[ManifestEntry])
 
-/** What a rewrite did. @param written the manifests of this attempt, with their rows */
+/** The result of a rewrite. @param written the manifests of this attempt, with their rows */
 final private[tree] case class RewrittenManifests(done: ReplacedManifests, written: Vector[WrittenManifest]) {
   private val replaced = done.from.map(_.path).toSet
 
-  /** Whether a manifest of the parent stays. */
+  /** Returns whether a manifest of the parent stays. */
   def stays(part: ManifestPart): Boolean = !replaced(part.path)
 }
 
 /**
- * Rewrites manifests, with their live files in an order that lets a scan skip most of them. The files keep their
+ * Rewrites manifests with their live entries in an order that lets a scan skip most of them. The files keep their
  * sequence numbers, row ids and the snapshots that added them.
  *
  * @param entries reads a manifest of the parent
@@ -29,13 +29,15 @@ final private[tree] class ManifestRewriter(
 
   private val version = table.metadata.formatVersion
 
-  /** @param earlier the result of an earlier attempt, valid as long as all manifests that it replaces are still listed */
+  /**
+   * @param earlier the result of an earlier attempt, valid as long as all manifests that it replaces are still listed
+   */
   def of(
       kept: Vector[ManifestPart],
       by: ManifestRewrite,
       earlier: Option[ReplacedManifests]
   ): Option[RewrittenManifests] = {
-    // After an upgrade another commit may have given their rows ids, which the earlier attempt did not write.
+    // After an upgrade, another commit may have assigned row ids that the earlier attempt did not write.
     val there = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
     val again = earlier.filter(e => e.version == version && e.from.forall(m => there((m.path, m.firstRowId))))
     again.map(e => RewrittenManifests(e, e.to.map(WrittenManifest(_, Vector.empty)))).orElse {

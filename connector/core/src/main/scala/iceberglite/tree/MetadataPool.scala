@@ -8,15 +8,15 @@ import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.annotation.tailrec
 
 /**
- * Work on many metadata files at once. Wider than the cores, as most of it waits for storage; the threads are shared
- * by the whole JVM, daemons, and end when idle.
+ * Runs operations on many metadata files in parallel. There are more threads than cores, because most operations wait
+ * for storage. The threads are daemons, are shared by the whole JVM, and end when idle.
  *
- * The calling thread works too, so that one item costs no hand-over, and a full pool, or a call from within the pool,
- * is only slower.
+ * The calling thread works too. A single item therefore needs no other thread, and a full pool, or a call from within
+ * the pool, is slower but does not block.
  */
 object MetadataPool {
 
-  /** The most items that are worked on at once. */
+  /** The maximum number of items in progress at once. */
   val Width: Int = 16
   private val IdleSeconds = 30L
 
@@ -38,20 +38,20 @@ object MetadataPool {
   }
 
   /**
-   * `items.map(f)`, in the order of the items. The first failure is thrown, once nothing of the call runs any more;
-   * items that were not begun by then are left out.
+   * Returns `items.map(f)` in the order of the items. On failure, the first exception is thrown after all running items
+   * of the call have ended; items that have not started are skipped.
    */
   def map[A, B](items: IndexedSeq[A])(f: A => B): Vector[B] =
     if (items.size <= 1 || inOrder.get) items.iterator.map(f).toVector else new Run(items, f).results()
 
-  /** Runs `body` without other threads, so that what this one asks of the storage comes in the same order every time. */
+  /** Runs `body` without other threads, so that its storage requests come in the same order every time. */
   def alone[A](body: => A): A = {
     inOrder.set(true)
     try body
     finally inOrder.remove()
   }
 
-  /** Begins some work, unless this thread is to do all in order: then it is done on return. */
+  /** Starts an operation in the background. Within [[alone]], it is complete on return. */
   private[tree] def begin(body: => Unit): Begun = {
     val caller = AccessController.getContext
     val action: PrivilegedAction[Unit] = () => body
@@ -60,24 +60,30 @@ object MetadataPool {
     begun
   }
 
-  /** Work that some thread does, this one if no other has come to it: so a full pool holds nobody up. */
+  /**
+   * An operation that is run by a pool thread or, if none has started it yet, by the thread that waits for it. A full
+   * pool therefore does not block.
+   */
   final private[tree] class Begun(work: () => Unit) {
     private val task = new FutureTask[Unit](() => work())
 
-    /** Returns when it is over, well or not. */
+    /** Returns when the operation has ended, successfully or not. */
     def settle(): Unit = {
       task.run()
       outcome()
       ()
     }
 
-    /** The same. @throws Throwable that the work has thrown */
+    /** Returns when the operation has ended. @throws Throwable the operation's failure */
     def await(): Unit = {
       settle()
       outcome().foreach(e => throw e)
     }
 
-    /** Interrupted, it still waits: somebody may be writing a file that a clean-up must find. */
+    /**
+     * Returns the failure, if any. An interrupted thread continues to wait, because a cleanup must find the file that
+     * another thread may be writing.
+     */
     private def outcome(): Option[Throwable] = {
       var interrupted = false
       @tailrec
@@ -109,7 +115,8 @@ object MetadataPool {
     private val open = new CountDownLatch(items.size)
 
     def results(): Vector[B] = {
-      // The storage may look at who is asking (Hadoop's doAs): that is the caller, not whoever started the thread.
+      // Storage may depend on the caller's identity (Hadoop's doAs): use the caller's context, not that of the thread
+      // that started the pool thread.
       val caller = AccessController.getContext
       val helping: PrivilegedAction[Unit] = () => work()
       (1 until math.min(items.size, Width)).foreach { _ =>
@@ -132,7 +139,10 @@ object MetadataPool {
       }
     }
 
-    /** Interrupted, it still waits for what others began: they may be writing files that a clean-up must find. */
+    /**
+     * Waits for the items of other threads. An interrupted thread continues to wait, because a cleanup must find the
+     * files that others may be writing.
+     */
     private def awaitOthers(): Unit =
       try open.await()
       catch {

@@ -5,32 +5,32 @@ import java.util.UUID
 import iceberglite.spec._
 
 /**
- * A form of metadata tree: how the files of a snapshot are listed, and how a commit writes the list. Open by design: a form
- * is one member of [[MetadataTrees]], and nothing outside of its package knows its files.
+ * A form of metadata tree: how the files of a snapshot are listed, and how a commit writes the list. To add a form, add
+ * a member to [[MetadataTrees]]; code outside of this package does not depend on a form's files.
  */
 trait MetadataTree {
 
   /**
-   * Whether a tree is of this form.
+   * Returns whether a tree has this form.
    *
-   * @param path that the snapshot names
-   * @param head the first bytes of that file, which are read only if they are asked for
+   * @param path the path in the snapshot
+   * @param head the first bytes of that file, read only if needed
    */
   def opens(path: String, head: => Array[Byte]): Boolean
 
-  /** Whether commits to tables of the version write this form. */
+  /** Returns whether commits to tables of the version write this form. */
   def writes(version: FormatVersion): Boolean
 
-  /** The files of a snapshot. @param cache where decoded parts are kept; [[ManifestCache.Off]] keeps none */
+  /** Returns the files of a snapshot. @param cache holds decoded parts; [[ManifestCache.Off]] holds none */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles
 
   /**
-   * Writes the tree of a new snapshot: everything but table metadata. When it throws, it leaves no file behind.
+   * Writes the tree of a new snapshot: everything but table metadata. On failure, no file remains.
    *
    * @param table the version of the table that the commit is based on
-   * @param parent the files of the snapshot that the new one follows, of any form
-   * @param earlier what an earlier attempt of the same commit wrote, with the same snapshot id, to be used again as far
-   *   as it would be the same
+   * @param parent the files of the parent snapshot, in any form
+   * @param earlier what an earlier attempt of the same commit wrote, with the same snapshot id; unchanged parts are
+   *   reused
    * @param cache keeps what is written
    */
   def write(
@@ -46,12 +46,12 @@ trait MetadataTree {
 object MetadataTree {
   private val HeadBytes = 16
 
-  /** The files of a snapshot, with the cache of the table's storage. */
+  /** Returns the files of a snapshot, with the cache of the table's storage. */
   def at(snapshot: Snapshot, table: TreeTable): SnapshotFiles = at(snapshot, table, ManifestCache.of(table.io))
 
   /**
-   * @param cache where decoded parts are kept; [[ManifestCache.Off]] keeps none
-   * @throws IcebergError.Unsupported the table is encrypted: this is the way to its files, to read and to write
+   * @param cache holds decoded parts; [[ManifestCache.Off]] holds none
+   * @throws IcebergError.Unsupported the table is encrypted; all reads and writes of its files pass through here
    */
   def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): SnapshotFiles = {
     Encryption.refuse(table.metadata)
@@ -74,7 +74,10 @@ object MetadataTree {
     tree.write(header, table, header.parent.map(at(_, table, cache)), changes, earlier, cache)
   }
 
-  /** Version 1 may name manifests instead of one file: that is the oldest form. */
+  /**
+   * Returns the form of a snapshot's tree. Version 1 may list manifests instead of a single file; that is the oldest
+   * form.
+   */
   private def of(snapshot: Snapshot, table: TreeTable): MetadataTree = snapshot.manifestList match {
     case Some(path) if MetadataTrees.all.size > 1 =>
       lazy val head = table.io.readRange(path, 0, HeadBytes)
@@ -88,21 +91,21 @@ object MetadataTree {
   }
 }
 
-/** Decides which files a commit removes from a snapshot. A part that cannot match is carried over unread. */
+/** Selects the files that a commit removes from a snapshot. A part that cannot match is carried over unread. */
 trait FileSelector extends PartFilter {
 
   /**
-   * Whether a live entry is removed. Called once in each attempt for each live entry of the parts that might match, by
-   * several threads.
+   * Returns whether a live entry is removed. Called once per attempt for each live entry of the parts that might match,
+   * by several threads.
    *
-   * @throws iceberglite.spec.IcebergError.ValidationFailed where the entry forbids the commit
+   * @throws iceberglite.spec.IcebergError.ValidationFailed the entry prevents the commit
    */
   def removes(entry: ManifestEntry): Boolean
 }
 
 object FileSelector {
 
-  /** Removes no file, as an append does. */
+  /** Removes no file, as for an append. */
   object NoFiles extends FileSelector {
     override def mightMatch(part: PartSummary): Boolean = false
     override def removes(entry: ManifestEntry): Boolean = false
@@ -110,31 +113,33 @@ object FileSelector {
 }
 
 /**
- * A new file whose content is as old as an earlier snapshot: a compaction's, say, to whose rows the deletes of later
- * snapshots still apply (spec: "Sequence Number Inheritance").
+ * A new file with the data sequence number of an earlier snapshot, such as a compacted file to whose rows the deletes
+ * of later snapshots still apply (spec: "Sequence Number Inheritance").
  *
- * @param sequenceNumber its data sequence number, which the commit does not assign; its file sequence number is the
- *   commit's like that of every new file
+ * @param sequenceNumber the data sequence number, which the commit does not assign; the file sequence number is the
+ *   commit's, as for every new file
  */
 final case class OlderFile(file: ContentFile, sequenceNumber: Long)
 
-/** How a commit spreads the live files of some parts over new ones: files of near partitions share a part. */
+/**
+ * How a commit distributes the live files of some parts over new ones. Files of neighbouring partitions share a part.
+ */
 trait ManifestRewrite {
 
-  /** Chooses the parts that are replaced. */
+  /** Chooses the parts to replace. */
   def chosen[P <: PartSummary](parts: Vector[P]): Vector[P]
 
-  /** The order of files of one spec; parts are cut from it. */
+  /** Returns the order of the files of one spec; parts are cut from it. */
   def order(spec: PartitionSpec): Ordering[PartitionTuple]
 }
 
 /**
- * What a commit does to the files of a snapshot.
+ * The changes of a commit to the files of a snapshot.
  *
- * @param added new files, data or deletes, of any spec; the commit assigns their numbers and first row ids
+ * @param added new files, data or deletes, of any spec; the commit assigns their sequence numbers and first row ids
  * @param addedOlder new files with data sequence numbers of their own
- * @param merges whether small manifests may become one, by the table's properties
- * @param rewrite rewrites manifests without a change to their files
+ * @param merges whether small manifests may be merged, according to the table's properties
+ * @param rewrite rewrites manifests without changing their files
  */
 final case class FileChanges(
     added: Vector[ContentFile],
@@ -144,18 +149,18 @@ final case class FileChanges(
     rewrite: Option[ManifestRewrite] = None
 ) {
 
-  /** All new files. */
+  /** Returns all new files. */
   def allAdded: Vector[ContentFile] = if (addedOlder.isEmpty) added else added ++ addedOlder.map(_.file)
 }
 
 /**
- * What a new snapshot is to be.
+ * The properties of a new snapshot.
  *
- * @param parent the snapshot it is built on
+ * @param parent the parent snapshot
  * @param firstRowId version 3: the table's next row id; `None` before
  * @param metadataPath the directory of the metadata files
- * @param commitId names the files of this snapshot; no other snapshot has it, not even one of the same transaction
- * @param attempt how often this commit has been tried before; no two attempts use the same file name
+ * @param commitId part of this snapshot's file names; unique per snapshot, even within a transaction
+ * @param attempt number of earlier attempts of this commit; each attempt uses different file names
  */
 final case class TreeHeader(
     snapshotId: Long,
@@ -167,30 +172,33 @@ final case class TreeHeader(
     attempt: Int
 )
 
-/** What an attempt of a commit has written. What a later attempt uses again is known to the tree alone. */
+/** What an attempt of a commit has written. Only the tree knows what a later attempt can reuse. */
 trait WrittenTree {
 
-  /** The path for the snapshot's `manifest-list`. */
+  /** Returns the path for the snapshot's `manifest-list`. */
   def pointer: String
 
-  /** Version 3: how many row ids the snapshot takes (its `added-rows`). */
+  /** Returns the number of row ids that the snapshot assigns (its `added-rows`); version 3. */
   def addedRows: Option[Long]
 
-  /** The added files, as they were handed in. */
+  /** Returns the added files, as they were passed in. */
   def added: Vector[ContentFile]
 
-  /** The removed entries, as they were while live. */
+  /** Returns the removed entries, as they were while live. */
   def removed: Vector[ManifestEntry]
 
-  /** Whether the tree lists other files, or lists them otherwise, than that of its parent. */
+  /** Returns whether the tree lists other files than its parent's tree, or lists them differently. */
   def changesFiles: Boolean
 
-  /** Every file that this attempt wrote; not those that it took from an earlier one. */
+  /** Returns all files that this attempt wrote, without those that it reuses from an earlier one. */
   def written: Vector[String]
 
-  /** The files of the tree: of the files that all attempts wrote, the others may go once this one is committed. */
+  /**
+   * Returns the files of the tree. Once this attempt is committed, all other files that the attempts wrote may be
+   * deleted.
+   */
   def references: Set[String]
 
-  /** Entries of the snapshot's summary that describe the tree (spec: "Metadata Counts"). */
+  /** Returns entries of the snapshot's summary that describe the tree (spec: "Metadata Counts"). */
   def summary: Map[String, String]
 }

@@ -2,6 +2,6 @@ package iceberglite.tree
 
 object MetadataTrees {
 
-  /** All forms of metadata trees, the oldest last. A table's history may mix them: each snapshot has its own. */
+  /** All forms of metadata trees, the oldest last. A table's snapshots may have different forms. */
   val all: Seq[MetadataTree] = Seq(ManifestListTree)
 }

@@ -5,17 +5,20 @@ import java.nio.ByteBuffer
 import iceberglite.io.{AvroCodec, FileSink, Manifests}
 import iceberglite.spec._
 
-/** Entries on their way from one JVM to another, in the form of a small manifest: names and types are written once. */
+/**
+ * Entries that are sent from one JVM to another, in the form of a small manifest. Names and types are written only
+ * once.
+ */
 object PackedEntries {
 
-  /** Of any version: the newest holds what all have. */
+  /** The newest version can hold entries of all versions. */
   private val Version = FormatVersion.V3
   private val Fast = AvroCodec.Deflate(1)
 
   /**
-   * @param part that lists them
-   * @param entries existing ones with everything inherited
-   * @param pruned how many others the part has
+   * @param part the part that lists them
+   * @param entries existing entries with all inherited values
+   * @param pruned how many other entries the part has
    */
   def write(part: FilePart, specs: PartitionSpecs, entries: Iterator[ManifestEntry], pruned: Int): Array[Byte] = {
     var packed = Array.emptyByteArray
@@ -29,7 +32,7 @@ object PackedEntries {
     ByteBuffer.allocate(Integer.BYTES + packed.length).putInt(pruned).put(packed).array
   }
 
-  /** @return the entries, with shared partition tuples, and how many others there are */
+  /** @return the entries, with shared partition tuples, and the number of other entries */
   def read(part: FilePart, specs: PartitionSpecs, bytes: Array[Byte]): (Iterator[ManifestEntry], Int) = {
     val entries =
       Manifests.decode(bytes.drop(Integer.BYTES), part.path, part.content, specs.of(part), specs.sources)

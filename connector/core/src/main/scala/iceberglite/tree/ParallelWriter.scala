@@ -7,10 +7,10 @@ import scala.collection.JavaConverters._
 import iceberglite.io.{FileIO, FileSink}
 
 /**
- * Writes the new files of a commit. Files on remote storage are written in parallel, so that the commit waits for about one
- * request and not for one a file; local files are written one after the other.
+ * Writes the new files of a commit. Files on remote storage are written in parallel, so that the commit waits for about
+ * one request instead of one per file. Local files are written one after the other.
  *
- * @param directory of the files
+ * @param directory directory of the files
  */
 final private[tree] class ParallelWriter(io: FileIO, directory: String) extends FileSink {
   private val isRemote = io.isRemote(directory)
@@ -19,12 +19,12 @@ final private[tree] class ParallelWriter(io: FileIO, directory: String) extends 
   override def write(path: String, contents: Array[Byte]): Unit =
     if (isRemote) begun.add(MetadataPool.begin(io.write(path, contents))) else io.write(path, contents)
 
-  /** Returns when all are there; of several failures, the first is thrown. */
+  /** Returns when all files are written. If several writes fail, the first failure is thrown. */
   def await(): Unit = {
     settle()
     begun.asScala.foreach(_.await())
   }
 
-  /** Returns when none is being written any more. */
+  /** Returns when no file is being written any more. */
   def settle(): Unit = begun.asScala.foreach(_.settle())
 }

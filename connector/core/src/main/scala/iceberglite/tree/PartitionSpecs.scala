@@ -28,9 +28,9 @@ object PartitionSpecs {
     PartitionSpecs(metadata.specsById, sources(metadata, current))
 
   /**
-   * Returns a schema that gives partition values their types. Columns are as in `current`; a source column that it no
-   * longer has is as in the newest schema that has it, because its files still have values of that type. Dropped columns
-   * are at the top level, whatever they were nested in: this schema is for lookups by id alone.
+   * Returns a schema that gives partition values their types. Columns are as in `current`. A source column that it no
+   * longer has is as in the newest schema that has it, because its files still have values of that type. Dropped
+   * columns are at the top level, even if they were nested, because this schema is used only for lookups by id.
    */
   def sources(metadata: TableMetadata, current: Schema): Schema = {
     val newestFirst = current +: metadata.schemas.sortBy(-_.schemaId)

@@ -2,7 +2,7 @@ package iceberglite.tree
 
 import iceberglite.spec.{Content, ManifestEntry}
 
-/** Gives the files of a manifest their first row ids, in its order (adopted version 3: "Row lineage"). */
+/** Assigns the files of a manifest their first row ids, in its order (adopted version 3: "Row lineage"). */
 final private[tree] class RowIds(first: Option[Long]) {
   private var next = first
 

@@ -4,7 +4,7 @@ import java.util.HashMap
 
 import iceberglite.spec.{ManifestEntry, PartitionTuple}
 
-/** Lets the files of one partition share one tuple. */
+/** Makes the files of one partition share one tuple. */
 final private[tree] class SharedTuples {
   private val tuples = new HashMap[PartitionTuple, PartitionTuple]
 

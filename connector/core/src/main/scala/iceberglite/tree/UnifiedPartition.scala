@@ -6,9 +6,9 @@ import iceberglite.spec.Type.{StructType, UnknownType}
 import iceberglite.spec.transform.Void
 
 /**
- * The unified partition type (spec: "Partition Statistics File"): one struct for the files of all specs of a table, a
- * field for each partition field id, with its newest name, in the order of the ids. A file has null for the fields that
- * its spec lacks.
+ * The unified partition type (spec: "Partition Statistics File"): a single struct for the files of all specs of a
+ * table. It has a field for each partition field id, with its newest name, in the order of the ids. A file has null for
+ * fields that its spec lacks.
  */
 final class UnifiedPartition(metadata: TableMetadata) {
   private val sources: Schema = PartitionSpecs.sources(metadata, metadata.schema)
@@ -17,23 +17,26 @@ final class UnifiedPartition(metadata: TableMetadata) {
 
   val structType: StructType = StructType(distinctNames(ids.map(unified)))
 
-  /** Whether there is a partition to speak of. */
+  /** Returns whether no spec has a partition field. */
   def isEmpty: Boolean = ids.isEmpty
 
-  /** For each spec: where its tuples hold the fields of the struct. */
+  /** For each spec, the positions of the struct's fields in its tuples. */
   private val positions: Map[Int, Vector[Option[Int]]] = metadata.specs.map { spec =>
     val of = spec.fields.map(_.fieldId).zipWithIndex.toMap
     spec.specId -> ids.map(of.get)
   }.toMap
 
-  /** A file's partition, in the order of [[structType]]; `None` is null. */
+  /** Returns a file's partition, in the order of [[structType]]; `None` is null. */
   def values(specId: Int, tuple: PartitionTuple): Vector[Option[Literal]] =
     positions(specId).zip(structType.fields).map { case (position, field) =>
-      // Of a column that no schema has any more, the type of the values is not known.
+      // The type of the values is unknown if no schema has the source column any more.
       position.filterNot(_ => field.fieldType == UnknownType).flatMap(tuple.values(_))
     }
 
-  /** The type is of a spec that still has values, for a field that version 1 dropped is void in the newer specs. */
+  /**
+   * Returns a unified field. Its type comes from a spec that still has values, because a field that was dropped in
+   * version 1 is void in newer specs.
+   */
   private def unified(id: Int): NestedField = {
     val uses = newestFirst.flatMap(s => s.fields.zip(s.partitionType(sources).fields)).filter(_._1.fieldId == id)
     val valued = uses.filter(_._1.transform != Void)
@@ -48,7 +51,7 @@ final class UnifiedPartition(metadata: TableMetadata) {
 
   private def shown(f: PartitionField): String = s"${f.name}=${f.transform}(${f.sourceId})"
 
-  /** Of two fields with one name the newer keeps it. */
+  /** Makes names distinct. If two fields have the same name, the newer one keeps it. */
   private def distinctNames(fields: Vector[NestedField]): Vector[NestedField] = {
     val owner = fields.map(f => f.name -> f.id).toMap
     fields.map(f => if (owner(f.name) == f.id) f else f.copy(name = s"${f.name}_${f.id}"))

@@ -2,13 +2,16 @@ package iceberglite.tree
 
 import iceberglite.spec.{ContentFile, FormatVersion, ManifestEntry, ManifestFile}
 
-/** A file that a commit adds, with its data sequence number if it has one of its own. */
+/** A file that a commit adds, with its own data sequence number if it has one. */
 final private[tree] case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
 
-/** A manifest of added files, which a later attempt uses again if it adds the same. */
+/** A manifest of added files. A later attempt reuses it if it adds the same files. */
 final private[tree] case class NewManifest(manifest: ManifestFile, version: FormatVersion, files: Vector[NewFile]) {
 
-  /** The files are those that the action holds, so that it is enough to compare references. */
+  /**
+   * Returns whether the manifest holds the files. The action holds the same instances, so comparing references is
+   * enough.
+   */
   def holds(others: Vector[NewFile], by: FormatVersion): Boolean =
     version == by && files.size == others.size &&
       files.zip(others).forall { case (a, b) => (a.file eq b.file) && a.sequenceNumber == b.sequenceNumber }
@@ -29,12 +32,12 @@ final private[tree] case class ReplacedManifests(
 /**
  * A manifest list and the manifests that an attempt has written.
  *
- * @param manifests all of the snapshot's manifests
+ * @param manifests all manifests of the snapshot
  * @param newManifests the manifests of the added files
- * @param replaced the manifests that were rewritten, if that was asked for and there was something to do
- * @param createdCount how many of `manifests` are new with this snapshot
- * @param keptCount how many are the parent's
- * @param replacedCount how many of the parent's with live files were rewritten or merged
+ * @param replaced the rewritten manifests, if a rewrite was requested and changed anything
+ * @param createdCount number of `manifests` that are new with this snapshot
+ * @param keptCount number of manifests of the parent
+ * @param replacedCount number of manifests of the parent with live files that were rewritten or merged
  */
 final private[tree] case class WrittenManifestList(
     override val pointer: String,
