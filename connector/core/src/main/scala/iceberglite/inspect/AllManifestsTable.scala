@@ -5,7 +5,7 @@ import iceberglite.spec.Type.{BinaryType, LongType}
 import iceberglite.table.Table
 import iceberglite.tree.MetadataTree
 
-/** The manifests of all snapshots, a row for each snapshot that a manifest is part of. */
+/** The manifests of all snapshots, with a row for each snapshot that a manifest belongs to. */
 object AllManifestsTable extends MetadataTable {
   override val name = "all_manifests"
   override val isOfSnapshot = false

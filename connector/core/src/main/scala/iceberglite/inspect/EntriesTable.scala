@@ -4,7 +4,7 @@ import iceberglite.spec.{ManifestContent, NestedField, Schema, Snapshot}
 import iceberglite.spec.Type.{IntType, LongType, StructType}
 import iceberglite.table.Table
 
-/** The rows of a snapshot's manifests as they are (spec: `manifest_entry`), those of deleted files too. */
+/** The entries of a snapshot's manifests (spec: `manifest_entry`), including those of deleted files. */
 final class EntriesTable private (override val name: String, scope: FileScope) extends MetadataTable {
   override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
 

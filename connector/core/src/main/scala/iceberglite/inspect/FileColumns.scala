@@ -75,7 +75,7 @@ private[inspect] object FileColumns {
   private def bytesById(id: Int, name: String, key: Int, value: Int, doc: String): NestedField =
     NestedField.optional(id, name, MapType(key, IntType, value, BinaryType, valueRequired = true), doc)
 
-  /** Ids that no field of a schema so far has. */
+  /** Returns a generator of ids that no field of the schema has so far. */
   def idsAbove(fields: Vector[NestedField]): () => Int = {
     var last = Schema.fieldsOf(StructType(fields)).map(_.id).max
     () => {

@@ -7,7 +7,7 @@ import iceberglite.tree.{MetadataTree, SeenParts}
 /**
  * The live files of a snapshot.
  *
- * @param contents the kinds of files that are shown
+ * @param contents the content types to show
  */
 final class FilesTable private (
     override val name: String,

@@ -4,7 +4,10 @@ import iceberglite.spec.{NestedField, Schema, Snapshot}
 import iceberglite.spec.Type.{BooleanType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
-/** When each snapshot became the current one; a rollback leaves rows that are no ancestors of it. */
+/**
+ * The times at which each snapshot became current. After a rollback, some rows are not ancestors of the current
+ * snapshot.
+ */
 object HistoryTable extends MetadataTable {
   override val name = "history"
   override val isOfSnapshot = false

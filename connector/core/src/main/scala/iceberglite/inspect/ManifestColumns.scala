@@ -10,13 +10,16 @@ import iceberglite.tree.{PartitionSpecs, SnapshotFiles}
 /** The columns of a manifest (spec: `manifest_file`), as the metadata tables show them. */
 private[inspect] object ManifestColumns {
 
-  /** The columns of `manifests`. As in Apache Iceberg, all are required but what is unknown of partition fields. */
+  /**
+   * The columns of `manifests`. As in Apache Iceberg, all are required except those of partition fields that may be
+   * unknown.
+   */
   val ofSnapshot: Vector[NestedField] = columns(NestedField.required(_, _, _), nanRequired = false)
 
-  /** The columns of `all_manifests`. As in Apache Iceberg, others are required than in `manifests`. */
+  /** The columns of `all_manifests`. As in Apache Iceberg, the required columns differ from those of `manifests`. */
   val ofHistory: Vector[NestedField] = columns(NestedField.optional(_, _, _), nanRequired = true)
 
-  /** @param field makes those fields that differ between the two tables */
+  /** @param field creates the fields that differ between the two tables */
   private def columns(field: (Int, String, Type) => NestedField, nanRequired: Boolean): Vector[NestedField] = Vector(
     NestedField.required(14, "content", IntType, "0: data, 1: deletes"),
     NestedField.required(1, "path", StringType),
@@ -41,11 +44,14 @@ private[inspect] object ManifestColumns {
   ))
 }
 
-/** The values, for the manifests of one snapshot. */
+/** The values of the columns for the manifests of one snapshot. */
 final private[inspect] class ManifestValues(metadata: TableMetadata, files: SnapshotFiles) {
   private val sources = PartitionSpecs.sources(metadata, metadata.schema)
 
-  /** The values of [[ManifestColumns.ofSnapshot]]. Counts that a version 1 list lacks come from the manifest itself. */
+  /**
+   * Returns the values of [[ManifestColumns.ofSnapshot]]. Counts that a version 1 list lacks are computed from the
+   * manifest.
+   */
   def ofSnapshot(m: ManifestFile): Vector[Any] = {
     val known = for (added <- m.addedFilesCount; existing <- m.existingFilesCount; deleted <- m.deletedFilesCount)
       yield Vector(added, existing, deleted)
@@ -56,7 +62,7 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       summaries(m)((summary, _) => summary.containsNan).getOrElse(Vector.empty)
   }
 
-  /** The values of [[ManifestColumns.ofHistory]]. */
+  /** Returns the values of [[ManifestColumns.ofHistory]]. */
   def ofHistory(m: ManifestFile): Vector[Any] = {
     val counts = Vector(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount)
     val isData = m.content == ManifestContent.Data
@@ -81,13 +87,13 @@ final private[inspect] class ManifestValues(metadata: TableMetadata, files: Snap
       case _ => false
     })
 
-  /** @param containsNan of a partition field, by its ordinal */
+  /** @param containsNan returns the value for a partition field, given its ordinal */
   private def summaries(m: ManifestFile)(containsNan: (FieldSummary, Int) => Any): Option[Vector[MetadataRow]] =
     m.partitions.map { partitions =>
       val spec = metadata.specsById.getOrElse(m.partitionSpecId, PartitionSpec.Unpartitioned)
       val types = spec.partitionType(sources).fields.map(_.fieldType)
       partitions.zip(spec.fields.zip(types)).zipWithIndex.map { case ((summary, (field, fieldType)), ordinal) =>
-        // A bound of nothing but nulls is the word null, as in paths of partitions, and as in Apache Iceberg.
+        // If all values are null, the bound is the text "null", as in partition paths and in Apache Iceberg.
         def human(bound: Option[ByteBuffer]): Option[String] = fieldType match {
           case p: PrimitiveType =>
             Some(bound.flatMap(SingleValue.decodeValid(p, _)).fold("null")(field.transform.toHuman))

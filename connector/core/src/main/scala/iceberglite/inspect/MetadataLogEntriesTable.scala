@@ -4,7 +4,7 @@ import iceberglite.spec.{MetadataLogEntry, NestedField, Schema, Snapshot}
 import iceberglite.spec.Type.{IntType, LongType, StringType, TimestampTzType}
 import iceberglite.table.Table
 
-/** The metadata files of the table, the current one last, and the snapshot that was current in each. */
+/** The metadata files of the table, the current one last, with the snapshot that was current in each. */
 object MetadataLogEntriesTable extends MetadataTable {
   override val name = "metadata_log_entries"
   override val isOfSnapshot = false

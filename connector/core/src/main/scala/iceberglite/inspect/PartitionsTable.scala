@@ -6,7 +6,7 @@ import iceberglite.spec.{Content, ManifestContent, ManifestEntry, NestedField, S
 import iceberglite.spec.Type.{IntType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
-/** What each partition of each spec holds in a snapshot; of an unpartitioned table, the whole of it in one row. */
+/** The contents of each partition of each spec in a snapshot. An unpartitioned table has a single row. */
 object PartitionsTable extends MetadataTable {
   override val name = "partitions"
   override val isOfSnapshot = true

@@ -5,16 +5,19 @@ import java.nio.ByteBuffer
 import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
 import iceberglite.spec.Type._
 
-/** Bounds as the values that [[MetadataRow]] documents. */
+/** Converts bounds to the values that [[MetadataRow]] documents. */
 private[inspect] object PlainValue {
 
-  /** The type of a bound of a column, as a metadata table shows it: bytes where it is no value of the column's type. */
+  /**
+   * Returns the type of a column's bound in a metadata table: binary if the bound need not be a value of the column's
+   * type.
+   */
   def boundType(t: PrimitiveType): PrimitiveType = t match {
     case UnknownType | VariantType | _: GeometryType | _: GeographyType => BinaryType
     case other => other
   }
 
-  /** A bound as a value of [[boundType]]; one that cannot be read says nothing. */
+  /** Returns a bound as a value of [[boundType]]; absent if it cannot be decoded. */
   def ofBound(t: PrimitiveType, bytes: ByteBuffer): Option[Any] =
     SingleValue.decodeValid(boundType(t), bytes).map(Literal.plain)
 }

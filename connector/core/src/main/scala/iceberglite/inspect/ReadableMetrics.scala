@@ -3,7 +3,9 @@ package iceberglite.inspect
 import iceberglite.spec.{ContentFile, NestedField, NestedType, PrimitiveType, Schema}
 import iceberglite.spec.Type.{LongType, StructType}
 
-/** The column `readable_metrics`: counts and bounds of a file, a struct for each primitive column, by full name. */
+/**
+ * The column `readable_metrics`: counts and bounds of a file, with a struct for each primitive column, by full name.
+ */
 final private[inspect] class ReadableMetrics(table: Schema) {
   private val columns: Vector[(String, NestedField, PrimitiveType)] = table.byId.values.toVector.flatMap { f =>
     f.fieldType match {
@@ -12,7 +14,7 @@ final private[inspect] class ReadableMetrics(table: Schema) {
     }
   }.sortBy { case (name, field, _) => (name, field.id) }
 
-  /** @param nextId gives ids that the rest of the metadata table does not have */
+  /** @param nextId generates ids that the other fields of the metadata table do not have */
   def field(nextId: () => Int): NestedField = {
     val structs = columns.map { case (name, _, columnType) =>
       NestedField.optional(nextId(), name, StructType(parts(columnType, nextId)), s"Metrics of column $name")

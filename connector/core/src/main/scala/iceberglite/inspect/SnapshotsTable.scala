@@ -4,7 +4,7 @@ import iceberglite.spec.{NestedField, Schema, Snapshot}
 import iceberglite.spec.Type.{LongType, MapType, StringType, TimestampTzType}
 import iceberglite.table.Table
 
-/** The snapshots that the table still knows, in the order of its metadata. */
+/** The snapshots in the table's metadata, in the order of the metadata. */
 object SnapshotsTable extends MetadataTable {
   override val name = "snapshots"
   override val isOfSnapshot = false

@@ -15,11 +15,11 @@ import iceberglite.table.{Cleanup, SnapshotTarget, Table}
 import iceberglite.tree.{MetadataPool, MetadataTree}
 
 /**
- * The equality deletes of a snapshot, and the data files that they apply to: to be turned into deletion vectors, or
- * before version 3 into position delete files.
+ * The equality deletes of a snapshot, and the data files that they apply to. They can be converted to deletion vectors
+ * or, before version 3, to position delete files.
  *
- * @param files all live equality delete files, those too that apply to no data file
- * @param tasks the data files that some apply to, each whole and with all of its deletes
+ * @param files all live equality delete files, including those that apply to no data file
+ * @param tasks the data files that some of them apply to, each as a whole file with all of its deletes
  */
 final class EqualityDeletes private (
     table: Table,
@@ -29,7 +29,7 @@ final class EqualityDeletes private (
     to: SnapshotTarget
 ) {
 
-  /** What finds the deleted rows, on whichever machine. */
+  /** Returns the conversion that finds the deleted rows; it can run on any machine. */
   def conversion: DeleteConversion = DeleteConversion(
     table.io,
     table.metadata.specsById,
@@ -41,7 +41,7 @@ final class EqualityDeletes private (
     DeleteFileProperties.of(table.properties)
   )
 
-  /** The commit. @param found of the tasks; a data file with no deleted row needs none */
+  /** Returns the commit action. @param found the deletes of the tasks; a data file without deleted rows needs none */
   def action(found: Vector[FoundDeletes]): ConvertDeletes = {
     val byPath = tasks.map(t => t.file.path -> t).toMap
     val replaced = found.filter(_.isVector).flatMap(f => byPath(f.dataFile).deletes.filter(_.isVector).map(_.file))
@@ -51,7 +51,7 @@ final class EqualityDeletes private (
 
 object EqualityDeletes {
 
-  /** @return absent where the head of the branch has none */
+  /** @return absent if the head of the branch has no equality deletes */
   def of(table: Table, to: SnapshotTarget): Option[EqualityDeletes] = to.head(table.metadata).flatMap { snapshot =>
     val files = live(table, snapshot)
     if (files.isEmpty) None
@@ -70,12 +70,13 @@ object EqualityDeletes {
 }
 
 /**
- * Finds the rows that deletes take from data files, and writes where they are. Serializable, for tasks.
+ * Finds the rows that deletes remove from data files, and writes their positions. Serializable, so that tasks can run
+ * it.
  *
- * @param schema of the table
- * @param vectors whether deletes are deletion vectors; these take in all that the data files have so far
- * @param format of position delete files
- * @param properties for these
+ * @param schema schema of the table
+ * @param vectors whether to write deletion vectors; these include all earlier deletes of the data files
+ * @param format format of position delete files
+ * @param properties table properties for position delete files
  */
 final case class DeleteConversion(
     io: FileIO,
@@ -87,15 +88,15 @@ final case class DeleteConversion(
     properties: Map[String, String]
 ) {
 
-  /** Of files that this writes. */
+  /** The file extension of the written files. */
   def extension: String = if (vectors) FileFormat.Puffin.extension else s"-deletes${format.extension}"
 
   /**
-   * Writes one file of deletion vectors, or a position delete file for each data file, with nothing of a data file that
-   * loses no row. Nothing of it stays if it fails.
+   * Writes a single file of deletion vectors, or a position delete file for each data file. Data files without deleted
+   * rows are left out. On failure, no file remains.
    *
-   * @param sharing with whom what is read of delete files is shared
-   * @param newPath gives each file another path
+   * @param sharing shares decoded delete files with other readers
+   * @param newPath returns a new path for each file
    */
   def write(tasks: Vector[FileScanTask], sharing: DeleteSharing, newPath: () => String): Vector[FoundDeletes] = {
     val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Wanted, filtered = false, sharing)
@@ -146,7 +147,7 @@ private object DeleteConversion {
 }
 
 /**
- * The deletes of one data file that were written, on their way to the driver.
+ * The written deletes of one data file, to be sent to the driver.
  *
  * @param place offset and size of a deletion vector in its file; absent for position delete files
  */
@@ -174,7 +175,7 @@ final case class FoundDeletes(
     contentSizeInBytes = place.map(_._2)
   )
 
-  /** By which readers of version 2 know that it is of one data file. */
+  /** The bounds by which readers of version 2 know that the file applies to one data file only. */
   private def bounds: Metrics = {
     val path = Some(Map(MetadataColumns.DeleteFilePath.id -> ByteBuffer.wrap(dataFile.getBytes(UTF_8))))
     MetricMaps(None, None, None, None, path, path)

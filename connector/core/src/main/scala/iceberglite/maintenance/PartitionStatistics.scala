@@ -6,13 +6,13 @@ import iceberglite.spec._
 import iceberglite.tree.UnifiedPartition
 
 /**
- * What the files of one partition of one spec hold in a snapshot: a row of a partition statistics file (spec:
- * "Partition Statistics File"). Counts that a file of version 1 or 2 may leave out are absent where it does.
+ * The contents of one partition of one spec in a snapshot: a row of a partition statistics file (spec: "Partition
+ * Statistics File"). Counts that are optional in a file of version 1 or 2 are absent if the file omits them.
  *
  * @param partition in the order of the unified partition type; `None` is null
- * @param totalRecordCount rows after all deletes; absent where nobody counted them
+ * @param totalRecordCount the number of rows after all deletes; absent if they were not counted
  * @param lastUpdatedAt when a file of the partition was last added or removed, in milliseconds since the epoch
- * @param lastUpdatedSnapshotId the snapshot that did
+ * @param lastUpdatedSnapshotId the snapshot of that change
  */
 final case class PartitionStatistics(
     partition: Vector[Option[Literal]],
@@ -32,7 +32,10 @@ final case class PartitionStatistics(
 
 object PartitionStatistics {
 
-  /** By partition, ascending with nulls first, as the file must be sorted; specs with equal tuples by their ids. */
+  /**
+   * The order that the file requires: by partition, ascending with nulls first. Equal tuples of different specs are
+   * ordered by spec id.
+   */
   val ordering: Ordering[PartitionStatistics] = new Ordering[PartitionStatistics] {
     override def compare(a: PartitionStatistics, b: PartitionStatistics): Int = {
       val values = a.partition.iterator.zip(b.partition.iterator).map { case (x, y) => compareValues(x, y) }
@@ -45,7 +48,7 @@ object PartitionStatistics {
     case _ => java.lang.Boolean.compare(a.isDefined, b.isDefined)
   }
 
-  /** Adds up the entries of a snapshot's manifests, deleted ones too, in any order. One thread's. */
+  /** Sums the entries of a snapshot's manifests, including deleted ones, in any order. Not thread-safe. */
   final class Sums(unified: UnifiedPartition, snapshotOf: Long => Option[Snapshot]) {
     private val byPartition = mutable.HashMap.empty[(Int, PartitionTuple), PartitionSum]
 
@@ -56,13 +59,13 @@ object PartitionStatistics {
       this
     }
 
-    /** Takes over the sums of other manifests. */
+    /** Adds the sums of other manifests. */
     def ++=(that: Sums): this.type = {
       that.each((specId, tuple, sum) => of(specId, tuple).add(sum))
       this
     }
 
-    /** Sorted. A partition that lost its last file with the snapshot is among them, with nothing in it. */
+    /** Returns the sorted rows. A partition that lost its last file in this snapshot is included, with zero counts. */
     def result(): Vector[PartitionStatistics] = byPartition.iterator.map { case ((specId, tuple), sum) =>
       sum.result(unified.values(specId, tuple), specId)
     }.toVector.sorted(ordering)
@@ -110,8 +113,8 @@ final private class PartitionSum {
   def touched(by: Snapshot): Unit = if (updated.forall(_.timestampMs < by.timestampMs)) updated = Some(by)
 
   /**
-   * How many rows are left after the deletes would be known where there are none. It is not said all the same: Apache
-   * Iceberg, when it brings a file up to date, keeps the old number as it is.
+   * Returns the row. The total record count is omitted, although it would be known for partitions without deletes: when
+   * Apache Iceberg updates a file incrementally, it keeps the old count unchanged.
    */
   def result(partition: Vector[Option[Literal]], specId: Int): PartitionStatistics = PartitionStatistics(
     partition,

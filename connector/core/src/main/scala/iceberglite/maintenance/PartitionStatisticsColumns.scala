@@ -8,13 +8,13 @@ import iceberglite.spec.Literal.IntLiteral
 import iceberglite.spec.Type.{IntType, LongType, StructType}
 import iceberglite.spec._
 
-/** The columns of a partition statistics file (spec: "Partition Statistics File"), declared once. */
+/** The columns of a partition statistics file (spec: "Partition Statistics File"). */
 private[maintenance] object PartitionStatisticsColumns {
 
   /**
    * @param requiredFrom the first version whose files must have a value
    * @param since the first version whose files have the column
-   * @param value what is written; null for null
+   * @param value returns the value to write; null for null
    */
   final private case class Column(
       id: Int,
@@ -27,7 +27,8 @@ private[maintenance] object PartitionStatisticsColumns {
   ) {
     def field(version: FormatVersion): NestedField = {
       val required = requiredFrom.exists(version >= _)
-      // A file of an older version lacks the count of what it could not have: there is none of it.
+      // A file of an older version has no such column, because it could not have what the column counts: the count is
+      // 0.
       val default = if (since > V1) Some(OfPrimitive(IntLiteral(0))) else None
       NestedField(id, name, columnType, required, Some(doc), initialDefault = default, writeDefault = default)
     }
@@ -100,13 +101,13 @@ private[maintenance] object PartitionStatisticsColumns {
     Column(13, "dv_count", IntType, Some(V3), V3, "Deletion vectors", _.dvCount)
   )
 
-  /** The columns of a file of a version of the format. */
+  /** Returns the columns of a file of a format version. */
   def schema(unified: StructType, version: FormatVersion): Schema = Schema(
     0,
     NestedField.required(PartitionId, PartitionName, unified, PartitionDoc) +: written(version).map(_.field(version))
   )
 
-  /** What is read of a file, whichever version wrote it. */
+  /** Returns the columns to read from a file of any version. */
   def wanted(unified: StructType): StructType = StructType(
     NestedField.required(PartitionId, PartitionName, unified, PartitionDoc) +:
       measures.map(c => if (c.since > V1) c.field(V3) else c.field(V2))
@@ -114,7 +115,7 @@ private[maintenance] object PartitionStatisticsColumns {
 
   private def written(version: FormatVersion): Vector[Column] = measures.filter(version >= _.since)
 
-  /** A row of a file with the columns of [[schema]]. */
+  /** Returns a row of a file with the columns of [[schema]]. */
   def record(row: PartitionStatistics, unified: StructType, version: FormatVersion): Record = {
     val partition = row.partition.zip(unified.fields).map {
       case (Some(value), NestedField(_, _, t: PrimitiveType, _, _, _, _)) => RecordValues.primitive(value, t)
@@ -128,7 +129,9 @@ private[maintenance] object PartitionStatisticsColumns {
     Record.of(new Record(partition.toArray) +: values: _*)
   }
 
-  /** A row that was read with [[wanted]]. @throws UnreadableFile it lacks what every version requires */
+  /**
+   * Converts a row that was read with [[wanted]]. @throws UnreadableFile a value is missing that every version requires
+   */
   def statistics(record: Record, unified: StructType, file: String): PartitionStatistics = {
     def int(id: Int): Option[Int] = Option(record(id - 1)).map { case v: Integer => v.intValue }
     def long(id: Int): Option[Long] = Option(record(id - 1)).map { case v: java.lang.Long => v.longValue }

@@ -9,11 +9,11 @@ import iceberglite.spec._
 import iceberglite.table.TableLocations
 import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable, UnifiedPartition}
 
-/** Computes, writes and reads the statistics of a snapshot's partitions (spec: "Partition Statistics"). */
+/** Computes, writes and reads the partition statistics of a snapshot (spec: "Partition Statistics"). */
 object PartitionStatisticsFiles {
 
   /**
-   * The statistics of a snapshot, sorted, from all of its files.
+   * Computes the sorted statistics of a snapshot from all of its files.
    *
    * @throws ValidationFailed no spec of the table has a partition field
    */
@@ -26,10 +26,10 @@ object PartitionStatisticsFiles {
   }
 
   /**
-   * Writes the statistics of a snapshot, in the table's format of data files. The file counts once the table's metadata
-   * names it: see `SetPartitionStatistics`.
+   * Writes the statistics of a snapshot, in the table's format of data files. The file takes effect when the table's
+   * metadata refers to it: see `SetPartitionStatistics`.
    *
-   * @param unique tells the file from others of the snapshot
+   * @param unique distinguishes the file from others of the snapshot
    * @return absent for a snapshot without files
    */
   def write(io: FileIO, metadata: TableMetadata, snapshot: Snapshot, unique: UUID): Option[PartitionStatisticsFile] =
@@ -59,10 +59,10 @@ object PartitionStatisticsFiles {
   }
 
   /**
-   * The rows of a file, in its order.
+   * Returns the rows of a file, in its order.
    *
-   * @param metadata of the table, whose specs may have grown since
-   * @throws UnreadableFile it is not a file of partition statistics, or damaged
+   * @param metadata of the table; specs may have been added since the file was written
+   * @throws UnreadableFile the file is damaged, or is not a partition statistics file
    */
   def read(io: FileIO, metadata: TableMetadata, file: PartitionStatisticsFile): Vector[PartitionStatistics] = {
     val unified = unifiedOf(metadata).structType

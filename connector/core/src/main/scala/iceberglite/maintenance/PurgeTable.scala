@@ -15,19 +15,20 @@ import iceberglite.table.{
 import iceberglite.tree.{MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /**
- * Deletes the files that a table's metadata reaches: DROP TABLE ... PURGE. Those that the table does not own are kept,
- * see [[OwnedPaths]].
+ * Deletes the files that a table's metadata refers to: DROP TABLE ... PURGE. Files that the table does not own are
+ * kept, see [[OwnedPaths]].
  */
 object PurgeTable {
 
   /**
-   * A file that cannot be deleted, or a manifest that cannot be read, does not keep the rest.
+   * Deletes the files. A file that cannot be deleted, or a manifest that cannot be read, does not prevent the deletion
+   * of the others.
    *
    * @param table the table's name, for messages
    * @param ownership what the catalog knew of the table's directories before it dropped the table
-   * @param metadataFolder of a file-system table: its metadata files are deleted first, so that no reader finds the table
-   *   without its data, and the caller deletes what else is in the folder
-   * @return what was deleted and what was kept; the latter is logged too
+   * @param metadataFolder metadata folder of a file-system table: its metadata files are deleted first, so that no
+   *   reader finds the table without its data; the caller deletes all else in the folder
+   * @return what was deleted and what was kept; the kept files are also logged
    */
   def apply(
       io: FileIO,
@@ -46,7 +47,7 @@ object PurgeTable {
       orNone(s"list the files of snapshot ${snapshot.snapshotId}")(MetadataTree.at(snapshot, tree).reachable(seen))
     }
     metadataFolder.foreach { folder =>
-      // What other tables own is found out before the evidence of this one goes.
+      // Check the ownership before the files are deleted that prove it.
       owned.reasonToKeep(version.metadataLocation)
       val names = io.list(folder).map(_.path).filter(MetadataFiles.isVersionName)
       Cleanup.delete(io, names)
@@ -56,7 +57,7 @@ object PurgeTable {
         orNone(s"read ${part.path}")(part.entries(io).map(_.file.path).toVector.distinct).getOrElse(Vector.empty)
       )
     }
-    // The data goes first: its metadata tells a second attempt what is left.
+    // Delete the data first: if this attempt fails, its metadata lists the remaining files for another attempt.
     val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
       .filterNot(path => metadataFolder.exists(owned.isIn(path, _)))
     val report = (ofParts :+ deletion(ofMetadata)).reduce(_ ++ _)
@@ -64,7 +65,7 @@ object PurgeTable {
     report
   }
 
-  /** @throws ValidationFailed where the table's files may belong to others too */
+  /** @throws ValidationFailed the table's files may also belong to other tables */
   def refuseWithoutGc(table: String, version: TableVersion): Unit =
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, as other tables may use its files. " +
