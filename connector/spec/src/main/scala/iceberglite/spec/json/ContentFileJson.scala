@@ -9,12 +9,12 @@ import iceberglite.spec.Literal.BinaryLiteral
 import iceberglite.spec.Type.{BinaryType, StructType}
 
 /**
- * Spec, "Appendix C - Content File (Data and Delete) Serialization", with the fields of version 3. Written are the
- * specification's words; those of Apache Iceberg since 1.11 (`position-deletes`, `parquet`, the partition as an array)
- * are read too.
+ * Spec, "Appendix C - Content File (Data and Delete) Serialization", with the fields of version 3. The values of the
+ * specification are written. The values of Apache Iceberg since 1.11 (`position-deletes`, `parquet`, the partition as
+ * an array) are also read.
  *
- * @param specs the partition specs that files may be of
- * @param schema where the types of partition values come from
+ * @param specs the partition specs that files may have
+ * @param schema provides the types of partition values
  */
 final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) extends JsonFormat[ContentFile] {
   import ContentFileJson._
@@ -48,9 +48,7 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     if (content == Content.Data && json.long(RecordCount) == ContentFile.UnknownRecords) ContentFile.UnknownRecords
     else json.count(RecordCount)
 
-  /**
-   * Reads a partition. A file without partition values may be of an unknown spec: a delete file for the whole table.
-   */
+  /** Reads a partition. A file without partition values may have an unknown spec: a delete file for the whole table. */
   private def partition(json: JsonValue, specId: Int): PartitionTuple = {
     val values = json.optional(Partition)
     def isEmpty = values.forall(v => if (v.isArray) v.elements.isEmpty else v.entries.isEmpty)

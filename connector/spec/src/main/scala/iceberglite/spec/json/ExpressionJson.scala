@@ -9,11 +9,11 @@ import iceberglite.spec.expr.{Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression._
 
 /**
- * A condition in JSON, as in the `residual-filter` of a scan task and in the plans and reports of a REST catalog (spec:
- * "File Scan Task Serialization"): `{"type":"eq","term":"id","value":1}`.
+ * An expression in JSON, as in the `residual-filter` of a scan task and in the plans and reports of a REST catalog
+ * (spec: "File Scan Task Serialization"): `{"type":"eq","term":"id","value":1}`.
  *
- * JSON tells no int from a long and no date from a string: without a schema, numbers are read as longs and doubles and
- * all else as strings, which binding brings to the type of the column.
+ * JSON does not distinguish an int from a long, or a date from a string. Without a schema, numbers are read as longs
+ * and doubles, and all other values as strings; binding converts them to the type of the column.
  */
 object ExpressionJson extends JsonFormat[Expression] {
   private[json] val Type = "type"
@@ -27,7 +27,7 @@ object ExpressionJson extends JsonFormat[Expression] {
   private val Reference = "reference"
   private val LiteralType = "literal"
 
-  /** The tests by their names; those of Apache Iceberg may be written with an underscore. */
+  /** The predicates by name. The names of Apache Iceberg may be written with an underscore. */
   private val unary: Map[String, Term => Predicate] =
     Map("is-null" -> IsNull, "not-null" -> NotNull, "is-nan" -> IsNan, "not-nan" -> NotNan)
   private val comparisons: Map[String, (Term, Literal) => Predicate] = Map(
@@ -45,14 +45,14 @@ object ExpressionJson extends JsonFormat[Expression] {
   override def read(json: JsonValue): Expression = new ExpressionReader(None).read(json)
 
   /**
-   * The same with values of the types of the columns.
+   * Reads an expression with values of the columns' types.
    *
-   * @throws iceberglite.spec.IcebergError.InvalidMetadata also where the schema lacks a column
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON is invalid, or the schema lacks a column
    */
   def read(json: JsonValue, schema: Schema, caseSensitive: Boolean = true): Expression =
     new ExpressionReader(Some(name => schema.find(name, caseSensitive).map(_.fieldType))).read(json)
 
-  /** @param typeOf of a column; absent where the types are not known */
+  /** @param typeOf returns the type of a column; absent if the types are unknown */
   final private class ExpressionReader(typeOf: Option[String => Option[iceberglite.spec.Type]]) {
 
     def read(json: JsonValue): Expression =
@@ -90,7 +90,7 @@ object ExpressionJson extends JsonFormat[Expression] {
         case other => json(Type).fail(s"Unknown term: $other")
       }
 
-    /** A value may stand in an object that says it is one. */
+    /** Returns a literal value, which may be wrapped in an object that marks it as a literal. */
     private def plain(json: JsonValue): JsonValue =
       if (!json.isObject) json
       else {

@@ -7,14 +7,14 @@ import scala.util.control.ControlThrowable
 import iceberglite.spec.json.FastJson.NotPlain
 
 /**
- * Goes over the bytes of a document that is as writers make it: printable ASCII, nothing escaped, whole numbers. Where it
- * is anything else, well-formed or not, it gives up with [[NotPlain]], and the parser that knows all of JSON says what it
- * is.
+ * Scans the bytes of a document in the usual form that writers produce: printable ASCII, no escapes, integers. On
+ * anything else, well-formed or not, it stops with [[NotPlain]]; the complete JSON parser then reads the document or
+ * reports the error.
  */
 final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
   private var at = start
 
-  /** Whether blanks stood between the tokens, since this was last set. */
+  /** Whether there was whitespace between tokens since this was last reset. */
   var spaced = false
 
   def position: Int = at
@@ -26,7 +26,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
 
   private def isBlank(b: Byte): Boolean = b == ' ' || b == '\n' || b == '\r' || b == '\t'
 
-  /** The next token's first byte. */
+  /** Returns the first byte of the next token. */
   def peek(): Byte = {
     skipBlanks()
     if (at >= bytes.length) throw NotPlain
@@ -38,7 +38,7 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     at += 1
   }
 
-  /** Goes over a comma, or over the end. @return whether it was a comma */
+  /** Skips a comma or the end. @return whether it was a comma */
   def more(end: Char): Boolean = {
     val token = peek()
     if (token != ',' && token != end) throw NotPlain
@@ -46,14 +46,14 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     token == ','
   }
 
-  /** Goes over an empty array or object that has just been opened. @return whether it was one */
+  /** Skips the end of an array or object that was just opened, if it is empty. @return whether it was empty */
   def isClosed(end: Char): Boolean = {
     val closed = peek() == end
     if (closed) at += 1
     closed
   }
 
-  /** Goes over a string. @return where its text begins; it ends before the byte before [[position]] */
+  /** Skips a string. @return the start of its text, which ends one byte before [[position]] */
   def string(): Int = {
     expect('"')
     val start = at
@@ -63,13 +63,13 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     start
   }
 
-  /** The text of the string that begins at `start` and was just gone over. */
+  /** Returns the text of the string that begins at `start` and was just skipped. */
   def text(start: Int): String = FastJson.text(bytes, start, at - 1)
 
   def isText(start: Int, known: Array[Byte]): Boolean =
     Arrays.equals(bytes, start, at - 1, known, 0, known.length)
 
-  /** A long without fraction and exponent. */
+  /** Reads a long without fraction and exponent. */
   def whole(): Long = {
     val negative = peek() == '-'
     if (negative) at += 1
@@ -80,14 +80,14 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
       at += 1
     }
     val digits = at - start
-    // With as many digits as the greatest long has, what is greater comes out negative.
+    // Among numbers with as many digits as the greatest long, those that overflow come out negative.
     if (digits == 0 || digits > FastJson.MostDigits || value < 0) throw NotPlain
     if (digits > 1 && bytes(start) == '0') throw NotPlain
     if (at >= bytes.length || !FastJson.endsNumbers(bytes(at) & 0xff)) throw NotPlain
     if (negative) -value else value
   }
 
-  /** Goes over any value, without a look at what is in it. */
+  /** Skips any value without checking its content. */
   def skipValue(): Unit = {
     var depth = 0
     do {
@@ -101,13 +101,13 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
     } while (depth > 0 || !endsHere)
   }
 
-  /** After a value, and not within a number or a word. */
+  /** Returns whether a value ends here, and not within a number or a word. */
   private def endsHere: Boolean = {
     val token = peek()
     token == ',' || token == '}' || token == ']'
   }
 
-  /** Escapes and letters beyond ASCII are fine in what nobody looks at. */
+  /** Skips a string. Escapes and non-ASCII characters are allowed in values that are not read. */
   private def skipString(): Unit = {
     at += 1
     while (at < bytes.length && bytes(at) != '"') at += (if (bytes(at) == '\\') 2 else 1)
@@ -118,10 +118,10 @@ final private[json] class FastJson(val bytes: Array[Byte], start: Int = 0) {
 
 private[json] object FastJson {
 
-  /** The document is not of the plain kind; no failure. */
+  /** The document is not in the usual form; this is not an error. */
   object NotPlain extends ControlThrowable
 
-  /** Of the greatest long. */
+  /** The number of digits of the greatest long. */
   private val MostDigits = 19
 
   private val inStrings: Array[Boolean] = Array.tabulate(256)(b => b >= ' ' && b < 0x7f && b != '"' && b != '\\')

@@ -6,7 +6,7 @@ import java.util.Arrays
 import iceberglite.spec.{JsonSlice, Snapshot}
 import iceberglite.spec.json.FastJson.NotPlain
 
-/** Reads the snapshots of a plain document, one after the other; see [[FastSnapshots]]. */
+/** Reads the snapshots of a document in the usual form, one after the other; see [[FastSnapshots]]. */
 final private[json] class FastSnapshot(in: FastJson) {
   import FastSnapshot._
 
@@ -16,7 +16,7 @@ final private[json] class FastSnapshot(in: FastJson) {
   private var summary: Map[String, String] = Map.empty
   private val hashes = new Array[Int](MostKeys)
 
-  /** The one that begins here. */
+  /** Reads the snapshot at the current position. */
   def read(): Snapshot = {
     in.peek()
     in.spaced = false
@@ -35,7 +35,7 @@ final private[json] class FastSnapshot(in: FastJson) {
     } while (in.more('}'))
     check()
     val made = snapshot
-    // What was written compactly goes into the next version as it is.
+    // A snapshot that was written compactly is copied unchanged to the next version.
     if (!in.spaced) made.json.keep(JsonSlice(in.bytes, start, in.position))
     made
   }
@@ -81,7 +81,7 @@ final private[json] class FastSnapshot(in: FastJson) {
     key
   )
 
-  /** Goes over a summary. Two keys that look alike by their hashes are for the parser to compare. */
+  /** Skips a summary. If two keys have the same hash, the complete parser has to compare them. */
   private def strings(): Map[String, String] = {
     val start = in.position
     in.expect('{')
@@ -115,7 +115,7 @@ final private[json] class FastSnapshot(in: FastJson) {
 
 private[json] object FastSnapshot {
 
-  /** In the order in which they are written, most of them with a number. */
+  /** In the order in which they are written; most of them have a number. */
   private val keys: Array[Array[Byte]] = Array(
     SnapshotJson.SequenceNumber,
     SnapshotJson.SnapshotId,
@@ -129,7 +129,7 @@ private[json] object FastSnapshot {
     SnapshotJson.KeyId
   ).map(_.getBytes(US_ASCII))
 
-  /** Their places. */
+  /** The indexes of the keys. */
   final private val sequenceNumber = 0
   final private val snapshotId = 1
   final private val parentId = 2
@@ -142,6 +142,6 @@ private[json] object FastSnapshot {
   final private val manifestList = 8
   final private val keyId = 9
 
-  /** Of a summary: they are compared each with each. */
+  /** The maximum number of keys of a summary, because each key is compared with all others. */
   private val MostKeys = 256
 }

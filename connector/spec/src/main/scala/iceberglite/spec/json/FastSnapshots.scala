@@ -7,7 +7,8 @@ import iceberglite.spec.json.FastJson.NotPlain
 import iceberglite.spec.json.{TableMetadataKey => Key}
 
 /**
- * What a long history makes of a metadata file: its snapshots and its snapshot log, read past the parser.
+ * The parts of a metadata file that grow with a long history, its snapshots and its snapshot log, read without the JSON
+ * parser.
  *
  * @param rest the document with the two arrays empty
  */
@@ -18,18 +19,18 @@ final private[json] case class FastSnapshots(
 )
 
 /**
- * Reads a history without making a tree of it: numbers and places are taken, summaries left until somebody asks. It
- * reads what is in order and nothing else; whoever gets nothing from here has the parser read all of it, and say what is
- * wrong.
+ * Reads a history without building a JSON tree. Numbers and positions are read; summaries are read only when they are
+ * needed. Only valid documents in the usual form are read. If the result is `None`, the caller reads the whole document
+ * with the parser, which also reports errors.
  */
 private[json] object FastSnapshots {
 
-  /** `None` for a document with anything unusual in its history, or without one. */
+  /** Returns the history; `None` if the document has anything unusual in its history, or no history. */
   def of(document: Array[Byte]): Option[FastSnapshots] =
     try Some(new Reader(document).read())
     catch {
       case NotPlain => None
-      // An escape at the very end.
+      // An escape at the end of the document.
       case _: IndexOutOfBoundsException => None
     }
 
@@ -41,7 +42,10 @@ private[json] object FastSnapshots {
     private var snapshots: Option[Vector[Snapshot]] = None
     private var log = Vector.empty[SnapshotLogEntry]
 
-    /** Stops where both are found: what comes after is the parser's, a second array of the name too. */
+    /**
+     * Stops when both arrays are found. The remaining document, including a second array of the same name, is left to
+     * the parser.
+     */
     def read(): FastSnapshots = {
       in.expect('{')
       var logged = false
@@ -64,7 +68,7 @@ private[json] object FastSnapshots {
       FastSnapshots(snapshots.getOrElse(throw NotPlain), log, rest.toByteArray)
     }
 
-    /** Reads an array, and leaves an empty one in what the parser gets. */
+    /** Reads an array and replaces it by an empty one in the document for the parser. */
     private def cut[A](element: => A): Vector[A] = {
       in.expect('[')
       rest.write(document, copied, in.position - copied)

@@ -3,10 +3,10 @@ package iceberglite.spec.json
 import scala.collection.immutable
 
 /**
- * A snapshot's summary in the bytes of its document: of ten thousand snapshots nobody looks at more than a few.
+ * A snapshot's summary, kept as bytes of its document: of ten thousand snapshots, only a few summaries are read.
  *
- * @param document in which it is known to be an object of plain strings, with no key twice
- * @param from where its brace is
+ * @param document in which the summary is known to be an object of plain strings without duplicate keys
+ * @param from the position of the opening brace
  */
 final private[json] class FastSummary(document: Array[Byte], from: Int, override val size: Int)
     extends immutable.AbstractMap[String, String]
@@ -30,6 +30,6 @@ final private[json] class FastSummary(document: Array[Byte], from: Int, override
   override def +[B >: String](entry: (String, B)): Map[String, B] = parsed + entry
   override def -(key: String): Map[String, String] = parsed - key
 
-  /** The map alone: the document is the whole table's. */
+  /** Serializes the map without the document, which holds the whole table's metadata. */
   private def writeReplace(): AnyRef = parsed
 }

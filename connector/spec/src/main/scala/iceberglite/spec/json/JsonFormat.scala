@@ -4,15 +4,18 @@ import java.io.{ByteArrayOutputStream, StringWriter}
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator}
 
-/** How a part of the metadata stands in JSON (spec: "Appendix C"). */
+/** The JSON form of a part of the metadata (spec: "Appendix C"). */
 trait JsonFormat[A] {
 
-  /** @throws iceberglite.spec.IcebergError.InvalidMetadata and nothing else where the JSON is not as the spec has it */
+  /**
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata the JSON violates the specification; no other errors are
+   *   thrown
+   */
   def read(json: JsonValue): A
 
   def write(value: A, out: JsonGenerator): Unit
 
-  /** @param file what the document is called in messages */
+  /** @param file the name of the document in messages */
   def parse(file: String, json: String): A = read(JsonValue.parse(file, json))
 
   def parse(file: String, json: Array[Byte]): A = read(JsonValue.parse(file, json))
@@ -34,7 +37,7 @@ private[json] object JsonFormat {
     target.toString
   }
 
-  /** @param expected about how many bytes it becomes */
+  /** @param expected the approximate size in bytes */
   def bytes(write: JsonGenerator => Unit, expected: Int = FewBytes): Array[Byte] = {
     val target = new ByteArrayOutputStream(expected)
     val out = factory.createGenerator(target)
@@ -43,14 +46,14 @@ private[json] object JsonFormat {
     target.toByteArray
   }
 
-  /** An array under a key. */
+  /** Writes an array under a key. */
   def array[A](out: JsonGenerator, key: String, values: Iterable[A])(write: A => Unit): Unit = {
     out.writeArrayFieldStart(key)
     values.foreach(write)
     out.writeEndArray()
   }
 
-  /** An object of strings under a key, in the order of its keys so that equal metadata gives equal files. */
+  /** Writes an object of strings under a key. The keys are sorted, so that equal metadata gives equal files. */
   def strings(out: JsonGenerator, key: String, values: Map[String, String]): Unit = {
     out.writeObjectFieldStart(key)
     values.toVector.sortBy(_._1).foreach { case (k, v) => out.writeStringField(k, v) }

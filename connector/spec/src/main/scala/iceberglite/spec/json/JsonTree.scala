@@ -2,10 +2,10 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-/** A JSON document as it stands: what its parts mean is [[JsonValue]]'s business. */
+/** The syntax tree of a JSON document; [[JsonValue]] interprets its parts. */
 sealed private[json] trait JsonTree {
 
-  /** The part as JSON again, but no longer than it takes to recognize it. */
+  /** Returns the part as JSON, truncated to a length that suffices to recognize it. */
   def show: String = {
     val text = new StringBuilder
     JsonTree.show(this, text)
@@ -16,19 +16,22 @@ sealed private[json] trait JsonTree {
 private[json] object JsonTree {
   final case class Text(value: String) extends JsonTree
 
-  /** A number without fraction or exponent that is a long. */
+  /** A number without fraction or exponent that fits into a long. */
   final case class Whole(value: Long) extends JsonTree
 
-  /** Any other number, as it was written: 1e999999999 has no value that one would want to hold. */
+  /** Any other number, as text: the value of a number such as 1e999999999 would be too large to hold. */
   final case class Number(text: String) extends JsonTree
   final case class Bool(value: Boolean) extends JsonTree
   case object Null extends JsonTree
   final case class Elements(values: Array[JsonTree]) extends JsonTree
 
-  /** An object; keys and values in their order, at least as many of one as of the other. */
+  /** An object, with keys and values in their order. The arrays may be longer than the object has members. */
   final case class Members(keys: Array[String], values: Array[JsonTree]) extends JsonTree {
 
-    /** Most objects have a few keys, all interned by the parser: looking at each is the fastest way. */
+    /**
+     * Returns the value of a key. Most objects have only a few keys, all interned by the parser, so a linear search is
+     * the fastest.
+     */
     def find(key: String): Option[JsonTree] = {
       val at = indexOf(key)
       if (at < 0 || (values(at) eq Null)) None else Some(values(at))
@@ -43,7 +46,7 @@ private[json] object JsonTree {
 
   private val Shown = 60
 
-  /** Stops soon after it is long enough. */
+  /** Stops soon after the text is long enough. */
   private def show(tree: JsonTree, out: StringBuilder): Unit = if (out.length <= Shown) tree match {
     case Text(value) => out.append('"').append(value.take(Shown)).append('"')
     case Whole(value) => out.append(value)
@@ -67,7 +70,7 @@ private[json] object JsonTree {
       out.append('}')
   }
 
-  /** As it was read. */
+  /** Writes the tree as it was read. */
   def write(tree: JsonTree, out: JsonGenerator): Unit = tree match {
     case Text(value) => out.writeString(value)
     case Whole(value) => out.writeNumber(value)

@@ -7,14 +7,14 @@ import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 import iceberglite.spec.json.JsonTree._
 
 /**
- * Makes the tree of a document. Jackson bounds its depth and the length of its numbers.
+ * Builds the tree of a document. Jackson limits its depth and the length of its numbers.
  *
- * @param fail refuses what Jackson lets pass
+ * @param fail reports errors that Jackson does not detect
  */
 final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) {
   import JsonTreeReader._
 
-  /** The parts of all that is open; those of what closes are copied out. */
+  /** The members of all objects and arrays that are open; when one is closed, its members are copied. */
   private var keys = new Array[String](64)
   private var values = new Array[JsonTree](64)
   private var size = 0
@@ -66,7 +66,7 @@ final private class JsonTreeReader(parser: JsonParser, fail: String => Nothing) 
     }
     val read = Members(util.Arrays.copyOfRange(keys, start, size), util.Arrays.copyOfRange(values, start, size))
     size = start
-    // Two readers might take its two values differently.
+    // Two readers might choose different values for the key.
     repeated(read.keys).foreach(key => fail(s"The key $key occurs twice in the object that ends at $line"))
     read
   }
@@ -102,10 +102,10 @@ private[json] object JsonTreeReader {
   private val True = Bool(true)
   private val False = Bool(false)
 
-  /** Up to so many keys are compared each with each. */
+  /** Up to this number, all keys are compared with each other. */
   private val Few = 24
 
-  /** @return `None` for an empty document. @throws java.io.IOException where it is not JSON */
+  /** @return `None` for an empty document. @throws java.io.IOException the document is not JSON */
   def read(parser: JsonParser, fail: String => Nothing): Option[JsonTree] =
     Option(parser.nextToken()).map(first => new JsonTreeReader(parser, fail).document(first))
 }

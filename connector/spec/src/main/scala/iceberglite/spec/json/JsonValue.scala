@@ -10,18 +10,17 @@ import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.LiteralConversion
 import iceberglite.spec.json.JsonTree._
 
-/** Where a value stands; rendered only for a message. */
+/** The position of a value in a document. It is rendered only for a message. */
 sealed abstract private[json] class JsonPlace {
   def path: String
 }
 
 /**
- * A place in a JSON document, read strictly: what is not as the spec has it is an [[InvalidMetadata]] that names the
- * file and the place. Numbers are exact; a key with the value null counts as absent, and keys nobody asks for are
- * ignored.
+ * A value in a JSON document, read strictly: a violation of the specification is an [[InvalidMetadata]] that names the
+ * file and the position. Numbers are exact. A key with the value null counts as absent, and unknown keys are ignored.
  *
- * @param key of a member of an object, which has no index
- * @param index of an element of an array, or `Member` or `Top`
+ * @param key key of a member of an object, which has no index
+ * @param index index of an element of an array, or `Member` or `Top`
  */
 final class JsonValue private (file: String, parent: JsonPlace, key: String, index: Int, node: JsonTree)
     extends JsonPlace {
@@ -34,7 +33,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
 
   def fail(reason: String): Nothing = throw InvalidMetadata(file, path, reason)
 
-  /** What the document is called in messages. */
+  /** Returns the name of the document in messages. */
   def source: String = file
 
   def int: Int = node match {
@@ -66,19 +65,22 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
     case _ => unexpected("a string")
   }
 
-  /** A word of the specification: of old ones the case does not count. */
+  /** Returns a keyword of the specification in lower case, for keywords that are not case-sensitive. */
   private[json] def lowerCase: String = string.toLowerCase(Locale.ROOT)
 
   private[json] def uuid: UUID = LiteralConversion.uuid(string).getOrElse(fail(s"Not a UUID: $string"))
 
-  /** The value of a key that must be there. */
+  /** Returns the value of a required key. */
   def apply(key: String): JsonValue = optional(key).getOrElse(missing(key))
 
   def optional(key: String): Option[JsonValue] = members.find(key).map(child(key, _))
 
   def has(key: String): Boolean = members.find(key).isDefined
 
-  /** As `json(key).int`, and so the others: they spare the many that are read the way over a value. */
+  /**
+   * Returns the same as `json(key).int`; so do the other methods. They avoid a `JsonValue` for values that are read
+   * often.
+   */
   def int(key: String): Int = member(key) match {
     case Whole(value) if value.isValidInt => value.toInt
     case other => child(key, other).int
@@ -98,7 +100,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
 
   def optionalLong(key: String): Option[Long] = if (has(key)) Some(long(key)) else None
 
-  /** A long that is not negative. */
+  /** Returns a non-negative long. */
   private[json] def count(key: String): Long = {
     val value = long(key)
     if (value < 0) apply(key).fail(s"It must be 0 or more, but is $value")
@@ -109,10 +111,10 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
 
   def optionalString(key: String): Option[String] = if (has(key)) Some(string(key)) else None
 
-  /** The elements of an array. */
+  /** Returns the elements of an array. */
   def elements: Vector[JsonValue] = map(identity)
 
-  /** What is read from each element of an array. */
+  /** Reads each element of an array. */
   def map[A](read: JsonValue => A): Vector[A] = {
     val values = node match {
       case Elements(values) => values
@@ -127,22 +129,22 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
     made.result()
   }
 
-  /** The entries of an object, in their order. */
+  /** Returns the entries of an object, in their order. */
   def entries: Vector[(String, JsonValue)] = {
     val Members(keys, values) = members
     keys.indices.map(i => keys(i) -> child(keys(i), values(i))).toVector
   }
 
-  /** The elements of an array that may be left out. */
+  /** Returns the elements of an optional array. */
   def elementsOf(key: String): Vector[JsonValue] = mapOf(key)(identity)
 
-  /** What is read from each element of an array that may be left out. */
+  /** Reads each element of an optional array. */
   def mapOf[A](key: String)(read: JsonValue => A): Vector[A] = optional(key).fold(Vector.empty[A])(_.map(read))
 
-  /** An object of strings that may be left out. */
+  /** Returns an optional object of strings. */
   def stringsOf(key: String): Map[String, String] = optional(key).fold(Map.empty[String, String])(_.strings)
 
-  /** An object of strings. */
+  /** Returns an object of strings. */
   def strings: Map[String, String] = {
     val Members(keys, values) = members
     val texts = new Array[String](keys.length)
@@ -157,7 +159,7 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
     StringMap(keys, texts)
   }
 
-  /** Fails where two of the values read from here are the same. */
+  /** Fails if two of the values read from here are equal. */
   private[json] def unique[A](values: Vector[A])(reason: A => String): Unit = {
     val seen = new java.util.HashSet[A]
     values.find(value => !seen.add(value)).foreach(value => fail(reason(value)))
@@ -171,13 +173,16 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
 
   def isBoolean: Boolean = node.isInstanceOf[Bool]
 
-  /** A number without fraction, and a long. */
+  /** Returns whether the value is a number without fraction that fits into a long. */
   def isWhole: Boolean = node.isInstanceOf[Whole]
 
-  /** Of an element of an array: a key with null is absent. */
+  /**
+   * Returns whether the value is null. This is only possible for an element of an array, because a key with null counts
+   * as absent.
+   */
   def isNull: Boolean = node eq Null
 
-  /** The value as JSON again. */
+  /** Returns the value as JSON. */
   def json: String = JsonFormat.text(write)
 
   private[json] def write(out: JsonGenerator): Unit = JsonTree.write(node, out)
@@ -203,13 +208,16 @@ final class JsonValue private (file: String, parent: JsonPlace, key: String, ind
 object JsonValue {
   final private val Member = -1
 
-  /** The whole document. */
+  /** The index of the whole document. */
   final private val Top = -2
 
-  /** Types and expressions are read as deep as they are nested, which even a small stack must bear. */
+  /** Types and expressions are read recursively, and this depth must fit into a small stack. */
   private val MaxDepth = 400
 
-  /** Locations, properties and defaults have no length that the spec would bound; a document is in memory anyway. */
+  /**
+   * The specification does not limit the length of locations, properties and defaults; the document is in memory
+   * anyway.
+   */
   private val factory: JsonFactory = new JsonFactory().setStreamReadConstraints(
     StreamReadConstraints.builder().maxStringLength(Int.MaxValue).maxNestingDepth(MaxDepth).build()
   )
@@ -218,7 +226,7 @@ object JsonValue {
     override def path: String = "$"
   }
 
-  /** @param file what the document is called in messages */
+  /** @param file the name of the document in messages */
   def parse(file: String, json: Array[Byte]): JsonValue = parsed(file, factory.createParser(json))
 
   def parse(file: String, json: String): JsonValue = parsed(file, factory.createParser(json))

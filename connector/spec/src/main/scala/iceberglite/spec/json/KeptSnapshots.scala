@@ -6,13 +6,14 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.Snapshot
 
-/** The snapshots of a table in JSON, each of them rendered once and copied from then on. */
+/** The snapshots of a table in JSON. Each is rendered once and copied from then on. */
 private[json] object KeptSnapshots {
 
-  /** The array, under the key that was just written. */
+  /** Writes the array for the key that was just written. */
   def write(snapshots: Vector[Snapshot], out: JsonGenerator): Unit = out.getOutputTarget match {
     case bytes: OutputStream =>
-      // An empty value, for the colon before it; then past the generator, which has nothing to do with the contents.
+      // An empty value makes the generator write the colon. The array is then written directly to the generator's
+      // output.
       out.writeRawValue("")
       out.flush()
       copy(snapshots, bytes)

@@ -7,7 +7,7 @@ import iceberglite.spec.MetadataUpdate._
 import iceberglite.spec.ViewUpdate._
 import iceberglite.spec.json.{UpdateKey => Key}
 
-/** A change of a table as a REST catalog takes it: `{"action":"set-location","location":...}`. */
+/** A metadata update of a table in the form of a REST catalog: `{"action":"set-location","location":...}`. */
 object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
 
   override def read(json: JsonValue): MetadataUpdate = {
@@ -29,7 +29,7 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
       val name = json.string(Key.RefName)
       SetSnapshotRef(name, SnapshotRefJson.checked(name, json))
     case "remove-snapshot-ref" => RemoveSnapshotRef(json.string(Key.RefName))
-    // The deprecated snapshot-id beside the file says what the file says too.
+    // The deprecated snapshot-id next to the file repeats the one in the file.
     case "set-statistics" => SetStatistics(StatisticsJson.read(json(Key.Statistics)))
     case "remove-statistics" => RemoveStatistics(json.long(Key.SnapshotId))
     case "set-partition-statistics" =>
@@ -94,7 +94,7 @@ object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {
   }
 }
 
-/** A change of a view as a REST catalog takes it. */
+/** A metadata update of a view in the form of a REST catalog. */
 object ViewUpdateJson extends JsonFormat[ViewUpdate] {
 
   override def read(json: JsonValue): ViewUpdate = {

@@ -13,7 +13,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
 
   override def read(json: JsonValue): PartitionSpec = PartitionSpec(json(SpecId).int, readFields(json(Fields)))
 
-  /** A spec that a table is yet to give an id. */
+  /** Reads a spec to which the table has not assigned an id yet. */
   private[json] def unassigned(json: JsonValue): PartitionSpec =
     PartitionSpec(json.optionalInt(SpecId).getOrElse(PartitionSpec.Unpartitioned.specId), readFields(json(Fields)))
 
@@ -25,7 +25,7 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     out.writeEndObject()
   }
 
-  /** The list form, as in version 1's `partition-spec`. Fields without ids are counted from 1000. */
+  /** Reads the list form, as in version 1's `partition-spec`. Fields without ids are numbered from 1000. */
   private[json] def readFields(json: JsonValue): Vector[PartitionField] = {
     val fields = json.elements.zipWithIndex.map { case (field, i) =>
       PartitionField(
@@ -55,10 +55,10 @@ object PartitionSpecJson extends JsonFormat[PartitionSpec] {
     out.writeEndArray()
   }
 
-  /** The fields in the list form that manifests carry as `partition-spec`. */
+  /** Returns the fields in the list form that manifests have as `partition-spec`. */
   def fieldsToJson(spec: PartitionSpec): String = JsonFormat.text(writeFields(spec, _))
 
-  /** @param file what the document is called in messages */
+  /** @param file the name of the document in messages */
   def parseFields(file: String, specId: Int, json: String): PartitionSpec =
     PartitionSpec(specId, readFields(JsonValue.parse(file, json)))
 }

@@ -6,7 +6,7 @@ import iceberglite.spec.{Requirement, ViewRequirement}
 import iceberglite.spec.Requirement._
 import iceberglite.spec.ViewRequirement.AssertViewUuid
 
-/** The preconditions of a commit as a REST catalog takes them: `{"type":"assert-table-uuid","uuid":...}`. */
+/** The requirements of a commit in the form of a REST catalog: `{"type":"assert-table-uuid","uuid":...}`. */
 object RequirementJson extends JsonFormat[Requirement] {
   private val Create = "assert-create"
   private val TableUuid = "assert-table-uuid"
@@ -49,7 +49,7 @@ object RequirementJson extends JsonFormat[Requirement] {
       case AssertRefSnapshotId(ref, snapshotId) =>
         out.writeStringField(Type, RefSnapshotId)
         out.writeStringField(Ref, ref)
-        // Null is a value here: there must be no such reference.
+        // Null is significant here: the reference must not exist.
         snapshotId.fold(out.writeNullField(SnapshotId))(out.writeNumberField(SnapshotId, _))
       case AssertLastAssignedFieldId(id) => writeId(out, LastAssignedFieldId, FieldId, id)
       case AssertCurrentSchemaId(id) => writeId(out, CurrentSchemaId, SchemaId, id)
@@ -66,7 +66,7 @@ object RequirementJson extends JsonFormat[Requirement] {
   }
 }
 
-/** The same for a view. */
+/** The requirements of a commit to a view in the form of a REST catalog. */
 object ViewRequirementJson extends JsonFormat[ViewRequirement] {
   import RequirementJson.{Type, Uuid}
   private val ViewUuid = "assert-view-uuid"

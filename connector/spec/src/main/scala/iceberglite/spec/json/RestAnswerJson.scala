@@ -4,14 +4,14 @@ import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.{TableMetadata, ViewMetadata}
 
 /**
- * What a REST catalog answers, by its OpenAPI description. The first argument of each is what the answer is called in
- * messages.
+ * The responses of a REST catalog, according to its OpenAPI description. The first argument of each method is the name
+ * of the response in messages.
  */
 object RestAnswerJson {
 
   /**
-   * @param endpoints those the server has; absent: the default ones
-   * @param idempotent whether it knows idempotency keys
+   * @param endpoints the endpoints of the server; if absent, the default ones
+   * @param idempotent whether the server supports idempotency keys
    */
   final case class Config(
       defaults: Map[String, String],
@@ -20,15 +20,15 @@ object RestAnswerJson {
       idempotent: Boolean
   )
 
-  /** One page of a listing. @param next what asks for the next page; absent at the end */
+  /** One page of a listing. @param next the token for the next page; absent at the end */
   final case class Page[A](items: Vector[A], next: Option[String])
 
-  /** Credentials for the places that begin with `prefix`. */
+  /** Credentials for the locations that begin with `prefix`. */
   final case class Credential(prefix: String, config: Map[String, String]) {
     override def toString: String = s"Credential($prefix)"
   }
 
-  /** @param metadataLocation absent for a table that is staged only */
+  /** @param metadataLocation absent for a table that is only staged */
   final case class LoadedTable(
       metadataLocation: Option[String],
       metadata: TableMetadata,
@@ -40,10 +40,10 @@ object RestAnswerJson {
 
   final case class LoadedView(metadataLocation: String, metadata: ViewMetadata)
 
-  /** @param status as the body has it, which may differ from the answer's own */
+  /** @param status the status in the body, which may differ from the HTTP status */
   final case class Refusal(kind: String, message: String, status: Option[Int])
 
-  /** @param expiresInSeconds absent where the server does not say */
+  /** @param expiresInSeconds absent if the server does not give it */
   final case class Token(value: String, expiresInSeconds: Option[Long]) {
     override def toString: String = "Token"
   }
@@ -61,7 +61,7 @@ object RestAnswerJson {
   def namespaces(file: String, json: Array[Byte]): Page[Vector[String]] =
     page(file, json, "namespaces")(_.map(_.string))
 
-  /** The names of a listing of tables or views. */
+  /** Reads the names of a listing of tables or views. */
   def names(file: String, json: Array[Byte]): Page[RestRequestJson.Name] =
     page(file, json, "identifiers")(n => RestRequestJson.Name(n("namespace").map(_.string), n.string("name")))
 
@@ -70,7 +70,7 @@ object RestAnswerJson {
     Page(root(key).map(item), root.optionalString("next-page-token").filter(_.nonEmpty))
   }
 
-  /** A namespace's properties; servers without such say null. */
+  /** Reads a namespace's properties; servers that do not support them send null. */
   def properties(file: String, json: Array[Byte]): Map[String, String] =
     JsonValue.parse(file, json).stringsOf("properties")
 
@@ -94,7 +94,7 @@ object RestAnswerJson {
     LoadedView(root.string("metadata-location"), ViewMetadataJson.read(root("metadata")))
   }
 
-  /** @throws InvalidMetadata where it is no error by the protocol */
+  /** @throws InvalidMetadata the response is not an error according to the protocol */
   def refusal(file: String, json: Array[Byte]): Refusal = {
     val error = JsonValue.parse(file, json)("error")
     Refusal(
@@ -104,7 +104,7 @@ object RestAnswerJson {
     )
   }
 
-  /** The refusal of an OAuth2 server. */
+  /** Reads the error response of an OAuth2 server. */
   def oauthRefusal(file: String, json: Array[Byte]): Refusal = {
     val root = JsonValue.parse(file, json)
     Refusal(root.string("error"), root.optionalString("error_description").getOrElse(""), None)
@@ -115,12 +115,12 @@ object RestAnswerJson {
     Token(root.string("access_token"), root.optional("expires_in").map(_.long))
   }
 
-  /** The expiry in a JSON web token's claims, in seconds since 1970. */
+  /** Returns the expiry in the claims of a JSON web token, in seconds since 1970. */
   def expiry(claims: Array[Byte]): Option[Long] =
     try JsonValue.parse("a token", claims).optional("exp").filter(_.isWhole).map(_.long)
     catch { case _: InvalidMetadata => None }
 
-  /** Messages about what may hold a secret show nothing of it. */
+  /** Reads a value that may be secret. Error messages do not contain any of it. */
   private def secret[A](file: String, path: String)(read: => A): A =
     try read
     catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "It does not follow the protocol") }

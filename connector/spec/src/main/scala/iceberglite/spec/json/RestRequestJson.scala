@@ -4,20 +4,20 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec._
 
-/** The bodies of the requests to a REST catalog, by its OpenAPI description. */
+/** The bodies of the requests to a REST catalog, according to its OpenAPI description. */
 object RestRequestJson {
 
   /** The name of a table or a view. */
   final case class Name(namespace: Vector[String], name: String)
 
-  /** What a commit does to one table. */
+  /** The commit to a single table. */
   final case class TableCommit(name: Name, requirements: Vector[Requirement], updates: Vector[MetadataUpdate])
 
   /**
-   * A table to be made.
+   * A table to be created.
    *
-   * @param location absent: the server chooses it
-   * @param staged whether the server only says what the table would be, and a commit makes it
+   * @param location if absent, the server chooses it
+   * @param staged whether the server only returns the metadata of the table, and a later commit creates it
    */
   final case class NewTable(
       name: String,
@@ -29,7 +29,7 @@ object RestRequestJson {
       staged: Boolean
   )
 
-  /** A view to be made; the server gives it a UUID and the schema an id. */
+  /** A view to be created. The server assigns its UUID and the schema id. */
   final case class NewView(
       name: String,
       location: Option[String],

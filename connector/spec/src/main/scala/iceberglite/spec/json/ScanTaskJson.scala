@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 import iceberglite.spec.{ContentFile, ScanTask}
 import iceberglite.spec.expr.Expression.AlwaysTrue
 
-/** Spec, "Appendix C - File Scan Task Serialization"; the part of the file as Apache Iceberg has it. */
+/** Spec, "Appendix C - File Scan Task Serialization"; the range within the file is written as Apache Iceberg does. */
 object ScanTaskJson extends JsonFormat[ScanTask] {
   private val TaskType = "task-type"
   private val FileScanTask = "file-scan-task"

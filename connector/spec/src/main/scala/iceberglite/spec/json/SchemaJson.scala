@@ -17,7 +17,7 @@ object SchemaJson extends JsonFormat[Schema] {
   private val InitialDefault = "initial-default"
   private val WriteDefault = "write-default"
 
-  /** The id of a version 1 schema that stands alone. */
+  /** The id of the schema of a version 1 table without a list of schemas. */
   private val FirstId = 0
 
   override def read(json: JsonValue): Schema = {
