@@ -67,7 +67,7 @@ final class KeyBuffer {
     case v: java.lang.Double => putDouble(v)
     case v: java.lang.Boolean => putBoolean(v)
     case v: String => putBytes(v.getBytes(UTF_8))
-    // Queries see it as text.
+    // Queries see a UUID as text.
     case v: UUID => putBytes(v.toString.getBytes(UTF_8))
     case v: BigDecimal => putDecimal(v)
     case v: ByteBuffer =>

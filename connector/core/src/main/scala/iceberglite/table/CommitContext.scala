@@ -32,7 +32,7 @@ object Environment {
 }
 
 /**
- * What an action may use to describe its part of a commit.
+ * The input that an action may use to describe its part of a commit.
  *
  * @param table the table's full name, for messages
  * @param commitId written to the summary of every snapshot of the commit, so that a retry recognises its own snapshots

@@ -54,7 +54,7 @@ trait Committer {
   @nowarn("cat=unused-params") // unused by catalogs without a pointer
   def reload(id: TableIdentifier, known: TableVersion): TableVersion = load(id)
 
-  /** What is known of the table's directories from sources other than its metadata; see [[OwnedPaths]]. */
+  /** Returns what is known of the table's directories from sources other than its metadata; see [[OwnedPaths]]. */
   @nowarn("cat=unused-params") // unused by default
   def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership.unknown(id)
 }

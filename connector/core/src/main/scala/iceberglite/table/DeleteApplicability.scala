@@ -51,7 +51,7 @@ private[table] object DeleteApplicability {
       case _ => false
     }))
 
-  /** Equality deletes of a spec without partitions apply everywhere. */
+  /** Returns whether these are equality deletes of an unpartitioned spec, which apply to all partitions. */
   def isGlobal(file: ContentFile, base: TableMetadata): Boolean =
     file.content == Content.EqualityDeletes && base.specsById.get(file.specId).forall(!_.isPartitioned)
 

@@ -4,7 +4,7 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.spec.Redaction
 
-/** Why a file that a table's metadata names is not deleted. */
+/** The reason why a file that a table's metadata names is not deleted. */
 sealed trait KeptReason {
 
   /** Completes the sentence "Kept, because ...". */
@@ -82,7 +82,7 @@ final case class DeletionReport(deleted: Long, kept: Vector[RetainedFiles]) {
 object DeletionReport {
   private val log = LoggerFactory.getLogger("iceberglite.table.DeletionReport")
 
-  /** @param kept each path with its reason */
+  /** @param kept each path with the reason why it was kept */
   def of(deleted: Long, kept: Vector[(String, KeptReason)]): DeletionReport = {
     val groups = kept.groupBy(_._2).map { case (reason, same) => RetainedFiles(reason, same.size.toLong, same.head._1) }
     DeletionReport(deleted, groups.toVector.sortBy(_.reason.text))

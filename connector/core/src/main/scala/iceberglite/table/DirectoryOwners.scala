@@ -39,7 +39,7 @@ final private[table] class DirectoryOwners(io: FileIO, version: TableVersion, ow
     found
   }
 
-  /** Whether a directory has a metadata folder. */
+  /** Returns whether a directory has a metadata folder. */
   def isTable(directory: StoragePath): Boolean = looked.computeIfAbsent(directory, metadataFiles(_).nonEmpty)
 
   /**

@@ -55,7 +55,7 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
       }
   }
 
-  /** Whether a path is directly in a folder. */
+  /** Returns whether a path is directly in a folder. */
   private[iceberglite] def isIn(path: String, folder: String): Boolean =
     owners.pathOf(path).exists(file => owners.pathOf(folder).exists(f => real(f) == real(file.parent)))
 

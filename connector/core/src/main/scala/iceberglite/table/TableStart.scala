@@ -25,7 +25,7 @@ final case class TableCreation(
     NewTable(schema, partitioning, order, location, properties, caseSensitive)
 }
 
-/** What to do depending on whether a table of the name exists. */
+/** The behaviour if a table of the name exists, or does not exist. */
 sealed trait StageMode
 object StageMode {
   case object Create extends StageMode

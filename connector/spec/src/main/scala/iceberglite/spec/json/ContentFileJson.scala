@@ -96,7 +96,7 @@ final class ContentFileJson(specs: Map[Int, PartitionSpec], schema: Schema) exte
     out.writeEndObject()
   }
 
-  /** Writes a partition without null values. */
+  /** Writes a partition; null values are omitted. */
   private def writePartition(file: ContentFile, out: JsonGenerator): Unit = {
     out.writeObjectFieldStart(Partition)
     for {

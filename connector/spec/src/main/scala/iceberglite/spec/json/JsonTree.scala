@@ -25,7 +25,7 @@ private[json] object JsonTree {
   case object Null extends JsonTree
   final case class Elements(values: Array[JsonTree]) extends JsonTree
 
-  /** An object, with keys and values in their order. The arrays may be longer than the object has members. */
+  /** An object, with keys and values in their order. Each key has its value at the same index. */
   final case class Members(keys: Array[String], values: Array[JsonTree]) extends JsonTree {
 
     /**

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.Snapshot
 
-/** Spec, "Appendix C - Table Metadata and Snapshots"; the row lineage by version 3. */
+/** Spec, "Appendix C - Table Metadata and Snapshots", with the row lineage of version 3. */
 object SnapshotJson extends JsonFormat[Snapshot] {
   private[json] val SnapshotId = "snapshot-id"
   private[json] val ParentId = "parent-snapshot-id"
