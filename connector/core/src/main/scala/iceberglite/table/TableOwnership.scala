@@ -14,7 +14,7 @@ final case class OtherTable(name: String, directory: StoragePath, metadataLocati
 
 object OtherTable {
 
-  /** Returns the table if its directory can be resolved; the directory is given. */
+  /** Returns a table in the given directory; absent if storage systems interpret the path differently. */
   def at(io: FileIO, name: String, directory: String, metadataLocation: Option[String]): Option[OtherTable] =
     StoragePath.of(directory, io.defaultFileSystem).map(OtherTable(name, _, metadataLocation))
 

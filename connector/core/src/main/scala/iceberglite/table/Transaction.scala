@@ -103,7 +103,7 @@ final class Transaction private[table] (
       }
 
     /**
-     * Describes the start and the actions in turn. A requirement that only an earlier action fulfils is not a
+     * Describes the start and the actions in turn. A requirement that holds only because of an earlier action is not a
      * requirement on the base.
      */
     private def describe(at: Option[TableMetadata]): TableStart.Begun = {

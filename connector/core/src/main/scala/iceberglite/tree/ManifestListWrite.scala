@@ -276,7 +276,7 @@ final private[tree] class ManifestListWrite(
 
 private[tree] object ManifestListWrite {
 
-  /** Splits entries into runs of at most the estimated target size. */
+  /** Splits entries into runs of at most the target size, using estimated sizes. */
   def rolled[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] = {
     val runs = Vector.newBuilder[Vector[A]]
     var run = Vector.newBuilder[A]

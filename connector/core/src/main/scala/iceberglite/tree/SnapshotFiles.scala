@@ -3,8 +3,7 @@ package iceberglite.tree
 import iceberglite.spec.{ManifestEntry, ManifestFile, Snapshot}
 
 /**
- * The files of one snapshot, as listed by its metadata tree. Each part of the tree is read once, when it is first
- * needed.
+ * The files of one snapshot, as listed by its metadata tree. The list of parts is read once, when it is first needed.
  */
 trait SnapshotFiles {
   def snapshot: Snapshot
