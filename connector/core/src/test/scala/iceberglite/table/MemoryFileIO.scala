@@ -22,7 +22,7 @@ trait KeptFiles extends FileIO {
  */
 final class MemoryFileIO(nowMs: () => Long = () => 0L) extends KeptFiles {
 
-  /** Of an empty directory. */
+  /** The name of the file that represents an empty directory. */
   private val Marker = ".directory"
 
   private val files = new ConcurrentHashMap[String, Array[Byte]]

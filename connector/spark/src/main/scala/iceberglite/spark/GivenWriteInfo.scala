@@ -41,7 +41,7 @@ final private[spark] class StatementWriteInfo(info: LogicalWriteInfo, given: Sta
     new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ given.values).asJava)
 }
 
-/** The same write for rows with other columns. */
+/** A write with the options of another one, for rows with other columns. */
 final private[spark] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType) extends GivenWriteInfo(info) {
   override def schema: StructType = columns
 }

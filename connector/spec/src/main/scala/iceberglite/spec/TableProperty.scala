@@ -390,10 +390,7 @@ object TableProperty extends TablePropertyForms {
     MaxRefAge
   ) ++ RowLevelProperty.all
 
-  /**
-   * Returns the metrics mode that a table sets for a column by its full name. @throws InvalidArgument for an invalid
-   * value
-   */
+  /** Returns the metrics mode of a column by its full name, if set. @throws InvalidArgument for an invalid value */
   def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
     val key = MetricsColumnPrefix + column
     properties.get(key).map(metricsMode(key).read)
