@@ -30,10 +30,10 @@ class RequirementSuite extends AnyFunSuite {
   test("what changed in the meantime is a conflict that says what") {
     val expected = Seq(
       AssertRefSnapshotId("main", Some(2L)) -> "snapshot of main was 2 and is now 3",
-      AssertRefSnapshotId("main", None) -> "snapshot of main was none and is 3",
-      AssertRefSnapshotId("audit", Some(1L)) -> "snapshot of audit was 1 and is none",
+      AssertRefSnapshotId("main", None) -> "snapshot of main was none and is now 3",
+      AssertRefSnapshotId("audit", Some(1L)) -> "snapshot of audit was 1 and is now none",
       AssertLastAssignedFieldId(1) -> "last assigned field id was 1",
-      AssertCurrentSchemaId(1) -> "current schema was 1 and is 0",
+      AssertCurrentSchemaId(1) -> "current schema was 1 and is now 0",
       AssertLastAssignedPartitionId(999) -> "partition field id was 999",
       AssertDefaultSpecId(1) -> "default partition spec was 1",
       AssertDefaultSortOrderId(1) -> "default sort order was 1"
