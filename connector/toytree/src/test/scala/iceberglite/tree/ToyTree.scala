@@ -32,18 +32,20 @@ object ToyTree extends MetadataTree {
     val added = changes.added.map(newEntry(_, None, header)) ++
       changes.addedOlder.map(older => newEntry(older.file, Some(older.sequenceNumber), header))
     added.foreach(AddedFiles.check(_, header, table))
-    val live = parent.toVector.flatMap { files =>
-      for (part <- files.parts; entry <- files.entries(part).filter(_.isLive)) yield {
-        val isRemoved = changes.remove.mightMatch(part) && changes.remove.removes(entry)
-        if (isRemoved) deleted(entry, header) else entry.copy(status = Existing)
-      }
-    }
-    val kept = withoutObsolete(live, added, header)
+    val live = for {
+      files <- parent.toVector
+      part <- files.parts
+      entry <- files.entries(part) if entry.isLive
+    } yield entry -> (changes.remove.mightMatch(part) && changes.remove.removes(entry))
+    val (gone, data) = live.filter(e => isData(e._1)).partition(_._2)
+    val numbers = (data.map(_._1) ++ added.filter(isData)).flatMap(_.sequenceNumber)
+    val obsolete = new RemovedDataFiles(gone.map(_._1.file.path).toSet, (numbers :+ header.sequenceNumber).min)
+    val (leaving, staying) = live.partition { case (e, isRemoved) => isRemoved || obsolete.makesObsolete(e) }
+    if (header.firstRowId.isDefined) staying.map(_._1).filter(isData).foreach(e => AddedFiles.checkCarried(e.file))
+    val removed = leaving.map(_._1)
+    val deleted = removed.map(_.copy(status = Deleted, snapshotId = Some(header.snapshotId)))
     val rowIds = new RowIds(header.firstRowId)
-    if (header.firstRowId.isDefined)
-      kept.filter(e => isData(e) && e.isLive).foreach(e => AddedFiles.checkCarried(e.file))
-    val entries = (added ++ kept).map(rowIds.in)
-    val gone = removed(parent, entries)
+    val entries = (added ++ staying.map(_._1.copy(status = Existing)) ++ deleted).map(rowIds.in)
     val path = s"${header.metadataPath}/${header.snapshotId}-${header.attempt}-${header.commitId}$Extension"
     try table.io.write(path, new ToyEntries(table.specs).toBytes(entries))
     catch {
@@ -52,7 +54,7 @@ object ToyTree extends MetadataTree {
         catch { case other: Exception => failure.addSuppressed(other) }
         throw failure
     }
-    WrittenToy(path, header, changes.allAdded, gone, entries)
+    WrittenToy(path, header, changes.allAdded, removed, entries)
   }
 
   private def newEntry(file: ContentFile, number: Option[Long], header: TreeHeader): ManifestEntry = {
@@ -60,29 +62,7 @@ object ToyTree extends MetadataTree {
     ManifestEntry(Added, Some(header.snapshotId), number.orElse(assigned), assigned, file.copy(firstRowId = None))
   }
 
-  private def deleted(entry: ManifestEntry, header: TreeHeader): ManifestEntry =
-    entry.copy(status = Deleted, snapshotId = Some(header.snapshotId))
-
-  /** Removes the delete files that apply to no data file any more. */
-  private def withoutObsolete(
-      entries: Vector[ManifestEntry],
-      added: Vector[ManifestEntry],
-      header: TreeHeader
-  ): Vector[ManifestEntry] = {
-    val (gone, data) = entries.filter(isData).partition(_.status == Deleted)
-    val oldest = ((data ++ added.filter(isData)).flatMap(_.sequenceNumber) :+ header.sequenceNumber).min
-    val removed = new RemovedDataFiles(gone.map(_.file.path).toSet, oldest)
-    entries.map(e => if (e.isLive && removed.makesObsolete(e)) deleted(e, header) else e)
-  }
-
   private def isData(entry: ManifestEntry): Boolean = entry.file.content == Content.Data
-
-  /** The removed entries, as they were in the parent. */
-  private def removed(parent: Option[SnapshotFiles], entries: Vector[ManifestEntry]): Vector[ManifestEntry] = {
-    def key(e: ManifestEntry) = (e.file.path, e.file.contentOffset)
-    val gone = entries.filter(_.status == Deleted).map(key).toSet
-    parent.toVector.flatMap(f => f.parts.flatMap(f.entries(_).filter(e => e.isLive && gone(key(e)))))
-  }
 }
 
 final private case class WrittenToy(
@@ -104,9 +84,7 @@ final private case class WrittenToy(
 final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) extends SnapshotFiles {
   private val path = snapshot.manifestList.mkString
 
-  override def parts: Vector[FilePart] = toyParts
-
-  private lazy val toyParts: Vector[ToyPart] = {
+  override lazy val parts: Vector[ToyPart] = {
     val entries = ToyPart.read(table.io, path, table.specs)
     entries.map(e => (ToyPart.contentOf(e), e.file.specId)).distinct.map { case (content, specId) =>
       val own = entries.filter(e => ToyPart.contentOf(e) == content && e.file.specId == specId)
@@ -118,9 +96,8 @@ final private class ToyFiles(override val snapshot: Snapshot, table: TreeTable) 
   override def changesIn(part: FilePart): Iterator[ManifestEntry] =
     entries(part).filter(e => e.status != Existing && e.snapshotId.contains(snapshot.snapshotId))
   override def reachable(seen: SeenParts): Reachable = {
-    val unseen = toyParts.map { part =>
-      val keys = entries(part).map(ToyPart.key).filter(seen.add).toSet
-      part.copy(only = Some(keys))
+    val unseen = parts.map { part =>
+      part.copy(only = Some(entries(part).map(ToyPart.key).filter(seen.add).toSet))
     }
     Reachable(Vector(path), unseen)
   }
