@@ -9,7 +9,6 @@ import iceberglite.io.{FileIO, HadoopFileIO, MetadataFiles}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.table._
-import iceberglite.tree.MetadataPool
 
 /**
  * A catalog of tables and views in a Hive Metastore, in which a table names the newest metadata file (spec: "Metastore
@@ -113,13 +112,16 @@ final class HiveCatalog private (
 
   override def ownership(id: TableIdentifier, version: TableVersion): TableOwnership = TableOwnership(
     // A database's own location is set by SQL.
-    if (namespaces.hasDefaultLocation(database(id.namespace))) Try(locationOf(id, id.name)).toOption else None,
+    if (namespaces.hasDefaultLocation(database(id.namespace), io.defaultFileSystem))
+      Try(locationOf(id, id.name)).toOption
+    else None,
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
     claims = () =>
-      MetadataPool.map(otherPlaces(id).flatMap(place => place.metadataLocation.map(place -> _))) {
-        case (place, metadata) => TableClaims.of(io, fullName(place.id), metadata)
+      TableClaims.all(io) {
+        for (place <- otherPlaces(id) if place.isTable; location <- place.metadataLocation)
+          yield fullName(place.id) -> location
       }
   )
 

@@ -10,7 +10,6 @@ import iceberglite.io.FileIO
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.table._
-import iceberglite.tree.MetadataPool
 
 /**
  * A catalog of tables and views in a database, in which a row names the newest metadata file (spec: "Metastore
@@ -179,22 +178,22 @@ final class JdbcCatalog private (
     id.namespace :+ id.name,
     locations,
     others = directory => otherTables(id).filter(_.directory.overlaps(directory)),
-    claims = () => MetadataPool.map(otherRows(id))(row => TableClaims.of(io, shown(row), row.location)),
-    currentMetadata = () => otherRows(id).map(_.location)
+    claims = () => TableClaims.all(io)(others(id, rows.allTables()).map(row => shown(row) -> row.location)),
+    currentMetadata = file => others(id, rows.withFile(file)).map(_.location)
   )
 
   /**
    * Returns other tables: by the pointers of this database, including its other catalogs, and by the directories of
    * this catalog's names.
    */
-  private def otherTables(id: TableIdentifier): Vector[OtherTable] = otherRows(id).flatMap { row =>
+  private def otherTables(id: TableIdentifier): Vector[OtherTable] = others(id, rows.all()).flatMap { row =>
     val place = (JdbcNames.levels(row.namespace) :+ row.name).foldLeft(warehouse)(TableLocations.inside)
     OtherTable.of(io, shown(row), row.location) ++
       (if (row.catalog == storedName) OtherTable.at(io, shown(row), place, Some(row.location)) else None)
   }
 
-  private def otherRows(id: TableIdentifier): Vector[JdbcRows.Row] =
-    session.repeating("look for other tables")(rows.all()).filterNot { row =>
+  private def others(id: TableIdentifier, found: => Vector[JdbcRows.Row]): Vector[JdbcRows.Row] =
+    session.repeating("look for other tables")(found).filterNot { row =>
       row.catalog == storedName && row.namespace == JdbcNames.text(id.namespace) && row.name == id.name
     }
 

@@ -26,6 +26,10 @@ object MetadataCodec {
 
 /** Table metadata files: `v3.metadata.json`, `00003-<uuid>.metadata.json`, each with or without gzip. */
 object MetadataFiles {
+  private val MetadataName =
+    ("(?:\\..*|version-hint\\.text|.*\\.metadata\\.json(?:\\.gz)?|snap-.*\\.avro|.*-m\\d+\\.avro|.*\\.stats|" +
+      "partition-stats-.*)").r
+
   private val Suffix = ".metadata.json"
   private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
 
@@ -141,6 +145,13 @@ object MetadataFiles {
    */
   def isVersionName(path: String): Boolean =
     path.substring(path.lastIndexOf('/') + 1).startsWith("v") && version(path).isDefined
+
+  /**
+   * Whether a file is named like the metadata of a table: metadata files, hints and their temporary files, manifest lists,
+   * manifests and statistics. Data and delete files are not, also where they are in a metadata folder.
+   */
+  def isMetadataName(path: String): Boolean =
+    MetadataName.pattern.matcher(path.substring(path.lastIndexOf('/') + 1)).matches
 
   /** Returns the version in a file's name, in any directory; `None` for other files. */
   def version(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {

@@ -2,7 +2,7 @@ package iceberglite.maintenance
 
 import iceberglite.io.{FileIO, MetadataFiles}
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.TableProperty
+import iceberglite.spec.{Encryption, TableProperty}
 import iceberglite.table.{
   Cleanup,
   DeletionReport,
@@ -49,8 +49,7 @@ object PurgeTable {
     metadataFolder.foreach { folder =>
       // Check the ownership before the files are deleted that prove it.
       owned.reasonToKeep(version.metadataLocation)
-      val names = io.list(folder).map(_.path).filter(MetadataFiles.isVersionName)
-      Cleanup.delete(io, names)
+      io.list(folder).map(_.path).filter(MetadataFiles.isVersionName).foreach(io.delete)
     }
     val ofParts = MetadataPool.map(reachable.flatMap(_.parts)) { part =>
       deletion(
@@ -59,18 +58,21 @@ object PurgeTable {
     }
     // Delete the data first: if this attempt fails, its metadata lists the remaining files for another attempt.
     val ofMetadata = (reachable.flatMap(_.metadata) ++ ReachableFiles.namedInMetadataFile(version)).distinct
-      .filterNot(path => metadataFolder.exists(owned.isIn(path, _)))
+      .filterNot(path => MetadataFiles.isMetadataName(path) && metadataFolder.exists(owned.isIn(path, _)))
     val report = (ofParts :+ deletion(ofMetadata)).reduce(_ ++ _)
     report.warn(s"Purging $table")
     report
   }
 
   /** @throws ValidationFailed the table's files may also belong to other tables */
-  def refuseWithoutGc(table: String, version: TableVersion): Unit =
+  def refuseWithoutGc(table: String, version: TableVersion): Unit = {
+    // Its manifests cannot be read, so that nothing tells which files are its own.
+    Encryption.refuse(version.metadata)
     if (!TableProperty.of(TableProperty.Gc, version.metadata.properties)) throw ValidationFailed(
       s"Cannot purge table $table: its property ${TableProperty.Gc.key} is false, as other tables may use its files. " +
         "Drop it without PURGE, or set the property to true first"
     )
+  }
 
   private def orNone[A](what: String)(read: => A): Option[A] = {
     var found: Option[A] = None

@@ -2,6 +2,7 @@ package iceberglite.table
 
 import iceberglite.io.{DataLocations, FileIO, StoragePath}
 import iceberglite.spec.TableMetadata
+import iceberglite.tree.MetadataPool
 
 /**
  * Removes the directories that writers made for a table that was not created or that was dropped. In a file-system
@@ -35,7 +36,7 @@ private[iceberglite] object EmptyDirectories {
 
   private def leftAfterRemoval(io: FileIO, directory: String): Option[String] = {
     val (directories, others) = io.list(directory).partition(c => c.isDirectory && !isLink(io, directory, c.path))
-    val inside = directories.map(child => leftAfterRemoval(io, child.path))
+    val inside = MetadataPool.map(directories)(child => leftAfterRemoval(io, child.path))
     val left = others.headOption.map(_.path).orElse(inside.flatten.headOption)
     if (left.isEmpty) io.delete(directory)
     left

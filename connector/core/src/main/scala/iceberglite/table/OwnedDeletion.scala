@@ -1,6 +1,7 @@
 package iceberglite.table
 
 import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.tree.MetadataPool
 
 /**
  * Deletes those of the given files that the table owns. A file that cannot be deleted is reported, and the remaining
@@ -28,7 +29,7 @@ final class OwnedDeletion(io: FileIO, owned: OwnedPaths) {
   private def deleting(paths: Vector[String])(reason: String => Option[KeptReason]): DeletionReport = {
     val decided = paths.map(path => path -> reason(path))
     val own = decided.collect { case (path, None) => path }
-    val failed = Cleanup.deleteOrList(io, own)
+    val failed = MetadataPool.map(own)(path => Cleanup.deleteOrList(io, Vector(path))).flatten
     val kept = decided.collect { case (path, Some(kept)) => path -> kept }
     DeletionReport.of(own.size.toLong - failed.size, kept ++ failed.map(_ -> KeptReason.NotDeleted))
   }

@@ -48,7 +48,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
   private def reason(path: String, isOwnMetadata: Boolean): Option[KeptReason] = owners.pathOf(path) match {
     case None => Some(KeptReason.UnclearPath)
     case Some(file) => places.find(_.contains(file)).fold[Option[KeptReason]](Some(KeptReason.Outside)) {
-        case place: CatalogDirectory if isOwnMetadata => linked(place.directory, file).orElse(current(place, file))
+        case place if isOwnMetadata =>
+          place.reasonToKeepMetadata.orElse(linked(place.directory, file)).orElse(current(place, file))
         case place =>
           place.reasonToKeepAll.orElse(linked(place.directory, file)).orElse(nested(place.topOf(file), file))
             .orElse(place.reasonToKeepFile(file))
@@ -65,11 +66,10 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
    */
   private def current(place: OwnedDirectory, file: StoragePath): Option[KeptReason] =
     place.checked {
-      if (currentMetadata.contains(canonical(file))) Some(KeptReason.UsedByOther(place.directory.text)) else None
+      val others = file.names.lastOption.toVector.flatMap(ownership.currentMetadata)
+      val isUsed = others.flatMap(owners.pathOf).map(canonical).contains(canonical(file))
+      if (isUsed) Some(KeptReason.UsedByOther(place.directory.text)) else None
     }
-
-  private lazy val currentMetadata: Set[StoragePath] =
-    ownership.currentMetadata().flatMap(owners.pathOf).map(canonical).toSet
 
   /** Returns the directory of a path; absent for the root of a local file system, which no table owns. */
   private def directoryOf(path: String): Option[StoragePath] =
@@ -111,6 +111,9 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
     /** Returns why all files of the directory are kept. */
     def reasonToKeepAll: Option[KeptReason]
 
+    /** Returns why the metadata files that the table itself wrote are kept: fewer checks, as every commit asks. */
+    def reasonToKeepMetadata: Option[KeptReason] = reasonToKeepAll
+
     /** Returns why a single file is kept. */
     def reasonToKeepFile(file: StoragePath): Option[KeptReason]
 
@@ -129,6 +132,8 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   /** A directory known from sources other than the metadata. Only files that other tables in it need are kept. */
   final private class CatalogDirectory(directory: StoragePath) extends OwnedDirectory(directory) {
+    override def reasonToKeepMetadata: Option[KeptReason] = None
+
     private lazy val others = owners.others(directory)
 
     override lazy val reasonToKeepAll: Option[KeptReason] =
@@ -175,10 +180,12 @@ final class OwnedPaths private (io: FileIO, version: TableVersion, ownership: Ta
 
   /** A directory that only the metadata names. */
   final private class MetadataLocation(directory: StoragePath) extends OwnedDirectory(directory) {
-    override lazy val reasonToKeepAll: Option[KeptReason] = checked {
+    override lazy val reasonToKeepMetadata: Option[KeptReason] = checked {
       if (!owners.isProven(directory)) Some(KeptReason.Unproven(directory.text))
-      else enclosed(directory).orElse(shared(directory)).orElse(claimed)
+      else enclosed(directory).orElse(shared(directory))
     }
+
+    override lazy val reasonToKeepAll: Option[KeptReason] = reasonToKeepMetadata.orElse(checked(claimed))
 
     private def claimed: Option[KeptReason] = {
       val places = Seq(directory, real(directory)).distinct

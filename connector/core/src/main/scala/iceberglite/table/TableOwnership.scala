@@ -2,8 +2,13 @@ package iceberglite.table
 
 import java.util.UUID
 
+import scala.annotation.tailrec
+import scala.util.Try
+
 import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.TableProperty
+import iceberglite.tree.MetadataPool
 
 /**
  * Another table that a catalog knows.
@@ -36,6 +41,37 @@ final case class TableClaims(name: String, uuid: Option[UUID], directories: Vect
 
 object TableClaims {
 
+  /**
+   * Reads the metadata of tables. Commits may replace and delete metadata files meanwhile: what the catalog no longer lists is
+   * left out.
+   *
+   * @param listed names the tables with their current metadata files; asked again after a failure
+   * @throws iceberglite.spec.IcebergError a metadata file that is still current cannot be read
+   */
+  def all(io: FileIO)(listed: => Vector[(String, String)]): Vector[TableClaims] = {
+    def read(tables: Vector[(String, String)]): Vector[((String, String), Try[TableClaims])] =
+      MetadataPool.map(tables) { case (name, location) => (name -> location) -> Try(of(io, name, location)) }
+    @tailrec
+    def complete(known: Vector[TableClaims], tables: Vector[(String, String)], attempts: Int): Vector[TableClaims] = {
+      val (good, failed) = read(tables).partition(_._2.isSuccess)
+      val found = known ++ good.map(_._2.get)
+      lazy val now = listed.toSet
+      if (failed.isEmpty) found
+      else {
+        val (still, moved) = failed.partition(f => now(f._1))
+        still.headOption.foreach(_._2.get)
+        val names = moved.map(_._1._1).toSet
+        val again = now.filter(t => names(t._1)).toVector
+        if (again.isEmpty) found
+        else if (attempts == 0) throw Unsupported("reading tables that change all the time", "Try it again later")
+        else complete(found, again, attempts - 1)
+      }
+    }
+    complete(Vector.empty, listed, Attempts)
+  }
+
+  private val Attempts = 5
+
   /** @throws iceberglite.spec.IcebergError the metadata file cannot be read */
   def of(io: FileIO, name: String, metadataLocation: String): TableClaims = {
     val metadata = MetadataFiles.read(io, metadataLocation)
@@ -67,7 +103,7 @@ object TableClaims {
  * @param others returns the catalog's other tables that are below a directory, above it, or at it
  * @param claims returns the directories of the catalog's other tables by their metadata, which is read for this. It is
  *   called only if a table's location is known from the metadata alone
- * @param currentMetadata returns the current metadata files of the catalog's other tables
+ * @param currentMetadata the current metadata files of the catalog's other tables that have a file name
  */
 final case class TableOwnership(
     directory: Option[String],
@@ -76,7 +112,7 @@ final case class TableOwnership(
     hasVersionNames: Boolean = false,
     others: StoragePath => Vector[OtherTable] = _ => Vector.empty,
     claims: () => Vector[TableClaims] = () => Vector.empty,
-    currentMetadata: () => Vector[String] = () => Vector.empty
+    currentMetadata: String => Vector[String] = _ => Vector.empty
 )
 
 object TableOwnership {

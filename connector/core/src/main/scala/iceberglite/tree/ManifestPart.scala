@@ -22,7 +22,7 @@ final private[tree] class ManifestPart(val manifest: ManifestFile, specs: Partit
 
   override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)
 
-  override def forReading: FilePart = new ManifestPart(manifest.forReading, specs)
+  override def forReading: FilePart = new ManifestPart(manifest.forReading, specs.only(specId))
 
   override private[tree] def cacheKey(io: FileIO): PartKey =
     PartKey(io, path, length, (sequenceNumber, manifest.firstRowId, spec.partitionType(specs.sources)))

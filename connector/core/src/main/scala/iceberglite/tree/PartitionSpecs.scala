@@ -19,6 +19,13 @@ final case class PartitionSpecs(byId: Map[Int, PartitionSpec], sources: Schema) 
       s"The table has no partition spec ${part.specId}, only ${byId.keys.toVector.sorted.mkString(", ")}"
     )
   )
+
+  /** One spec, with the columns that its values come from: what a reader of one part needs. */
+  def only(specId: Int): PartitionSpecs = {
+    val spec = byId.get(specId)
+    val columns = spec.toVector.flatMap(_.fields).flatMap(_.sourceIds).distinct.flatMap(sources.byId.get)
+    PartitionSpecs(spec.map(specId -> _).toMap, Schema(sources.schemaId, columns))
+  }
 }
 
 object PartitionSpecs {

@@ -5,6 +5,7 @@ import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
+import iceberglite.catalog.jdbc.SampleViews
 import iceberglite.table.TestTables._
 import iceberglite.table._
 import iceberglite.table.action.{Action, UpdateLocation, UpdateProperties}
@@ -145,6 +146,51 @@ class SharedPlacesSuite extends AnyFunSuite with HostileTables {
     forged(withNewUuid(nested.metadata), warehouse.resolve("a.b/c/metadata/v1.metadata.json"))
     assert(catalog.drop(TableIdentifier(Vector("a.b"), "c"), purge = true))
     assert(liveFiles(catalog.table(dotted)).forall(io.exists))
+  }
+
+  test("a view, and a table that another writer changes meanwhile, do not keep a table's own files") {
+    val catalog = jdbc("a", "jdbc.schema-version" -> "V1")
+    val place = s"file:$directory/mine/t"
+    val other = filled(catalog, Victim)
+    var moved = false
+    val racing = new FileIOWrapper(io) {
+      override def read(path: String): Array[Byte] = {
+        if (path == other.metadataLocation && !moved) {
+          moved = true
+          append(catalog.table(Victim), "later")
+          io.delete(path)
+        }
+        super.read(path)
+      }
+    }
+    val settings = Map(
+      "type" -> "jdbc",
+      "uri" -> s"jdbc:sqlite:$directory/a.sqlite",
+      "warehouse" -> s"file:$warehouse",
+      "jdbc.schema-version" -> "V1"
+    )
+    val same = Catalogs.open("lite", settings, racing)
+    same match {
+      case views: ViewCatalog => views.commitView(
+          TableIdentifier(Vector("db"), "view"),
+          None,
+          SampleViews.create(s"file:$directory/view", "SELECT 1")
+        )
+      case _ => fail("no views")
+    }
+    val table = append(same.create(Evil, unpartitioned().copy(location = Some(place))), data(s"$place/data"))
+    assert(same.drop(Evil, purge = true) && moved)
+    assert(!io.exists(table.metadataLocation) && !io.exists(s"$place/data/x.parquet"))
+    same.close()
+    catalog.close()
+  }
+
+  test("data files of another table in the metadata folder of a file-system table") {
+    val catalog = hadoop()
+    val evil = catalog.create(Evil, unpartitioned())
+    elsewhere(catalog, s"${evil.location}/metadata")
+    assert(catalog.drop(Evil, purge = true) && !catalog.tableExists(Evil))
+    isReadable(catalog)
   }
 
   test("a path with a control character is kept, and the rest is purged") {

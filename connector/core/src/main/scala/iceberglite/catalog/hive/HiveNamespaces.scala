@@ -1,6 +1,6 @@
 package iceberglite.catalog.hive
 
-import java.util.{HashMap => JavaMap}
+import java.util.{Locale, HashMap => JavaMap}
 
 import scala.collection.JavaConverters._
 
@@ -81,14 +81,16 @@ final private[catalog] class HiveNamespaces(
     }
   }
 
-  /** Whether a database is in the directory that the catalog's warehouse, or Hive's naming, gives it. */
-  def hasDefaultLocation(name: String): Boolean = {
-    def pathOf(location: String) = StoragePath.of(location, LocalFiles)
-    find(name).flatMap(d => Option(d.getLocationUri)).flatMap(pathOf).exists { location =>
-      inWarehouse(name).fold(name == "default" || location.names.lastOption.contains(s"$name.db")) { expected =>
-        pathOf(expected).contains(location)
-      }
+  /** Whether a database is in the directory of its name in the catalog's warehouse, or in that of the Metastore. */
+  def hasDefaultLocation(name: String, defaultFileSystem: String): Boolean = {
+    def pathOf(location: String) = StoragePath.of(location, defaultFileSystem)
+    val top = warehouse.orElse(Some(objects.asking("ask for the warehouse")(_.getConfigValue(WarehouseKey, "")))
+      .filter(_.nonEmpty))
+    val expected = top.toVector.flatMap { w =>
+      TableLocations.inside(w, s"${name.toLowerCase(Locale.ROOT)}.db") +: (if (name == Default) Vector(w)
+                                                                           else Vector.empty)
     }
+    find(name).flatMap(d => Option(d.getLocationUri)).flatMap(pathOf).exists(expected.flatMap(pathOf(_)).contains)
   }
 
   /** Returns the location of a database's tables. @throws NotFound the database does not exist */
@@ -135,7 +137,8 @@ final private[catalog] class HiveNamespaces(
 }
 
 private[catalog] object HiveNamespaces {
-  private val LocalFiles = "file:///"
+  private val WarehouseKey = "hive.metastore.warehouse.dir"
+  private val Default = "default"
   private val Location = "location"
   private val Comment = "comment"
 

@@ -37,7 +37,8 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
       HivePlace(
         TableIdentifier(Vector(table.getDbName), table.getTableName),
         Option(table.getSd).flatMap(storage => Option(storage.getLocation)).filter(_.nonEmpty),
-        HiveKind.parameters(table).get(HiveParameters.LocationKey)
+        HiveKind.parameters(table).get(HiveParameters.LocationKey),
+        HiveKind.OfTable.is(table)
       )
     }
   }.toVector
@@ -78,11 +79,12 @@ final private[hive] class HiveObjects(connections: HiveConnections) {
   def failed(what: String, failure: TException): StorageFailed = HiveFailure.storage(what, connections.uri, failure)
 }
 
-/** The location of a table of the Metastore. @param metadataLocation absent for a table of another format */
+/** The location of a table of the Metastore. @param isTable whether it is an Iceberg table, and not a view */
 final private[catalog] case class HivePlace(
     id: TableIdentifier,
     directory: Option[String],
-    metadataLocation: Option[String]
+    metadataLocation: Option[String],
+    isTable: Boolean
 )
 
 private[hive] object HiveObjects {

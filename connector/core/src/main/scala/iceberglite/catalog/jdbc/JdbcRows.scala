@@ -78,10 +78,19 @@ final private[catalog] class JdbcRows(session: JdbcSession, tables: JdbcTables, 
   )(_.getString(1)).sorted
 
   /** Returns the tables and views of all catalogs in the database. */
-  def all(): Vector[Row] = {
+  def all(): Vector[Row] = where("metadata_location IS NOT NULL")
+
+  /** Returns the tables of all catalogs in the database. */
+  def allTables(): Vector[Row] = where(s"metadata_location IS NOT NULL${only(RowKind.Table)}")
+
+  /** Returns the objects of all catalogs in the database whose current metadata file has a name. */
+  def withFile(name: String): Vector[Row] = where("metadata_location LIKE ?", s"%/$name")
+
+  private def where(condition: String, values: String*): Vector[Row] = {
     val _ = tables.layout
     session.query(
-      s"SELECT catalog_name, table_namespace, table_name, metadata_location FROM $Tables WHERE metadata_location IS NOT NULL"
+      s"SELECT catalog_name, table_namespace, table_name, metadata_location FROM $Tables WHERE $condition",
+      values: _*
     )(row => Row(row.getString(1), row.getString(2), row.getString(3), row.getString(4)))
   }
 
