@@ -109,4 +109,4 @@ def test_the_spark_submit_job_runs_on_a_cluster_with_two_workers(cluster: str, t
     assert "rows=35 flights=336776" in done.stdout
     executors = set(re.findall(r"Granted executor ID (app-\S+) on", done.stderr))
     assert len(executors) == 2, "both workers took part"
-    assert "SparkManifests.scala" in done.stderr, "executors read the manifests"
+    assert "SparkPlanning.scala" in done.stderr, "executors read the manifests"

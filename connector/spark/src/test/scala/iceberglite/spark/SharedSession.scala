@@ -5,6 +5,8 @@ import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{FileVisitResult, Files, Path, SimpleFileVisitor}
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.collection.JavaConverters._
+
 import org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.{BeforeAndAfterAll, Suite}
@@ -73,8 +75,19 @@ trait SharedSession extends BeforeAndAfterAll { self: Suite =>
   /** An empty directory that lives as long as the JVM. */
   protected def newDirectory(prefix: String = "dir"): Path = Files.createTempDirectory(SharedSession.root, prefix)
 
+  /** Tests make files that no metadata refers to; a drop keeps them, and the namespace with them. */
+  private def removeOrphans(): Unit = {
+    val directory = SharedSession.warehouse.resolve(ns)
+    if (Files.isDirectory(directory)) {
+      val children = Files.list(directory)
+      try children.iterator.asScala.toVector.foreach(SharedSession.deleteRecursively)
+      finally children.close()
+    }
+  }
+
   private def dropAll(catalog: String): Unit = {
     rows(s"SHOW TABLES IN $catalog.$ns").foreach(r => sql(s"DROP TABLE $catalog.$ns.`${r.getString(1)}` PURGE"))
+    removeOrphans()
     sql(s"DROP NAMESPACE IF EXISTS $catalog.$ns")
   }
 }

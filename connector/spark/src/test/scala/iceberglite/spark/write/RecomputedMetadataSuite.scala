@@ -27,9 +27,11 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
 
   private def bound(value: Long): ByteBuffer = SingleValue.encode(LongLiteral(value))
 
-  private def metrics(change: MetricMaps => MetricMaps)(file: ContentFile): ContentFile = file.metrics match {
-    case maps: MetricMaps => file.copy(metrics = change(maps))
-    case other => fail(s"metrics of another kind: $other")
+  private def metrics(change: MetricMaps => MetricMaps)(file: ContentFile): ContentFile = {
+    val m = file.metrics
+    val maps =
+      MetricMaps(m.columnSizes, m.valueCounts, m.nullValueCounts, m.nanValueCounts, m.lowerBounds, m.upperBounds)
+    file.copy(metrics = change(maps))
   }
 
   Seq("parquet", "orc", "avro").foreach { format =>
