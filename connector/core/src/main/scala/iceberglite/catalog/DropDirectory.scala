@@ -35,13 +35,12 @@ final private[catalog] class DropDirectory(io: FileIO, table: String, ownership:
       refuseOtherCatalogs()
       val version = if (purge) versions.newest() else Try(versions.newest()).toOption.flatten
       version.foreach(refuseWithoutGc)
-      val folder = metadataFiles
+      val ownMetadata = metadataFiles.filter(MetadataFiles.isMetadataName)
       val owned = if (purge) ownership else ownership.copy(locations = OwnedLocations.Empty)
       version.foreach(PurgeTable(io, table, _, owned, metadataFolder = Some(metadata)))
       // From the deletion of its versions on, another writer may create the table again: its files stay.
-      val left = folder.filter(MetadataFiles.isMetadataName)
       io.delete(TableLocations.inside(metadata, "version-hint.text"))
-      left.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
+      ownMetadata.filterNot(path => version.isDefined && MetadataFiles.isVersionName(path)).foreach(io.delete)
       EmptyDirectories.removeAll(io, location).foreach { left =>
         DropDirectory.log.warn(Redaction(
           s"Dropping $table kept files in $location that its metadata does not refer to, for example $left. They may be " +

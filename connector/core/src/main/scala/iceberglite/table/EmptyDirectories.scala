@@ -19,7 +19,7 @@ private[iceberglite] object EmptyDirectories {
       val data = DataLocations.of(location, table.properties).directory
       val inside = Seq(data, TableLocations.inside(location, "metadata"))
         .filter(directory => top.exists(t => pathOf(io, directory).exists(_.isBelow(t))))
-      inside.distinct.foreach(remove(io, _))
+      inside.distinct.foreach(leftAfterRemoval(io, _))
       if (io.list(location).isEmpty) io.delete(location)
     }
 
@@ -40,14 +40,6 @@ private[iceberglite] object EmptyDirectories {
     val left = others.headOption.map(_.path).orElse(inside.flatten.headOption)
     if (left.isEmpty) io.delete(directory)
     left
-  }
-
-  private def remove(io: FileIO, directory: String): Unit = {
-    val inside = io.list(directory)
-    inside.filter(child => child.isDirectory && !isLink(io, directory, child.path)).foreach(child =>
-      remove(io, child.path)
-    )
-    if (inside.forall(_.isDirectory) && io.list(directory).isEmpty) io.delete(directory)
   }
 
   private def isLink(io: FileIO, directory: String, child: String): Boolean =

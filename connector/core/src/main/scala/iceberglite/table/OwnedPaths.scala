@@ -212,5 +212,5 @@ object OwnedPaths {
   private def isHash(name: String): Boolean = Hash.pattern.matcher(name).matches
 
   /** Returns whether the directory is a partition or hash directory, as writers create them for data files. */
-  private[iceberglite] def isLayout(name: String): Boolean = name.contains('=') || isHash(name)
+  private def isLayout(name: String): Boolean = name.contains('=') || isHash(name)
 }
