@@ -9,8 +9,8 @@ import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.openjdk.jmh.annotations._
 import org.openjdk.jmh.infra.Blackhole
 
-import iceberglite.io.Manifests
 import iceberglite.spec._
+import iceberglite.tree.manifestlist.Manifests
 
 /** Reads and writes a manifest of 20,000 entries, one operation an entry. Both read the file that Apache Iceberg wrote. */
 @State(Scope.Benchmark)

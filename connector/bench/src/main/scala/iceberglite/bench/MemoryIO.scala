@@ -3,8 +3,8 @@ package iceberglite.bench
 import java.io.{ByteArrayInputStream, InputStream}
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.io.{FileIO, FileInfo}
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.storage.{FileIO, FileInfo}
 
 /** Files in memory, so that what is measured is the work on them. */
 final class MemoryIO extends FileIO {

@@ -8,9 +8,9 @@ import org.apache.iceberg.TableMetadataParser
 import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.openjdk.jmh.annotations._
 
-import iceberglite.io.MetadataFiles
 import iceberglite.spec._
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.storage.MetadataFiles
 
 /** Parses and renders the metadata of a table of 10,000 snapshots. */
 @State(Scope.Benchmark)

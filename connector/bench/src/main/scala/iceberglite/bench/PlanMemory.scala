@@ -5,8 +5,7 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 
-import iceberglite.io.HadoopFileIO
-import iceberglite.scan.{StatsToKeep, ScanPlan, TableScan}
+import iceberglite.scan.{ScanPlan, StatsToKeep, TableScan}
 import iceberglite.spec._
 import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.Type.{IntType, LongType, StringType}
@@ -14,6 +13,7 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, LessThan}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.spec.transform.Identity
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
 

@@ -9,12 +9,12 @@ import org.apache.iceberg.expressions.{Evaluator, Expressions, InclusiveMetricsE
 import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.openjdk.jmh.annotations._
 
-import iceberglite.io.Manifests
 import iceberglite.spec._
 import iceberglite.spec.Literal._
 import iceberglite.spec.expr._
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.Term.Named
+import iceberglite.tree.manifestlist.Manifests
 
 /**
  * Projects a predicate onto the partitions and evaluates both on 100,000 entries as they are after reading; one operation

@@ -1,8 +1,7 @@
 package iceberglite.catalog
 
-import iceberglite.io.FileIO
-import iceberglite.table.{CommitTarget, Committer, Environment, StageMode, StagedTable, Table, TableCreation}
-import iceberglite.table.{TableIdentifier, TableStart, TableVersion}
+import iceberglite.storage.FileIO
+import iceberglite.table.{CommitTarget, Committer, Environment, StageMode, StagedTable, Table, TableCreation, TableIdentifier, TableStart, TableVersion}
 
 /**
  * A catalog, which finds tables by name and swaps their metadata. Open by design: a catalog is one file and one line in

@@ -2,12 +2,12 @@ package iceberglite.catalog
 
 import scala.util.Try
 
+import iceberglite.table
 import iceberglite.catalog.hive.HiveProperty
 import iceberglite.catalog.jdbc.JdbcProperty
 import iceberglite.catalog.rest.RestProperty
-import iceberglite.io.{S3Settings, StorageSettings}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.table
+import iceberglite.storage.{S3Settings, StorageSettings}
 
 /**
  * A catalog property that this release acts on (`spark.sql.catalog.<name>.<key>`).

@@ -1,7 +1,7 @@
 package iceberglite.catalog
 
-import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.storage.FileIO
 import iceberglite.table.Environment
 
 /** Creates the catalogs of one type. */

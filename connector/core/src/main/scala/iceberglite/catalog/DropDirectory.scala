@@ -4,10 +4,10 @@ import scala.util.Try
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.maintenance.PurgeTable
-import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.{Redaction, TableProperty}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.table._
 
 /**

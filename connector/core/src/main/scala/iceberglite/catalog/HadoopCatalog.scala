@@ -1,9 +1,9 @@
 package iceberglite.catalog
 
 import iceberglite.catalog.HadoopCatalog.ShownNames
-import iceberglite.io.FileIO
-import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
 import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
+import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**

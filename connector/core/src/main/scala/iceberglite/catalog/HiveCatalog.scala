@@ -5,9 +5,9 @@ import scala.util.Try
 import org.apache.hadoop.conf.Configuration
 
 import iceberglite.catalog.hive._
-import iceberglite.io.{FileIO, HadoopFileIO, MetadataFiles}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
+import iceberglite.storage.{FileIO, HadoopFileIO, MetadataFiles}
 import iceberglite.table._
 
 /**

@@ -14,7 +14,7 @@ private[catalog] object IcebergClassNames {
   )
 
   /**
-   * Hadoop's file systems replace these classes; [[iceberglite.io.S3Settings]] supports the settings of the last one.
+   * Hadoop's file systems replace these classes; [[iceberglite.storage.S3Settings]] supports the settings of the last one.
    */
   private val harmless: Set[String] =
     Set(s"$Package.hadoop.HadoopFileIO", s"$Package.io.ResolvingFileIO", s"$Package.aws.s3.S3FileIO")

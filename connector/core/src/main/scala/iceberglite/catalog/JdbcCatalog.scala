@@ -6,9 +6,9 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.catalog.jdbc._
-import iceberglite.io.FileIO
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
+import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**

@@ -1,8 +1,8 @@
 package iceberglite.catalog
 
-import iceberglite.io.{FileIO, MetadataFiles}
-import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table._
 
 /**

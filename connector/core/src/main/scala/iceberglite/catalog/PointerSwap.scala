@@ -5,9 +5,9 @@ import scala.util.control.NonFatal
 import scala.util.{Failure, Success, Try}
 
 import iceberglite.catalog.PointerMove._
-import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
+import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, Environment, RetryPolicy}
 
 /** An object to which a pointer can refer. */

@@ -3,9 +3,9 @@ package iceberglite.catalog
 import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
-import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
-import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
 import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
+import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 
 /**

@@ -1,8 +1,8 @@
 package iceberglite.catalog
 
-import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
-import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
 import iceberglite.spec.{TableProperty, ViewMetadata, ViewUpdate}
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
+import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table.{Environment, TableLocations, ViewChange, ViewState}
 
 /**

@@ -1,8 +1,8 @@
 package iceberglite.catalog
 
 import iceberglite.catalog.rest._
-import iceberglite.io.FileIO
 import iceberglite.maintenance.PurgeTable
+import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**

@@ -3,9 +3,9 @@ package iceberglite.catalog
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles, ReadBounds}
-import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.TableProperty
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles, ReadBounds}
 import iceberglite.table.{TableLocations, TableVersion}
 
 /** The metadata files of a file-system table, `metadata/v<V>.metadata.json`, and the version hint. */

@@ -4,9 +4,9 @@ import java.util.Arrays
 
 import scala.util.control.NonFatal
 
-import iceberglite.io.{FileIO, MetadataCodec, MetadataFiles}
-import iceberglite.spec.IcebergError._
 import iceberglite.spec.{IcebergError, TableMetadata, TableProperty}
+import iceberglite.spec.IcebergError._
+import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 
 /**

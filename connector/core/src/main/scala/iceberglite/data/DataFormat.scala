@@ -2,9 +2,10 @@ package iceberglite.data
 
 import java.io.Closeable
 
-import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spec.{FileFormat, Metrics, NameMapping, Schema}
 import iceberglite.spec.Type.StructType
+import iceberglite.storage.FileIO
 
 /**
  * Reads and writes the rows of one file format (spec: "Appendix A: Format-specific Requirements"), with field ids on

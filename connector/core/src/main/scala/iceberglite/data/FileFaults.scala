@@ -2,7 +2,7 @@ package iceberglite.data
 
 import scala.util.control.NonFatal
 
-import iceberglite.io.AvroFault
+import iceberglite.avro.AvroFault
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
 

@@ -1,8 +1,9 @@
 package iceberglite.data
 
-import iceberglite.io.puffin.DeletionVector
-import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
+import iceberglite.puffin.DeletionVector
 import iceberglite.spec.{FileFormat, MetadataColumns, Schema}
+import iceberglite.storage.FileIO
 
 /**
  * Writes position delete files without the optional column of deleted rows (spec: "Position Delete Files").

@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Comparator
 
-import iceberglite.io.{DoubleRange, FloatRange, MetricsModes, ColumnMetrics}
+import iceberglite.metrics.{ColumnMetrics, DoubleRange, FloatRange, MetricsModes}
 import iceberglite.spec.{Literal, MetricMaps, MetricsMode, PrimitiveType, Schema, Type}
 import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
 import iceberglite.spec.Type._

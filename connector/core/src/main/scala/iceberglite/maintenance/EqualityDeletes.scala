@@ -4,14 +4,14 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 
 import iceberglite.data.PositionDeleteFiles
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.io.FileIO
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{DeleteSharing, FileScanTask, TableRows, TableScan}
 import iceberglite.spec._
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.json.NameMappingJson
-import iceberglite.table.action.ConvertDeletes
+import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, SnapshotTarget, Table}
+import iceberglite.table.action.ConvertDeletes
 import iceberglite.tree.{MetadataPool, MetadataTree}
 
 /**

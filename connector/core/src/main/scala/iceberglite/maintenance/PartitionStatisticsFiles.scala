@@ -3,9 +3,10 @@ package iceberglite.maintenance
 import java.util.UUID
 
 import iceberglite.data.{DataFormats, DataSource, DataTarget}
-import iceberglite.io.{FileIO, MetricsModes}
-import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spec._
+import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
+import iceberglite.storage.FileIO
 import iceberglite.table.TableLocations
 import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable, UnifiedPartition}
 

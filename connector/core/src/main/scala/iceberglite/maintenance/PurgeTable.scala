@@ -1,17 +1,9 @@
 package iceberglite.maintenance
 
-import iceberglite.io.{FileIO, MetadataFiles}
-import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.{Encryption, TableProperty}
-import iceberglite.table.{
-  Cleanup,
-  DeletionReport,
-  OwnedDeletion,
-  OwnedPaths,
-  ReachableFiles,
-  TableOwnership,
-  TableVersion
-}
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.storage.{FileIO, MetadataFiles}
+import iceberglite.table.{Cleanup, DeletionReport, OwnedDeletion, OwnedPaths, ReachableFiles, TableOwnership, TableVersion}
 import iceberglite.tree.{MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /**

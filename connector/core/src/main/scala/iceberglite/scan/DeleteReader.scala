@@ -6,11 +6,11 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.mutable
 
 import iceberglite.data.{DataFormats, DataSource, Record}
-import iceberglite.io.FileIO
-import iceberglite.io.puffin.{DeletionVector, DeletionVectorFiles}
+import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.Type.StructType
+import iceberglite.storage.FileIO
 
 /**
  * Reads the delete files of data files (spec: "Delete Formats"). A delete file that several data files share is read

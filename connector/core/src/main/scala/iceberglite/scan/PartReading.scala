@@ -1,10 +1,11 @@
 package iceberglite.scan
 
-import iceberglite.io.FileIO
 import iceberglite.spec._
 import iceberglite.spec.expr.{Expression, InclusiveMetrics}
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.tree.{FilePart, MetadataPool, PackedEntries, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FilePart, MetadataPool, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
+import iceberglite.tree.manifestlist.PackedEntries
 
 /**
  * Selects the files of a scan from the parts of a metadata tree. Serializable, so that other JVMs can read parts.

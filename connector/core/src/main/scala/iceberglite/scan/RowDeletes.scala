@@ -1,7 +1,7 @@
 package iceberglite.scan
 
 import iceberglite.data.Record
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 import iceberglite.spec.NestedField
 
 /**

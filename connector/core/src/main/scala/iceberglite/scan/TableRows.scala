@@ -1,12 +1,12 @@
 package iceberglite.scan
 
 import iceberglite.data.{DataFormats, DataSource, Record, RecordIterator, RecordValues}
-import iceberglite.io.FileIO
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.expr.{Evaluate, Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.storage.FileIO
 
 /**
  * The rows of the files of a plan, one by one, in any format. Columns are found by field id. Deleted rows are left out

@@ -4,8 +4,8 @@ import scala.util.control.NonFatal
 
 import org.slf4j.LoggerFactory
 
-import iceberglite.io.FileIO
 import iceberglite.spec.Redaction
+import iceberglite.storage.FileIO
 
 /** Cleanup after the outcome of a commit is certain. Failures are logged and otherwise ignored. */
 object Cleanup {

@@ -3,7 +3,7 @@ package iceberglite.table
 import java.util.UUID
 import java.util.concurrent.ThreadLocalRandom
 
-import iceberglite.io.FileIO
+import iceberglite.storage.FileIO
 
 /**
  * The clock, the random numbers and the waits of a commit. All code that commits takes them from here, so that tests

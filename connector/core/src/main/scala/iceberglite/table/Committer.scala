@@ -2,8 +2,8 @@ package iceberglite.table
 
 import scala.annotation.nowarn
 
-import iceberglite.io.FileIO
 import iceberglite.spec.{MetadataUpdate, Requirement, TableMetadata}
+import iceberglite.storage.FileIO
 
 /** A table's name in its catalog. The namespace may have several levels. */
 final case class TableIdentifier(namespace: Vector[String], name: String) {

@@ -2,7 +2,7 @@ package iceberglite.table
 
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.io.{FileIO, FileInfo, MetadataFiles, StoragePath}
+import iceberglite.storage.{FileIO, FileInfo, MetadataFiles, StoragePath}
 
 /**
  * Finds other tables at a directory, by metadata folders in the file system and by the catalog.

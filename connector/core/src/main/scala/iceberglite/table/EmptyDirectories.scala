@@ -1,7 +1,7 @@
 package iceberglite.table
 
-import iceberglite.io.{DataLocations, FileIO, StoragePath}
 import iceberglite.spec.TableMetadata
+import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.tree.MetadataPool
 
 /**

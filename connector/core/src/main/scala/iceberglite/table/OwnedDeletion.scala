@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.tree.MetadataPool
 
 /**

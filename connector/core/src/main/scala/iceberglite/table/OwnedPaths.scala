@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.control.NonFatal
 
-import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
+import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 
 /**
  * Decides which files a table may delete. Metadata may refer to any file for reading, but a user who can write metadata

@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.io.FileIO
+import iceberglite.storage.FileIO
 import iceberglite.tree.{ManifestCache, MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /** All files that a version of a table refers to, directly or through its snapshots. */

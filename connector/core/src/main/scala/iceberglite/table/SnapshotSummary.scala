@@ -1,6 +1,5 @@
 package iceberglite.table
 
-import iceberglite.io.DataLocations
 import iceberglite.spec._
 import iceberglite.tree.WrittenTree
 

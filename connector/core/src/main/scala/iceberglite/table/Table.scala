@@ -1,7 +1,7 @@
 package iceberglite.table
 
-import iceberglite.io.FileIO
 import iceberglite.spec.{PartitionSpec, Requirement, Schema, Snapshot, SortOrder, TableMetadata}
+import iceberglite.storage.FileIO
 import iceberglite.tree.TreeTable
 
 /**

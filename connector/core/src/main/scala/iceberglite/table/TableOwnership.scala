@@ -5,9 +5,9 @@ import java.util.UUID
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.io.{FileIO, MetadataFiles, StoragePath}
-import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.TableProperty
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.tree.MetadataPool
 
 /**

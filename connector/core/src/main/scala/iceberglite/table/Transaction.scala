@@ -3,9 +3,9 @@ package iceberglite.table
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
-import iceberglite.io.{FileIO, MetadataFiles}
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
 import iceberglite.spec.{IcebergError, MetadataUpdate, TableMetadata}
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
+import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table.action.Action
 
 /** Where a transaction's changes are committed. */

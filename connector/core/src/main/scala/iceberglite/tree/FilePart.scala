@@ -1,7 +1,7 @@
 package iceberglite.tree
 
-import iceberglite.io.FileIO
 import iceberglite.spec.{ManifestEntry, PartSummary}
+import iceberglite.storage.FileIO
 
 /**
  * A part of a snapshot's metadata tree that lists files of one partition spec. For versions 1 to 3, it is a manifest.

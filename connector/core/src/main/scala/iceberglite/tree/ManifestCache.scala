@@ -3,8 +3,8 @@ package iceberglite.tree
 import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 import java.util.{LinkedHashMap, Map => JavaMap}
 
-import iceberglite.io.{CacheBounds, FileIO}
 import iceberglite.spec.{ManifestEntry, ManifestFile, PartSummary}
+import iceberglite.storage.{CacheBounds, FileIO}
 
 /**
  * A cache of what was read from manifests and manifest lists, or written to them. The files never change. When the

@@ -1,5 +1,7 @@
 package iceberglite.tree
 
+import iceberglite.tree.manifestlist.ManifestListTree
+
 object MetadataTrees {
 
   /** All forms of metadata trees, the oldest last. A table's snapshots may have different forms. */

@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.collection.JavaConverters._
 
-import iceberglite.io.{FileIO, FileSink}
+import iceberglite.storage.{FileIO, FileSink}
 
 /**
  * Writes the new files of a commit. Files on remote storage are written in parallel, so that the commit waits for about

@@ -1,7 +1,7 @@
 package iceberglite.tree
 
-import iceberglite.io.FileIO
 import iceberglite.spec.{Schema, TableMetadata}
+import iceberglite.storage.FileIO
 
 /**
  * A table as its metadata trees use it.

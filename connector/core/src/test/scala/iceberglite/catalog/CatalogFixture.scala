@@ -3,7 +3,7 @@ package iceberglite.catalog
 import iceberglite.catalog.hive.HiveFixture
 import iceberglite.catalog.jdbc.TestDatabase
 import iceberglite.catalog.rest.RestFixture
-import iceberglite.io.FileIO
+import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, KeptFiles, MemoryFileIO, TableIdentifier, TestTables}
 
 /** A catalog to run a suite on. */

@@ -3,13 +3,13 @@ package iceberglite.catalog
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.{Id, Store}
-import iceberglite.io.FileIO
+import iceberglite.spec.{FormatVersion, NestedField, Schema, UnboundPartitionField}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.transform.Bucket
-import iceberglite.spec.{FormatVersion, NestedField, Schema, UnboundPartitionField}
-import iceberglite.table.TestTables._
+import iceberglite.storage.FileIO
 import iceberglite.table._
+import iceberglite.table.TestTables._
 import iceberglite.table.action._
 
 /** What every catalog does alike. */

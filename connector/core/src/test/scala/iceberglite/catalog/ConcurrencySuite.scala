@@ -10,10 +10,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.io.{FileIO, HadoopFileIO}
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, CommitStateUnknown, StorageFailed}
-import iceberglite.table.TestTables._
+import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table._
+import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
 /** Writers at work at the same time, on real files. */

@@ -7,11 +7,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.io.{DataLocations, HadoopFileIO, StorageSettings, TemporaryDirectory}
-import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
 import iceberglite.spec.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
+import iceberglite.storage.{HadoopFileIO, StorageSettings, TemporaryDirectory}
+import iceberglite.table.{DataLocations, _}
 import iceberglite.table.TestTables._
-import iceberglite.table._
 import iceberglite.table.action.FastAppend
 
 /** Directories as catalogs: which names and places they take, and what dropping and giving up leaves in them. */

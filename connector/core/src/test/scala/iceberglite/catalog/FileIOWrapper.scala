@@ -2,7 +2,7 @@ package iceberglite.catalog
 
 import java.io.InputStream
 
-import iceberglite.io.{FileIO, FileInfo}
+import iceberglite.storage.{FileIO, FileInfo}
 
 /** Another storage, to change one operation of. */
 class FileIOWrapper(inner: FileIO) extends FileIO {

@@ -3,11 +3,11 @@ package iceberglite.catalog
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
-import iceberglite.table.TestTables._
+import iceberglite.storage.FileIO
 import iceberglite.table._
+import iceberglite.table.TestTables._
 import iceberglite.table.action._
 
 class HadoopCatalogSuite extends AnyFunSuite {

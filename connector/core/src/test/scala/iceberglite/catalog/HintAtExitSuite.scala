@@ -7,7 +7,7 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.io.HadoopFileIO
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 

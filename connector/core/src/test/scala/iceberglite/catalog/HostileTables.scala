@@ -6,11 +6,11 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.Suite
 
 import iceberglite.FilesBelow
-import iceberglite.io.{HadoopFileIO, StorageSettings, TemporaryDirectory}
 import iceberglite.spec._
 import iceberglite.spec.json.TableMetadataJson
-import iceberglite.table.TestTables._
+import iceberglite.storage.{HadoopFileIO, StorageSettings, TemporaryDirectory}
 import iceberglite.table._
+import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
 /** A table of somebody, and metadata by which somebody else would like to have its files deleted. */

@@ -7,11 +7,11 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.io.{HadoopFileIO, S3Storage}
 import iceberglite.servers.Servers
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, NotFound, ValidationFailed}
-import iceberglite.table.TestTables._
+import iceberglite.storage.{HadoopFileIO, S3Storage}
 import iceberglite.table._
+import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend
 
 /** The file-system catalog on a real S3 server, with nothing else but it. */

@@ -1,7 +1,7 @@
 package iceberglite.catalog
 
-import iceberglite.io.{HadoopFileIO, S3Storage}
 import iceberglite.servers.Servers
+import iceberglite.storage.{HadoopFileIO, S3Storage}
 import iceberglite.table.KeptFiles
 
 /** File-system tables with nothing but a bucket of a real S3 server. */

@@ -1,8 +1,8 @@
 package iceberglite.catalog
 
 import iceberglite.catalog.PointerMove.{Done, Elsewhere, Lost}
-import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError.{NotFound, StorageFailed}
+import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**

@@ -13,12 +13,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.FormatRules
-import iceberglite.io.{FileIO, HadoopFileIO, MetricsModes, TemporaryDirectory}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
+import iceberglite.storage.{FileIO, HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.MemoryFileIO
 
 /** What holds for the rows of every format. */

@@ -10,9 +10,8 @@ import iceberglite.Fuzz
 import iceberglite.conformance.FormatRules
 import iceberglite.data.avro.AvroData
 import iceberglite.data.orc.OrcData
-import iceberglite.io.MetricsModes
-import iceberglite.spec.{MetadataColumns, MetricsMode, Schema}
-import iceberglite.spec.IcebergError
+import iceberglite.metrics.MetricsModes
+import iceberglite.spec.{IcebergError, MetadataColumns, MetricsMode, Schema}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._

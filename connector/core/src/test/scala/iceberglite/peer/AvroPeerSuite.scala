@@ -11,10 +11,10 @@ import org.apache.iceberg.data.avro.{DataWriter, PlannedDataReader}
 import org.apache.iceberg.mapping.NameMappingParser
 import org.apache.iceberg.shaded.org.apache.avro.{Schema => PeerAvro}
 
+import iceberglite.avro.AvroSchemas
 import iceberglite.conformance.FormatRules
 import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.data.avro.{AvroData, AvroWithoutIds}
-import iceberglite.io.AvroSchemas
 import iceberglite.spec.{NameMapping, PrimitiveType, Schema}
 import iceberglite.spec.Type.VariantType
 import iceberglite.spec.json.NameMappingJson

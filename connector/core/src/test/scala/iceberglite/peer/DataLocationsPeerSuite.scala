@@ -6,8 +6,8 @@ import scala.util.Random
 import org.apache.iceberg.LocationProviders
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.io.DataLocations
 import iceberglite.spec.{PartitionSpec, PartitionTuple}
+import iceberglite.table.DataLocations
 
 /** Where data files go, beside Apache Iceberg's providers of locations. */
 class DataLocationsPeerSuite extends AnyFunSuite {

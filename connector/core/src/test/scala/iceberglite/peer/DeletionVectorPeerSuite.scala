@@ -17,7 +17,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.StatisticsRules
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
 import iceberglite.table.MemoryFileIO
 

@@ -20,13 +20,15 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.conformance.{MetricsRules, ParquetRules}
 import iceberglite.data.{DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
 import iceberglite.data.parquet.ParquetData
-import iceberglite.io.{HadoopFileIO, MetricsModes, ParquetSchemas, SchemaOfParquet, TemporaryDirectory}
+import iceberglite.metrics.MetricsModes
+import iceberglite.parquet.{ParquetSchemas, SchemaOfParquet}
+import iceberglite.spec._
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
-import iceberglite.spec._
 import iceberglite.spec.json.SortOrderJson
 import iceberglite.spec.transform.Identity
+import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
 /** Parquet files and their metrics, beside those of the Java library. */
 class ParquetPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory {

@@ -27,10 +27,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.StatisticsRules
 import iceberglite.data.DataFormats
-import iceberglite.io.{HadoopFileIO, MetadataFiles, TemporaryDirectory}
 import iceberglite.maintenance.{PartitionStatistics, PartitionStatisticsFiles}
 import iceberglite.spec._
 import iceberglite.spec.Literal._
+import iceberglite.storage.{HadoopFileIO, MetadataFiles, TemporaryDirectory}
 
 /** Partition statistics of tables that Apache Iceberg wrote, computed and read by both. */
 class PartitionStatisticsPeerSuite extends AnyFunSuite with TemporaryDirectory {

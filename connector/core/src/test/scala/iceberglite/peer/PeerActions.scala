@@ -12,11 +12,11 @@ import org.apache.iceberg.inmemory.InMemoryCatalog
 import org.scalatest.Assertions._
 
 import iceberglite.catalog.FileIOWrapper
-import iceberglite.io.FileIO
 import iceberglite.spec._
 import iceberglite.spec.json.TableMetadataJson
-import iceberglite.table.action.Action
+import iceberglite.storage.FileIO
 import iceberglite.table.{Actions, MemoryFileIO}
+import iceberglite.table.action.Action
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** One table of ours and one of Apache Iceberg's, to which the same is done. */

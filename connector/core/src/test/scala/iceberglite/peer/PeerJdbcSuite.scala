@@ -13,14 +13,14 @@ import org.apache.iceberg.{CatalogUtil, DataFiles, PartitionSpec, Schema => Peer
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
-import iceberglite.catalog.jdbc.{SampleViews, TestDatabase}
 import iceberglite.catalog.{Catalog, CatalogFixture, Catalogs, ViewCatalog}
-import iceberglite.io.{HadoopFileIO, MetadataFiles}
+import iceberglite.catalog.jdbc.{SampleViews, TestDatabase}
 import iceberglite.servers.JdbcDatabase
 import iceberglite.spec.IcebergError.AlreadyExists
+import iceberglite.storage.{HadoopFileIO, MetadataFiles}
+import iceberglite.table.{CommitContext, Table, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, UpdateProperties}
-import iceberglite.table.{CommitContext, Table, TableCreation, TableIdentifier}
 
 /** One database, shared with Apache Iceberg's JDBC catalog. */
 class PeerJdbcSuite extends AnyFunSuite {

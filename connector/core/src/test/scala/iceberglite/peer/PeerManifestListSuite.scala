@@ -7,10 +7,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.io.{ManifestLists, Manifests}
 import iceberglite.spec._
 import iceberglite.spec.FormatVersion.{V1, V3}
 import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
 
 /** Manifest lists are the same to Apache Iceberg and to us, whoever wrote them. */
 class PeerManifestListSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -9,11 +9,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.io.{ManifestSamples, Manifests}
-import iceberglite.peer.ManifestGenerators.{schema, SnapshotId}
+import iceberglite.peer.ManifestGenerators.{SnapshotId, schema}
 import iceberglite.spec._
 import iceberglite.spec.FormatVersion.V1
 import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.{ManifestSamples, Manifests}
 
 /** Manifests are the same to Apache Iceberg and to us, whoever wrote them. */
 class PeerManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.StatisticsRules
-import iceberglite.io.puffin.{NewBlob, PuffinCodec, PuffinFile, PuffinWriter, ThetaSketch}
+import iceberglite.puffin.{NewBlob, PuffinCodec, PuffinFile, PuffinWriter, ThetaSketch}
 import iceberglite.spec.{BlobMetadata, Literal}
 import iceberglite.spec.Literal._
 import iceberglite.table.MemoryFileIO

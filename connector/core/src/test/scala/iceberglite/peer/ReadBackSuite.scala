@@ -14,16 +14,17 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.Catalogs
 import iceberglite.conformance.CommitRules
 import iceberglite.data.{DataFormats, DataTarget, Record}
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.io.{HadoopFileIO, MetricsModes, TemporaryDirectory}
+import iceberglite.metrics.MetricsModes
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{TableRows, TableScan}
+import iceberglite.spec._
 import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.Type.IntType
-import iceberglite.spec._
+import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
+import iceberglite.table._
 import iceberglite.table.Actions.{category, serializable, snapshot}
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
-import iceberglite.table._
 import iceberglite.table.action._
 import iceberglite.tree.ManifestCache
 

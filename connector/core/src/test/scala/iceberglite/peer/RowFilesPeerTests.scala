@@ -14,10 +14,11 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.FormatRules
 import iceberglite.data._
-import iceberglite.io.{HadoopFileIO, MetricsModes, TemporaryDirectory}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spec.{MappedField, MetricsMode, NameMapping, NestedField, PrimitiveType, Schema, SingleValue, Type}
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
+import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
 /** Files of rows beside those of the Java library, both ways. */
 abstract class RowFilesPeerTests(format: DataFormat)

@@ -10,11 +10,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.PartitionRules
-import iceberglite.io.DataLocations
 import iceberglite.spec._
 import iceberglite.spec.Type._
 import iceberglite.spec.expr.ExpressionGenerators
 import iceberglite.spec.transform._
+import iceberglite.table.DataLocations
 
 /** Transforms of any value, beside those of the Java library. */
 class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

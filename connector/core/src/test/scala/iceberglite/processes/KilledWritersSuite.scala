@@ -8,9 +8,9 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalog, Catalogs}
-import iceberglite.io.HadoopFileIO
 import iceberglite.processes.Writers.Id
 import iceberglite.servers.Servers
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TableCreation, TestTables}
 import iceberglite.table.action.FastAppend
 

@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.collection.JavaConverters._
 
 import iceberglite.catalog.{Catalogs, FileIOWrapper}
-import iceberglite.io.FileIO
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, TestTables}
 import iceberglite.table.action.FastAppend
 

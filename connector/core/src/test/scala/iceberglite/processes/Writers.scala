@@ -10,7 +10,7 @@ import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
 
-import iceberglite.io.{FileIO, HadoopFileIO, StorageSettings}
+import iceberglite.storage.{FileIO, HadoopFileIO, StorageSettings}
 import iceberglite.table.TableIdentifier
 
 /** What a writer's process said before it ended or died. */

@@ -5,8 +5,8 @@ import java.util.UUID
 import scala.util.Random
 
 import iceberglite.data.{DataFileOf, DataTarget, Record}
-import iceberglite.io.MetricsModes
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.metrics.MetricsModes
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
 import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.Type.{LongType, StringType}

@@ -9,8 +9,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Fuzz
 import iceberglite.conformance.ScanRules
 import iceberglite.data.{DataFileOf, DataTarget, Record}
-import iceberglite.io.{ManifestSamples, MetricsModes}
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.metrics.MetricsModes
+import iceberglite.puffin.DeletionVector
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported}
 import iceberglite.spec.Literal._
@@ -20,6 +20,7 @@ import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, GreaterThan, IsNull, NotNull}
 import iceberglite.spec.transform.Identity
 import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.ManifestSamples
 
 /** Rows of files in every format, with deletes in every format. */
 class TableRowsSuite extends AnyFunSuite {

@@ -2,11 +2,11 @@ package iceberglite.sim
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.io.FileIO
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
 import iceberglite.spec.MetadataUpdate
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
 import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /** That the checker can fail: committers and storages that are wrong in one way each are found out. */

@@ -3,13 +3,13 @@ package iceberglite.sim
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.HadoopCatalog
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
+import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.transform.Bucket
+import iceberglite.table.{Isolation, IsolationLevel, SnapshotTarget, Table, TestTables}
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action._
-import iceberglite.table.{SnapshotTarget, Isolation, IsolationLevel, Table, TestTables}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Faults that the simulation found, as small as they can be told. */

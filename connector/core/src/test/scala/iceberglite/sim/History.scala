@@ -5,10 +5,10 @@ import java.util.UUID
 import scala.util.Random
 
 import iceberglite.catalog.Catalog
-import iceberglite.io.FileIO
-import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.spec.{IcebergError, UnboundPartitionField}
+import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.spec.transform.Identity
+import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.tree.ManifestCache
 

@@ -1,9 +1,9 @@
 package iceberglite.sim
 
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
-import iceberglite.table.action.{RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
 import iceberglite.table.{Isolation, IsolationLevel}
+import iceberglite.table.action.{RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
 
 /** Work on single rows, and on the files that hold them. */
 object RowWork {

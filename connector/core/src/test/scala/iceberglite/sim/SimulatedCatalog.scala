@@ -1,7 +1,7 @@
 package iceberglite.sim
 
 import iceberglite.catalog.{HadoopCatalog, PointerCommitter, SimulatedPointer}
-import iceberglite.io.FileIO
+import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
 /** What keeps the table of a history, on the storage of its simulation. Made for one history. */

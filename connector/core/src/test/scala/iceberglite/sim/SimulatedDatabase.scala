@@ -10,7 +10,7 @@ import java.util.logging.Logger
 import scala.reflect.ClassTag
 
 import iceberglite.catalog.Catalogs
-import iceberglite.io.FileIO
+import iceberglite.storage.FileIO
 import iceberglite.table.{Committer, Environment}
 
 /** The JDBC catalog on SQLite in memory, whose statements and connections fail as the simulation wants it. */

@@ -2,8 +2,8 @@ package iceberglite.sim
 
 import java.io.{ByteArrayInputStream, InputStream}
 
-import iceberglite.io.{FileIO, FileInfo}
 import iceberglite.spec.IcebergError.{CommitStateUnknown, StorageFailed, UnreadableFile}
+import iceberglite.storage.{FileIO, FileInfo}
 
 /** A writer's way to the storage, on which everything can go wrong that [[CallFault]] knows. */
 final class SimulatedIO(

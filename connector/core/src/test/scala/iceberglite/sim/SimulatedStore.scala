@@ -6,8 +6,8 @@ import java.util.TreeMap
 import scala.collection.JavaConverters._
 import scala.collection.mutable
 
-import iceberglite.io.{FileIO, FileInfo}
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+import iceberglite.storage.{FileIO, FileInfo}
 
 /** A file; `operation` is whose it is. */
 final case class StoredFile(path: String, contents: Array[Byte], operation: Int)

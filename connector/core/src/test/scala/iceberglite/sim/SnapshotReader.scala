@@ -2,9 +2,9 @@ package iceberglite.sim
 
 import scala.collection.mutable
 
-import iceberglite.io.FileIO
-import iceberglite.io.puffin.DeletionVectorFiles
+import iceberglite.puffin.DeletionVectorFiles
 import iceberglite.spec._
+import iceberglite.storage.FileIO
 import iceberglite.tree.{ManifestCache, SnapshotFiles, TreeReader}
 
 /** A snapshot is not what any may be. */

@@ -2,10 +2,10 @@ package iceberglite.sim
 
 import scala.util.Random
 
-import iceberglite.io.FileIO
 import iceberglite.spec._
 import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.transform.{Bucket, Identity}
+import iceberglite.storage.FileIO
 import iceberglite.table.Table
 import iceberglite.table.action.Action
 

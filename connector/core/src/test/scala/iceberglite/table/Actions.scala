@@ -3,13 +3,13 @@ package iceberglite.table
 import java.nio.ByteBuffer
 import java.util.UUID
 
-import iceberglite.io.FileIO
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec._
 import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{Equal, LessThan}
 import iceberglite.spec.expr.Term.Named
+import iceberglite.storage.FileIO
 import iceberglite.table.TestTables._
 import iceberglite.table.action._
 import iceberglite.tree.TreeReader

@@ -3,8 +3,8 @@ package iceberglite.table
 import java.io.InputStream
 import java.util.concurrent.atomic.AtomicInteger
 
-import iceberglite.io.{FileIO, FileInfo}
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+import iceberglite.storage.{FileIO, FileInfo}
 
 /** How a call fails. */
 sealed trait Fault

@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.JavaConverters._
 
-import iceberglite.io.{FileIO, FileInfo}
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+import iceberglite.storage.{FileIO, FileInfo}
 
 /** A storage that a test can look at. */
 trait KeptFiles extends FileIO {

@@ -4,9 +4,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture
 import iceberglite.conformance.StatisticsRules
-import iceberglite.io.puffin.{NewBlob, PuffinFile, PuffinWriter}
-import iceberglite.spec.IcebergError.NotFound
+import iceberglite.puffin.{NewBlob, PuffinFile, PuffinWriter}
 import iceberglite.spec._
+import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.MetadataUpdate.RemoveSnapshots
 import iceberglite.table.action._
 

@@ -1,10 +1,10 @@
 package iceberglite.table
 
-import iceberglite.io.FileIO
-import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec._
+import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.transform.Identity
+import iceberglite.storage.FileIO
 import iceberglite.tree.{SeenParts, TreeReader}
 
 /** Tables and files that are easy to make; the files are entries only. */

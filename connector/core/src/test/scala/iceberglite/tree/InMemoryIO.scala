@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.JavaConverters._
 
-import iceberglite.io.{FileIO, FileInfo}
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+import iceberglite.storage.{FileIO, FileInfo}
 
 /** Files in a map, which counts what is read and can fail writes. */
 final class InMemoryIO extends FileIO {

@@ -5,11 +5,11 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.FileIOWrapper
-import iceberglite.io.CacheBounds
 import iceberglite.spec._
 import iceberglite.spec.Literal.IntLiteral
 import iceberglite.spec.Type.IntType
 import iceberglite.spec.transform.Identity
+import iceberglite.storage.CacheBounds
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.TestTable._
 

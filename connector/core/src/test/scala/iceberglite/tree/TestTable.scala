@@ -2,9 +2,9 @@ package iceberglite.tree
 
 import java.util.UUID
 
-import iceberglite.io.{ManifestLists, Manifests}
 import iceberglite.spec._
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
+import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
 
 /** A table whose metadata stays in memory: commits write the tree of a snapshot and nothing else. */
 final class TestTable(

@@ -1,7 +1,8 @@
 package iceberglite.tree
 
-import iceberglite.io.FileIO
 import iceberglite.spec.{ManifestEntry, ManifestFile, Snapshot, TableMetadata}
+import iceberglite.storage.FileIO
+import iceberglite.tree.manifestlist.ManifestPart
 
 /** Reads what the trees of a table's snapshots list, without a cache unless one is given. */
 final class TreeReader(io: FileIO, metadata: TableMetadata, cache: ManifestCache = ManifestCache.Off) {

@@ -20,9 +20,9 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.{HadoopCatalog, PathTables}
-import iceberglite.io.StorageSettings
 import iceberglite.spark.catalog.PathName
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.storage.StorageSettings
 
 /**
  * The data source `iceberg-lite`. The argument of `load` and `save` is a path if it has a slash, otherwise the name of

@@ -17,8 +17,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.PathTables
-import iceberglite.io.HadoopFileIO
 import iceberglite.spec.Type.IntType
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.action.UpdateSchema
 
 class SparkCatalogSuite extends AnyFunSuite with SharedSession {

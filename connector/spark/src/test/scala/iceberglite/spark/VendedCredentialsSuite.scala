@@ -5,8 +5,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.Catalogs
 import iceberglite.catalog.rest.{StubCatalog, StubServer}
-import iceberglite.io.S3Storage
 import iceberglite.servers.Servers
+import iceberglite.storage.S3Storage
 
 /** A table whose files only the settings that the REST server sends with it lead to. */
 class VendedCredentialsSuite extends AnyFunSuite with SharedSession {

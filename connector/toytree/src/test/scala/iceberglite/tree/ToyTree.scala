@@ -2,10 +2,11 @@ package iceberglite.tree
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.io.FileIO
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.json.{ContentFileJson, JsonFormat, JsonValue}
+import iceberglite.storage.FileIO
+import iceberglite.tree.manifestlist.{AddedFiles, RowIds}
 
 /**
  * A form of tree that exists in tests alone: all entries of a snapshot are in one JSON file, for tables of any version. It

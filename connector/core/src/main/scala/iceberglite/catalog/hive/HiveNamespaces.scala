@@ -8,8 +8,8 @@ import org.apache.hadoop.hive.metastore.api._
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.thrift.TException
 
-import iceberglite.io.StoragePath
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.storage.StoragePath
 import iceberglite.table.TableLocations
 
 /**

@@ -2,12 +2,12 @@ package iceberglite.catalog.rest
 
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.io.FileIO
+import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.MetadataUpdate.{AddSnapshot, AssignUuid}
-import iceberglite.spec.TableMetadata
-import iceberglite.spec.json.RestRequestJson.TableCommit
 import iceberglite.spec.json.{RestAnswerJson, RestRequestJson}
+import iceberglite.spec.json.RestRequestJson.TableCommit
+import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /**

@@ -2,8 +2,8 @@ package iceberglite.catalog.rest
 
 import scala.util.Try
 
-import iceberglite.io.{FileIO, S3Settings}
 import iceberglite.spec.json.RestAnswerJson.{Credential, LoadedTable}
+import iceberglite.storage.{FileIO, S3Settings}
 
 /**
  * The access to one table's files.

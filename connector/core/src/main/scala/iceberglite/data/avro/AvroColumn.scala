@@ -1,7 +1,7 @@
 package iceberglite.data.avro
 
+import iceberglite.avro.{AvroInput, AvroUnion}
 import iceberglite.data.FieldPlace
-import iceberglite.io.{AvroInput, AvroUnion}
 
 /**
  * The read plan for one node of a file's schema. Callers with another value representation than

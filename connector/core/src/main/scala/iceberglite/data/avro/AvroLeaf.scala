@@ -4,7 +4,7 @@ import java.math.{BigDecimal, BigInteger}
 import java.nio.ByteBuffer
 import java.util.UUID
 
-import iceberglite.io.{AvroFault, AvroInput, AvroSchemas}
+import iceberglite.avro.{AvroFault, AvroInput, AvroSchemas}
 import iceberglite.spec.LiteralConversion
 
 /** Decodes the values of a primitive from an Avro file to the representation of [[iceberglite.data.Record]]. */

@@ -6,7 +6,7 @@ import scala.util.Try
 import org.apache.avro.{JsonProperties, Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-import iceberglite.io.AvroSchemas
+import iceberglite.avro.AvroSchemas
 import iceberglite.spec.{MappedField, NameMapping}
 
 /**

@@ -5,10 +5,10 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
+import iceberglite.avro.{AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
 import iceberglite.data.{FieldPlace, FileFaults, Projection}
 import iceberglite.data.avro.AvroColumn._
 import iceberglite.data.avro.AvroLeaf._
-import iceberglite.io.{AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
 import iceberglite.spec.{DateTime, PrimitiveType, Type}
 import iceberglite.spec.Type._
 

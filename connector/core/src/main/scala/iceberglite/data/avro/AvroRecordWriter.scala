@@ -1,7 +1,7 @@
 package iceberglite.data.avro
 
+import iceberglite.avro.{AvroCodec, AvroOutput}
 import iceberglite.data._
-import iceberglite.io.{AvroCodec, AvroOutput}
 import iceberglite.spec.FileFormat
 import iceberglite.spec.json.SchemaJson
 

@@ -1,7 +1,7 @@
 package iceberglite.data.avro
 
+import iceberglite.avro.{AvroInput, AvroPart}
 import iceberglite.data._
-import iceberglite.io.{AvroInput, AvroPart}
 import iceberglite.spec.MetadataColumns
 import iceberglite.spec.Type.StructType
 

@@ -2,20 +2,11 @@ package iceberglite.data.avro
 
 import org.apache.avro.{Schema => AvroSchema}
 
+import iceberglite.avro.{AvroContainerReader, AvroFault, AvroInput, AvroLimits, AvroPart, AvroSchemaCheck, AvroSource, DecodedRecords}
 import iceberglite.data.{DataSource, FileFaults, Projection}
-import iceberglite.io
-import iceberglite.io.{
-  AvroContainerReader,
-  AvroFault,
-  AvroInput,
-  AvroLimits,
-  AvroPart,
-  AvroSchemaCheck,
-  AvroSource,
-  DataInput
-}
 import iceberglite.spec.{NameMapping, Schema}
 import iceberglite.spec.Type.StructType
+import iceberglite.storage.DataInput
 
 /**
  * Reads the rows of a part of one file in the representation of the caller.
@@ -25,7 +16,7 @@ import iceberglite.spec.Type.StructType
 final private[iceberglite] class AvroRows[V, A] private (
     val columns: AvroColumn.Struct[V],
     container: AvroContainerReader,
-    records: io.AvroRecords[A]
+    records: DecodedRecords[A]
 ) extends Iterator[A] with AutoCloseable {
 
   /** The position in the file of the next row. Valid only if the part tracks positions. */

@@ -2,9 +2,10 @@ package iceberglite.data.avro
 
 import scala.util.Try
 
+import iceberglite.avro.{AvroCodec, AvroContainerWriter, AvroOutput, AvroSchemas}
 import iceberglite.data.FileFaults
-import iceberglite.io.{AvroCodec, AvroContainerWriter, AvroOutput, AvroSchemas, DataOutput, FileIO}
 import iceberglite.spec.Type.StructType
+import iceberglite.storage.{DataOutput, FileIO}
 
 /**
  * The properties that the Avro files of a task share.

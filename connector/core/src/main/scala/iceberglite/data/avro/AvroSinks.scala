@@ -4,14 +4,14 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.UUID
 
+import iceberglite.avro.{AvroOutput, AvroSchemas}
 import iceberglite.data.{FieldChecks, Record, Variant}
-import iceberglite.io.{AvroOutput, AvroSchemas}
 import iceberglite.spec.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
 
 /**
- * Encodes the values of one column by the schemas of [[iceberglite.io.AvroSchemas]].
+ * Encodes the values of one column by the schemas of [[iceberglite.avro.AvroSchemas]].
  *
  * @param path path of the column, for messages
  */

@@ -5,11 +5,11 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-import iceberglite.io.AvroSchemas
+import iceberglite.avro.AvroSchemas
 import iceberglite.spec.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.Type._
 
-/** Converts Avro types to Iceberg types (spec: "Appendix A: Avro"); the reverse of [[iceberglite.io.AvroSchemas]]. */
+/** Converts Avro types to Iceberg types (spec: "Appendix A: Avro"); the reverse of [[iceberglite.avro.AvroSchemas]]. */
 object AvroTypes {
 
   /**

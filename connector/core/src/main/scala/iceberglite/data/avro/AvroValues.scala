@@ -1,8 +1,8 @@
 package iceberglite.data.avro
 
+import iceberglite.avro.{AvroInput, AvroUnion, FieldDecoder}
 import iceberglite.data.{FieldPlace, Record, Variant}
 import iceberglite.data.avro.AvroColumn.{Leaf, OfList, OfMap, OfVariant, Struct, Unwanted, Wanted}
-import iceberglite.io.{AvroInput, AvroUnion, FieldDecoder}
 
 /** Decodes the values of one column from an Avro file to the representation of [[Record]]. */
 abstract private[iceberglite] class AvroValues {

@@ -13,9 +13,10 @@ import org.apache.orc.TypeDescription.RowBatchVersion
 import org.apache.orc.{MemoryManager, OrcConf, OrcFile, TypeDescription, Writer}
 
 import iceberglite.data.FileFaults
-import iceberglite.io.{FileIO, MetricsModes}
-import iceberglite.spec.MetricsMode.NoMetrics
+import iceberglite.metrics.MetricsModes
 import iceberglite.spec.{NestedField, PrimitiveType, Schema}
+import iceberglite.spec.MetricsMode.NoMetrics
+import iceberglite.storage.FileIO
 
 /**
  * The properties that the ORC files of a task share.

@@ -8,8 +8,8 @@ import java.util.UUID
 import org.apache.hadoop.hive.common.`type`.HiveDecimal
 import org.apache.hadoop.hive.ql.exec.vector._
 
+import iceberglite.avro.AvroSchemas
 import iceberglite.data.{FieldChecks, Record, Variant}
-import iceberglite.io.AvroSchemas
 import iceberglite.spec.{NestedField, PrimitiveType}
 import iceberglite.spec.Type._
 

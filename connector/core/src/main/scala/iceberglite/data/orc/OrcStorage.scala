@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 import org.apache.parquet.io.{InputFile, PositionOutputStream, SeekableInputStream}
 
-import iceberglite.io.{DataInput, DataOutput, FileIO, HadoopFileIO}
+import iceberglite.storage.{DataInput, DataOutput, FileIO, HadoopFileIO}
 
 /**
  * A single file of a [[FileIO]] as the file system that the ORC library requires. It can only open or create that file.

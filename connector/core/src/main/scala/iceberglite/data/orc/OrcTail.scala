@@ -6,8 +6,8 @@ import org.apache.orc.{OrcFile, OrcProto, Reader}
 import org.apache.orc.impl.ReaderImpl
 
 import iceberglite.data.FileFaults
-import iceberglite.io.ReadBounds
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.storage.ReadBounds
 
 /** Checks what the tail of an ORC file states about its parts against the file, before the library relies on it. */
 private[orc] object OrcTail {

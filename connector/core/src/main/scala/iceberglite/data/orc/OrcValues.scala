@@ -7,8 +7,8 @@ import java.util.{Arrays, UUID}
 
 import org.apache.hadoop.hive.ql.exec.vector._
 
+import iceberglite.avro.AvroSchemas
 import iceberglite.data.{FieldPlace, Record, Variant}
-import iceberglite.io.AvroSchemas
 
 /** Reads the values of one column from the library's vectors to the representation of [[Record]]. */
 abstract private[orc] class OrcValues {

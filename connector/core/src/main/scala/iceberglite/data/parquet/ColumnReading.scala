@@ -6,7 +6,7 @@ import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
-import iceberglite.io.ParquetAnnotations.{isInteger, isText, isUnsigned32}
+import iceberglite.parquet.ParquetAnnotations.{isInteger, isText, isUnsigned32}
 import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 

@@ -5,9 +5,9 @@ import org.apache.parquet.schema.Type.Repetition.REPEATED
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
 import iceberglite.data.{DataSource, FieldPlace, Projection}
-import iceberglite.io.ParquetShapes._
-import iceberglite.spec.Type._
+import iceberglite.parquet.ParquetShapes._
 import iceberglite.spec.{MetadataColumns, NestedType, PrimitiveType, Type}
+import iceberglite.spec.Type._
 
 /**
  * The read plan of a file for the wanted columns, by field id at every level (spec: "Column Projection").

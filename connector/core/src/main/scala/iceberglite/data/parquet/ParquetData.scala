@@ -3,10 +3,11 @@ package iceberglite.data.parquet
 import scala.util.Try
 
 import iceberglite.data._
-import iceberglite.io.{DataOutput, ParquetMetrics, ParquetSchemas}
+import iceberglite.parquet.{ParquetMetrics, ParquetSchemas}
 import iceberglite.spec.FileFormat
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.StructType
+import iceberglite.storage.DataOutput
 
 /** The Parquet file format (spec: "Appendix A: Parquet"). */
 object ParquetData extends DataFormat {

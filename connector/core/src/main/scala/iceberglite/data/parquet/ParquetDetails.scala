@@ -13,9 +13,9 @@ import org.apache.parquet.schema.{
   Types
 }
 
-import iceberglite.io.ParquetSchemas
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.parquet.ParquetSchemas
 import iceberglite.spec.{ParquetProperty, Schema, TableProperty}
+import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
  * The settings of Parquet files that control their pages, some of them for single columns. Settings for columns that a

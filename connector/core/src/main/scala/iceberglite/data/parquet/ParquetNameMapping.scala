@@ -2,7 +2,7 @@ package iceberglite.data.parquet
 
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
-import iceberglite.io.ParquetShapes._
+import iceberglite.parquet.ParquetShapes._
 import iceberglite.spec.{MappedField, NameMapping, NestedField, Type}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 

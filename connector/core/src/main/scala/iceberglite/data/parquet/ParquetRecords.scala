@@ -8,7 +8,7 @@ import org.apache.parquet.hadoop.metadata.BlockMetaData
 import org.apache.parquet.io.{ColumnIOFactory, InputFile, MessageColumnIO, RecordReader}
 
 import iceberglite.data.{DataSource, FileFaults, Record, RecordIterator}
-import iceberglite.io.ParquetInput
+import iceberglite.parquet.ParquetInput
 import iceberglite.spec.IcebergError
 import iceberglite.spec.Type.StructType
 

@@ -9,9 +9,9 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 
 import iceberglite.data.FieldChecks
-import iceberglite.io.{DoubleRange, FloatRange, FloatingValues}
-import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
 import iceberglite.spec.PrimitiveType
+import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
 
 /**

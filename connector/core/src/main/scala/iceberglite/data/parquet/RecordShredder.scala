@@ -4,9 +4,9 @@ import org.apache.parquet.column.ColumnWriteStore
 import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
 
 import iceberglite.data.{FieldChecks, Record, Variant}
-import iceberglite.io.FloatingValues
-import iceberglite.spec.Type._
+import iceberglite.metrics.FloatingValues
 import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema}
+import iceberglite.spec.Type._
 
 /**
  * Writes one field of every record to the columns of a Parquet file. Each value has a repetition level, which states
@@ -133,7 +133,7 @@ final private[parquet] class RecordShredder(fields: Array[RecordField], ordinals
 
 private[parquet] object RecordShredder {
 
-  /** @param file the schema that [[iceberglite.io.ParquetSchemas]] returns for `schema` */
+  /** @param file the schema that [[iceberglite.parquet.ParquetSchemas]] returns for `schema` */
   def of(schema: Schema, file: MessageType): RecordShredder = {
     val build = new Building(file)
     val (fields, ordinals) = build.fields(schema.fields, file, Place(Vector.empty, Vector.empty, 0, 0))

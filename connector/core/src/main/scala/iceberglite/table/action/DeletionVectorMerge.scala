@@ -1,9 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.io.DataLocations
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.spec.{ContentFile, FileFormat, TableMetadata}
-import iceberglite.table.CommitContext
+import iceberglite.table.{CommitContext, DataLocations}
 
 /**
  * A deletion vector of this writer, and the deletion vector that another commit gave the same data file.

@@ -8,14 +8,14 @@ import scala.util.Try
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.metastore.api.{FieldSchema, SerDeInfo, StorageDescriptor, Table => HiveTable}
 
-import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.{Catalog, Catalogs, HiveCatalog}
-import iceberglite.io.{FileIO, HadoopFileIO}
+import iceberglite.catalog.CatalogFixture.Id
+import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.Type._
-import iceberglite.spec.{NestedField, Schema}
-import iceberglite.table.TestTables._
+import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.{Environment, StageMode, TableCreation, TableIdentifier}
+import iceberglite.table.TestTables._
 
 /** What is special to a Hive Metastore. */
 class HiveCatalogSuite extends HiveTests {
@@ -150,7 +150,7 @@ class HiveCatalogSuite extends HiveTests {
     val loader = new WithoutHive(own.toArray, getClass.getClassLoader)
     val kinds = loader.loadClass("iceberglite.catalog.Catalogs$")
     val catalogs = kinds.getField("MODULE$").get(None.orNull)
-    val io: AnyRef = loader.loadClass("iceberglite.io.HadoopFileIO").getConstructor(classOf[Configuration])
+    val io: AnyRef = loader.loadClass("iceberglite.storage.HadoopFileIO").getConstructor(classOf[Configuration])
       .newInstance(new Configuration(false)).asInstanceOf[AnyRef]
     val environment = kinds.getMethod("open$default$4").invoke(catalogs)
     val open = kinds.getMethods.find(_.getName == "open").get

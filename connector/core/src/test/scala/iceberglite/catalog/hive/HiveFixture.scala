@@ -8,8 +8,8 @@ import org.apache.hadoop.hive.metastore.api.ShowLocksRequest
 import org.apache.hadoop.hive.metastore.{HiveMetaStoreClient, IMetaStoreClient}
 
 import iceberglite.catalog.{Catalog, CatalogFixture, CatalogProperty}
-import iceberglite.io.FileIO
 import iceberglite.servers.Servers
+import iceberglite.storage.FileIO
 import iceberglite.table._
 
 /** The one Metastore of the tests, empty for each of them. */

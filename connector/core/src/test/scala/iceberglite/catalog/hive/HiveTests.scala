@@ -11,12 +11,12 @@ import org.apache.iceberg.hive.{HiveCatalog => PeerCatalog}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
-import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.{Catalog, Catalogs, HiveCatalog, ViewCatalog}
-import iceberglite.io.HadoopFileIO
+import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.servers.Servers
-import iceberglite.table.action.FastAppend
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TestTables}
+import iceberglite.table.action.FastAppend
 
 /** A Metastore with an empty database `db`, and catalogs of both makes on it. */
 trait HiveTests extends AnyFunSuite {

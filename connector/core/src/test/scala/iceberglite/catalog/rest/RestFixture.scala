@@ -5,10 +5,10 @@ import java.nio.file.{Files, Path}
 import org.apache.hadoop.conf.Configuration
 
 import iceberglite.FilesBelow
-import iceberglite.catalog.hive.MakingNamespaces
 import iceberglite.catalog.{Catalog, CatalogFixture, CatalogProperty, FileIOWrapper}
-import iceberglite.io.HadoopFileIO
+import iceberglite.catalog.hive.MakingNamespaces
 import iceberglite.servers.Servers
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
 
 /** The one REST server of the tests, empty for each of them; the files are in a directory that it sees too. */

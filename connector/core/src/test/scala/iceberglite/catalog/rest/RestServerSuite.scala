@@ -13,17 +13,17 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalogs, RestCatalog}
-import iceberglite.io.HadoopFileIO
 import iceberglite.servers.Servers
+import iceberglite.spec.{FormatVersion, SchemaUpdate, ViewRepresentation, ViewUpdate, ViewVersion}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.MetadataUpdate._
 import iceberglite.spec.Requirement.AssertTableUuid
+import iceberglite.spec.Type.LongType
 import iceberglite.spec.ViewRequirement.AssertViewUuid
 import iceberglite.spec.ViewUpdate._
-import iceberglite.spec.Type.LongType
-import iceberglite.spec.{FormatVersion, SchemaUpdate, ViewRepresentation, ViewUpdate, ViewVersion}
-import iceberglite.table.TestTables._
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
+import iceberglite.table.TestTables._
 import iceberglite.table.action._
 
 /** On a real server, beside Apache Iceberg's own client. */

@@ -9,9 +9,9 @@ import scala.collection.JavaConverters._
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 
 import iceberglite.catalog.{Catalogs, RestCatalog}
-import iceberglite.io.FileIO
 import iceberglite.spec.TableMetadata
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, MemoryFileIO, TestTables}
 
 /** A server that answers as a test has it, and keeps what it was asked. */

@@ -6,12 +6,12 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.rest.StubServer._
-import iceberglite.io.HadoopFileIO
-import iceberglite.spec.IcebergError._
 import iceberglite.spec.NewTable
+import iceberglite.spec.IcebergError._
 import iceberglite.spec.json.RestAnswerJson.Credential
-import iceberglite.table.TestTables._
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Table, TableIdentifier}
+import iceberglite.table.TestTables._
 
 /** Credentials that a server gives for one table. */
 class TableAccessSuite extends AnyFunSuite {

@@ -4,9 +4,9 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.avro.AvroSchemas
 import iceberglite.conformance.FormatRules
 import iceberglite.data.RecordGenerators
-import iceberglite.io.AvroSchemas
 import iceberglite.spec.Type
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._

@@ -1,8 +1,9 @@
 package iceberglite.data.avro
 
+import iceberglite.avro.{AvroCodec, AvroContainerWriter, AvroSchemas}
 import iceberglite.data.Record
-import iceberglite.io.{AvroCodec, AvroContainerWriter, AvroSchemas, FileIO}
 import iceberglite.spec.Schema
+import iceberglite.storage.FileIO
 
 /** Files as a writer makes them that knows nothing of Iceberg. */
 object AvroWithoutIds {

@@ -13,12 +13,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Fuzz
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.{DataSource, Record, RecordGenerators}
-import iceberglite.io.{ParquetInput, TemporaryDirectory}
-import iceberglite.spec.IcebergError
+import iceberglite.parquet.ParquetInput
+import iceberglite.spec.{IcebergError, MetadataColumns, Schema}
 import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
 import iceberglite.spec.NestedField.required
 import iceberglite.spec.Type._
-import iceberglite.spec.{MetadataColumns, Schema}
+import iceberglite.storage.TemporaryDirectory
 import iceberglite.table.MemoryFileIO
 
 /** Data and delete files that are broken, by accident or on purpose. */

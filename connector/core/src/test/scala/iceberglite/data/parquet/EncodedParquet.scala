@@ -12,8 +12,9 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 import iceberglite.data.Record
-import iceberglite.io.{DataOutput, FileIO, ParquetSchemas}
+import iceberglite.parquet.ParquetSchemas
 import iceberglite.spec.Schema
+import iceberglite.storage.{DataOutput, FileIO}
 
 /** Parquet files in encodings that other writers choose, and that of this library does not. */
 object EncodedParquet {

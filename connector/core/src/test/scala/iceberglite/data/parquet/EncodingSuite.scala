@@ -11,7 +11,7 @@ import org.apache.parquet.io.ParquetDecodingException
 import org.apache.parquet.schema.MessageTypeParser.parseMessageType
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.io.TemporaryDirectory
+import iceberglite.storage.TemporaryDirectory
 
 class EncodingSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {
   private val rows = EncodedRecords.some(700, seed = 3)

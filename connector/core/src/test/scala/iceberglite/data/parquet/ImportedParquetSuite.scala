@@ -6,11 +6,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.Record
-import iceberglite.io.TemporaryDirectory
+import iceberglite.spec.{MappedField, NameMapping}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
-import iceberglite.spec.{MappedField, NameMapping}
+import iceberglite.storage.TemporaryDirectory
 
 /** Files that came from elsewhere: without field ids, with lists of two levels, with types of their own. */
 class ImportedParquetSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {

@@ -8,10 +8,10 @@ import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.Record
-import iceberglite.io.{DataInput, TemporaryDirectory}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
+import iceberglite.storage.{DataInput, TemporaryDirectory}
 
 /** The finer settings of Parquet files, as Parquet's own reader finds them in the files. */
 class ParquetDetailsSuite extends AnyFunSuite with TemporaryDirectory with ParquetFiles {

@@ -10,9 +10,10 @@ import org.apache.parquet.hadoop.example.ExampleParquetWriter
 import org.apache.parquet.schema.MessageTypeParser
 
 import iceberglite.data.{DataSource, DataTarget, Record, WrittenFile}
-import iceberglite.io.{HadoopFileIO, MetricsModes, TemporaryDirectory}
-import iceberglite.spec.Type.StructType
+import iceberglite.metrics.MetricsModes
 import iceberglite.spec.{MetricsMode, NameMapping, NestedField, Schema}
+import iceberglite.spec.Type.StructType
+import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
 /** Parquet files of this library, and of writers that know no field ids. */
 trait ParquetFiles { self: TemporaryDirectory =>

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.scalacheck.Gen
 
 import iceberglite.data.{FormatTests, RecordGenerators}
-import iceberglite.io.ParquetSchemas
+import iceberglite.parquet.ParquetSchemas
 import iceberglite.spec.Schema
 
 class ParquetFormatSuite extends FormatTests(ParquetData) {

@@ -6,8 +6,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables, SettingWarnings}
-import iceberglite.io.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
+import iceberglite.storage.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 
 /** A catalog, configured by its properties. */
 final case class CatalogSetup(

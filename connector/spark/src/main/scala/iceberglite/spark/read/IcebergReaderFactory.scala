@@ -7,7 +7,6 @@ import org.apache.spark.sql.connector.read.{InputPartition, PartitionReader, Par
 import org.apache.spark.sql.vectorized.ColumnarBatch
 import org.apache.spark.util.SerializableConfiguration
 
-import iceberglite.io.HadoopFileIO
 import iceberglite.scan.DeleteReader
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.avro.AvroBatches
@@ -15,6 +14,7 @@ import iceberglite.spark.read.deletes.{DeleteCacheSettings, FileDeletes}
 import iceberglite.spark.read.orc.OrcBatches
 import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
 import iceberglite.spec.{FileFormat, NameMapping, PartitionSpec}
+import iceberglite.storage.HadoopFileIO
 
 /**
  * The settings for batches.

@@ -3,7 +3,7 @@ package iceberglite.spark.read
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.io.HadoopFileIO
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.Table
 
 private[spark] object TableStorage {

@@ -2,14 +2,14 @@ package iceberglite.spark.write
 
 import iceberglite.data.orc.OrcSettings
 import iceberglite.data.parquet.ParquetSettings
-import iceberglite.io.MetricsModes
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.{CompressionOptions, Settings, WriteOptions}
 import iceberglite.spark.write.avro.AvroFormat
 import iceberglite.spark.write.orc.OrcFormat
 import iceberglite.spark.write.parquet.ParquetFormat
+import iceberglite.spec.{FileFormat, SortOrder, TableProperty}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.json.SchemaJson
-import iceberglite.spec.{FileFormat, SortOrder, TableProperty}
 import iceberglite.table.Table
 
 /** The format of the data files of a write, configured by its options, the session and the table. */

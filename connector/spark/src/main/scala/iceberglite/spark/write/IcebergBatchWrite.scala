@@ -5,10 +5,11 @@ import java.util.UUID
 import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, PhysicalWriteInfo, WriterCommitMessage}
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.io.{DataFileNames, DataLocations, FileIO}
 import iceberglite.spark.SparkErrors
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.PartitionSpec
+import iceberglite.storage.FileIO
+import iceberglite.table.{DataFileNames, DataLocations}
 
 /**
  * The write of one statement: its tasks create data files, and the table gets all of them in one commit.

@@ -5,10 +5,10 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.io.{DataFileNames, DataLocations, FileIO}
-import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.{PartitionSpec, PartitionTuple}
-import iceberglite.table.Cleanup
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.storage.FileIO
+import iceberglite.table.{Cleanup, DataFileNames, DataLocations}
 
 /**
  * The data files that one attempt of a task creates. Their names are unique to the attempt, so that it can remove its

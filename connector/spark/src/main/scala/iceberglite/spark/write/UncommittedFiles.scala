@@ -2,8 +2,8 @@ package iceberglite.spark.write
 
 import scala.collection.mutable
 
-import iceberglite.io.{DataLocations, FileIO, FileInfo}
-import iceberglite.table.Cleanup
+import iceberglite.storage.{FileIO, FileInfo}
+import iceberglite.table.{Cleanup, DataLocations}
 
 /**
  * The files of tasks without a result: when a job fails, Spark kills running tasks, and ignores a task that ends at

@@ -4,14 +4,13 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.io.DataLocations
 import iceberglite.spark.WriteAuditPublish
 import iceberglite.spark.conf.{ApplicationOptions, Settings, WriteOptions}
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.{ContentFile, DistributionMode, NestedField, PartitionSpec, Schema, Snapshot, SortOrder}
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.table.{DataLocations, Isolation, SnapshotTarget, Table}
 import iceberglite.table.action.RecordApplication
-import iceberglite.table.{SnapshotTarget, Isolation, Table}
 
 /**
  * The properties of a write that are known before it gets rows.

@@ -7,13 +7,13 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalog, Catalogs, FileIOWrapper}
-import iceberglite.io.HadoopFileIO
 import iceberglite.spark.SharedTable
+import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.Type.IntType
-import iceberglite.spec.{NestedField, Schema}
-import iceberglite.table.action.UpdateProperties
+import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
+import iceberglite.table.action.UpdateProperties
 
 class TableCacheSuite extends AnyFunSuite {
   private val directory = Files.createTempDirectory("table-cache")

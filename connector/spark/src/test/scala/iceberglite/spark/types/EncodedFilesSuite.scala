@@ -11,17 +11,18 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.data.{DataTarget, Record, Variant}
 import iceberglite.data.avro.AvroData
 import iceberglite.data.orc.OrcData
 import iceberglite.data.parquet.{EncodedParquet, EncodedRecords}
-import iceberglite.data.{DataTarget, Record, Variant}
-import iceberglite.io.{HadoopFileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.read.parquet.ParquetFile
 import iceberglite.spark.read.parquet.ParquetFile.comparable
-import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Schema
+import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type.{IntType, VariantType}
 import iceberglite.spec.json.SchemaJson
+import iceberglite.storage.HadoopFileIO
 
 /** Data files that Spark's vectorised reader cannot decode, in tables. */
 class EncodedFilesSuite extends AnyFunSuite with JavaTables {

@@ -8,11 +8,12 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{LongType => SparkLong, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.io.{DataFileNames, DataLocations, HadoopFileIO}
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.Type.LongType
 import iceberglite.spec._
+import iceberglite.spec.Type.LongType
 import iceberglite.spec.transform.Identity
+import iceberglite.storage.HadoopFileIO
+import iceberglite.table.{DataFileNames, DataLocations}
 
 class FanOutRouterSuite extends AnyFunSuite {
   import FanOutRouterSuite._

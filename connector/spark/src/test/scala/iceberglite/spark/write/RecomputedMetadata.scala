@@ -13,9 +13,9 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.scalatest.Assertions._
 
 import iceberglite.data.{DataFormats, DataSource, Record, RecordValues}
-import iceberglite.io.puffin.DeletionVectorFiles
-import iceberglite.spec.Type.{DoubleType, FloatType, StringType, StructType}
+import iceberglite.puffin.DeletionVectorFiles
 import iceberglite.spec._
+import iceberglite.spec.Type.{DoubleType, FloatType, StringType, StructType}
 import iceberglite.table.Table
 import iceberglite.tree.{ManifestCache, TreeReader}
 

@@ -12,13 +12,14 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile => CoreFile}
-import iceberglite.io.{FileIO, HadoopFileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.rows.RecordRows
+import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
-import iceberglite.spec._
+import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.MemoryFileIO
 
 /**

@@ -6,10 +6,10 @@ import java.nio.charset.StandardCharsets.{US_ASCII, UTF_8}
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{Decimal, StructType}
 
+import iceberglite.avro.{AvroFault, AvroInput, AvroUnion, FieldDecoder}
 import iceberglite.data.VariantJson
 import iceberglite.data.avro.AvroLeaf
 import iceberglite.data.avro.AvroLeaf._
-import iceberglite.io.{AvroFault, AvroInput, AvroUnion, FieldDecoder}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /** Decodes one value of an Avro file and appends it to a column. */

@@ -3,12 +3,13 @@ package iceberglite.spark.read.avro
 import org.apache.spark.sql.execution.vectorized.{OnHeapColumnVector, WritableColumnVector}
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
+import iceberglite.avro.{AvroInput, AvroPart}
 import iceberglite.data.{DataSource, FileFaults, Projection}
 import iceberglite.data.avro.AvroRows
-import iceberglite.io.{AvroInput, AvroPart, FileIO}
 import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.vector.PositionsVector
+import iceberglite.storage.FileIO
 
 /**
  * The batches of one part of an Avro file: decoded rows are appended to columns.

@@ -13,10 +13,10 @@ import org.apache.spark.sql.types.{
 }
 import org.apache.spark.sql.vectorized.ColumnVector
 
+import iceberglite.avro.AvroInput
 import iceberglite.data.FieldPlace
 import iceberglite.data.avro.AvroColumn
 import iceberglite.data.avro.AvroColumn._
-import iceberglite.io.AvroInput
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.vector.{ConstantVectors, ListView, MapView, StructView}
 import iceberglite.spec.{NestedField, Type}

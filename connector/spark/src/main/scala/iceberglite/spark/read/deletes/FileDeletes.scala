@@ -2,13 +2,13 @@ package iceberglite.spark.read.deletes
 
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.WantedColumns
-import iceberglite.spark.read.vector.{RowCompactor, MarksVector, SelectedVector, StructView}
-import iceberglite.spec.Type.StructType
+import iceberglite.spark.read.vector.{MarksVector, RowCompactor, SelectedVector, StructView}
 import iceberglite.spec.{MetadataColumns, NestedField, Type}
+import iceberglite.spec.Type.StructType
 
 /**
  * Removes deleted rows of one file from its batches or, if `_deleted` is requested, marks them.

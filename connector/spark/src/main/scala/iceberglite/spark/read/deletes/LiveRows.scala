@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import org.apache.spark.sql.vectorized.ColumnVector
 
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 
 /** Selects rows of batches. */
 private[read] trait RowChoice {

@@ -5,11 +5,11 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.data.{DataSource, Projection}
 import iceberglite.data.orc.{OrcBatchReader, OrcPart}
-import iceberglite.io.FileIO
 import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.storage.FileIO
 
 /** The batches of one part of an ORC file, over the library's vectors, without copying values. */
 final private[read] class OrcBatches(

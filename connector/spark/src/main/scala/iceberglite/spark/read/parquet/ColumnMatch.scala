@@ -4,11 +4,11 @@ import org.apache.parquet.schema.Type.Repetition.REPEATED
 import org.apache.parquet.schema.{GroupType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
 
-import iceberglite.io.ParquetShapes._
+import iceberglite.parquet.ParquetShapes._
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.parquet.Reading._
-import iceberglite.spec.Type.{ListType, MapType, StructType, VariantType}
 import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.Type.{ListType, MapType, StructType, VariantType}
 
 /**
  * A node of a file's schema that is read: the part to request, the type in which Spark reads it, and its conversion.

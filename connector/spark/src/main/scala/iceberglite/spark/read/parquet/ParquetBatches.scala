@@ -14,10 +14,10 @@ import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecor
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
-import iceberglite.io.ParquetInput
+import iceberglite.parquet.ParquetInput
+import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
 import iceberglite.spark.read.vector.{Columns, RowCompactor}
-import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 
 /**
  * The batches of one part of a Parquet file.

@@ -20,7 +20,7 @@ import org.apache.spark.sql.types.{
   TimestampType => SparkTimestamp
 }
 
-import iceberglite.io.ParquetAnnotations.{isInteger, isText, isUnsigned32}
+import iceberglite.parquet.ParquetAnnotations.{isInteger, isText, isUnsigned32}
 import iceberglite.spark.read.parquet.Reading.{AsIs, Converted}
 import iceberglite.spark.read.vector._
 import iceberglite.spec.PrimitiveType

@@ -6,7 +6,7 @@ import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => Parqu
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType}
 
-import iceberglite.io.ParquetShapes._
+import iceberglite.parquet.ParquetShapes._
 
 /**
  * Appends the records of a file to vectors in the layout of Spark's vectorized reader. A record is the number of

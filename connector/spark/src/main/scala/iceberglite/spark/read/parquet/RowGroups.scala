@@ -4,7 +4,7 @@ import java.util.ArrayList
 
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, ParquetMetadata}
 
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 
 /** Selects the row groups of a file that must be read. */
 private[parquet] object RowGroups {

@@ -8,13 +8,12 @@ import org.apache.spark.sql.execution.vectorized.WritableColumnVector
 import org.apache.spark.sql.types.{ArrayType, BinaryType => SparkBinary, DataType, StructField, StructType}
 import org.apache.spark.sql.vectorized.ColumnVector
 
-import iceberglite.io.{ParquetShapes, SchemaOfParquet}
-import iceberglite.io.ParquetShapes.{ListShape, childrenOf}
+import iceberglite.parquet.{ParquetShapes, SchemaOfParquet}
+import iceberglite.parquet.ParquetShapes.{ListShape, childrenOf}
 import iceberglite.spark.read.parquet.Reading.Converted
 import iceberglite.spark.read.vector.{ShreddedColumn, VariantAsText}
-import iceberglite.spec.Literal
+import iceberglite.spec.{Literal, PrimitiveType}
 import iceberglite.spec.Literal._
-import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 
 /**

@@ -7,13 +7,13 @@ import scala.util.Try
 
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
 
-import iceberglite.io.puffin.{PuffinFile, ThetaSketch}
+import iceberglite.puffin.{PuffinFile, ThetaSketch}
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.read.ScanFiles
 import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
+import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Literal, NestedField, PrimitiveType}
 import iceberglite.spec.Type._
 import iceberglite.spec.expr.Evaluate
-import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Literal, NestedField, PrimitiveType}
 
 /**
  * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.

@@ -2,20 +2,11 @@ package iceberglite.spark.read.stats
 
 import scala.collection.mutable
 
-import iceberglite.io.ColumnBounds
+import iceberglite.metrics.ColumnBounds
 import iceberglite.scan.FileScanTask
+import iceberglite.spec.{FileFormat, Literal, LiteralConversion, Metrics, PartitionSpec, PrimitiveType, SingleValue, TableMetadata}
 import iceberglite.spec.DefaultValue.OfPrimitive
 import iceberglite.spec.Type._
-import iceberglite.spec.{
-  FileFormat,
-  Literal,
-  LiteralConversion,
-  Metrics,
-  PartitionSpec,
-  PrimitiveType,
-  SingleValue,
-  TableMetadata
-}
 
 /**
  * The metadata about one column, for each file: from the file's partition if it determines the column's value, from the

@@ -2,10 +2,11 @@ package iceberglite.spark.write.avro
 
 import org.apache.spark.sql.catalyst.InternalRow
 
+import iceberglite.avro.AvroOutput
 import iceberglite.data.avro.AvroRowsOutput
-import iceberglite.io.{AvroOutput, MetricsModes}
-import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
+import iceberglite.spark.write.metrics.FileTallies
 
 /** An Avro file of a task: encodes the rows one after the other. */
 final private[avro] class AvroDataFile(file: AvroRowsOutput, input: Vector[InputField], modes: MetricsModes)

@@ -3,11 +3,11 @@ package iceberglite.spark.write.avro
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.io.AvroOutput
+import iceberglite.avro.AvroOutput
 import iceberglite.spark.write.RowFaults
 import iceberglite.spec.Type
 
-/** Encodes one field of every row as in [[iceberglite.io.AvroSchemas]]. */
+/** Encodes one field of every row as in [[iceberglite.avro.AvroSchemas]]. */
 private[avro] trait AvroField {
 
   /** Encodes the value in a row, a struct or an array; it may be null. */

@@ -1,9 +1,11 @@
 package iceberglite.spark.write.avro
 
+import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
-import iceberglite.io.{AvroCodec, AvroContainer, FileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
 import iceberglite.spec.FileFormat
+import iceberglite.storage.FileIO
 
 /**
  * Avro files of a table.

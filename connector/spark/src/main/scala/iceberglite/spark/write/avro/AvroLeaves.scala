@@ -4,9 +4,9 @@ import java.nio.ByteBuffer
 
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.io.{AvroOutput, AvroSchemas}
-import iceberglite.spark.write.metrics._
+import iceberglite.avro.{AvroOutput, AvroSchemas}
 import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spark.write.metrics._
 import iceberglite.spec.Type.DecimalType
 
 /** Encodes primitive values. There is a class for each kind of value, as in the other formats. */

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
-import iceberglite.io.AvroOutput
-import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.avro.AvroOutput
 import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
-import iceberglite.spec.{NestedType, PrimitiveType}
 
 /** Encodes the rows of one file. */
 final private[avro] class AvroRow(fields: Array[AvroField], ordinals: Array[Int]) {

@@ -4,9 +4,9 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.Arrays
 
-import iceberglite.io.{DoubleRange, FloatRange, FloatingValues}
-import iceberglite.spec.Literal.DecimalLiteral
+import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
 import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
+import iceberglite.spec.Literal.DecimalLiteral
 
 /**
  * The metrics of one column, collected from its values. There is a class for each representation of values in rows, to

@@ -2,11 +2,11 @@ package iceberglite.spark.write.metrics
 
 import scala.collection.mutable
 
-import iceberglite.io.{MetricsModes, ColumnMetrics}
+import iceberglite.metrics.{ColumnMetrics, MetricsModes}
+import iceberglite.spec.{Literal, MetricMaps, NestedField, PrimitiveType}
 import iceberglite.spec.Literal._
 import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
 import iceberglite.spec.Type._
-import iceberglite.spec.{Literal, MetricMaps, NestedField, PrimitiveType}
 
 /**
  * The metrics of the columns of one file, for formats whose own statistics are incomplete: Avro has none, ORC none for

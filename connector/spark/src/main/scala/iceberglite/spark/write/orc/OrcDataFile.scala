@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import iceberglite.data.orc.OrcOutput
-import iceberglite.io.MetricsModes
-import iceberglite.spark.write.metrics.FileTallies
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
+import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spec.Schema
 
 /** An ORC file of a task: puts the rows into the vectors of the library. */

@@ -3,9 +3,10 @@ package iceberglite.spark.write.orc
 import org.apache.orc.TypeDescription.RowBatchVersion
 
 import iceberglite.data.orc.{OrcOutput, OrcSchemas, OrcSettings, OrcShape}
-import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
 import iceberglite.spec.{FileFormat, Schema}
+import iceberglite.storage.FileIO
 
 /**
  * ORC files of a table.

@@ -6,10 +6,10 @@ import org.apache.hadoop.hive.common.`type`.HiveDecimal
 import org.apache.hadoop.hive.ql.exec.vector._
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
+import iceberglite.avro.AvroSchemas
 import iceberglite.data.orc.OrcTimestamp
-import iceberglite.io.AvroSchemas
-import iceberglite.spark.write.metrics._
 import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spark.write.metrics._
 import iceberglite.spec.Type.DecimalType
 
 /**

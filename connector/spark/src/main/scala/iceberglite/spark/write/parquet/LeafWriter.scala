@@ -4,7 +4,7 @@ import org.apache.parquet.column.{ColumnDescriptor, ColumnWriteStore, ColumnWrit
 import org.apache.parquet.io.api.Binary
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.io.{DoubleRange, FloatRange, FloatingValues}
+import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
 import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
 
 /**

@@ -4,7 +4,8 @@ import org.apache.parquet.io.OutputFile
 import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.data.parquet.{ParquetOutput, ParquetShape}
-import iceberglite.io.{MetricsModes, ParquetMetrics}
+import iceberglite.metrics.MetricsModes
+import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.{DataFileWriter, FinishedFile}
 import iceberglite.spec.Schema
 

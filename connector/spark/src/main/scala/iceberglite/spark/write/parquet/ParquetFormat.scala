@@ -1,9 +1,10 @@
 package iceberglite.spark.write.parquet
 
 import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
-import iceberglite.io.{DataOutput, FileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
 import iceberglite.spec.{FileFormat, Schema}
+import iceberglite.storage.{DataOutput, FileIO}
 
 /**
  * Parquet files of a table.

@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
-import iceberglite.io.FloatingValues
+import iceberglite.metrics.FloatingValues
 import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
-import iceberglite.spec.{NestedType, PrimitiveType}
 
 /** Shreds rows into the columns of a Parquet file. */
 final private[parquet] class RowShredder(fields: Array[FieldWriter], ordinals: Array[Int]) {

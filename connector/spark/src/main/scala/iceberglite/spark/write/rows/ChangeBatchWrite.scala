@@ -9,11 +9,10 @@ import org.apache.spark.sql.connector.write.{
   WriterCommitMessage
 }
 
-import iceberglite.io.DataLocations
 import iceberglite.spark.SparkErrors
-import iceberglite.spark.write.{CommitOutcome, UncommittedFiles, RowCounts, TaskWriterFactory, WritePlan, WrittenFile}
+import iceberglite.spark.write.{CommitOutcome, RowCounts, TaskWriterFactory, UncommittedFiles, WritePlan, WrittenFile}
 import iceberglite.spec.{ContentFile, DeleteFileProperties}
-import iceberglite.table.Cleanup
+import iceberglite.table.{Cleanup, DataLocations}
 import iceberglite.table.action.RowDelta
 
 /**

@@ -5,9 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow}
 import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DeltaWriter, DeltaWriterFactory, WriterCommitMessage}
 
-import iceberglite.io.DataFileNames
 import iceberglite.spark.write.{RowCounts, TaskWriter, TaskWriterFactory, WriteMetrics, WrittenFile, WrittenFiles}
-import iceberglite.table.Cleanup
+import iceberglite.table.{Cleanup, DataFileNames}
 
 /**
  * The metadata that Spark passes with each deleted or updated row.

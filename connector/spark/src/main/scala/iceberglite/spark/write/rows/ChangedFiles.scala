@@ -1,11 +1,11 @@
 package iceberglite.spark.write.rows
 
-import iceberglite.io.DataFileNames
-import iceberglite.io.puffin.{DeletedRows, DeletionVectorFiles}
+import iceberglite.puffin.{DeletedRows, DeletionVectorFiles}
 import iceberglite.scan.{DeleteFile, FileScanTask}
 import iceberglite.spark.read.rows.StatementFiles
 import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
 import iceberglite.spec.expr.Expression
+import iceberglite.table.DataFileNames
 
 /**
  * The delete files of a statement, one deletion vector for each data file.

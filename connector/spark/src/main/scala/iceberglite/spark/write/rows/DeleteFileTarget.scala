@@ -1,12 +1,13 @@
 package iceberglite.spark.write.rows
 
 import iceberglite.data.PositionDeleteFiles
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.io.{DataFileNames, DataLocations, FileIO}
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{DeleteFile, DeleteReader}
 import iceberglite.spark.write.RowFaults
-import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.storage.FileIO
+import iceberglite.table.{DataFileNames, DataLocations}
 
 /**
  * The settings for writing delete files in the tasks of a statement. Serializable, for tasks.

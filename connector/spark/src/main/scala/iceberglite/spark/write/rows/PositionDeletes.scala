@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 
 /**
  * The rows of a data file that a task has deleted.

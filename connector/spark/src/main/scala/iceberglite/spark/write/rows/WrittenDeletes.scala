@@ -3,7 +3,7 @@ package iceberglite.spark.write.rows
 import org.apache.spark.sql.connector.write.WriterCommitMessage
 
 import iceberglite.data.{WrittenFile => NewFile}
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 import iceberglite.spark.write.{FinishedFile, RowCounts, WrittenFile}
 import iceberglite.spec._
 

@@ -6,17 +6,16 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.broadcast.Broadcast
 
-import iceberglite.io.{DataFileNames, DataLocations}
 import iceberglite.maintenance.{DeleteConversion, EqualityDeletes, FoundDeletes}
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.ClusterJob
 import iceberglite.spark.ClusterJob.{ofBytes, toBytes}
-import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.{SharedDeletes, TableStorage}
+import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.write.UncommittedFiles
 import iceberglite.spec.{Metrics, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.CommitStateUnknown
-import iceberglite.table.Table
+import iceberglite.table.{DataFileNames, DataLocations, Table}
 
 /** Converts the equality deletes of a table to deletes by position, with a Spark job. */
 final private[spark] class DeleteConversionJob(session: SparkSession, table: Table) {

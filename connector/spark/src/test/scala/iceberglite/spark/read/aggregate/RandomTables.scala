@@ -7,16 +7,16 @@ import scala.util.Random
 import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.data.{DataFileOf, DataTarget, Record, RecordValues}
-import iceberglite.io.MetricsModes
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.metrics.MetricsModes
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{FileScanTask, TableScan}
 import iceberglite.spark.LiteCatalog
 import iceberglite.spec._
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.table.action.{Action, FastAppend, RowDelta}
 import iceberglite.spec.transform.Identity
 import iceberglite.table.Table
+import iceberglite.table.action.{Action, FastAppend, RowDelta}
 
 /**
  * A table that came about by chance: files of several formats, specs and schemas, with nulls, NaN, both zeros and texts

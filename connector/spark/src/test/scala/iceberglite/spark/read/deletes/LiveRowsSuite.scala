@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ScanRules
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 import iceberglite.spark.read.vector.SelectedVector
 
 /** The rows of a batch that are left. */

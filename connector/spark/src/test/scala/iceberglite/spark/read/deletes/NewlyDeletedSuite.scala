@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector
 import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 import iceberglite.scan.RowDeletes
 import iceberglite.spark.read.WantedColumns
 import iceberglite.spec.MetadataColumns

@@ -17,15 +17,15 @@ import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.parquet.{EncodedParquet, EncodedRecords}
-import iceberglite.io.HadoopFileIO
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, comparable, newPath}
+import iceberglite.spec.NestedField
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.Literal.IntLiteral
-import iceberglite.spec.NestedField
 import iceberglite.spec.NestedField.optional
 import iceberglite.spec.Type._
-import iceberglite.spec.expr.Expression.Equal
 import iceberglite.spec.expr.Term
+import iceberglite.spec.expr.Expression.Equal
+import iceberglite.storage.HadoopFileIO
 
 class EncodingsSuite extends AnyFunSuite {
   private val rows = EncodedRecords.some(700, seed = 5)

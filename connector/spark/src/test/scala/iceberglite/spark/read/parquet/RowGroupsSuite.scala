@@ -8,7 +8,7 @@ import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData, ParquetM
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.puffin.DeletionVector
 
 /** The row groups in which some rows are. */
 class RowGroupsSuite extends AnyFunSuite {

@@ -1,10 +1,10 @@
 package iceberglite.spark.read.rows
 
 import iceberglite.data.avro.AvroData
-import iceberglite.io.FileIO
 import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.avro.AvroBatches
 import iceberglite.spark.read.deletes.FileDeletes
+import iceberglite.storage.FileIO
 
 class AvroBatchesSuite extends FileBatchTests(AvroData) {
   override protected def open(

@@ -13,8 +13,8 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.Fuzz
 import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
-import iceberglite.io.{FileIO, MetricsModes}
-import iceberglite.io.puffin.DeletionVector
+import iceberglite.metrics.MetricsModes
+import iceberglite.puffin.DeletionVector
 import iceberglite.scan.RowDeletes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.{FileBatches, FileColumns, FileTask, FileValues, WantedColumns}
@@ -25,6 +25,7 @@ import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
 import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 
 /** What holds for the batches of a format that core reads row by row: they have the same rows. */

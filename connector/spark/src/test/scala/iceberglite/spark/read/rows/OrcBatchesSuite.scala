@@ -4,7 +4,6 @@ import scala.util.Random
 
 import iceberglite.data.{Record, RecordGenerators, RecordValues}
 import iceberglite.data.orc.OrcData
-import iceberglite.io.FileIO
 import iceberglite.scan.ReadColumns
 import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.deletes.FileDeletes
@@ -14,6 +13,7 @@ import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}
 import iceberglite.spec.expr.Expression._
+import iceberglite.storage.FileIO
 
 class OrcBatchesSuite extends FileBatchTests(OrcData) {
   override protected def open(

@@ -7,7 +7,7 @@ import scala.util.Random
 import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.data.{DataFileOf, DataTarget, Record, RecordValues}
-import iceberglite.io.MetricsModes
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.LiteCatalog
 import iceberglite.spark.read.soundness.EvolvingTable._
 import iceberglite.spec._

@@ -5,7 +5,7 @@ import java.util.UUID
 import scala.util.Random
 
 import iceberglite.data.Record
-import iceberglite.io.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{FileScanTask, TableScan}
 import iceberglite.spec._
 import iceberglite.spec.expr.Expression.AlwaysTrue

@@ -9,9 +9,10 @@ import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 
 import iceberglite.data.Record
 import iceberglite.data.avro.AvroData
-import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.{DataFileFormat, InputField, RowFormatTests}
 import iceberglite.spec.TableProperty
+import iceberglite.storage.FileIO
 
 class AvroDataFileSuite extends RowFormatTests(AvroData) {
   override private[write] def format(

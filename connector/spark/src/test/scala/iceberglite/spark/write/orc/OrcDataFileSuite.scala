@@ -11,15 +11,15 @@ import org.apache.orc.OrcProto.Stream.Kind
 import org.apache.orc.impl.RecordReaderImpl
 import org.apache.orc.{CompressionKind, OrcFile, Reader, TypeDescription}
 
-import iceberglite.data.orc.{OrcData, OrcSettings}
 import iceberglite.data.{Record, RecordGenerators}
-import iceberglite.io.{FileIO, MetricsModes}
+import iceberglite.data.orc.{OrcData, OrcSettings}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.{DataFileFormat, InputField, RowFormatTests}
+import iceberglite.spec.{PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type
 import iceberglite.spec.Type._
-import iceberglite.spec.{PrimitiveType, Schema}
+import iceberglite.storage.FileIO
 
 class OrcDataFileSuite extends RowFormatTests(OrcData) {
   override private[write] def format(

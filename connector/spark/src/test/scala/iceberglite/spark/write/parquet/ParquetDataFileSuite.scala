@@ -18,15 +18,16 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetricsRules
 import iceberglite.data.parquet.ParquetSettings
-import iceberglite.io.{HadoopFileIO, MetricsModes}
+import iceberglite.metrics.MetricsModes
 import iceberglite.spark.SharedSession
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputColumns}
+import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.Literal._
 import iceberglite.spec.NestedField.{optional, required}
 import iceberglite.spec.Type._
-import iceberglite.spec._
+import iceberglite.storage.HadoopFileIO
 
 class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
 

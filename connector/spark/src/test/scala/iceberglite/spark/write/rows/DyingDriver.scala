@@ -11,8 +11,8 @@ import org.apache.hadoop.fs.{FSDataOutputStream, Path}
 import org.apache.hadoop.util.Progressable
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.io.RenamingFileSystem
 import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionExtensions}
+import iceberglite.storage.RenamingFileSystem
 
 /**
  * When a statement's driver dies.

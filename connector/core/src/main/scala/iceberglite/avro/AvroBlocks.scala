@@ -1,0 +1,126 @@
+package iceberglite.avro
+
+import java.util.Arrays
+
+/**
+ * A part of an Avro file: the blocks that begin between `start` (inclusive) and `start + length` (exclusive), in bytes.
+ *
+ * @param withPlaces whether record positions in the file are needed. If so, the blocks before the part are walked one
+ *   by one to count their records; otherwise they are skipped without being read
+ */
+final private[iceberglite] case class AvroPart(start: Long, length: Long, withPlaces: Boolean) {
+  def endsBefore(place: Long): Boolean = place - start >= length
+}
+
+private[iceberglite] object AvroPart {
+  val Whole: AvroPart = AvroPart(0L, Long.MaxValue, withPlaces = true)
+}
+
+/**
+ * Reads the blocks of a part of an Avro file (Avro specification, "Object Container Files").
+ *
+ * @param source positioned at the end of the header
+ * @param sync the sync marker that ends the header and every block
+ */
+final private[iceberglite] class AvroBlocks(
+    source: AvroSource,
+    sync: Array[Byte],
+    codec: AvroCodec.Decompressor,
+    part: AvroPart,
+    limits: AvroLimits
+) {
+  private val firstByte = source.taken
+  private var unpackedBytes = 0L
+  private var isAtStart = true
+  private var before = 0L
+
+  /** The decompressed content of the current block. */
+  var unpacked: AvroInput = new AvroInput(Array.emptyByteArray, 0, 0)
+
+  /** The record count that the current block claims. */
+  var records: Long = 0L
+
+  /** The position in the file of the first record of the current block. Valid only if positions are tracked. */
+  def firstRecord: Long = before - records
+
+  /** Decompresses the next block. Returns false at the end of the part. */
+  def next(): Boolean = {
+    if (isAtStart && !part.withPlaces && part.start > firstByte) toFirstBlock()
+    isAtStart = false
+    while (!source.isEmpty && source.taken < part.start) pass()
+    if (source.isEmpty || part.endsBefore(source.taken)) false
+    else {
+      unpack()
+      true
+    }
+  }
+
+  /** Moves past the first sync marker that ends at or after the start of the part. */
+  private def toFirstBlock(): Unit = {
+    source.jumpTo(math.max(firstByte, part.start - AvroContainer.SyncSize))
+    var found = false
+    while (!found && !source.isEmpty) {
+      source.fill(AvroContainer.BlockSize)
+      val in = source.input
+      val last = in.end - AvroContainer.SyncSize
+      var at = in.position
+      while (at <= last && !isMark(in.bytes, at)) at += 1
+      found = at <= last
+      val seen = if (found) at + AvroContainer.SyncSize else if (source.ended) in.end else at
+      in.skip(seen - in.position)
+    }
+  }
+
+  private def isMark(bytes: Array[Byte], at: Int): Boolean =
+    bytes(at) == sync(0) && Arrays.equals(bytes, at, at + AvroContainer.SyncSize, sync, 0, sync.length)
+
+  /** Skips a block that belongs to another part. */
+  private def pass(): Unit = {
+    val length = header()
+    source.jumpTo(source.taken + length)
+    source.fill(AvroContainer.SyncSize)
+    end()
+  }
+
+  private def unpack(): Unit = {
+    val length = header()
+    source.fill(length + AvroContainer.SyncSize)
+    val in = source.input
+    if (in.remaining < length) throw AvroFault(s"A block claims $length bytes where ${in.remaining} are left")
+    val bytes = codec.block(in.bytes, in.position, length)
+    unpacked = new AvroInput(bytes.bytes, bytes.start, bytes.end)
+    in.skip(length)
+    end()
+    checkExpansion()
+  }
+
+  /** Reads a block header and returns the length of the block in bytes. */
+  private def header(): Int = {
+    source.fill(AvroContainer.MaxNumberBytes * 2)
+    records = source.input.readLong()
+    if (records < 0) throw AvroFault(s"A block claims $records records")
+    before += records
+    val length = source.input.readLong()
+    if (length < 0 || length > AvroContainer.MaxBlockBytes) throw AvroFault(s"A block claims $length bytes")
+    length.toInt
+  }
+
+  private def end(): Unit = {
+    val in = source.input
+    val at = in.position
+    in.skip(AvroContainer.SyncSize)
+    if (!Arrays.equals(in.bytes, at, in.position, sync, 0, sync.length)) {
+      throw AvroFault("The end of a block is not marked as such")
+    }
+  }
+
+  /** Limits the total expansion: many small blocks together can be a decompression bomb. */
+  private def checkExpansion(): Unit = {
+    unpackedBytes += unpacked.remaining
+    val packedBytes = source.taken - firstByte
+    if (unpackedBytes > AvroContainer.MaxBlockBytes && limits.maxExpansion.exists(unpackedBytes / _ > packedBytes)) {
+      val reason = s"Its first $packedBytes bytes unpack to $unpackedBytes: it is damaged, or made to fill the memory"
+      throw AvroFault(reason)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+package iceberglite.avro
+
+import java.io.{ByteArrayInputStream, InputStream}
+import java.util.Arrays
+import java.util.zip.{CRC32, Deflater, Inflater}
+
+import com.github.luben.zstd.{Zstd, ZstdInputStream}
+import org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream
+import org.apache.commons.compress.compressors.xz.{XZCompressorInputStream, XZUtils}
+import org.xerial.snappy.Snappy
+
+import iceberglite.spec.TableProperty
+
+/**
+ * A compression codec for the blocks of an Avro file.
+ *
+ * @param name the codec name in the file header
+ */
+sealed abstract class AvroCodec private[iceberglite] (val name: String) {
+  private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte]
+}
+
+object AvroCodec {
+  case object Plain extends AvroCodec("null") {
+    override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] = Arrays.copyOf(bytes, length)
+  }
+
+  final case class Deflate(level: Int) extends AvroCodec("deflate") {
+    override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] = {
+      val deflater = new Deflater(level, true)
+      try {
+        deflater.setInput(bytes, 0, length)
+        deflater.finish()
+        val out = new AvroOutput(math.max(64, length / 4))
+        val part = new Array[Byte](1 << 13)
+        while (!deflater.finished) out.writeRaw(part, 0, deflater.deflate(part))
+        out.toBytes
+      } finally deflater.end()
+    }
+  }
+
+  /** Snappy. A block is followed by the CRC of its uncompressed content. */
+  case object Snap extends AvroCodec("snappy") {
+    override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] = {
+      val out = new Array[Byte](Snappy.maxCompressedLength(length) + Integer.BYTES)
+      val size = Snappy.compress(bytes, 0, length, out, 0)
+      val crc = new CRC32
+      crc.update(bytes, 0, length)
+      java.nio.ByteBuffer.wrap(out, size, Integer.BYTES).putInt(crc.getValue.toInt)
+      Arrays.copyOf(out, size + Integer.BYTES)
+    }
+  }
+
+  final case class Zstandard(level: Int) extends AvroCodec("zstandard") {
+    override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] =
+      Zstd.compress(Arrays.copyOf(bytes, length), level)
+  }
+
+  val Default: AvroCodec = Deflate(Deflater.DEFAULT_COMPRESSION)
+
+  /** Returns the codec that the table properties set for manifests and manifest lists. */
+  def of(properties: Map[String, String]): AvroCodec =
+    of(properties, TableProperty.ManifestCodec, TableProperty.ManifestCompressionLevel)
+
+  /** Returns the codec that the table properties set for data files. */
+  def ofRows(properties: Map[String, String]): AvroCodec =
+    of(properties, TableProperty.AvroCodec, TableProperty.AvroCompressionLevel)
+
+  private def of(
+      properties: Map[String, String],
+      codec: TableProperty[String],
+      compressionLevel: TableProperty[Option[Int]]
+  ): AvroCodec = named(TableProperty.of(codec, properties), TableProperty.of(compressionLevel, properties))
+
+  /**
+   * Returns the codec with a name.
+   *
+   * @param name one of the names that table properties accept
+   * @param level compression level; if absent, the codec's default
+   */
+  def named(name: String, level: Option[Int]): AvroCodec = name match {
+    case "uncompressed" => Plain
+    case "snappy" => Snap
+    case "zstd" => Zstandard(level.getOrElse(Zstd.defaultCompressionLevel))
+    case _ => Deflate(level.filter(l => l >= 0 && l <= 9).getOrElse(Deflater.DEFAULT_COMPRESSION))
+  }
+
+  /**
+   * Returns the decompressor for the blocks of one file. It is not thread-safe.
+   *
+   * @throws AvroFault if the codec in the file header is not supported
+   */
+  private[iceberglite] def decompressor(name: String): Decompressor = name match {
+    case "null" => PlainBlocks
+    case "deflate" => new DeflatedBlocks
+    case "snappy" => SnappyBlocks
+    case "zstandard" => new StreamedBlocks(new ZstdInputStream(_))
+    case "bzip2" => new StreamedBlocks(new BZip2CompressorInputStream(_))
+    case "xz" if XZUtils.isXZCompressionAvailable =>
+      new StreamedBlocks(new XZCompressorInputStream(_, false, MaxXzKilobytes))
+    case other =>
+      throw AvroFault(
+        s"Its blocks are compressed by the Avro codec $other, where null, deflate, snappy, zstandard, bzip2 and xz are read"
+      )
+  }
+
+  /** Memory limit of the decompressor. The highest XZ presets need 65 MB. */
+  private val MaxXzKilobytes = 1 << 17
+
+  /** A decompressed block: the bytes from `start` to `end` of `bytes`. */
+  final private[iceberglite] case class Block(bytes: Array[Byte], start: Int, end: Int)
+
+  sealed private[iceberglite] trait Decompressor extends AutoCloseable {
+    def block(bytes: Array[Byte], offset: Int, length: Int): Block
+    override def close(): Unit = ()
+  }
+
+  private object PlainBlocks extends Decompressor {
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = Block(bytes, offset, offset + length)
+  }
+
+  final private class DeflatedBlocks extends Decompressor {
+    private val inflater = new Inflater(true)
+    private var scratch = new Array[Byte](1 << 17)
+
+    /**
+     * Decompresses into a reused buffer and returns a copy of the exact length, because callers may retain the block.
+     */
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+      inflater.reset()
+      inflater.setInput(bytes, offset, length)
+      var size = 0
+      while (!inflater.finished) {
+        if (size == scratch.length) scratch = grown(scratch, size)
+        val more = inflater.inflate(scratch, size, scratch.length - size)
+        if (more == 0 && !inflater.finished && (inflater.needsInput || inflater.needsDictionary)) {
+          throw AvroFault("A compressed block is not whole")
+        }
+        size += more
+      }
+      Block(Arrays.copyOf(scratch, size), 0, size)
+    }
+
+    override def close(): Unit = inflater.end()
+  }
+
+  private object SnappyBlocks extends Decompressor {
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+      val compressed = length - Integer.BYTES
+      if (compressed < 1) throw AvroFault("A compressed block is not whole")
+      val size = Snappy.uncompressedLength(bytes, offset, compressed)
+      // A three-byte Snappy element expands to 64 bytes at most. A block that claims more is damaged, and no memory is
+      // allocated for it.
+      if (size < 0 || size > compressed.toLong * 64 || size > AvroContainer.MaxBlockBytes) {
+        throw AvroFault(s"A compressed block claims $size bytes")
+      }
+      val out = new Array[Byte](size)
+      val unpacked = Snappy.uncompress(bytes, offset, compressed, out, 0)
+      val crc = new CRC32
+      crc.update(out, 0, unpacked)
+      if (crc.getValue.toInt != java.nio.ByteBuffer.wrap(bytes, offset + compressed, Integer.BYTES).getInt()) {
+        throw AvroFault("A compressed block does not match its checksum")
+      }
+      Block(out, 0, unpacked)
+    }
+  }
+
+  final private class StreamedBlocks(open: InputStream => InputStream) extends Decompressor {
+    override def block(bytes: Array[Byte], offset: Int, length: Int): Block = {
+      val in = open(new ByteArrayInputStream(bytes, offset, length))
+      try {
+        val guess = math.min(length.toLong * 4, AvroContainer.MaxBlockBytes.toLong).toInt
+        var out = new Array[Byte](math.max(1 << 12, guess))
+        var size = 0
+        var more = in.read(out, 0, out.length)
+        while (more >= 0) {
+          size += more
+          if (size == out.length) out = grown(out, size)
+          more = in.read(out, size, out.length - size)
+        }
+        Block(out, 0, size)
+      } finally in.close()
+    }
+  }
+
+  private def grown(bytes: Array[Byte], size: Int): Array[Byte] = {
+    if (size >= AvroContainer.MaxBlockBytes)
+      throw AvroFault(s"A block unpacks to more than ${AvroContainer.MaxBlockBytes} bytes")
+    Arrays.copyOf(bytes, math.min(bytes.length.toLong * 2, AvroContainer.MaxBlockBytes.toLong).toInt)
+  }
+}

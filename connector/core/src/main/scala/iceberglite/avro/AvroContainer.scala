@@ -1,0 +1,253 @@
+package iceberglite.avro
+
+import java.io.OutputStream
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.ThreadLocalRandom
+
+import scala.annotation.tailrec
+
+import iceberglite.storage.ReadBounds
+
+/** The container format of Avro files (Avro specification, "Object Container Files"). */
+private[iceberglite] object AvroContainer {
+  val Magic: Array[Byte] = Array('O', 'b', 'j', 1).map(_.toByte)
+  val SyncSize = 16
+  val SchemaKey = "avro.schema"
+  val CodecKey = "avro.codec"
+
+  /** Target size of a block before compression, in bytes; the default of Avro's own writers. */
+  val BlockSize = 64000
+
+  /** Limits for an Avro file that is read as a whole. */
+  val Bounds: ReadBounds = ReadBounds("an Avro file", ReadBounds.MaxBytes, _.startsWith(Magic))
+
+  /** Maximum size of a block in bytes. A longer block means a damaged file or a decompression bomb. */
+  val MaxBlockBytes: Int = 1 << 27
+
+  /**
+   * Maximum ratio of decompressed to stored size, checked once the decompressed size exceeds the maximum size of a
+   * block. A typical ratio is about 10.
+   */
+  val MaxExpansion = 250L
+
+  /** Maximum length of an encoded number (a varint). */
+  val MaxNumberBytes = 10
+}
+
+/** Reads the header of an Avro file, then its records sequentially. */
+final private[iceberglite] class AvroContainerReader private (
+    val metadata: Map[String, String],
+    source: AvroSource,
+    sync: Array[Byte]
+) extends AutoCloseable {
+
+  /** The writer's schema as JSON. */
+  def schema: String =
+    metadata.getOrElse(AvroContainer.SchemaKey, throw AvroFault("Its header has no Avro schema"))
+
+  /** The number of bytes of the file consumed so far. */
+  def taken: Long = source.taken
+
+  /**
+   * Decodes each record. `decode` must consume at least one byte or throw, unless the limits allow empty records.
+   *
+   * Blocks are decompressed lazily as the iterator advances.
+   */
+  def records[A](
+      decode: AvroInput => A,
+      limits: AvroLimits = AvroLimits.OfMetadata,
+      part: AvroPart = AvroPart.Whole
+  ): DecodedRecords[A] = {
+    val codec = AvroCodec.decompressor(metadata.getOrElse(AvroContainer.CodecKey, AvroCodec.Plain.name))
+    new DecodedRecords(source, new AvroBlocks(source, sync, codec, part, limits), codec, decode, limits)
+  }
+
+  /** Closes the file. Only needed by callers that stop before the end; reaching the end closes the file too. */
+  override def close(): Unit = source.close()
+}
+
+/**
+ * Limits on the content of a file.
+ *
+ * @param maxExpansion maximum ratio of decompressed to stored size, checked once the decompressed size exceeds the
+ *   maximum size of a block
+ * @param emptyRecords whether records may be encoded in zero bytes, in which case a block can claim any number of
+ *   records
+ */
+final private[iceberglite] case class AvroLimits(maxExpansion: Option[Long], emptyRecords: Boolean)
+
+private[iceberglite] object AvroLimits {
+
+  /** Limits for manifests and manifest lists, which are retained in memory. */
+  val OfMetadata: AvroLimits = AvroLimits(Some(AvroContainer.MaxExpansion), emptyRecords = false)
+
+  /** Limits for rows. Rows are often repetitive, so they compress well, and they are never retained. */
+  def ofRows(emptyRecords: Boolean): AvroLimits = AvroLimits(None, emptyRecords)
+}
+
+/** Iterates over records. A caller that stops before the end must close the reader. */
+final private[iceberglite] class DecodedRecords[A](
+    source: AvroSource,
+    blocks: AvroBlocks,
+    codec: AvroCodec.Decompressor,
+    decode: AvroInput => A,
+    limits: AvroLimits
+) extends Iterator[A] {
+  private var left = 0L
+  private var block = new AvroInput(Array.emptyByteArray, 0, 0)
+  private var next0 = 0L
+
+  /**
+   * The position in the file of the next record. Valid only if the part tracks positions or begins at the start of the
+   * file.
+   */
+  def position: Long = next0
+
+  /** Bytes of the current block that have not been decoded yet. */
+  def bytesLeft: Int = block.remaining
+
+  override def hasNext: Boolean = {
+    while (left == 0 && blocks.next()) nextBlock()
+    if (left == 0) {
+      codec.close()
+      source.close()
+    }
+    left > 0
+  }
+
+  override def next(): A = {
+    if (left == 0 && !hasNext) throw new NoSuchElementException("No more records")
+    left -= 1
+    next0 += 1
+    val record = decode(block)
+    if (left == 0 && block.remaining > 0) {
+      throw AvroFault(s"A block has ${block.remaining} bytes after its last record")
+    }
+    record
+  }
+
+  private def nextBlock(): Unit = {
+    block = blocks.unpacked
+    left = blocks.records
+    next0 = blocks.firstRecord
+    if (left > block.remaining && !limits.emptyRecords) {
+      throw AvroFault(s"A block of ${block.remaining} bytes claims $left records")
+    }
+  }
+}
+
+private[iceberglite] object AvroContainerReader {
+  private val HeaderBytes = 1 << 16
+  private val MaxHeaderBytes = 1 << 26
+
+  /** @throws AvroFault if the bytes do not begin as an Avro file */
+  def open(bytes: Array[Byte]): AvroContainerReader = open(AvroSource.of(bytes))
+
+  /** @throws AvroFault if the source does not begin as an Avro file */
+  def open(source: AvroSource): AvroContainerReader =
+    try header(source, HeaderBytes)
+    catch {
+      case e: Throwable =>
+        source.close()
+        throw e
+    }
+
+  /**
+   * Parses the header. Its length is not known in advance: if the buffered bytes are too few, parsing is retried with
+   * more.
+   */
+  @tailrec
+  private def header(source: AvroSource, bytes: Int): AvroContainerReader = {
+    source.fill(bytes)
+    val all = source.input
+    val in = new AvroInput(all.bytes, all.position, all.end)
+    val read =
+      try Some(metadata(in))
+      catch { case _: AvroFault if !source.ended && bytes < MaxHeaderBytes => None }
+    read match {
+      case Some((pairs, sync)) =>
+        all.skip(in.position - all.position)
+        new AvroContainerReader(pairs, source, sync)
+      case None => header(source, bytes * 4)
+    }
+  }
+
+  private def metadata(in: AvroInput): (Map[String, String], Array[Byte]) = {
+    val magic = AvroContainer.Magic
+    if (in.remaining < magic.length || in.readFixed(magic.length) != ByteBuffer.wrap(magic)) {
+      throw AvroFault("It is not an Avro file")
+    }
+    val pairs = Map.newBuilder[String, String]
+    FieldDecoder.items(in) {
+      val key = in.readText()
+      pairs += key -> in.readText()
+    }
+    (pairs.result(), in.readFixed(AvroContainer.SyncSize).array)
+  }
+}
+
+/** Writes records to an Avro file in memory. The file is returned as a whole, or drained block by block. */
+final private[iceberglite] class AvroContainerWriter(
+    schema: String,
+    metadata: Seq[(String, String)],
+    codec: AvroCodec
+) {
+  private val file = new AvroOutput(1 << 14)
+  private val block = new AvroOutput(AvroContainer.BlockSize + (1 << 12))
+  private var records = 0L
+  private val sync = {
+    val bytes = new Array[Byte](AvroContainer.SyncSize)
+    ThreadLocalRandom.current.nextBytes(bytes)
+    bytes
+  }
+
+  writeHeader()
+
+  /** Appends the output of `write` as one record. */
+  def add(write: AvroOutput => Unit): Unit = {
+    write(block)
+    records += 1
+    if (block.size >= AvroContainer.BlockSize) endBlock()
+  }
+
+  /** Bytes that have not been drained yet. The unfinished block counts with its uncompressed size. */
+  def size: Int = file.size + block.size
+
+  /** Bytes of finished blocks that have not been drained yet. */
+  def finishedBytes: Int = file.size
+
+  /** Moves the finished blocks from memory to `out`. */
+  def drainTo(out: OutputStream): Unit = {
+    out.write(file.array, 0, file.size)
+    file.clear()
+  }
+
+  /** Ends the file and returns the bytes that have not been drained. No record can be added afterwards. */
+  def finish(): Array[Byte] = {
+    if (records > 0) endBlock()
+    file.toBytes
+  }
+
+  private def writeHeader(): Unit = {
+    file.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
+    val all = Seq(AvroContainer.SchemaKey -> schema, AvroContainer.CodecKey -> codec.name) ++ metadata
+    file.writeLong(all.size.toLong)
+    all.foreach { case (key, value) =>
+      file.writeText(key)
+      file.writeBytes(ByteBuffer.wrap(value.getBytes(UTF_8)))
+    }
+    file.writeLong(0)
+    file.writeRaw(ByteBuffer.wrap(sync))
+  }
+
+  private def endBlock(): Unit = {
+    val packed = codec.compress(block.array, block.size)
+    file.writeLong(records)
+    file.writeLong(packed.length.toLong)
+    file.writeRaw(packed, 0, packed.length)
+    file.writeRaw(ByteBuffer.wrap(sync))
+    block.clear()
+    records = 0
+  }
+}

@@ -1,0 +1,37 @@
+package iceberglite.avro
+
+import scala.util.control.{NoStackTrace, NonFatal}
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/**
+ * Describes an error in the bytes of an Avro file. It is converted to `UnreadableFile` before it reaches callers
+ * outside of this package.
+ */
+final private[iceberglite] case class AvroFault(reason: String) extends RuntimeException(reason) with NoStackTrace
+
+private[iceberglite] object AvroFault {
+  def pastEnd: AvroFault = AvroFault("It ends in the middle of a record")
+
+  /**
+   * Runs a read operation on a file and converts its failures.
+   *
+   * @param role what the file is, as in "Cannot read manifest x"
+   * @param advice what to do when the file cannot be read
+   */
+  def guard[A](path: String, role: String, advice: String)(body: => A): A =
+    try body
+    catch { case NonFatal(e) => throw named(path, role, advice, e) }
+
+  /** Returns the error to throw for a failure; it names the file. */
+  def named(path: String, role: String, advice: String, failure: Throwable): Throwable = failure match {
+    case e: UnreadableFile => e.copy(role = role, reason = s"${e.reason}. $advice")
+    case e: IcebergError => e
+    case AvroFault(reason) => UnreadableFile(path, role, s"$reason. $advice")
+    // Codecs and the schema parser throw exceptions of their own for malformed bytes.
+    case e => UnreadableFile(path, role, s"It is damaged (${describe(e)}). $advice", Some(e))
+  }
+
+  private def describe(e: Throwable): String = Option(e.getMessage).getOrElse(e.getClass.getSimpleName)
+}

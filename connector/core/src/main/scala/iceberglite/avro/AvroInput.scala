@@ -1,0 +1,127 @@
+package iceberglite.avro
+
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+
+/**
+ * Reads Avro's binary encoding from a range of an array. Lengths and counts are checked against the remaining bytes
+ * before anything is allocated for them.
+ *
+ * @param end one past the last byte
+ */
+final private[iceberglite] class AvroInput(val bytes: Array[Byte], start: Int, val end: Int) {
+  private var at = start
+
+  def position: Int = at
+  def remaining: Int = end - at
+
+  /** Continues at another position, which must be at most `end`. */
+  def moveTo(position: Int): Unit = at = position
+
+  /** Reads a zigzag varint of at most ten bytes. */
+  def readLong(): Long = {
+    if (at >= end) pastEnd()
+    val first = bytes(at)
+    at += 1
+    if (first >= 0) (first >>> 1) ^ -(first & 1)
+    else {
+      var result = (first & 0x7f).toLong
+      var shift = 7
+      var next = first
+      while (next < 0) {
+        if (at >= end) pastEnd()
+        if (shift > 63) throw AvroFault(s"A number at byte $at has more than ten bytes")
+        next = bytes(at)
+        at += 1
+        result |= (next & 0x7fL) << shift
+        shift += 7
+      }
+      (result >>> 1) ^ -(result & 1)
+    }
+  }
+
+  def readInt(): Int = {
+    val value = readLong()
+    if (value.toInt != value) throw AvroFault(s"The number $value stands for an int")
+    value.toInt
+  }
+
+  def readBoolean(): Boolean = readByte() != 0
+
+  def readByte(): Byte = {
+    if (at >= end) pastEnd()
+    at += 1
+    bytes(at - 1)
+  }
+
+  def readFloat(): Float = java.lang.Float.intBitsToFloat(littleEndian(Integer.BYTES).toInt)
+
+  def readDouble(): Double = java.lang.Double.longBitsToDouble(littleEndian(java.lang.Long.BYTES))
+
+  private def littleEndian(size: Int): Long = {
+    need(size)
+    var value = 0L
+    var i = size - 1
+    while (i >= 0) {
+      value = (value << 8) | (bytes(at + i) & 0xff)
+      i -= 1
+    }
+    at += size
+    value
+  }
+
+  /** Reads the length of the value that follows. */
+  def readLength(): Int = {
+    val length = readLong()
+    if (length < 0 || length > remaining) throw AvroFault(s"A length of $length where $remaining bytes are left")
+    length.toInt
+  }
+
+  def readText(): String = {
+    val length = readLength()
+    at += length
+    new String(bytes, at - length, length, UTF_8)
+  }
+
+  def readBytes(): ByteBuffer = readFixed(readLength())
+
+  /** Reads a fixed value as a copy, so that the block's memory can be released. */
+  def readFixed(length: Int): ByteBuffer = {
+    skip(length)
+    ByteBuffer.wrap(java.util.Arrays.copyOfRange(bytes, at - length, at))
+  }
+
+  def skip(length: Int): Unit = {
+    need(length)
+    at += length
+  }
+
+  def skipBytes(): Unit = skip(readLength())
+
+  /** Skips `count` ints or longs. A varint ends at the first byte without the top bit. */
+  def skipNumbers(count: Int): Unit = {
+    var left = count
+    while (left > 0) {
+      if (at >= end) pastEnd()
+      if (bytes(at) >= 0) left -= 1
+      at += 1
+    }
+  }
+
+  /**
+   * Reads the item count of the next block of an array or map; 0 marks the end. Every item takes at least one byte, so
+   * a count above the remaining bytes is rejected; it would cause a loop without input.
+   */
+  def readBlockCount(): Int = {
+    val count = readLong()
+    val items = if (count < 0) -count else count
+    // A negative count is followed by the size of the block in bytes.
+    if (count < 0) readLength()
+    if (items < 0 || items > remaining) throw AvroFault(s"A list of $items items where $remaining bytes are left")
+    items.toInt
+  }
+
+  private def need(length: Int): Unit = if (length < 0 || length > remaining) pastEnd()
+
+  private def pastEnd(): Nothing = throw AvroFault.pastEnd
+}

@@ -1,0 +1,117 @@
+package iceberglite.avro
+
+/**
+ * One decoded record of a struct: a slot for each of its columns, with unboxed numbers. The object is reused for the
+ * next record, so callers must not retain it.
+ *
+ * @param size at most 64
+ */
+final private[iceberglite] class AvroRow(size: Int) {
+  private val numbers = new Array[Long](size)
+  private val objects = new Array[AnyRef](size)
+  private var present = 0L
+
+  def clear(): Unit = present = 0L
+
+  def setNumber(slot: Int, value: Long): Unit = {
+    numbers(slot) = value
+    present |= 1L << slot
+  }
+
+  def setObject(slot: Int, value: AnyRef): Unit = {
+    objects(slot) = value
+    present |= 1L << slot
+  }
+
+  def has(column: StructColumn[_, _]): Boolean = (present & (1L << column.slot)) != 0
+
+  def long(column: StructColumn[_, Long]): Long = {
+    need(column)
+    numbers(column.slot)
+  }
+
+  def int(column: StructColumn[_, Int]): Int = {
+    need(column)
+    numbers(column.slot).toInt
+  }
+
+  /** Returns the value of a column of any numeric type; 0 if the column is absent. */
+  def number(column: StructColumn[_, _]): Long = if (has(column)) numbers(column.slot) else 0L
+
+  def boolean(column: StructColumn[_, Boolean]): Boolean = {
+    need(column)
+    numbers(column.slot) != 0
+  }
+
+  /**
+   * Returns the number as an option. Consecutive records often have equal numbers; they then share one option object.
+   */
+  def longOption(column: StructColumn[_, Long]): Option[Long] =
+    if (!has(column)) None
+    else objects(column.slot) match {
+      case former @ Some(number: Long) if number == numbers(column.slot) => former.asInstanceOf[Option[Long]]
+      case _ =>
+        val made = Some(numbers(column.slot))
+        objects(column.slot) = made
+        made
+    }
+
+  def intOption(column: StructColumn[_, Int]): Option[Int] =
+    if (!has(column)) None
+    else objects(column.slot) match {
+      case former @ Some(number: Int) if number == numbers(column.slot).toInt => former.asInstanceOf[Option[Int]]
+      case _ =>
+        val made = Some(numbers(column.slot).toInt)
+        objects(column.slot) = made
+        made
+    }
+
+  /** Returns the object that the slot held for an earlier record, for reuse. */
+  def former(slot: Int): Option[AnyRef] = Option(objects(slot))
+
+  /**
+   * Returns the value of a column. The cast is safe: only the decoder of the column's own type stores objects in its
+   * slot.
+   */
+  def value[V <: AnyRef](column: StructColumn[_, V]): V = {
+    need(column)
+    objects(column.slot).asInstanceOf[V]
+  }
+
+  def option[V <: AnyRef](column: StructColumn[_, V]): Option[V] = if (has(column)) Some(value(column)) else None
+
+  def valueOr[V <: AnyRef](column: StructColumn[_, V], absent: V): V = if (has(column)) value(column) else absent
+
+  /** Returns the row of a nested struct. */
+  def struct(column: StructColumn[_, _]): AvroRow = {
+    need(column)
+    objects(column.slot).asInstanceOf[AvroRow]
+  }
+
+  /** Returns the range in the block of a value that was skipped: `start << 32 | end`. */
+  def range(column: StructColumn[_, _]): Long = numbers(column.slot)
+
+  /** Returns the decoder for the skipped value at [[range]]. */
+  def passedOver(column: StructColumn[_, _]): AnyRef = {
+    need(column)
+    objects(column.slot)
+  }
+
+  def setPassedOver(slot: Int, start: Int, end: Int, decoder: AnyRef): Unit = {
+    setObject(slot, decoder)
+    numbers(slot) = start.toLong << 32 | end
+  }
+
+  /** Returns the row of a nested struct, cleared for the next record. */
+  def nested(slot: Int, size: Int): AvroRow = {
+    val row = objects(slot) match {
+      case former: AvroRow => former
+      case _ => new AvroRow(size)
+    }
+    setObject(slot, row)
+    row
+  }
+
+  private def need(column: StructColumn[_, _]): Unit =
+    if (!has(column)) throw AvroFault(s"A record has no ${column.name} (field ${column.id}), which is required")
+}

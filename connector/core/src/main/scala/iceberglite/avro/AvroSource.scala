@@ -1,0 +1,126 @@
+package iceberglite.avro
+
+import java.io.InputStream
+import java.lang.ref.Cleaner
+import java.util.Arrays
+
+import org.apache.parquet.io.SeekableInputStream
+
+import iceberglite.storage.StorageErrors.reading
+
+/** The bytes of an Avro file in order, either all in memory or read from a stream. */
+sealed abstract private[iceberglite] class AvroSource extends AutoCloseable {
+
+  /** The buffered bytes. Their array is never overwritten, so ranges of it can be retained. */
+  def input: AvroInput
+
+  /** Buffers this many bytes, or as many as are left. */
+  def fill(bytes: Int): Unit
+
+  /**
+   * Continues at a position in the file that is not before the bytes consumed so far. If the file is shorter, continues
+   * at its end.
+   */
+  def jumpTo(place: Long): Unit
+
+  /** Returns whether the buffered bytes are the last ones. */
+  def ended: Boolean
+
+  /** The number of bytes consumed so far. */
+  def taken: Long
+
+  final def isEmpty: Boolean = {
+    fill(1)
+    input.remaining == 0
+  }
+
+  override def close(): Unit = ()
+}
+
+private[iceberglite] object AvroSource {
+  def of(bytes: Array[Byte]): AvroSource = new Whole(bytes)
+
+  /**
+   * Returns a source that reads a stream.
+   *
+   * @param path for storage errors
+   */
+  def of(path: String, stream: InputStream): AvroSource = new Streamed(path, stream, skipIn(stream))
+
+  /**
+   * Returns a source that skips bytes by seeking instead of reading.
+   *
+   * @param path for storage errors
+   */
+  def seekable(path: String, stream: SeekableInputStream): AvroSource =
+    new Streamed(path, stream, count => stream.seek(stream.getPos + count))
+
+  /** Skips bytes of a stream; stops at its end. */
+  private def skipIn(stream: InputStream)(count: Long): Unit = {
+    var left = count
+    while (left > 0) {
+      val skipped = stream.skip(left)
+      if (skipped > 0) left -= skipped else if (stream.read() >= 0) left -= 1 else left = 0
+    }
+  }
+
+  /** Minimum number of bytes to read from a stream at once. */
+  private val ChunkBytes = 1 << 18
+
+  private lazy val cleaner = Cleaner.create()
+
+  final private class Whole(bytes: Array[Byte]) extends AvroSource {
+    override val input: AvroInput = new AvroInput(bytes, 0, bytes.length)
+    override def fill(bytes: Int): Unit = ()
+    override def jumpTo(place: Long): Unit = input.skip(math.min(place - taken, input.remaining.toLong).toInt)
+    override def ended: Boolean = true
+    override def taken: Long = input.position.toLong
+  }
+
+  /**
+   * Reads a stream. The stream is closed at its end, or when this object becomes unreachable: a caller that looks for a
+   * single entry stops before the end.
+   */
+  final private class Streamed(path: String, stream: InputStream, skip: Long => Unit) extends AvroSource {
+    private val closing = cleaner.register(this, new Closing(stream))
+    private var current = new AvroInput(Array.emptyByteArray, 0, 0)
+    private var before = 0L
+    private var atEnd = false
+
+    override def input: AvroInput = current
+    override def ended: Boolean = atEnd
+    override def taken: Long = before + current.position
+
+    override def fill(bytes: Int): Unit = if (current.remaining < bytes && !atEnd) {
+      val wanted = math.max(bytes - current.remaining, ChunkBytes)
+      // `readNBytes` allocates as bytes arrive, so a false length costs no memory.
+      val more = reading(path)(stream.readNBytes(wanted))
+      val left = current.remaining
+      val joined = Arrays.copyOf(Arrays.copyOfRange(current.bytes, current.position, current.end), left + more.length)
+      System.arraycopy(more, 0, joined, left, more.length)
+      before += current.position
+      current = new AvroInput(joined, 0, joined.length)
+      if (more.length < wanted) {
+        atEnd = true
+        close()
+      }
+    }
+
+    override def jumpTo(place: Long): Unit = {
+      val count = place - taken
+      val inHand = math.min(count, current.remaining.toLong).toInt
+      current.skip(inHand)
+      if (count > inHand && !atEnd) {
+        reading(path)(skip(count - inHand))
+        before += count - inHand
+      }
+    }
+
+    override def close(): Unit = closing.clean()
+  }
+
+  /** Closes the stream. It references the stream but not the reader, so that the reader can become unreachable. */
+  final private class Closing(stream: InputStream) extends Runnable {
+    override def run(): Unit = stream.close()
+  }
+}

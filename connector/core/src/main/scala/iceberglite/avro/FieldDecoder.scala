@@ -1,0 +1,179 @@
+package iceberglite.avro
+
+import scala.collection.JavaConverters._
+
+import org.apache.avro.{Schema => AvroSchema}
+import org.apache.avro.Schema.Type._
+
+/** Decodes one field of a record in the encoding of the file's writer. */
+abstract private[iceberglite] class FieldDecoder {
+  def read(in: AvroInput, row: AvroRow, slot: Int): Unit
+  def skip(in: AvroInput): Unit
+}
+
+private[iceberglite] object FieldDecoder {
+
+  /** Returns a decoder that skips every value. */
+  def skipping(schema: AvroSchema): FieldDecoder = new FieldDecoder {
+    private val skipped = skipper(schema)
+    override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = skipped(in)
+    override def skip(in: AvroInput): Unit = skipped(in)
+  }
+
+  /**
+   * Returns the decoder of a column. For a union with null, a null leaves the column absent.
+   *
+   * @param schema the schema in the file
+   * @param of returns the decoder for the schema without its union
+   */
+  def optional(schema: AvroSchema)(of: AvroSchema => FieldDecoder): FieldDecoder =
+    if (schema.getType == UNION) {
+      val union = AvroUnion.of(schema)
+      new OptionalDecoder(union, of(union.value))
+    } else of(schema)
+
+  final private class OptionalDecoder(union: AvroUnion, decoder: FieldDecoder) extends FieldDecoder {
+    override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = if (union.isValue(in)) decoder.read(in, row, slot)
+
+    override def skip(in: AvroInput): Unit = if (union.isValue(in)) decoder.skip(in)
+  }
+
+  /** Returns a function that skips any Avro value. The schema must have passed [[AvroSchemaCheck]]. */
+  def skipper(schema: AvroSchema): AvroInput => Unit = schema.getType match {
+    case NULL => _ => ()
+    case BOOLEAN => _.skip(1)
+    case INT | LONG | ENUM => _.skipNumbers(1)
+    case FLOAT => _.skip(Integer.BYTES)
+    case DOUBLE => _.skip(java.lang.Long.BYTES)
+    case STRING | BYTES => _.skipBytes()
+    case FIXED =>
+      val size = schema.getFixedSize
+      _.skip(size)
+    case ARRAY =>
+      val item = skipper(schema.getElementType)
+      // Items of zero bytes need no work, regardless of the claimed count.
+      if (AvroSchemaCheck.isEmpty(schema.getElementType)) in => while (in.readBlockCount() > 0) {}
+      else in => items(in)(item(in))
+    case MAP =>
+      val value = skipper(schema.getValueType)
+      in =>
+        items(in) {
+          in.skipBytes()
+          value(in)
+        }
+    case UNION =>
+      val branches = schema.getTypes.asScala.map(skipper).toArray
+      in => {
+        branches(AvroUnion.branch(in, branches.length))(in)
+      }
+    case RECORD =>
+      val fields = schema.getFields.asScala.map(f => skipper(f.schema)).toArray
+      in => fields.foreach(_(in))
+  }
+
+  /** Runs `item` for each item of an array or map. */
+  def items(in: AvroInput)(item: => Unit): Unit = {
+    var count = in.readBlockCount()
+    while (count > 0) {
+      while (count > 0) {
+        item
+        count -= 1
+      }
+      count = in.readBlockCount()
+    }
+  }
+}
+
+/** The only kind of union in Iceberg files: null and one type, or a single branch. */
+final private[iceberglite] class AvroUnion(branches: Int, valueBranch: Int, val value: AvroSchema) {
+
+  /** Reads the branch index; returns whether a value follows. */
+  def isValue(in: AvroInput): Boolean = AvroUnion.branch(in, branches) == valueBranch
+}
+
+private[iceberglite] object AvroUnion {
+  def of(union: AvroSchema): AvroUnion = {
+    val branches = union.getTypes.asScala.toArray
+    val values = branches.indices.filter(branches(_).getType != NULL)
+    if (values.size != 1 || branches.length > 2) {
+      throw AvroFault(
+        s"Its schema has the union ${AvroSchemaCheck.describe(union)}; only a union of one type with null is allowed"
+      )
+    }
+    new AvroUnion(branches.length, values.head, branches(values.head))
+  }
+
+  def branch(in: AvroInput, branches: Int): Int = {
+    val branch = in.readInt()
+    if (branch < 0 || branch >= branches) throw AvroFault(s"A value is of branch $branch of a union of $branches")
+    branch
+  }
+}
+
+/**
+ * Decodes the fields of a record in file order: columns of the table go to their slots, other fields are skipped.
+ *
+ * @param slots the slot of each field; -1 means skip
+ */
+final private[iceberglite] class RecordDecoder(decoders: Array[FieldDecoder], slots: Array[Int]) {
+  def read(in: AvroInput, row: AvroRow): Unit = {
+    row.clear()
+    var i = 0
+    while (i < decoders.length) {
+      if (slots(i) >= 0) decoders(i).read(in, row, slots(i)) else decoders(i).skip(in)
+      i += 1
+    }
+  }
+
+  def skip(in: AvroInput): Unit = decoders.foreach(_.skip(in))
+
+  /** Returns whether the file has the column. */
+  def fills(column: StructColumn[_, _]): Boolean = slots.contains(column.slot)
+}
+
+private[iceberglite] object RecordDecoder {
+
+  /** Returns the decoder for a file with this writer schema. */
+  def of[A](schemaJson: String, columns: StructColumns[A]): RecordDecoder = {
+    // Names are not validated: other implementations are less strict than Avro's own.
+    val schema = new AvroSchema.Parser().setValidate(false).setValidateDefaults(false).parse(schemaJson)
+    AvroSchemaCheck.check(schema)
+    of(schema, columns, byName = !schemaJson.contains(FieldIdProperty))
+  }
+
+  private val FieldIdProperty = "\"" + AvroSchemas.FieldIdKey + "\""
+
+  /**
+   * Matches the fields of a record to columns by field id. Names are used only if the whole file has no ids (spec:
+   * "Column Projection").
+   */
+  def of[A](schema: AvroSchema, columns: StructColumns[A], byName: Boolean): RecordDecoder = {
+    if (schema.getType != RECORD) {
+      throw AvroFault(s"Its ${columns.name} is of Avro type ${schema.getType}, not a record")
+    }
+    val fields = schema.getFields.asScala.toArray
+    val matched: Array[Option[StructColumn[A, _]]] =
+      fields.map(f => if (byName) columns.byName.get(f.name) else fieldId(f).flatMap(columns.byId.get))
+    val twice = matched.flatten.groupBy(_.id).collectFirst { case (_, same) if same.length > 1 => same.head }
+    twice.foreach(c => throw AvroFault(s"Its schema has ${c.name} (field ${c.id}) twice"))
+    val missing = columns.alwaysThere.filterNot(c => matched.exists(_.exists(_.id == c.id)))
+    if (missing.nonEmpty) {
+      throw AvroFault(s"Its schema has no ${missing.map(c => s"${c.name} (field ${c.id})").mkString(", ")}")
+    }
+    val decoders = fields.zip(matched).map {
+      case (f, Some(column)) => optional(f, column, byName)
+      case (f, None) => FieldDecoder.skipping(f.schema)
+    }
+    new RecordDecoder(decoders, matched.map(_.fold(-1)(_.slot)))
+  }
+
+  private def optional(f: AvroSchema.Field, column: StructColumn[_, _], byName: Boolean): FieldDecoder =
+    FieldDecoder.optional(f.schema)(schema => column.columnType.decoder(schema, column, byName))
+
+  def fieldId(field: AvroSchema.Field): Option[Int] = intProperty(field.getObjectProp(AvroSchemas.FieldIdKey))
+
+  private def intProperty(value: AnyRef): Option[Int] = Option(value).collect {
+    case n: java.lang.Number => n.intValue
+    case s: String if s.nonEmpty && s.length < 10 && s.forall(c => c >= '0' && c <= '9') => s.toInt
+  }
+}

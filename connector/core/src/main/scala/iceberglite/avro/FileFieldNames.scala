@@ -1,0 +1,29 @@
+package iceberglite.avro
+
+import java.util.Locale
+
+/**
+ * Names of columns in files. Files are read by field id, so a name that a format does not allow is escaped in the same
+ * way as in Apache Iceberg: `_x2E` for a dot, `_1` for a leading 1.
+ */
+private[iceberglite] object FileFieldNames {
+
+  /** Escapes a name by the Avro specification, which allows only ASCII; some Avro implementations enforce this. */
+  def avro(name: String): String = escaped(name)(c => isAsciiLetter(c), c => isAsciiLetter(c) || isAsciiDigit(c))
+
+  /** Escapes a name for Parquet. Parquet allows any name, but its tools interpret a dot as a step into a group. */
+  def parquet(name: String): String = escaped(name)(c => Character.isLetter(c), c => Character.isLetterOrDigit(c))
+
+  private def escaped(name: String)(first: Char => Boolean, rest: Char => Boolean): String = {
+    def kept(c: Char, i: Int): Boolean = c == '_' || (if (i == 0) first(c) else rest(c))
+    if (name.indices.forall(i => kept(name.charAt(i), i))) name
+    else name.zipWithIndex.map { case (c, i) => if (kept(c, i)) c.toString else escape(c) }.mkString
+  }
+
+  private def escape(c: Char): String =
+    if (Character.isDigit(c)) s"_$c" else "_x" + Integer.toHexString(c.toInt).toUpperCase(Locale.ROOT)
+
+  private def isAsciiLetter(c: Char): Boolean = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+
+  private def isAsciiDigit(c: Char): Boolean = c >= '0' && c <= '9'
+}

@@ -1,0 +1,151 @@
+package iceberglite.avro
+
+import java.math.{BigDecimal, BigInteger}
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import scala.util.Try
+
+import org.apache.avro.{Schema => AvroSchema}
+import org.apache.avro.Schema.Type._
+
+import iceberglite.spec.{Literal, LiteralConversion, PrimitiveType}
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+
+/** Decodes single values of primitive types from Avro. */
+private[iceberglite] object LiteralDecoder {
+  private type Read = AvroInput => Literal
+
+  private val MicrosOfDay = 86400000000L
+  private val NanosOfDay = 86400000000000L
+
+  def skipping(schema: AvroSchema): AvroInput => Option[Literal] = {
+    val skipped = FieldDecoder.skipper(schema)
+    in => {
+      skipped(in)
+      None
+    }
+  }
+
+  /**
+   * Decodes values of the file's type as `target`, which is the same type or one that it was promoted to later (spec:
+   * "Schema Evolution"). If the file's type cannot be promoted to `target`, the file's type is used, for example if the
+   * source column was dropped and its type is unknown.
+   *
+   * @param field for messages
+   */
+  def of(schema: AvroSchema, target: PrimitiveType, field: String): AvroInput => Option[Literal] =
+    if (schema.getType == UNION) {
+      val union = AvroUnion.of(schema)
+      val value = of(union.value, target, field)
+      in => if (union.isValue(in)) value(in) else None
+    } else if (schema.getType == NULL) _ => None
+    else {
+      val read = promoted(schema, target).orElse(fileType(schema).flatMap(promoted(schema, _))).getOrElse(
+        throw AvroFault(s"Its partition field $field is of Avro type ${AvroSchemaCheck.describe(schema)}")
+      )
+      in => Some(read(in))
+    }
+
+  /** Returns the Iceberg type that an Avro type represents (spec: "Appendix A: Avro"). */
+  private def fileType(schema: AvroSchema): Option[PrimitiveType] = {
+    val utc = schema.getObjectProp(AvroSchemas.AdjustToUtcKey) == java.lang.Boolean.TRUE
+    (schema.getType, logicalName(schema)) match {
+      case (BOOLEAN, _) => Some(BooleanType)
+      case (INT, Some("date")) => Some(DateType)
+      case (INT, _) => Some(IntType)
+      case (LONG, Some("time-micros")) => Some(TimeType)
+      case (LONG, Some("timestamp-micros")) => Some(if (utc) TimestampTzType else TimestampType)
+      case (LONG, Some("timestamp-nanos")) => Some(if (utc) TimestampTzNsType else TimestampNsType)
+      case (LONG, _) => Some(LongType)
+      case (FLOAT, _) => Some(FloatType)
+      case (DOUBLE, _) => Some(DoubleType)
+      case (STRING, _) => Some(StringType)
+      case (BYTES | FIXED, Some("decimal")) => Some(DecimalType(38, scale(schema).getOrElse(0)))
+      case (BYTES, _) => Some(BinaryType)
+      case (FIXED, Some("uuid")) if schema.getFixedSize == AvroSchemas.UuidSize => Some(UuidType)
+      case (FIXED, _) => Some(FixedType(schema.getFixedSize))
+      case _ => None
+    }
+  }
+
+  private def promoted(schema: AvroSchema, target: PrimitiveType): Option[Read] = schema.getType match {
+    case INT | LONG => fromNumber(target, days = logicalName(schema).contains("date"))
+    case FLOAT =>
+      target match {
+        case FloatType => Some(in => FloatLiteral(in.readFloat()))
+        case DoubleType => Some(in => DoubleLiteral(in.readFloat().toDouble))
+        case _ => None
+      }
+    case DOUBLE => if (target == DoubleType) Some(in => DoubleLiteral(in.readDouble())) else None
+    case BOOLEAN => if (target == BooleanType) Some(in => BooleanLiteral(in.readBoolean())) else None
+    case STRING => fromText(target)
+    case BYTES => fromBytes(schema, target)(_.readBytes())
+    case FIXED =>
+      val size = schema.getFixedSize
+      fromBytes(schema, target)(_.readFixed(size))
+    case _ => None
+  }
+
+  private def fromNumber(target: PrimitiveType, days: Boolean): Option[Read] = target match {
+    case IntType => Some(in => IntLiteral(in.readInt()))
+    case LongType => Some(in => LongLiteral(in.readLong()))
+    case DateType => Some(in => DateLiteral(in.readInt()))
+    case TimeType => Some(in => TimeLiteral(in.readLong()))
+    case TimestampType if days => Some(in => TimestampLiteral(in.readInt() * MicrosOfDay))
+    case TimestampType => Some(in => TimestampLiteral(in.readLong()))
+    case TimestampTzType => Some(in => TimestampTzLiteral(in.readLong()))
+    case TimestampNsType if days => Some(in => TimestampNsLiteral(ofDays(in.readInt())))
+    case TimestampNsType => Some(in => TimestampNsLiteral(in.readLong()))
+    case TimestampTzNsType => Some(in => TimestampTzNsLiteral(in.readLong()))
+    case _ => None
+  }
+
+  /**
+   * Converts days to nanoseconds. Nanoseconds cover only the years 1677 to 2262; dates outside of that range fail here
+   * (version 3: "failing at run time").
+   */
+  private def ofDays(days: Int): Long =
+    Try(Math.multiplyExact(days.toLong, NanosOfDay)).getOrElse(
+      throw AvroFault(s"The date of day $days does not fit a timestamp in nanoseconds")
+    )
+
+  private def fromText(target: PrimitiveType): Option[Read] = target match {
+    case StringType => Some(in => StringLiteral(in.readText()))
+    case UuidType => Some { in =>
+        val text = in.readText()
+        UuidLiteral(LiteralConversion.uuid(text).getOrElse(throw AvroFault(s"The partition value $text is not a UUID")))
+      }
+    case _ => None
+  }
+
+  private def fromBytes(schema: AvroSchema, target: PrimitiveType)(bytes: AvroInput => ByteBuffer): Option[Read] =
+    target match {
+      case BinaryType => Some(in => BinaryLiteral(bytes(in)))
+      case FixedType(length) if schema.getType == BYTES || schema.getFixedSize == length =>
+        Some(in => FixedLiteral(bytes(in)))
+      case StringType if schema.getType == BYTES && logicalName(schema).isEmpty =>
+        Some(in => StringLiteral(java.nio.charset.StandardCharsets.UTF_8.decode(bytes(in)).toString))
+      case UuidType if schema.getType == FIXED && schema.getFixedSize == AvroSchemas.UuidSize =>
+        Some { in =>
+          val value = bytes(in)
+          UuidLiteral(new UUID(value.getLong(0), value.getLong(java.lang.Long.BYTES)))
+        }
+      case DecimalType(_, targetScale) =>
+        val fileScale = scale(schema).getOrElse(targetScale)
+        Some { in =>
+          val value = bytes(in)
+          if (!value.hasRemaining) throw AvroFault("A decimal has no bytes")
+          DecimalLiteral(new BigDecimal(new BigInteger(value.array), fileScale))
+        }
+      case _ => None
+    }
+
+  private def logicalName(schema: AvroSchema): Option[String] = Option(schema.getProp("logicalType"))
+
+  private def scale(schema: AvroSchema): Option[Int] = schema.getObjectProp("scale") match {
+    case n: java.lang.Number => Some(n.intValue)
+    case _ => if (logicalName(schema).contains("decimal")) Some(0) else None
+  }
+}

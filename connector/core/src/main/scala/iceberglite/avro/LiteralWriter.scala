@@ -1,0 +1,74 @@
+package iceberglite.avro
+
+import java.math.BigDecimal
+
+import scala.util.Try
+
+import iceberglite.spec.{Literal, PrimitiveType, Type}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal._
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.LiteralText
+
+/**
+ * Writes single values of one type in Avro's encoding (spec: "Appendix A: Avro").
+ *
+ * @param what describes the values, for messages
+ */
+final private[iceberglite] class LiteralWriter(what: String, target: PrimitiveType) {
+
+  /** Writes the value of an optional field. A value of type `unknown` is always null and takes no byte. */
+  def writeOptional(value: Option[Literal], out: AvroOutput): Unit =
+    if ((target: PrimitiveType) == UnknownType) value.foreach(refuse)
+    else {
+      out.writeBranch(value.isDefined)
+      value.foreach(v => write(LiteralWriter.widened(v, target), out))
+    }
+
+  private def write(value: Literal, out: AvroOutput): Unit = (value, target) match {
+    case (IntLiteral(v), IntType) => out.writeLong(v.toLong)
+    case (LongLiteral(v), LongType) => out.writeLong(v)
+    case (DateLiteral(days), DateType) => out.writeLong(days.toLong)
+    case (TimeLiteral(micros), TimeType) => out.writeLong(micros)
+    case (TimestampLiteral(micros), TimestampType) => out.writeLong(micros)
+    case (TimestampTzLiteral(micros), TimestampTzType) => out.writeLong(micros)
+    case (TimestampNsLiteral(nanos), TimestampNsType) => out.writeLong(nanos)
+    case (TimestampTzNsLiteral(nanos), TimestampTzNsType) => out.writeLong(nanos)
+    case (BooleanLiteral(v), BooleanType) => out.writeBoolean(v)
+    case (FloatLiteral(v), FloatType) => out.writeFloat(v)
+    case (DoubleLiteral(v), DoubleType) => out.writeDouble(v)
+    case (StringLiteral(v), StringType) => out.writeText(v)
+    case (UuidLiteral(v), UuidType) =>
+      out.writeRaw(java.nio.ByteBuffer.allocate(AvroSchemas.UuidSize).putLong(v.getMostSignificantBits)
+        .putLong(v.getLeastSignificantBits).flip())
+    case (FixedLiteral(bytes), FixedType(length)) if bytes.remaining == length => out.writeRaw(bytes)
+    case (BinaryLiteral(bytes), BinaryType) => out.writeBytes(bytes)
+    case (DecimalLiteral(v), DecimalType(precision, scale)) if v.scale == scale =>
+      writeDecimal(v, AvroSchemas.bytesOfDecimal(precision), out)
+    case _ => refuse(value)
+  }
+
+  /** Writes an unscaled decimal, sign-extended to the length of the type. */
+  private def writeDecimal(value: BigDecimal, length: Int, out: AvroOutput): Unit = {
+    val unscaled = value.unscaledValue.toByteArray
+    if (unscaled.length > length) refuse(DecimalLiteral(value))
+    (unscaled.length until length).foreach(_ => out.writeByte(if (value.signum < 0) 0xff else 0))
+    out.writeRaw(unscaled, 0, unscaled.length)
+  }
+
+  private def refuse(value: Literal): Unit =
+    throw InvalidArgument(what, LiteralText.of(value), s"It must be of type $target")
+}
+
+private[iceberglite] object LiteralWriter {
+  def apply(what: String, target: PrimitiveType): LiteralWriter = new LiteralWriter(what, target)
+
+  /** Promotes a value from the type that its column had when the file was written to the column's current type. */
+  def widened(value: Literal, target: Type): Literal = (value, target) match {
+    case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
+    case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
+    case (DecimalLiteral(v), DecimalType(_, scale)) if v.scale != scale =>
+      Try(v.setScale(scale)).map(DecimalLiteral(_): Literal).getOrElse(value)
+    case _ => value
+  }
+}

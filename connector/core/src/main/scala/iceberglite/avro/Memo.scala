@@ -1,0 +1,17 @@
+package iceberglite.avro
+
+import java.util.concurrent.ConcurrentHashMap
+
+/**
+ * Caches the results of a function.
+ *
+ * @param capacity number of entries at which the whole cache is cleared
+ */
+final private[iceberglite] class Memo[K, V](capacity: Int)(make: K => V) {
+  private val made = new ConcurrentHashMap[K, V]
+
+  def apply(key: K): V = {
+    if (made.size >= capacity) made.clear()
+    made.computeIfAbsent(key, make(_))
+  }
+}

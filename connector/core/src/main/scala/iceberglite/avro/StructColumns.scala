@@ -1,0 +1,108 @@
+package iceberglite.avro
+
+import iceberglite.spec.{FormatVersion, NestedField}
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Type.StructType
+
+/** The presence of a field in the files of a format version. */
+sealed private[iceberglite] trait Presence
+private[iceberglite] object Presence {
+  case object Required extends Presence
+  case object Optional extends Presence
+
+  /** The format version does not have the field, or it is not written here. If a file has it, it is skipped. */
+  case object Absent extends Presence
+}
+
+/**
+ * One field of a struct of the spec. Its id, name, type and presence are defined only here.
+ *
+ * @param slot position of the column in the struct and in an [[AvroRow]]
+ * @param value returns the value to write; `None` for null
+ */
+final private[iceberglite] class StructColumn[A, V](
+    val id: Int,
+    val name: String,
+    val columnType: ColumnType[V],
+    val v1: Presence,
+    val v2: Presence,
+    val v3: Presence,
+    val doc: String,
+    val slot: Int,
+    value: A => Option[V]
+) {
+  def presence(version: FormatVersion): Presence = version match {
+    case V1 => v1
+    case V2 => v2
+    case V3 => v3
+  }
+
+  def field(version: FormatVersion): NestedField = NestedField(
+    id,
+    name,
+    columnType.iceberg(version),
+    required = presence(version) == Presence.Required,
+    doc = Some(doc)
+  )
+
+  def write(struct: A, out: AvroOutput, version: FormatVersion): Unit = (value(struct), presence(version)) match {
+    case (present, Presence.Optional) =>
+      out.writeBranch(present.isDefined)
+      present.foreach(columnType.write(_, out, version))
+    case (Some(present), _) => columnType.write(present, out, version)
+    case (None, _) =>
+      throw InvalidArgument(name, "none", s"Format version $version requires it")
+  }
+}
+
+/**
+ * The fields of a struct of the spec in write order. The Avro schema, the writer and the reader are derived from it.
+ *
+ * @param name the name in the spec
+ */
+abstract private[iceberglite] class StructColumns[A](val name: String) {
+  private var declared = Vector.empty[StructColumn[A, _]]
+
+  /** Declares the next field. */
+  protected def column[V](
+      id: Int,
+      name: String,
+      columnType: ColumnType[V],
+      v1: Presence,
+      v2: Presence,
+      v3: Presence,
+      doc: String
+  )(value: A => Option[V]): StructColumn[A, V] = {
+    val made = new StructColumn[A, V](id, name, columnType, v1, v2, v3, doc, declared.size, value)
+    declared :+= made
+    made
+  }
+
+  def columns: Vector[StructColumn[A, _]] = declared
+
+  lazy val byId: Map[Int, StructColumn[A, _]] = read.map(c => c.id -> c).toMap
+  lazy val byName: Map[String, StructColumn[A, _]] = read.map(c => c.name -> c).toMap
+
+  private def read: Vector[StructColumn[A, _]] =
+    columns.filterNot(c => FormatVersion.all.forall(c.presence(_) == Presence.Absent))
+
+  /** The columns that every file must have. */
+  lazy val alwaysThere: Vector[StructColumn[A, _]] =
+    columns.filter(c => c.columnType.needed && FormatVersion.all.forall(c.presence(_) == Presence.Required))
+
+  def struct(version: FormatVersion): StructType = StructType(written(version).map(_.field(version)))
+
+  /** Writes a struct as the fields of a record in order. */
+  def write(struct: A, out: AvroOutput, version: FormatVersion): Unit =
+    written(version).foreach(_.write(struct, out, version))
+
+  private def written(version: FormatVersion): Vector[StructColumn[A, _]] = version match {
+    case V1 => ofV1
+    case V2 => ofV2
+    case V3 => ofV3
+  }
+  private lazy val ofV1 = columns.filter(_.v1 != Presence.Absent)
+  private lazy val ofV2 = columns.filter(_.v2 != Presence.Absent)
+  private lazy val ofV3 = columns.filter(_.v3 != Presence.Absent)
+}

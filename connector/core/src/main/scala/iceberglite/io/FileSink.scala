@@ -1,8 +1,0 @@
-package iceberglite.io
-
-/** Creates new files. */
-trait FileSink {
-
-  /** Writes a new file and creates its directories if the storage has directories. */
-  def write(path: String, contents: Array[Byte]): Unit
-}

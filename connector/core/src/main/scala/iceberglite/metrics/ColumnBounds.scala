@@ -1,0 +1,101 @@
+package iceberglite.metrics
+
+import java.nio.ByteBuffer
+
+import iceberglite.spec.{Literal, MetricsMode}
+import iceberglite.spec.Literal._
+import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+
+/**
+ * Lower and upper bounds of a column as metadata stores them (spec: `data_file`, notes 1 and 2). Strings and binaries
+ * are truncated. Values of type fixed are not, because a shorter value is not valid for the type.
+ */
+object ColumnBounds {
+
+  /** Returns a value less than or equal to `least`; `None` if the mode stores no bounds. */
+  def lower(least: Literal, mode: MetricsMode): Option[Literal] = (mode, least) match {
+    case (NoMetrics | Counts, _) => None
+    case (Truncate(length), StringLiteral(v)) => Some(StringLiteral(prefix(v, length)))
+    case (Truncate(length), BinaryLiteral(v)) => Some(BinaryLiteral(prefix(v, length)))
+    case (Truncate(_) | Full, other) => Some(other)
+  }
+
+  /**
+   * Returns a value greater than or equal to `greatest`; `None` if the mode stores no bounds, or if no value within the
+   * length is greater.
+   */
+  def upper(greatest: Literal, mode: MetricsMode): Option[Literal] = (mode, greatest) match {
+    case (NoMetrics | Counts, _) => None
+    case (Truncate(length), StringLiteral(v)) => above(v, length).map(StringLiteral(_))
+    case (Truncate(length), BinaryLiteral(v)) => above(v, length).map(BinaryLiteral(_))
+    case (Truncate(_) | Full, other) => Some(other)
+  }
+
+  /**
+   * Converts the minimum and maximum from a file's own statistics. These do not always preserve the sign of zero, and
+   * -0.0 sorts before 0.0.
+   */
+  def ofStatistics(least: Literal, greatest: Literal): (Literal, Literal) = {
+    val lower = least match {
+      case FloatLiteral(v) if v == 0.0f => FloatLiteral(-0.0f)
+      case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(-0.0)
+      case other => other
+    }
+    val upper = greatest match {
+      case FloatLiteral(v) if v == 0.0f => FloatLiteral(0.0f)
+      case DoubleLiteral(v) if v == 0.0 => DoubleLiteral(0.0)
+      case other => other
+    }
+    (lower, upper)
+  }
+
+  /** Returns whether a value is NaN, which is not a valid bound. */
+  def isNan(value: Literal): Boolean = value match {
+    case FloatLiteral(v) => v.isNaN
+    case DoubleLiteral(v) => v.isNaN
+    case _ => false
+  }
+
+  /** Returns the first `length` code points. */
+  private def prefix(text: String, length: Int): String =
+    if (text.length <= length || text.codePointCount(0, text.length) <= length) text
+    else text.substring(0, text.offsetByCodePoints(0, length))
+
+  private def prefix(bytes: ByteBuffer, length: Int): ByteBuffer =
+    if (bytes.remaining <= length) bytes
+    else {
+      val cut = new Array[Byte](length)
+      bytes.duplicate().get(cut)
+      ByteBuffer.wrap(cut)
+    }
+
+  /**
+   * Returns the prefix with its last code point incremented. If that is the maximum code point, it is dropped and the
+   * one before it is incremented.
+   */
+  private def above(text: String, length: Int): Option[String] = {
+    val cut = prefix(text, length)
+    if (cut.length == text.length) Some(text)
+    else {
+      val points = cut.codePoints.toArray
+      points.lastIndexWhere(_ < Character.MAX_CODE_POINT) match {
+        case -1 => None
+        case at => Some(new String(points.updated(at, next(points(at))), 0, at + 1))
+      }
+    }
+  }
+
+  /** Returns the next code point. Surrogates are skipped because they are not characters. */
+  private def next(codePoint: Int): Int =
+    if (codePoint == Character.MIN_SURROGATE - 1) Character.MAX_SURROGATE + 1 else codePoint + 1
+
+  private def above(bytes: ByteBuffer, length: Int): Option[ByteBuffer] =
+    if (bytes.remaining <= length) Some(bytes)
+    else {
+      val cut = prefix(bytes, length).array
+      cut.lastIndexWhere(_ != -1) match {
+        case -1 => None
+        case at => Some(ByteBuffer.wrap(cut.updated(at, (cut(at) + 1).toByte), 0, at + 1).slice())
+      }
+    }
+}

@@ -1,0 +1,50 @@
+package iceberglite.metrics
+
+import iceberglite.spec.Literal
+import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+
+/**
+ * Metrics that a writer collected for a floating point column. The statistics of the formats do not suffice: a NaN
+ * invalidates the bounds in Parquet, and the sign of zero may be lost (spec: `data_file`, note 2).
+ *
+ * @param bounds the minimum and the maximum without NaN, -0.0 before 0.0; absent if all values are NaN or null
+ */
+final case class FloatingValues(nanCount: Long, bounds: Option[(Literal, Literal)])
+
+/** Collects [[FloatingValues]] of a float column. */
+final class FloatRange {
+  private var nans = 0L
+  private var least = Float.PositiveInfinity
+  private var greatest = Float.NegativeInfinity
+
+  def add(value: Float): Unit =
+    if (value != value) nans += 1
+    else {
+      if (value <= least && (value < least || isNegativeZero(value))) least = value
+      if (value >= greatest && (value > greatest || isNegativeZero(greatest))) greatest = value
+    }
+
+  private def isNegativeZero(value: Float): Boolean = java.lang.Float.floatToRawIntBits(value) == Int.MinValue
+
+  def values: FloatingValues =
+    FloatingValues(nans, if (least <= greatest) Some((FloatLiteral(least), FloatLiteral(greatest))) else None)
+}
+
+/** Collects [[FloatingValues]] of a double column. */
+final class DoubleRange {
+  private var nans = 0L
+  private var least = Double.PositiveInfinity
+  private var greatest = Double.NegativeInfinity
+
+  def add(value: Double): Unit =
+    if (value != value) nans += 1
+    else {
+      if (value <= least && (value < least || isNegativeZero(value))) least = value
+      if (value >= greatest && (value > greatest || isNegativeZero(greatest))) greatest = value
+    }
+
+  private def isNegativeZero(value: Double): Boolean = java.lang.Double.doubleToRawLongBits(value) == Long.MinValue
+
+  def values: FloatingValues =
+    FloatingValues(nans, if (least <= greatest) Some((DoubleLiteral(least), DoubleLiteral(greatest))) else None)
+}

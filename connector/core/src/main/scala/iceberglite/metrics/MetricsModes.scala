@@ -1,0 +1,68 @@
+package iceberglite.metrics
+
+import iceberglite.spec.{MetadataColumns, MetricsMode, NestedType, PrimitiveType, Schema, SortOrder, TableProperty, Type}
+import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+
+/** The metrics modes of the columns by field id. A field that is not in the map has no metrics. */
+final case class MetricsModes(byId: Map[Int, MetricsMode]) {
+  def of(id: Int): MetricsMode = byId.getOrElse(id, NoMetrics)
+}
+
+object MetricsModes {
+
+  /** Mode of sorted columns. Their bounds are useful even if bounds of other columns are not stored. */
+  private val OfSorted = Truncate(16)
+
+  /**
+   * Returns the modes for position delete files. Paths and positions are never truncated, so that the deletes of a data
+   * file can be found by them. The columns of deleted rows have the modes of data files (spec: "Delete File Stats").
+   */
+  def ofPositionDeletes(ofTable: MetricsModes): MetricsModes =
+    MetricsModes(ofTable.byId ++ Seq(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition).map(_.id -> Full))
+
+  /**
+   * Returns the modes of a table, in this order: the mode set for a column, else bounds for the sort columns, else the
+   * table's default. If no default is set, only the first columns of a very wide table get metrics.
+   *
+   * @throws iceberglite.spec.IcebergError.InvalidArgument if a property is invalid; the error names it
+   */
+  def of(properties: Map[String, String], schema: Schema, sortOrder: SortOrder): MetricsModes = {
+    val default = TableProperty.of(TableProperty.MetricsDefault, properties)
+    val leaves = schema.byId.values.filter(f => isPlain(f.fieldType)).map(_.id).toVector
+    val inferred = inferredColumns(properties, schema)
+    val usual = leaves.map(id => id -> (if (inferred.forall(_.contains(id))) default else NoMetrics)).toMap
+    val ofSorted = if (inferred.isDefined || default == NoMetrics || default == Counts) OfSorted else default
+    val sorted = sortOrder.fields.filter(_.transform.preservesOrder).map(_.sourceId)
+      .filter(usual.contains).map(_ -> ofSorted)
+    val own = leaves.flatMap { id =>
+      schema.names.get(id).flatMap(TableProperty.metricsModeOf(_, properties)).map(id -> _)
+    }
+    MetricsModes(usual ++ sorted ++ own)
+  }
+
+  /** Returns the columns that get metrics by default; `None` means all. */
+  private def inferredColumns(properties: Map[String, String], schema: Schema): Option[Set[Int]] = {
+    val limit = TableProperty.of(TableProperty.MetricsMaxInferredColumns, properties)
+    if (properties.contains(TableProperty.MetricsDefault.key) || columnCount(schema.asStruct) <= limit) None
+    else Some(leavesInOrder(schema.asStruct).take(limit).toSet)
+  }
+
+  /** Returns the number of columns. Like Apache Iceberg, counts a primitive map key only if the value is primitive. */
+  private def columnCount(t: Type): Int = t match {
+    case StructType(fields) => fields.map(f => if (isPlain(f.fieldType)) 1 else columnCount(f.fieldType)).sum
+    case list: ListType => if (isPlain(list.element)) 1 else columnCount(list.element)
+    case map: MapType => columnCount(map.key) + (if (isPlain(map.value)) 2 else columnCount(map.value))
+    case _: PrimitiveType => 0
+  }
+
+  private def isPlain(t: Type): Boolean = t.isInstanceOf[PrimitiveType]
+
+  /** Returns the primitive fields of a struct, followed by those of its nested fields. */
+  private def leavesInOrder(t: Type): Vector[Int] = t match {
+    case nested: NestedType =>
+      val plain = nested.fields.filter(f => isPlain(f.fieldType)).map(_.id)
+      plain ++ nested.fields.flatMap(f => leavesInOrder(f.fieldType))
+    case _: PrimitiveType => Vector.empty
+  }
+}

@@ -1,0 +1,125 @@
+package iceberglite.parquet
+
+import java.nio.ByteBuffer
+
+/**
+ * Checks the footer of a Parquet file before Parquet's library reads it. The library trusts every length: one damaged
+ * byte can make it allocate gigabytes. This check only follows the structure (Thrift, compact protocol) and decodes no
+ * values.
+ */
+final private[iceberglite] class ParquetFooterCheck(footer: ByteBuffer) {
+  import ParquetFooterCheck._
+
+  private val in = footer.duplicate()
+  private var newerTypes = false
+
+  /**
+   * Returns whether a column has a logical type that Parquet's library does not know and would fail on.
+   *
+   * @throws DamagedFooter if a length is larger than the footer allows
+   */
+  def hasNewerTypes(): Boolean = {
+    struct(FileMetaData, 0)
+    newerTypes
+  }
+
+  private def struct(place: Place, depth: Int): Unit = {
+    if (depth > MaxDepth) throw new DamagedFooter(s"Its footer is nested more than $MaxDepth deep")
+    var id = 0
+    var header = next()
+    while (header != 0) {
+      val delta = (header >> 4) & 0xf
+      id = if (delta == 0) zigzag(varint()) else id + delta
+      if (place == LogicalType && id > LastKnownType) newerTypes = true
+      value(header & 0xf, place.inside(id), depth, inList = false)
+      header = next()
+    }
+  }
+
+  private def value(kind: Int, place: Place, depth: Int, inList: Boolean): Unit = kind match {
+    case 1 | 2 => if (inList) skip(1)
+    case 3 => skip(1)
+    case 4 | 5 | 6 =>
+      varint()
+      ()
+    case 7 => skip(8)
+    case 8 => skip(length())
+    case 9 | 10 => list(place, depth)
+    case 11 => map(depth)
+    case 12 => struct(place, depth + 1)
+    case other => throw new DamagedFooter(s"Its footer holds the unknown field type $other")
+  }
+
+  private def list(place: Place, depth: Int): Unit = {
+    val header = next()
+    val short = (header >> 4) & 0xf
+    val size = if (short == 15) length() else checked(short.toLong)
+    var i = 0
+    while (i < size) {
+      value(header & 0xf, place, depth, inList = true)
+      i += 1
+    }
+  }
+
+  private def map(depth: Int): Unit = {
+    val size = length()
+    if (size > 0) {
+      val kinds = next()
+      var i = 0
+      while (i < size) {
+        value((kinds >> 4) & 0xf, Other, depth, inList = true)
+        value(kinds & 0xf, Other, depth, inList = true)
+        i += 1
+      }
+    }
+  }
+
+  /** Reads a length in bytes, or in elements, which take at least one byte each. */
+  private def length(): Int = checked(varint())
+
+  private def checked(length: Long): Int =
+    if (length >= 0 && length <= in.remaining) length.toInt
+    else throw new DamagedFooter(s"Its footer claims $length bytes or elements where ${in.remaining} bytes are left")
+
+  private def varint(): Long = {
+    var result = 0L
+    var shift = 0
+    var byte = next()
+    while ((byte & 0x80) != 0 && shift < 63) {
+      result |= (byte & 0x7fL) << shift
+      shift += 7
+      byte = next()
+    }
+    result | (byte & 0x7fL) << shift
+  }
+
+  private def zigzag(v: Long): Int = ((v >>> 1) ^ -(v & 1)).toInt
+
+  private def next(): Int =
+    if (in.hasRemaining) in.get() & 0xff else throw new DamagedFooter("Its footer ends in the middle")
+
+  private def skip(bytes: Int): Unit = in.position(in.position() + checked(bytes.toLong))
+}
+
+private[iceberglite] object ParquetFooterCheck {
+  private val MaxDepth = 64
+
+  /** UUID. This version of the Parquet library does not support the types after it in parquet.thrift. */
+  private val LastKnownType = 14
+
+  /** The kind of a struct, as far as the check needs it. */
+  sealed abstract private class Place {
+    def inside(field: Int): Place = (this, field) match {
+      case (FileMetaData, 2) => SchemaElement
+      case (SchemaElement, 10) => LogicalType
+      case _ => Other
+    }
+  }
+  private case object FileMetaData extends Place
+  private case object SchemaElement extends Place
+  private case object LogicalType extends Place
+  private case object Other extends Place
+}
+
+/** Thrown if a file does not end as a Parquet file; the message describes the problem. */
+final class DamagedFooter(message: String) extends RuntimeException(message)

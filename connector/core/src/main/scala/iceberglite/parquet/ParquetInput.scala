@@ -1,0 +1,144 @@
+package iceberglite.parquet
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, InputStream}
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.US_ASCII
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.format.Util
+import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
+
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.storage.{DataInput, FileIO, ReadBounds, StorageErrors}
+
+/**
+ * Opens Parquet files after checks that make them safe for Parquet's library. No length in the footer exceeds the
+ * footer, and logical types newer than the library (variant, geometry) are removed. The library would fail on such
+ * types even if their columns are not read.
+ */
+object ParquetInput {
+  private val Magic = "PAR1"
+  private val MagicOfEncrypted = "PARE"
+  private val TrailerSize = 8
+
+  /** The minimum file length: magic, an empty footer, its length, magic. */
+  private val LeastLength = 12L
+
+  /** @throws UnreadableFile if the file is not a Parquet file, or is damaged */
+  def of(io: FileIO, path: String): InputFile = StorageErrors.reading(path) {
+    try of(DataInput.of(io, path))
+    catch { case e: DamagedFooter => throw UnreadableFile(path, "file", e.getMessage, Some(e)) }
+  }
+
+  /** @throws DamagedFooter if the file is not a Parquet file, or is damaged. Exceptions of the storage are passed on */
+  def of(file: InputFile): InputFile = {
+    // Checked before the file is opened: a pipe has no length, and opening one would block until a writer opens it.
+    if (file.getLength < LeastLength) {
+      throw new DamagedFooter(s"It is not a Parquet file: it has ${file.getLength} bytes")
+    }
+    val stream = file.newStream()
+    try checked(file, stream)
+    finally stream.close()
+  }
+
+  private def checked(file: InputFile, stream: SeekableInputStream): InputFile = {
+    val length = file.getLength
+    val trailer = bytesAt(stream, length - TrailerSize, TrailerSize)
+    checkMagic(new String(trailer, 4, 4, US_ASCII))
+    val size = Integer.reverseBytes(ByteBuffer.wrap(trailer).getInt)
+    val start = length - TrailerSize - size
+    if (size < 0 || start < Magic.length) {
+      throw new DamagedFooter(s"Its last bytes say that its footer has $size bytes, and the file has $length in all")
+    }
+    val footer = bytesAt(stream, start, size)
+    val known =
+      if (new ParquetFooterCheck(ByteBuffer.wrap(footer)).hasNewerTypes()) withoutNewerTypes(footer) else footer
+    new WithTail(file, start, known ++ trailerOf(known.length))
+  }
+
+  private def checkMagic(magic: String): Unit = magic match {
+    case Magic => ()
+    case MagicOfEncrypted =>
+      throw new DamagedFooter("Its footer is encrypted. Read the table with an engine that has its keys")
+    case _ => throw new DamagedFooter("It is not a Parquet file, or cut off: it does not end in PAR1")
+  }
+
+  private def bytesAt(stream: SeekableInputStream, position: Long, size: Int): Array[Byte] = {
+    if (size > ReadBounds.MaxBytes) throw new DamagedFooter(s"Its footer claims $size bytes, too many for the memory")
+    val bytes = new Array[Byte](size)
+    stream.seek(position)
+    stream.readFully(bytes)
+    bytes
+  }
+
+  /** Removes logical types unknown to Parquet's library. The library parses such a type as an empty union. */
+  private def withoutNewerTypes(footer: Array[Byte]): Array[Byte] = {
+    val metadata = Util.readFileMetaData(new ByteArrayInputStream(footer))
+    metadata.getSchema.asScala.filter(e => e.isSetLogicalType && Option(e.getLogicalType.getSetField).isEmpty)
+      .foreach(_.unsetLogicalType())
+    val out = new ByteArrayOutputStream
+    Util.writeFileMetaData(metadata, out)
+    out.toByteArray
+  }
+
+  private def trailerOf(size: Int): Array[Byte] =
+    ByteBuffer.allocate(TrailerSize).putInt(Integer.reverseBytes(size)).put(Magic.getBytes(US_ASCII)).array
+
+  /** A file whose tail is already in memory and need not be read again. */
+  final private class WithTail(file: InputFile, start: Long, tail: Array[Byte]) extends InputFile {
+    override def getLength: Long = start + tail.length
+
+    override def newStream(): SeekableInputStream = {
+      val joined = new Joined
+      new DelegatingSeekableInputStream(joined) {
+        override def getPos: Long = joined.position
+        override def seek(position: Long): Unit = joined.position = position
+      }
+    }
+
+    final private class Joined extends InputStream {
+      var position = 0L
+
+      /** The stream, opened on demand: a caller that only needs the footer does not use it. */
+      private var opened = Option.empty[SeekableInputStream]
+
+      private def head: SeekableInputStream = opened.getOrElse {
+        val stream = file.newStream()
+        opened = Some(stream)
+        stream
+      }
+
+      override def read(): Int = {
+        val one = new Array[Byte](1)
+        if (read(one, 0, 1) < 0) -1 else one(0) & 0xff
+      }
+
+      override def read(bytes: Array[Byte], offset: Int, length: Int): Int = {
+        val count =
+          if (length == 0) 0
+          else if (position < start) readHead(bytes, offset, math.min(length.toLong, start - position).toInt)
+          else readTail(bytes, offset, length)
+        if (count > 0) position += count
+        count
+      }
+
+      private def readHead(bytes: Array[Byte], offset: Int, length: Int): Int = {
+        val stream = head
+        if (stream.getPos != position) stream.seek(position)
+        stream.read(bytes, offset, length)
+      }
+
+      private def readTail(bytes: Array[Byte], offset: Int, length: Int): Int = {
+        val count = math.min(length.toLong, getLength - position).toInt
+        if (count <= 0) -1
+        else {
+          System.arraycopy(tail, (position - start).toInt, bytes, offset, count)
+          count
+        }
+      }
+
+      override def close(): Unit = opened.foreach(_.close())
+    }
+  }
+}

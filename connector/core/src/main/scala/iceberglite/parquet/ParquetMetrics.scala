@@ -1,0 +1,121 @@
+package iceberglite.parquet
+
+import java.nio.ByteBuffer
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
+
+import iceberglite.metrics.{ColumnBounds, FloatingValues, MetricsModes}
+import iceberglite.spec.{Literal, MetricMaps, MetricsMode, NestedField, PrimitiveType, Schema, SingleValue}
+import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
+
+/**
+ * Metrics from the footer of a Parquet file.
+ *
+ * @param splitOffsets offsets of the row groups, ascending
+ */
+final case class ParquetMetrics(recordCount: Long, metrics: MetricMaps, splitOffsets: Vector[Long])
+
+object ParquetMetrics {
+
+  /**
+   * Returns counts and bounds of the columns by field id (spec: `data_file`). Columns without an id in the file are
+   * omitted. Columns in lists and maps have only sizes, because their counts do not refer to rows; Apache Iceberg does
+   * the same.
+   *
+   * @param floating metrics that the writer collected for floating point columns. Other columns, and files from other
+   *   writers, use the footer's statistics, which are not usable if there is a NaN
+   */
+  def of(
+      footer: ParquetMetadata,
+      schema: Schema,
+      modes: MetricsModes,
+      floating: Map[Int, FloatingValues] = Map.empty
+  ): ParquetMetrics = {
+    val blocks = footer.getBlocks.asScala
+    val chunks = blocks.flatMap(_.getColumns.asScala).groupBy(_.getPath.toArray.toVector)
+    val columns = footer.getFileMetaData.getSchema.getColumns.asScala.toVector.map { description =>
+      new Column(chunks.getOrElse(description.getPath.toVector, Vector.empty), description, schema, modes, floating)
+    }.filter(_.mode != NoMetrics)
+    val flat = columns.filterNot(_.isRepeated)
+    val maps = MetricMaps(
+      columnSizes = Some(byId(columns)(_.size)),
+      valueCounts = Some(byId(flat)(_.valueCount)),
+      nullValueCounts = Some(byId(flat)(_.nullCount)),
+      nanValueCounts = Some(byId(flat)(_.nanCount)),
+      lowerBounds = Some(byId(flat)(_.lowerBound)),
+      upperBounds = Some(byId(flat)(_.upperBound))
+    )
+    ParquetMetrics(blocks.map(_.getRowCount).sum, maps, blocks.map(_.getStartingPos).toVector.sorted)
+  }
+
+  private def byId[V](columns: Vector[Column])(value: Column => Option[V]): Map[Int, V] =
+    columns.flatMap(c => for (id <- c.id; v <- value(c)) yield id -> v).toMap
+
+  /** A leaf column of the file's schema with its column chunks in all row groups. */
+  final private class Column(
+      chunks: Seq[ColumnChunkMetaData],
+      description: ColumnDescriptor,
+      schema: Schema,
+      modes: MetricsModes,
+      floating: Map[Int, FloatingValues]
+  ) {
+    private val leaf: ParquetLeaf = description.getPrimitiveType
+
+    val id: Option[Int] = Option(leaf.getId).map(_.intValue)
+    private val field: Option[NestedField] = id.flatMap(schema.byId.get)
+    private val columnType: Option[PrimitiveType] = field.map(_.fieldType).collect { case p: PrimitiveType => p }
+
+    val mode: MetricsMode = if (columnType.isEmpty) NoMetrics else id.fold[MetricsMode](NoMetrics)(modes.of)
+
+    def isRepeated: Boolean = description.getMaxRepetitionLevel > 0
+
+    def size: Option[Long] = if (chunks.isEmpty) None else Some(chunks.map(_.getTotalSize).sum)
+
+    /** Absent if any row group has no statistics, because the file's values are then unknown. */
+    private lazy val statistics: Option[Seq[Statistics[_]]] = {
+      val all: Seq[Statistics[_]] = chunks.flatMap(c => Option[Statistics[_]](c.getStatistics))
+      val known = all.size == chunks.size && all.forall(s => !s.isEmpty && s.isNumNullsSet)
+      if (known && leaf.getPrimitiveTypeName != INT96) Some(all) else None
+    }
+
+    def valueCount: Option[Long] = statistics.map(_ => chunks.map(_.getValueCount).sum)
+
+    def nullCount: Option[Long] = statistics.map(_.map(_.getNumNulls).sum)
+
+    private val seen: Option[FloatingValues] = id.flatMap(floating.get)
+
+    def nanCount: Option[Long] = seen.map(_.nanCount)
+
+    def lowerBound: Option[ByteBuffer] = lower.map(SingleValue.encode)
+
+    def upperBound: Option[ByteBuffer] = upper.map(SingleValue.encode)
+
+    private def lower: Option[Literal] = bounds.flatMap { case (least, _) => ColumnBounds.lower(least, mode) }
+
+    private def upper: Option[Literal] = bounds.flatMap { case (_, greatest) => ColumnBounds.upper(greatest, mode) }
+
+    private lazy val bounds: Option[(Literal, Literal)] = seen.fold(ofFooter)(_.bounds)
+
+    /**
+     * Returns the minimum and maximum over all row groups; absent if one of them is NaN, or if a row group has values
+     * but no bounds.
+     */
+    private def ofFooter: Option[(Literal, Literal)] = for {
+      t <- if (mode == Counts) None else columnType
+      all <- statistics
+      // A row group may have no bounds because all of its values are null; it is ignored. If Parquet dropped the bounds
+      // of other values, the column has no bounds.
+      withValues = all.zip(chunks).filter { case (s, c) => s.getNumNulls < c.getValueCount }.map(_._1)
+      if withValues.nonEmpty && withValues.forall(_.hasNonNullValue)
+      lowers = withValues.map(s => ParquetValues.literal(s.genericGetMin, leaf, t))
+      uppers = withValues.map(s => ParquetValues.literal(s.genericGetMax, leaf, t))
+      if (lowers ++ uppers).forall(_.exists(v => !ColumnBounds.isNan(v)))
+    } yield ColumnBounds.ofStatistics(lowers.flatten.min(Literal.ordering), uppers.flatten.max(Literal.ordering))
+  }
+}

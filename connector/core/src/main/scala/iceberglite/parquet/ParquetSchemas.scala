@@ -1,0 +1,98 @@
+package iceberglite.parquet
+
+import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, MessageType, Type => ParquetType, Types}
+import org.apache.parquet.schema.LogicalTypeAnnotation.TimeUnit.{MICROS, NANOS}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REQUIRED}
+
+import iceberglite.avro.{AvroSchemas, FileFieldNames}
+import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type._
+
+/** Converts Iceberg schemas to Parquet schemas with a field id on every node (spec: "Appendix A: Parquet"). */
+object ParquetSchemas {
+  private val MaxIntDigits = 9
+  private val MaxLongDigits = 18
+  private val UuidSize = 16
+
+  /**
+   * Returns the schema of data files. Columns of type `unknown` are not stored. Names that Parquet's tools do not
+   * support are escaped. Geometry and geography are binaries. A variant is a group of two fields without ids.
+   *
+   * @throws Unsupported for a struct, list or map of which nothing would be stored
+   */
+  def of(schema: Schema, name: String = "table"): MessageType = {
+    val fields = schema.fields.filter(isStored).map(field)
+    new MessageType(FileFieldNames.parquet(name), fields: _*)
+  }
+
+  private def isStored(f: NestedField): Boolean = (f.fieldType: Type) != UnknownType
+
+  private def field(f: NestedField): ParquetType = {
+    val repetition = if (f.required) REQUIRED else OPTIONAL
+    val name = FileFieldNames.parquet(f.name)
+    f.fieldType match {
+      case StructType(fields) =>
+        if (!fields.exists(isStored)) throw Unsupported(
+          s"the struct ${f.name} in Parquet, none of whose fields has values to store",
+          "Give one of them another type than unknown"
+        )
+        val group: Types.GroupBuilder[GroupType] = Types.buildGroup(repetition)
+        group.addFields(fields.filter(isStored).map(field): _*).id(f.id).named(name)
+      case list: ListType => Types.list(repetition).element(part(list.elementField)).id(f.id).named(name)
+      case map: MapType =>
+        Types.map(repetition).key(part(map.keyField)).value(part(map.valueField)).id(f.id).named(name)
+      case VariantType => variant(repetition).id(f.id).named(name)
+      case primitive: PrimitiveType => leaf(primitive, repetition, f).id(f.id).named(name)
+    }
+  }
+
+  /**
+   * Returns the group of a variant. This version of Parquet has no annotation for it; Iceberg's readers recognize it by
+   * the table's schema.
+   */
+  private def variant(repetition: ParquetType.Repetition): Types.GroupBuilder[GroupType] =
+    Types.buildGroup(repetition).required(BINARY).named("metadata").required(BINARY).named("value")
+
+  /**
+   * Returns the element of a list, or the key or value of a map. It must be stored, because a list or map without it is
+   * not valid.
+   */
+  private def part(f: NestedField): ParquetType =
+    if (isStored(f)) field(f)
+    else throw Unsupported(s"a ${f.name} of type ${f.fieldType} in Parquet", "Give the list or map another type")
+
+  private type Leaf = Types.PrimitiveBuilder[org.apache.parquet.schema.PrimitiveType]
+
+  private def leaf(t: PrimitiveType, repetition: ParquetType.Repetition, f: NestedField): Leaf = {
+    def of(physical: PrimitiveTypeName): Leaf = Types.primitive(physical, repetition)
+    t match {
+      case BooleanType => of(BOOLEAN)
+      case IntType => of(INT32)
+      case LongType => of(INT64)
+      case FloatType => of(FLOAT)
+      case DoubleType => of(DOUBLE)
+      case DateType => of(INT32).as(LogicalTypeAnnotation.dateType)
+      case TimeType => of(INT64).as(LogicalTypeAnnotation.timeType(false, MICROS))
+      case TimestampType => of(INT64).as(LogicalTypeAnnotation.timestampType(false, MICROS))
+      case TimestampTzType => of(INT64).as(LogicalTypeAnnotation.timestampType(true, MICROS))
+      case TimestampNsType => of(INT64).as(LogicalTypeAnnotation.timestampType(false, NANOS))
+      case TimestampTzNsType => of(INT64).as(LogicalTypeAnnotation.timestampType(true, NANOS))
+      case StringType => of(BINARY).as(LogicalTypeAnnotation.stringType)
+      case BinaryType | _: GeometryType | _: GeographyType => of(BINARY)
+      case UuidType => of(FIXED_LEN_BYTE_ARRAY).length(UuidSize).as(LogicalTypeAnnotation.uuidType)
+      case FixedType(length) => of(FIXED_LEN_BYTE_ARRAY).length(length)
+      case DecimalType(precision, scale) =>
+        decimal(of, precision).as(LogicalTypeAnnotation.decimalType(scale, precision))
+      case UnknownType | VariantType =>
+        throw Unsupported(s"column ${f.name} of type $t as a primitive of Parquet", "Give it another type")
+    }
+  }
+
+  private def decimal(of: PrimitiveTypeName => Leaf, precision: Int): Leaf =
+    if (precision <= MaxIntDigits) of(INT32)
+    else if (precision <= MaxLongDigits) of(INT64)
+    else of(FIXED_LEN_BYTE_ARRAY).length(AvroSchemas.bytesOfDecimal(precision))
+}

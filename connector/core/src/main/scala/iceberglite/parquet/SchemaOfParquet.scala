@@ -1,0 +1,108 @@
+package iceberglite.parquet
+
+import org.apache.parquet.schema.LogicalTypeAnnotation._
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+import org.apache.parquet.schema.Type.Repetition.{REPEATED, REQUIRED}
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
+
+import iceberglite.parquet.ParquetShapes._
+import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Type._
+
+/** Converts the schema of a Parquet file to a table schema; the reverse of the table in "Appendix A: Parquet". */
+object SchemaOfParquet {
+
+  /** First id of nested fields in files without ids. The top-level columns get 1, 2, 3 and so on. */
+  private val FirstNestedId = 1000
+
+  /**
+   * Returns the columns of a file with its field ids. In a file without ids, the columns are numbered from 1 and their
+   * nested fields from 1000.
+   *
+   * @throws Unsupported for a column whose type has no Iceberg equivalent, such as unsigned 64-bit integers
+   */
+  def of(file: MessageType): Schema = {
+    val columns = childrenOf(file)
+    val numbered =
+      if (hasIds(file)) columns else columns.zipWithIndex.map { case (column, i) => column.withId(i + 1) }
+    val fresh = Iterator.from(math.max(FirstNestedId, highestId(numbered) + 1))
+    Schema(0, numbered.map(new Fields(() => fresh.next()).field(_, Vector.empty)))
+  }
+
+  private def highestId(nodes: Vector[ParquetType]): Int = nodes.foldLeft(0) { (highest, node) =>
+    val inside = node match {
+      case group: GroupType => highestId(childrenOf(group))
+      case _ => 0
+    }
+    math.max(highest, math.max(inside, idOf(node).getOrElse(0)))
+  }
+
+  /** @param nextId returns the id for a field without one */
+  final private class Fields(nextId: () => Int) {
+
+    def field(t: ParquetType, above: Vector[String]): NestedField = {
+      val path = above :+ t.getName
+      if (t.isRepetition(REPEATED)) throw unsupported(t, path)
+      val id = idIn(t)
+      NestedField(id, t.getName, typeOf(t, path), t.isRepetition(REQUIRED))
+    }
+
+    private def idIn(t: ParquetType): Int = idOf(t).getOrElse(nextId())
+
+    private def typeOf(t: ParquetType, path: Vector[String]): Type = t match {
+      case primitive: ParquetPrimitive => primitiveOf(primitive).getOrElse(throw unsupported(t, path))
+      case group: GroupType => shapeOf(group) match {
+          case Some(Struct) => StructType(childrenOf(group).map(field(_, path)))
+          case Some(shape: ListShape) =>
+            val required = shape.twoLevel || shape.element.isRepetition(REQUIRED)
+            ListType(idIn(shape.element), typeOf(shape.element, path :+ "element"), required)
+          case Some(MapShape(keyValue)) =>
+            val (key, value) = (keyValue.getType(0), keyValue.getType(1))
+            val (keyId, valueId) = (idIn(key), idIn(value))
+            val keyType = typeOf(key, path :+ "key")
+            MapType(keyId, keyType, valueId, typeOf(value, path :+ "value"), value.isRepetition(REQUIRED))
+          case None => throw unsupported(t, path)
+        }
+    }
+
+    private def unsupported(t: ParquetType, path: Vector[String]): Unsupported = Unsupported(
+      s"column ${path.mkString(".")} of a Parquet file, which is ${t.toString.replaceAll("\\s+", " ")}",
+      "No table has such a type: write the file anew with another"
+    )
+  }
+
+  private def primitiveOf(t: ParquetPrimitive): Option[PrimitiveType] =
+    (t.getPrimitiveTypeName, Option(t.getLogicalTypeAnnotation)) match {
+      case (_, Some(d: DecimalLogicalTypeAnnotation)) => Some(DecimalType(d.getPrecision, d.getScale))
+      case (BOOLEAN, _) => Some(BooleanType)
+      case (INT32, Some(_: DateLogicalTypeAnnotation)) => Some(DateType)
+      case (INT32 | INT64, Some(time: TimeLogicalTypeAnnotation)) =>
+        if (time.getUnit == TimeUnit.NANOS) None else Some(TimeType)
+      case (INT64, Some(t: TimestampLogicalTypeAnnotation)) => Some(timestamp(t))
+      case (INT32, Some(i: IntLogicalTypeAnnotation)) if !i.isSigned && i.getBitWidth == 32 => Some(LongType)
+      case (INT64, Some(i: IntLogicalTypeAnnotation)) if !i.isSigned && i.getBitWidth == 64 => None
+      case (INT32, _) => Some(IntType)
+      case (INT64, _) => Some(LongType)
+      // INT96 is a timestamp with time zone, regardless of the writer.
+      case (INT96, _) => Some(TimestampTzType)
+      case (FLOAT, _) => Some(FloatType)
+      case (DOUBLE, _) => Some(DoubleType)
+      case (
+            BINARY,
+            Some(_: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation)
+          ) =>
+        Some(StringType)
+      case (BINARY, _) => Some(BinaryType)
+      case (FIXED_LEN_BYTE_ARRAY, Some(_: UUIDLogicalTypeAnnotation)) => Some(UuidType)
+      case (FIXED_LEN_BYTE_ARRAY, _) => Some(FixedType(t.getTypeLength))
+    }
+
+  private def timestamp(t: TimestampLogicalTypeAnnotation): PrimitiveType =
+    (t.getUnit == TimeUnit.NANOS, t.isAdjustedToUTC) match {
+      case (true, true) => TimestampTzNsType
+      case (true, false) => TimestampNsType
+      case (false, true) => TimestampTzType
+      case (false, false) => TimestampType
+    }
+}

@@ -1,0 +1,175 @@
+package iceberglite.puffin
+
+import java.util.Arrays
+
+import org.roaringbitmap.{IntConsumer, RoaringBitmap}
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * The deleted rows of one data file as row positions, starting at 0 (adopted version 3: "Deletion vectors"). Immutable
+ * and thread-safe.
+ *
+ * A position is split into a key, its upper 32 bits, and its lower 32 bits, which are stored in the bitmap of that key.
+ *
+ * @param keys ascending and not negative, because the top bit of a position is 0
+ * @param bitmaps one per key, none of them empty; must not be modified
+ */
+final class DeletionVector private (keys: Array[Int], bitmaps: Array[RoaringBitmap]) {
+
+  /** The bitmap of key 0: nearly all files have fewer rows than one bitmap can hold. */
+  private val first: RoaringBitmap = if (keys.nonEmpty && keys(0) == 0) bitmaps(0) else DeletionVector.NoPositions
+
+  /** Returns whether the row at a position is deleted. */
+  def isDeleted(position: Long): Boolean = {
+    val key = (position >>> Integer.SIZE).toInt
+    if (key == 0) first.contains(position.toInt)
+    else {
+      val at = Arrays.binarySearch(keys, key)
+      at >= 0 && bitmaps(at).contains(position.toInt)
+    }
+  }
+
+  /** The number of deleted rows. */
+  lazy val cardinality: Long = bitmaps.iterator.map(_.getLongCardinality).sum
+
+  def isEmpty: Boolean = keys.isEmpty
+
+  /** The approximate heap usage in bytes. */
+  lazy val bytes: Long = bitmaps.iterator.map(64L + _.getLongSizeInBytes).sum
+
+  /** Calls `f` for each position, ascending. */
+  def foreach(f: Long => Unit): Unit = {
+    var i = 0
+    while (i < keys.length) {
+      val high = DeletionVector.high(keys(i))
+      bitmaps(i).forEach(new IntConsumer {
+        override def accept(low: Int): Unit = f(high | Integer.toUnsignedLong(low))
+      })
+      i += 1
+    }
+  }
+
+  /** Calls `f` for each position between `from` (inclusive) and `until` (exclusive), ascending. */
+  def foreachIn(from: Long, until: Long)(f: Long => Unit): Unit = {
+    var i = 0
+    while (i < keys.length && DeletionVector.high(keys(i)) < until) {
+      val high = DeletionVector.high(keys(i))
+      if ((high | DeletionVector.LowBits) >= from) {
+        val positions = bitmaps(i).getIntIterator
+        if (high < from) positions.advanceIfNeeded(from.toInt)
+        var more = true
+        while (more && positions.hasNext) {
+          val position = high | Integer.toUnsignedLong(positions.next())
+          more = position < until
+          if (more) f(position)
+        }
+      }
+      i += 1
+    }
+  }
+
+  /** Returns the vector of the rows that are deleted by either vector. */
+  def union(that: DeletionVector): DeletionVector =
+    if (that.isEmpty) this
+    else if (isEmpty) that
+    else (DeletionVector.newBuilder ++= this ++= that).result()
+
+  /** Returns whether the other vector deletes all rows that this one deletes. */
+  def isSubsetOf(that: DeletionVector): Boolean = keys.indices.forall(i => that.holds(keys(i), bitmaps(i)))
+
+  private def holds(key: Int, bitmap: RoaringBitmap): Boolean = {
+    val at = Arrays.binarySearch(keys, key)
+    at >= 0 && bitmaps(at).contains(bitmap)
+  }
+
+  /**
+   * Returns the bytes of the vector's blob.
+   *
+   * @throws InvalidArgument if they exceed the maximum size of an array
+   */
+  def toBytes: Array[Byte] = DeletionVectorBytes.write(keys, bitmaps)
+
+  /** Compares positions. */
+  override def equals(that: Any): Boolean = that match {
+    case other: DeletionVector => other.sameAs(keys, bitmaps)
+    case _ => false
+  }
+
+  private def sameAs(otherKeys: Array[Int], others: Array[RoaringBitmap]): Boolean =
+    Arrays.equals(keys, otherKeys) && bitmaps.sameElements(others)
+
+  override def hashCode: Int = Arrays.hashCode(keys) * 31 + cardinality.hashCode
+
+  override def toString: String = s"$cardinality deleted positions"
+
+  /** Passes each bitmap to `f`. Used only by the builder, which copies the bitmaps. */
+  private def eachBitmap(f: (Int, RoaringBitmap) => Unit): Unit = keys.indices.foreach(i => f(keys(i), bitmaps(i)))
+}
+
+object DeletionVector {
+  private val NoPositions = new RoaringBitmap
+  private val LowBits = 0xffffffffL
+
+  val Empty: DeletionVector = new DeletionVector(Array.emptyIntArray, Array.empty)
+
+  def of(positions: Long*): DeletionVector = {
+    val builder = newBuilder
+    positions.foreach(builder += _)
+    builder.result()
+  }
+
+  /**
+   * Parses the vector in a blob.
+   *
+   * @param file the Puffin file, for messages
+   * @param dataFile the file whose rows are deleted, for messages
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the bytes are not a deletion vector, or are damaged
+   */
+  def parse(file: String, dataFile: String, bytes: Array[Byte]): DeletionVector =
+    DeletionVectorBytes.read(file, dataFile, bytes)
+
+  def newBuilder: Builder = new Builder
+
+  private[iceberglite] def ofBitmaps(bitmaps: Seq[(Int, RoaringBitmap)]): DeletionVector = {
+    val held = bitmaps.filterNot(_._2.isEmpty).toArray
+    if (held.isEmpty) Empty else new DeletionVector(held.map(_._1), held.map(_._2))
+  }
+
+  private def high(key: Int): Long = key.toLong << Integer.SIZE
+
+  /**
+   * Collects positions in any order, with or without duplicates. Not thread-safe, and must not be used after `result`.
+   */
+  final class Builder private[DeletionVector] {
+    private val bitmaps = new java.util.TreeMap[Int, RoaringBitmap]
+    private var lastKey = -1
+    private var last = NoPositions
+
+    /** @throws InvalidArgument if the position is negative */
+    def +=(position: Long): this.type = {
+      if (position < 0) throw InvalidArgument("deleted position", position.toString, "Positions start at 0")
+      bitmapOf((position >>> Integer.SIZE).toInt).add(position.toInt)
+      this
+    }
+
+    def ++=(vector: DeletionVector): this.type = {
+      vector.eachBitmap((key, bitmap) => bitmapOf(key).or(bitmap))
+      this
+    }
+
+    def result(): DeletionVector = {
+      val held = Seq.newBuilder[(Int, RoaringBitmap)]
+      bitmaps.forEach((key, bitmap) => held += ((key, bitmap)))
+      DeletionVector.ofBitmaps(held.result())
+    }
+
+    private def bitmapOf(key: Int): RoaringBitmap = {
+      if (key != lastKey) {
+        last = bitmaps.computeIfAbsent(key, _ => new RoaringBitmap)
+        lastKey = key
+      }
+      last
+    }
+  }
+}

@@ -1,0 +1,133 @@
+package iceberglite.puffin
+
+import java.nio.{ByteBuffer, ByteOrder}
+import java.util.zip.CRC32
+
+import org.roaringbitmap.RoaringBitmap
+
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+
+/**
+ * The blob of a deletion vector (adopted version 3: "Deletion vectors"): a length, which covers the magic and the
+ * bitmaps, then the magic and the bitmaps, and their checksum. Length and checksum are big-endian and the rest is
+ * little-endian, for compatibility with Delta Lake.
+ */
+private[puffin] object DeletionVectorBytes {
+  private val Magic = 0x6439d3d1
+  private val LengthSize = 4
+  private val MagicSize = 4
+  private val CountSize = 8
+  private val KeySize = 4
+  private val ChecksumSize = 4
+  private val LeastSize = LengthSize + MagicSize + CountSize + ChecksumSize
+
+  /** Minimum size of a bitmap in bytes. */
+  private val LeastBitmapSize = 8
+
+  /**
+   * Maximum number of keys up to which gaps are filled. Apache Iceberg writes an empty bitmap for each key without
+   * positions below the highest key. The output here has the same bytes, except for keys that no real file reaches: a
+   * position of 2^60 would produce a vector of gigabytes.
+   */
+  private val FilledKeys = 1 << 10
+
+  def write(keys: Array[Int], bitmaps: Array[RoaringBitmap]): Array[Byte] = {
+    val written = filled(keys, bitmaps.map(optimized))
+    val length = MagicSize + CountSize + written.iterator.map(KeySize + _._2.serializedSizeInBytes.toLong).sum
+    if (length > Int.MaxValue - LeastSize) {
+      throw InvalidArgument("deletion vector", s"$length bytes", "Rewrite the data file: nothing holds so many deletes")
+    }
+    val blob = ByteBuffer.allocate(LengthSize + length.toInt + ChecksumSize)
+    blob.putInt(length.toInt)
+    blob.order(ByteOrder.LITTLE_ENDIAN).putInt(Magic).putLong(written.size.toLong)
+    written.foreach { case (key, bitmap) =>
+      blob.putInt(key)
+      bitmap.serialize(blob)
+    }
+    blob.order(ByteOrder.BIG_ENDIAN).putInt(checksum(blob.array, length.toInt))
+    blob.array
+  }
+
+  /**
+   * Returns a copy of the bitmap with run-length encoded containers where that is shorter. The bitmap itself is not
+   * changed, because a vector is immutable.
+   */
+  private def optimized(bitmap: RoaringBitmap): RoaringBitmap = {
+    val copy = bitmap.clone()
+    copy.runOptimize()
+    copy
+  }
+
+  private def filled(keys: Array[Int], bitmaps: Array[RoaringBitmap]): Seq[(Int, RoaringBitmap)] = {
+    val held = keys.zip(bitmaps)
+    if (keys.isEmpty || keys.last >= FilledKeys) held
+    else {
+      val byKey = held.toMap
+      (0 to keys.last).map(key => key -> byKey.getOrElse(key, new RoaringBitmap))
+    }
+  }
+
+  /** Number of bytes needed to check whether a blob can be a deletion vector. */
+  val Beginning: Int = LengthSize + MagicSize
+
+  /**
+   * Checks the beginning of a vector of the given size; returns a description of the problem, if any. Used for vectors
+   * that are too long to read unchecked.
+   */
+  def checkBeginning(beginning: Array[Byte], size: Long): Option[String] = {
+    val in = ByteBuffer.wrap(beginning)
+    val (length, magic) = (in.getInt().toLong, in.order(ByteOrder.LITTLE_ENDIAN).getInt())
+    if (length == size - LengthSize - ChecksumSize && magic == Magic) None
+    else Some(s"Its entry claims $size bytes, and what is there does not begin as a deletion vector of that length")
+  }
+
+  def read(file: String, dataFile: String, blob: Array[Byte]): DeletionVector =
+    try DeletionVector.ofBitmaps(bitmaps(blob))
+    catch {
+      case DamagedBlob(reason) =>
+        val advice = "Restore the file, or roll the table back to a snapshot without it"
+        throw UnreadableFile(file, s"deletion vector of $dataFile in", s"$reason. $advice")
+    }
+
+  private def bitmaps(blob: Array[Byte]): Seq[(Int, RoaringBitmap)] = {
+    if (blob.length < LeastSize) throw DamagedBlob(s"It has ${blob.length} bytes, fewer than any vector")
+    val in = ByteBuffer.wrap(blob)
+    val length = in.getInt()
+    if (length != blob.length - LengthSize - ChecksumSize) {
+      throw DamagedBlob(s"Its length is $length, where ${blob.length - LengthSize - ChecksumSize} bytes are there")
+    }
+    val expected = in.getInt(LengthSize + length)
+    in.limit(LengthSize + length)
+    in.order(ByteOrder.LITTLE_ENDIAN)
+    val magic = in.getInt()
+    if (magic != Magic) throw DamagedBlob(f"It starts with the magic 0x$magic%08x, not 0x$Magic%08x")
+    val found = checksum(blob, length)
+    if (found != expected) throw DamagedBlob(f"Its checksum is 0x$found%08x, where it says 0x$expected%08x")
+    readBitmaps(in)
+  }
+
+  private def readBitmaps(in: ByteBuffer): Seq[(Int, RoaringBitmap)] = {
+    val count = in.getLong()
+    if (count < 0 || count > in.remaining / (KeySize + LeastBitmapSize)) {
+      throw DamagedBlob(s"It says $count bitmaps, where ${in.remaining} bytes are left")
+    }
+    var lastKey = -1
+    val read = (0 until count.toInt).map { _ =>
+      if (in.remaining < KeySize) throw DamagedBlob("It ends before its last bitmap")
+      val key = in.getInt()
+      if (key < 0) throw DamagedBlob(f"The key 0x$key%08x stands for positions whose top bit is 1")
+      if (key <= lastKey) throw DamagedBlob(s"The key $key comes after $lastKey")
+      lastKey = key
+      key -> PortableBitmap.read(in)
+    }
+    if (in.hasRemaining) throw DamagedBlob(s"${in.remaining} bytes follow its last bitmap")
+    read
+  }
+
+  /** Computes the checksum of the magic and the bitmaps. */
+  private def checksum(blob: Array[Byte], length: Int): Int = {
+    val crc = new CRC32
+    crc.update(blob, LengthSize, length)
+    crc.getValue.toInt
+  }
+}

@@ -1,0 +1,96 @@
+package iceberglite.puffin
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.storage.FileIO
+
+/**
+ * The deleted rows of one data file, to be written.
+ *
+ * @param dataFile path of the data file as in its manifest entry
+ * @param specId partition spec of the data file
+ * @param partition partition of the data file
+ */
+final case class DeletedRows(dataFile: String, specId: Int, partition: PartitionTuple, positions: DeletionVector)
+
+/** Reads and writes deletion vectors in Puffin files, and creates their delete file entries for manifests. */
+object DeletionVectorFiles {
+
+  /** Size from which the beginning of a vector is checked first. */
+  private val LongVector = 16L << 20
+
+  /**
+   * Reads the deletion vector of a delete file with a single request; the footer of the Puffin file is not needed.
+   *
+   * @throws UnreadableFile if it cannot be read, or does not match the entry
+   */
+  def read(io: FileIO, file: ContentFile): DeletionVector = {
+    val role = s"deletion vector of ${file.referencedDataFile.getOrElse("an unnamed data file")} in"
+    def fail(reason: String): Nothing = throw UnreadableFile(file.path, role, reason)
+    if (!file.isDeletionVector)
+      fail(s"Its entry has the content ${file.content.name} and the format ${file.format.name}")
+    val dataFile = file.referencedDataFile.getOrElse(fail("Its entry has no referenced_data_file"))
+    val offset = file.contentOffset.getOrElse(fail("Its entry has no content_offset"))
+    val size = file.contentSizeInBytes.getOrElse(fail("Its entry has no content_size_in_bytes"))
+    if (offset < 0 || size < 0 || size > Int.MaxValue || size > file.fileSizeInBytes - offset) {
+      fail(s"Its entry places $size bytes at $offset of a file of ${file.fileSizeInBytes}")
+    }
+    def range(length: Int) =
+      try io.readRange(file.path, offset, length)
+      catch { case e: UnreadableFile => throw e.copy(role = role) }
+    if (size > LongVector) {
+      DeletionVectorBytes.checkBeginning(range(DeletionVectorBytes.Beginning), size).foreach(fail(_))
+    }
+    val bytes = range(size.toInt)
+    val vector = DeletionVector.parse(file.path, dataFile, bytes)
+    if (vector.cardinality != file.recordCount) {
+      fail(s"It deletes ${vector.cardinality} rows, where its entry says ${file.recordCount}")
+    }
+    vector
+  }
+
+  /**
+   * Writes the vectors of many data files to one Puffin file.
+   *
+   * @param deleted entries without positions are ignored; if all are empty, no file is written
+   * @return a delete file for each vector, for the manifest of a commit
+   * @throws InvalidArgument if a data file has two vectors; only one is allowed
+   */
+  def write(io: FileIO, path: String, deleted: Seq[DeletedRows]): Vector[ContentFile] = {
+    val rows = deleted.filterNot(_.positions.isEmpty).toVector
+    rows.groupBy(_.dataFile).collectFirst { case (dataFile, several) if several.size > 1 => dataFile }.foreach { file =>
+      throw InvalidArgument("deletion vectors", file, "A data file has one vector at most: merge them")
+    }
+    if (rows.isEmpty) Vector.empty
+    else {
+      val written = PuffinWriter.write(io, path, rows.iterator.map(blob))
+      rows.zip(written.blobs).map { case (r, b) => entry(written, r, b) }
+    }
+  }
+
+  /**
+   * Returns the blob of a vector. Its snapshot id and sequence number are inherited, so they are written as unknown.
+   */
+  private def blob(rows: DeletedRows): NewBlob = {
+    val properties = Map(
+      BlobProperty.ReferencedDataFile -> rows.dataFile,
+      BlobProperty.Cardinality -> rows.positions.cardinality.toString
+    )
+    val metadata = BlobMetadata(BlobType.DeletionVector, -1L, -1L, Vector(MetadataColumns.Position.id), properties)
+    NewBlob(metadata, rows.positions.toBytes)
+  }
+
+  private def entry(written: WrittenPuffin, rows: DeletedRows, blob: PuffinBlob): ContentFile = ContentFile(
+    Content.PositionDeletes,
+    written.path,
+    FileFormat.Puffin,
+    rows.specId,
+    rows.partition,
+    rows.positions.cardinality,
+    written.fileSizeInBytes,
+    Metrics.Empty,
+    referencedDataFile = Some(rows.dataFile),
+    contentOffset = Some(blob.offset),
+    contentSizeInBytes = Some(blob.length)
+  )
+}

@@ -1,0 +1,120 @@
+package iceberglite.puffin
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+
+import scala.util.control.NonFatal
+
+import com.github.luben.zstd.Zstd
+import net.jpountz.lz4.LZ4FrameOutputStream.{BLOCKSIZE, FLG}
+import net.jpountz.lz4.{LZ4Factory, LZ4FrameInputStream, LZ4FrameOutputStream}
+import net.jpountz.xxhash.XXHashFactory
+
+/** Compression codec of a blob or a footer (adopted version 3: "Puffin's layout"). */
+sealed trait PuffinCodec {
+
+  /** The name in the footer; absent for no compression. */
+  def name: Option[String]
+
+  def compress(contents: Array[Byte]): Array[Byte]
+
+  /**
+   * Decompresses a frame. A frame that claims more than its packed bytes can expand to is rejected before memory is
+   * allocated.
+   *
+   * @throws DamagedBlob if the bytes are not a frame of this codec
+   */
+  private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte]
+}
+
+object PuffinCodec {
+
+  /** Maximum decompressed size. Longer content is treated as a decompression bomb; statistics are far smaller. */
+  private val MaxContents = 1 << 28
+
+  case object Plain extends PuffinCodec {
+    override val name: Option[String] = None
+    override def compress(contents: Array[Byte]): Array[Byte] = contents
+    override private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte] = packed
+  }
+
+  /** One LZ4 frame with its content size, in pure Java: the native decompressor does not validate its input. */
+  case object Lz4 extends PuffinCodec {
+
+    /** One byte of a match length represents at most 255 bytes. */
+    private val MaxRatio = 255L
+
+    override val name: Option[String] = Some("lz4")
+
+    override def compress(contents: Array[Byte]): Array[Byte] = {
+      val out = new ByteArrayOutputStream(contents.length / 2 + 64)
+      val features = Seq(FLG.Bits.BLOCK_INDEPENDENCE, FLG.Bits.CONTENT_SIZE)
+      val frame = new LZ4FrameOutputStream(out, BLOCKSIZE.SIZE_64KB, contents.length.toLong, features: _*)
+      frame.write(contents)
+      frame.close()
+      out.toByteArray
+    }
+
+    override private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte] = guarded("an LZ4 frame") {
+      val in = new ByteArrayInputStream(packed)
+      val (decompressor, hash) = (LZ4Factory.safeInstance.safeDecompressor, XXHashFactory.safeInstance.hash32)
+      val frame = new LZ4FrameInputStream(in, decompressor, hash, true)
+      if (!frame.isExpectedContentSizeDefined) throw DamagedBlob("Its LZ4 frame does not say how long its contents are")
+      val size = checkedSize(frame.getExpectedContentSize, packed.length * MaxRatio)
+      val contents = frame.readNBytes(size)
+      if (contents.length != size || frame.read() >= 0) {
+        throw DamagedBlob(s"Its LZ4 frame has other contents than the $size bytes it claims")
+      }
+      if (in.available > 0) throw DamagedBlob(s"${in.available} bytes follow its LZ4 frame")
+      contents
+    }
+  }
+
+  /** One Zstandard frame with its content size. */
+  case object ZStandard extends PuffinCodec {
+
+    /** A block of four bytes represents at most 128 KiB. */
+    private val MaxRatio = (128L << 10) / 4
+
+    override val name: Option[String] = Some("zstd")
+
+    override def compress(contents: Array[Byte]): Array[Byte] = Zstd.compress(contents)
+
+    override private[iceberglite] def decompress(packed: Array[Byte]): Array[Byte] = guarded("a Zstandard frame") {
+      // Also 0 if the frame has no content size; decompression then fails unless the content is empty.
+      val size = checkedSize(Zstd.decompressedSize(packed), packed.length * MaxRatio)
+      val contents = new Array[Byte](size)
+      val written = Zstd.decompressByteArray(contents, 0, size, packed, 0, packed.length)
+      if (Zstd.isError(written)) {
+        throw DamagedBlob(s"Its Zstandard frame of $size bytes cannot be unpacked: ${Zstd.getErrorName(written)}")
+      }
+      if (written != size) throw DamagedBlob(s"Its Zstandard frame holds $written bytes, where it claims $size")
+      contents
+    }
+  }
+
+  val all: Seq[PuffinCodec] = Seq(Plain, Lz4, ZStandard)
+
+  /** Returns the codec with the name in a footer; some writers use `none`. */
+  private[iceberglite] def of(name: Option[String]): PuffinCodec = name.filterNot(_ == "none") match {
+    case None => Plain
+    case Some(known) =>
+      all.find(_.name.contains(known)).getOrElse(
+        throw DamagedBlob(s"Its codec is $known, and only ${all.flatMap(_.name).mkString(" and ")} are known")
+      )
+  }
+
+  private def checkedSize(claimed: Long, possible: Long): Int = {
+    if (claimed < 0 || claimed > possible) throw DamagedBlob(s"It claims $claimed bytes, more than can be packed in it")
+    if (claimed > MaxContents) throw DamagedBlob(s"It unpacks to $claimed bytes, more than the $MaxContents allowed")
+    claimed.toInt
+  }
+
+  /** Converts exceptions of the libraries for malformed bytes. */
+  private def guarded(what: String)(body: => Array[Byte]): Array[Byte] =
+    try body
+    catch {
+      case e: DamagedBlob => throw e
+      case NonFatal(e) =>
+        throw DamagedBlob(s"It is not $what: ${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)}")
+    }
+}

@@ -1,0 +1,128 @@
+package iceberglite.puffin
+
+import java.nio.{ByteBuffer, ByteOrder}
+
+import iceberglite.spec.{PuffinBlob, PuffinFooter}
+import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
+import iceberglite.spec.json.PuffinFooterJson
+import iceberglite.storage.FileIO
+
+/**
+ * A Puffin file whose footer has been read (adopted version 3: "Puffin's layout"). Blobs are read individually, without
+ * the rest of the file if the storage supports that.
+ *
+ * @param footerSizeInBytes size of the whole footer, as in table statistics
+ */
+final class PuffinFile private (io: FileIO, val path: String, val footer: PuffinFooter, val footerSizeInBytes: Long) {
+
+  /** The blobs in the order of the footer. */
+  def blobs: Vector[PuffinBlob] = footer.blobs
+
+  /**
+   * Reads and decompresses one of the [[blobs]].
+   *
+   * @throws UnreadableFile if it cannot be decompressed, or does not fit into memory
+   */
+  def read(blob: PuffinBlob): Array[Byte] = {
+    val role = s"blob ${blob.metadata.blobType} at ${blob.offset} of"
+    if (blob.length > Int.MaxValue) {
+      throw UnreadableFile(path, role, s"It has ${blob.length} bytes, too many for memory")
+    }
+    val packed =
+      try io.readRange(path, blob.offset, blob.length.toInt)
+      catch { case e: UnreadableFile => throw e.copy(role = role) }
+    try PuffinCodec.of(blob.compressionCodec).decompress(packed)
+    catch { case DamagedBlob(reason) => throw UnreadableFile(path, role, reason) }
+  }
+}
+
+object PuffinFile {
+  private[iceberglite] val Magic: Array[Byte] = Array('P', 'F', 'A', '1')
+
+  /** Bit 0 of the first of the four flag bytes, which are read as one little-endian number. */
+  private[iceberglite] val FooterIsPacked = 1
+
+  /** Size of the data after the payload: payload size, flags and magic. */
+  private[iceberglite] val TailSize = 12
+
+  /** Size of a footer without payload. */
+  private[iceberglite] val LeastFooterSize: Int = Magic.length + TailSize
+
+  /** Maximum footer size. A longer footer is treated as damaged: it would describe hundreds of thousands of blobs. */
+  private val MaxFooter = 1 << 26
+  private val Role = "Puffin file"
+
+  /**
+   * Size of the first read. It nearly always contains the whole footer, so that one request suffices instead of two.
+   */
+  private val Guess = 1 << 15
+
+  /**
+   * Reads the footer.
+   *
+   * @param fileSize in bytes, if known from metadata
+   * @throws UnreadableFile if it is not a Puffin file, or is incomplete
+   * @throws InvalidMetadata if the footer's JSON violates the layout
+   */
+  def open(io: FileIO, path: String, fileSize: Option[Long] = None): PuffinFile = {
+    val size = fileSize.orElse(io.info(path).map(_.length)).getOrElse(
+      throw UnreadableFile(path, Role, "It does not exist")
+    )
+    if (size < Magic.length + LeastFooterSize) fail(path, s"It has $size bytes, fewer than any Puffin file")
+    checkMagic(path, "It", range(io, path, 0, Magic.length))
+    val end = range(io, path, size - math.min(size, Guess.toLong), math.min(size, Guess.toLong).toInt)
+    val payload = payloadSize(path, end, size)
+    val footerSize = LeastFooterSize + payload
+    val footer =
+      if (footerSize <= end.length) end.takeRight(footerSize) else range(io, path, size - footerSize, footerSize)
+    checkMagic(path, "Its footer", footer.take(Magic.length))
+    val parsed = PuffinFooterJson.parse(path, unpacked(path, footer, payload))
+    checkPlaces(path, parsed, size - footerSize)
+    new PuffinFile(io, path, parsed, footerSize.toLong)
+  }
+
+  private def payloadSize(path: String, end: Array[Byte], fileSize: Long): Int = {
+    checkMagic(path, "Its end", end.takeRight(Magic.length))
+    val size = littleEndian(end, end.length - TailSize)
+    if (size < 0 || size > fileSize - Magic.length - LeastFooterSize) {
+      fail(path, s"Its footer claims $size bytes, where the file has $fileSize")
+    }
+    if (size > MaxFooter) fail(path, s"Its footer has $size bytes, more than the $MaxFooter allowed")
+    size
+  }
+
+  private def unpacked(path: String, footer: Array[Byte], payloadSize: Int): Array[Byte] = {
+    val payload = java.util.Arrays.copyOfRange(footer, Magic.length, Magic.length + payloadSize)
+    val flags = littleEndian(footer, footer.length - TailSize + Integer.BYTES)
+    if ((flags & ~FooterIsPacked) != 0) fail(path, f"It has the flags 0x$flags%08x, of which only bit 0 is known")
+    if (flags == 0) payload
+    else
+      try PuffinCodec.Lz4.decompress(payload)
+      catch { case DamagedBlob(reason) => fail(path, s"Its footer is damaged. $reason") }
+  }
+
+  /** Checks that every blob is between the magic and the footer, and that blobs do not overlap. */
+  private def checkPlaces(path: String, footer: PuffinFooter, footerStart: Long): Unit = {
+    def refuse(index: Int, reason: String): Nothing = throw InvalidMetadata(path, s"$$.blobs[$index]", reason)
+    var last = Magic.length.toLong
+    footer.blobs.zipWithIndex.sortBy { case (blob, _) => (blob.offset, blob.length) }.foreach { case (blob, i) =>
+      if (blob.offset < last) refuse(i, s"It starts at ${blob.offset}, where other bytes stand up to $last")
+      if (blob.length > footerStart - blob.offset) {
+        refuse(i, s"Its ${blob.length} bytes at ${blob.offset} reach past the footer's start, $footerStart")
+      }
+      last = blob.offset + blob.length
+    }
+  }
+
+  private def range(io: FileIO, path: String, offset: Long, length: Int): Array[Byte] =
+    try io.readRange(path, offset, length)
+    catch { case e: UnreadableFile => throw e.copy(role = Role) }
+
+  private def checkMagic(path: String, what: String, found: Array[Byte]): Unit =
+    if (!found.sameElements(Magic)) fail(path, s"$what lacks the magic PFA1: it is no Puffin file, or is cut short")
+
+  private def littleEndian(bytes: Array[Byte], at: Int): Int =
+    ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(at)
+
+  private def fail(path: String, reason: String): Nothing = throw UnreadableFile(path, Role, reason)
+}

@@ -1,0 +1,81 @@
+package iceberglite.puffin
+
+import java.io.ByteArrayOutputStream
+import java.nio.{ByteBuffer, ByteOrder}
+
+import iceberglite.spec.{BlobMetadata, PuffinBlob, PuffinFooter, StatisticsFile}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.json.PuffinFooterJson
+import iceberglite.storage.FileIO
+
+/** A blob to write, not compressed yet. */
+final case class NewBlob(metadata: BlobMetadata, contents: Array[Byte], codec: PuffinCodec = PuffinCodec.Plain)
+
+/**
+ * A Puffin file that was written.
+ *
+ * @param footerSizeInBytes size of the whole footer
+ * @param blobs the blobs with their locations, in the order in which they were passed
+ */
+final case class WrittenPuffin(
+    path: String,
+    fileSizeInBytes: Long,
+    footerSizeInBytes: Long,
+    blobs: Vector[PuffinBlob]
+) {
+
+  /** Returns the entry for table metadata (spec: "Table Statistics"). */
+  def statistics(snapshotId: Long): StatisticsFile =
+    StatisticsFile(snapshotId, path, fileSizeInBytes, footerSizeInBytes, None, blobs.map(_.metadata))
+}
+
+/** Writes Puffin files (adopted version 3: "Puffin's layout"). */
+object PuffinWriter {
+  private val Program = "iceberg-lite"
+
+  /**
+   * Writes a new file. It is not visible before it is complete.
+   *
+   * @param blobs consumed one by one, so that only compressed blobs are held in memory
+   * @param properties of the file; `created-by` is added
+   * @param packFooter compresses the footer; Apache Iceberg cannot read such a file
+   * @throws InvalidArgument if the blobs exceed the maximum size of an array
+   */
+  def write(
+      io: FileIO,
+      path: String,
+      blobs: Iterator[NewBlob],
+      properties: Map[String, String] = Map.empty,
+      packFooter: Boolean = false
+  ): WrittenPuffin = {
+    val out = new ByteArrayOutputStream
+    out.write(PuffinFile.Magic)
+    val written = blobs.map { blob =>
+      val packed = blob.codec.compress(blob.contents)
+      val offset = out.size
+      append(path, out, packed)
+      PuffinBlob(blob.metadata, offset.toLong, packed.length.toLong, blob.codec.name)
+    }.toVector
+    val footer = PuffinFooter(written, Map(PuffinFooter.CreatedBy -> Program) ++ properties)
+    val footerBytes = bytes(footer, packFooter)
+    append(path, out, footerBytes)
+    io.write(path, out.toByteArray)
+    WrittenPuffin(path, out.size.toLong, footerBytes.length.toLong, written)
+  }
+
+  private def append(path: String, out: ByteArrayOutputStream, bytes: Array[Byte]): Unit = {
+    if (bytes.length > Int.MaxValue - PuffinFile.TailSize - out.size) {
+      throw InvalidArgument("blobs", s"more than ${Int.MaxValue} bytes", s"Spread those of $path over several files")
+    }
+    out.write(bytes)
+  }
+
+  private def bytes(footer: PuffinFooter, packed: Boolean): Array[Byte] = {
+    val json = PuffinFooterJson.toBytes(footer)
+    val payload = if (packed) PuffinCodec.Lz4.compress(json) else json
+    val out = ByteBuffer.allocate(PuffinFile.LeastFooterSize + payload.length).order(ByteOrder.LITTLE_ENDIAN)
+    out.put(PuffinFile.Magic).put(payload)
+    out.putInt(payload.length).putInt(if (packed) PuffinFile.FooterIsPacked else 0).put(PuffinFile.Magic)
+    out.array
+  }
+}

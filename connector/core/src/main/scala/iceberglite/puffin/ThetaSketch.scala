@@ -1,0 +1,124 @@
+package iceberglite.puffin
+
+import java.nio.{ByteBuffer, ByteOrder}
+
+import scala.util.control.NonFatal
+
+import org.apache.datasketches.memory.Memory
+import org.apache.datasketches.theta.{CompactSketch, SetOperation, UpdateSketch}
+import org.apache.datasketches.{Family, Util}
+
+import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, Literal, SingleValue, Snapshot}
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/**
+ * The approximate number of distinct values (NDV) of a column (adopted version 3: `apache-datasketches-theta-v1`).
+ * Immutable.
+ */
+final class ThetaSketch private (sketch: CompactSketch) {
+  def estimate: Double = sketch.getEstimate
+
+  /** The estimate as in the blob's `ndv` property, truncated to an integer. */
+  def ndv: Long = estimate.toLong
+
+  def union(that: ThetaSketch): ThetaSketch = that.unitedWith(sketch)
+
+  private def unitedWith(other: CompactSketch): ThetaSketch = {
+    val union = SetOperation.builder.buildUnion
+    union.union(other)
+    union.union(sketch)
+    new ThetaSketch(union.getResult)
+  }
+
+  /** Returns the compact, ordered form. */
+  def toBytes: Array[Byte] = sketch.toByteArray
+
+  /** Returns the blob of a column's sketch, with the compression that Apache Iceberg uses. */
+  def blob(fieldId: Int, snapshot: Snapshot): NewBlob = {
+    val properties = Map(BlobProperty.Ndv -> ndv.toString)
+    val metadata =
+      BlobMetadata(BlobType.ThetaSketch, snapshot.snapshotId, snapshot.sequenceNumber, Vector(fieldId), properties)
+    NewBlob(metadata, toBytes, PuffinCodec.ZStandard)
+  }
+}
+
+object ThetaSketch {
+  private val SerialVersion = 3
+  private val CompactFamily = 3
+  private val BigEndianFlag = 1
+  private val EmptyFlag = 4
+  private val OrderedFlag = 16
+  private val LongBytes = 8
+  private val CountAt = 8
+  private val ThetaAt = 16
+
+  def newBuilder: Builder = new Builder
+
+  /**
+   * Parses the sketch of a decompressed blob.
+   *
+   * @param file the Puffin file, for messages
+   * @throws UnreadableFile if the bytes are not a compact theta sketch with the default seed
+   */
+  def parse(file: String, bytes: Array[Byte]): ThetaSketch =
+    try {
+      check(bytes)
+      new ThetaSketch(CompactSketch.heapify(Memory.wrap(bytes), Util.DEFAULT_UPDATE_SEED))
+    } catch {
+      case DamagedBlob(reason) => throw UnreadableFile(file, "theta sketch in", reason)
+      // The library throws exceptions of its own, for example for another seed.
+      case NonFatal(e) => throw UnreadableFile(file, "theta sketch in", s"It is damaged (${e.getMessage})", Some(e))
+    }
+
+  /** Checks the hash count. The library trusts it and would read past the end of the array. */
+  private def check(bytes: Array[Byte]): Unit = {
+    def fail(reason: String): Nothing = throw DamagedBlob(reason)
+    if (bytes.length < LongBytes) fail(s"It has ${bytes.length} bytes, fewer than any sketch")
+    if (bytes(1) != SerialVersion) fail(s"Its serial version is ${bytes(1)}, where only $SerialVersion is known")
+    if (bytes(2) != CompactFamily) fail(s"Its family is ${bytes(2)}, where $CompactFamily is a compact theta sketch")
+    val longs = bytes(0) & 0x3f
+    val flags = bytes(5)
+    if (longs < 1 || longs > 3 || bytes.length < longs * LongBytes) fail(s"It claims a head of $longs longs")
+    if ((flags & BigEndianFlag) != 0) fail("It is big-endian")
+    val in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+    val isEmpty = (flags & EmptyFlag) != 0
+    val count = if (longs > 1) in.getInt(CountAt) else if (isEmpty) 0 else 1
+    if (isEmpty && count != 0) fail(s"It is called empty and has $count hashes")
+    val hashes = (bytes.length - longs * LongBytes) / LongBytes
+    if (count < 0 || count > hashes) fail(s"It claims $count hashes, where there is room for $hashes")
+    in.position(longs * LongBytes)
+    checkHashes(in, count, if (longs > 2) in.getLong(ThetaAt) else Long.MaxValue, (flags & OrderedFlag) != 0)
+  }
+
+  private def checkHashes(in: ByteBuffer, count: Int, theta: Long, isOrdered: Boolean): Unit = {
+    if (theta <= 0) throw DamagedBlob(s"Its theta is $theta")
+    var last = 0L
+    var i = 0
+    while (i < count) {
+      val hash = in.getLong()
+      if (hash <= 0 || hash >= theta) throw DamagedBlob(s"Its hash $hash is not between 0 and its theta, $theta")
+      if (isOrdered && hash <= last) throw DamagedBlob(s"It is called ordered, and its hash $hash comes after $last")
+      last = hash
+      i += 1
+    }
+  }
+
+  /** Collects the values of a column. Not thread-safe. */
+  final class Builder private[ThetaSketch] {
+    private val sketch = UpdateSketch.builder.setFamily(Family.ALPHA).build
+
+    /** @param value not null: nulls are not counted as values. The library does not count an empty string either */
+    def +=(value: Literal): this.type = {
+      sketch.update(bytesOf(SingleValue.encode(value)))
+      this
+    }
+
+    def result(): ThetaSketch = new ThetaSketch(sketch.compact())
+  }
+
+  private def bytesOf(buffer: ByteBuffer): Array[Byte] = {
+    val bytes = new Array[Byte](buffer.remaining)
+    buffer.duplicate().get(bytes)
+    bytes
+  }
+}

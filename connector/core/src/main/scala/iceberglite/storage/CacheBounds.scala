@@ -1,0 +1,18 @@
+package iceberglite.storage
+
+/**
+ * Limits of the cache for immutable files.
+ *
+ * @param maxBytes maximum total size, as an estimate of the memory used; if absent, a share of the heap
+ * @param maxFileBytes maximum size of a cached file; longer files are read each time
+ * @param idleMs time after the last access at which an entry is evicted
+ */
+final case class CacheBounds(
+    maxBytes: Option[Long] = None,
+    maxFileBytes: Option[Long] = None,
+    idleMs: Option[Long] = None
+)
+
+object CacheBounds {
+  val Default: CacheBounds = CacheBounds()
+}

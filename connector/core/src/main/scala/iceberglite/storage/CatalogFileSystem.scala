@@ -1,0 +1,63 @@
+package iceberglite.storage
+
+import java.net.URI
+import java.util.{LinkedHashMap, Map => JavaMap}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, FilterFileSystem}
+import org.apache.hadoop.security.UserGroupInformation
+
+/**
+ * Wraps a file system that was created with a catalog's own settings. All users of equal settings share one file
+ * system, and no other catalog uses it. Hadoop creates it because of the configuration that [[StorageSettings]]
+ * returns.
+ */
+final class CatalogFileSystem extends FilterFileSystem {
+
+  override def initialize(name: URI, conf: Configuration): Unit = {
+    fs = CatalogFileSystem.shared(name, conf)
+    super.initialize(name, conf)
+  }
+
+  /** Does nothing: the wrapped file system is shared. */
+  override def close(): Unit = ()
+}
+
+private[storage] object CatalogFileSystem {
+  private case class Key(scheme: String, authority: Option[String], user: UserGroupInformation, settings: String)
+
+  final private class Entry(name: URI, conf: Configuration) {
+    lazy val system: FileSystem = FileSystem.get(name, behind(name.getScheme, conf))
+  }
+
+  /**
+   * Maximum number of cached file systems. Vended credentials that expire hourly keep creating new ones; an evicted
+   * file system is released with its last user.
+   */
+  private val Kept = 100
+
+  private val entries = new LinkedHashMap[Key, Entry](16, 0.75f, true) {
+    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Entry]): Boolean = size > Kept
+  }
+
+  private def shared(name: URI, conf: Configuration): FileSystem = {
+    val settings = conf.get(StorageSettings.Fingerprint, "")
+    val key = Key(name.getScheme, Option(name.getAuthority), UserGroupInformation.getCurrentUser, settings)
+    entries.synchronized(entries.computeIfAbsent(key, _ => new Entry(name, conf))).system
+  }
+
+  /** Returns the wrapped file system, for operations that Hadoop's interface does not offer. */
+  def unwrapped(fs: FileSystem): FileSystem = fs match {
+    case apart: CatalogFileSystem => apart.getRawFileSystem
+    case other => other
+  }
+
+  private def behind(scheme: String, conf: Configuration): Configuration = {
+    val plain = new Configuration(conf)
+    Option(conf.get(StorageSettings.classBehind(scheme))) match {
+      case Some(name) => plain.set(StorageSettings.implOf(scheme), name)
+      case None => plain.unset(StorageSettings.implOf(scheme))
+    }
+    plain
+  }
+}

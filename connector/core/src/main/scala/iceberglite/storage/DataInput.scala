@@ -1,0 +1,58 @@
+package iceberglite.storage
+
+import java.io.ByteArrayInputStream
+import java.nio.channels.{Channels, FileChannel}
+import java.nio.file.StandardOpenOption.READ
+import java.nio.file.{Path => LocalPath}
+
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
+
+import iceberglite.storage.StorageErrors.reading
+
+/** Opens data files on any storage for reading; the counterpart of [[DataOutput]]. */
+object DataInput {
+
+  /** @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist */
+  def of(io: FileIO, path: String): InputFile = reading(path) {
+    io match {
+      case hadoop: HadoopFileIO => hadoop.local(path)
+          .fold[InputFile](HadoopInputFile.fromPath(new Path(path), hadoop.configuration))(new LocalInput(_))
+      case other => new WholeInput(other.read(path))
+    }
+  }
+
+  final private class LocalInput(path: LocalPath) extends InputFile {
+    override val getLength: Long = LocalFiles.requireRegular(path).size
+
+    override def newStream(): SeekableInputStream = {
+      val channel = FileChannel.open(path, READ)
+      new DelegatingSeekableInputStream(Channels.newInputStream(channel)) {
+        override def getPos: Long = channel.position
+        override def seek(position: Long): Unit = {
+          channel.position(position)
+          ()
+        }
+      }
+    }
+  }
+
+  /** A file on a storage that only reads whole files. */
+  final private class WholeInput(bytes: Array[Byte]) extends InputFile {
+    override def getLength: Long = bytes.length.toLong
+
+    override def newStream(): SeekableInputStream = {
+      val stream = new SeekableBytes(bytes)
+      new DelegatingSeekableInputStream(stream) {
+        override def getPos: Long = stream.position
+        override def seek(position: Long): Unit = stream.seek(position)
+      }
+    }
+  }
+
+  final private class SeekableBytes(bytes: Array[Byte]) extends ByteArrayInputStream(bytes) {
+    def position: Long = pos.toLong
+    def seek(position: Long): Unit = pos = math.min(position, count.toLong).toInt
+  }
+}

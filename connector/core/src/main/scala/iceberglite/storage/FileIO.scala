@@ -1,0 +1,159 @@
+package iceberglite.storage
+
+import java.io.{ByteArrayInputStream, InputStream}
+
+import scala.annotation.nowarn
+
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/** A file in a listing. `path` is the full URI. */
+final case class FileInfo(path: String, length: Long, modifiedMs: Long, isDirectory: Boolean)
+
+/**
+ * The file operations that tables need. Paths are URIs with or without scheme. Serializable, so that tasks on executors
+ * can use it.
+ *
+ * Failures are `IcebergError`s: `UnreadableFile` for reads (also if the file does not exist), `StorageFailed` for all
+ * other operations.
+ */
+trait FileIO extends FileSink with Serializable {
+
+  /** Returns whether the content of immutable files may be cached in memory. */
+  def mayCache: Boolean = true
+
+  /** Returns the limits of that cache. */
+  def cacheBounds: CacheBounds = CacheBounds.Default
+
+  /**
+   * Returns a `FileIO` for the same storage with other settings, such as credentials vended for one table.
+   *
+   * @param properties settings by their names in a catalog's configuration: `s3.access-key-id`,
+   *   `hadoop.fs.s3a.endpoint`
+   */
+  @nowarn("cat=unused-params") // not used by storages without settings
+  def configured(properties: Map[String, String]): FileIO = this
+
+  def open(path: String): InputStream
+
+  /** Reads a whole file. */
+  def read(path: String): Array[Byte]
+
+  /**
+   * Reads a whole file within size limits. No more than the limit is read.
+   *
+   * @throws UnreadableFile if the file is longer than the limit, or is long and does not begin with the magic of its
+   *   format
+   */
+  private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
+    bounds.read(path, new ByteArrayInputStream(read(path)))
+
+  /**
+   * Reads a range of a file, without reading the rest if the storage supports that. Memory use is limited by the actual
+   * size of the file, regardless of `length`.
+   *
+   * @param offset of the first byte; not negative
+   * @param length in bytes; not negative. The file must have that many bytes from `offset` on
+   */
+  def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
+    val in = open(path)
+    try {
+      val skipped = FileIO.skip(in, offset)
+      FileIO.whole(path, offset, length, if (skipped) in.readNBytes(length) else Array.emptyByteArray)
+    } finally in.close()
+  }
+
+  def exists(path: String): Boolean
+
+  /** Returns information about a file; `None` if it does not exist. */
+  def info(path: String): Option[FileInfo]
+
+  /**
+   * Returns whether calls are slow enough, for example over a network, that running them in parallel threads pays off.
+   */
+  @nowarn("cat=unused-params") // not used by storages with low latency
+  def isRemote(path: String): Boolean = false
+
+  /**
+   * Writes a new file and creates its directories if the storage has directories. On return, the content is as durable
+   * as the storage makes a closed file.
+   */
+  override def write(path: String, contents: Array[Byte]): Unit
+
+  /**
+   * Creates a file atomically, and only if the path does not exist. File-system tables commit in this way.
+   *
+   * @return false if the path already exists
+   * @throws iceberglite.spec.IcebergError.Unsupported if the storage cannot create files exclusively
+   * @throws iceberglite.spec.IcebergError.CommitStateUnknown if it is unknown whether the file was created. After any
+   *   other error the file was not created and will not be
+   */
+  def createExclusively(path: String, contents: Array[Byte]): Boolean
+
+  /** Replaces a file's content. Readers see the old or the new content. Used only for version hints. */
+  def replace(path: String, contents: Array[Byte]): Unit
+
+  /**
+   * Replaces a file's content in the background. The write may be delayed, and of several contents only the last may be
+   * written. Reads through this object see the new content at once, and the JVM waits for pending writes before it
+   * exits. A failure is only logged.
+   */
+  def replaceSoon(path: String, contents: Array[Byte]): Unit = replace(path, contents)
+
+  /** Deletes a file. Does nothing if it does not exist. */
+  def delete(path: String): Unit
+
+  /** Lists a directory in no particular order; empty if it does not exist. */
+  def list(directory: String): Vector[FileInfo]
+
+  def makeDirectory(path: String): Unit
+
+  /** Deletes a directory with all of its content. */
+  def deleteDirectory(path: String): Unit
+
+  /**
+   * Deletes a directory only if it is empty, so that a concurrently created file is never lost. Does nothing if the
+   * directory does not exist.
+   *
+   * @throws iceberglite.spec.IcebergError.StorageFailed if it is not empty; hidden files count
+   */
+  def deleteEmptyDirectory(path: String): Unit
+
+  /** Moves a directory. */
+  def renameDirectory(from: String, to: String): Unit
+
+  /** The URI of the file system for paths without a scheme. */
+  def defaultFileSystem: String = "file:///"
+
+  /**
+   * Returns the directory with symbolic links resolved; the same path on storages without links, or if it does not
+   * exist.
+   */
+  def realDirectory(directory: String): String = directory
+}
+
+object FileIO {
+
+  /**
+   * Skips bytes and returns whether the stream had that many. A stream may skip fewer bytes per call than requested.
+   */
+  private def skip(in: InputStream, count: Long): Boolean = {
+    var left = count
+    var ended = false
+    while (left > 0 && !ended) {
+      val skipped = in.skip(left)
+      if (skipped > 0) left -= skipped
+      else if (in.read() >= 0) left -= 1
+      else ended = true
+    }
+    !ended
+  }
+
+  /** @throws UnreadableFile if the file ended before the requested range did */
+  private[iceberglite] def whole(path: String, offset: Long, length: Int, read: Array[Byte]): Array[Byte] =
+    if (read.length == length) read
+    else throw UnreadableFile(
+      path,
+      "file",
+      s"It ends before byte ${offset + length}: ${read.length} of the $length bytes at $offset are there"
+    )
+}

@@ -1,0 +1,49 @@
+package iceberglite.storage
+
+import org.apache.hadoop.util.VersionInfo
+
+import iceberglite.spec.IcebergError.Unsupported
+
+/** Names the jars that contain file systems, for errors about missing classes. */
+private[storage] object FileSystemJars {
+
+  private def hadoop(module: String): String = s"org.apache.hadoop:$module:${VersionInfo.getVersion}"
+
+  private def jarOf(scheme: String): String = scheme match {
+    case "s3" | "s3a" | "s3n" => s"${hadoop("hadoop-aws")} and its com.amazonaws:aws-java-sdk-bundle"
+    case "abfs" | "abfss" | "wasb" | "wasbs" => hadoop("hadoop-azure")
+    case "oss" => hadoop("hadoop-aliyun")
+    case "gs" => "com.google.cloud.bigdataoss:gcs-connector"
+    case other => s"the file system of $other"
+  }
+
+  /**
+   * Runs `body`, which loads the classes of a file system. If they are missing, the error names the jar that contains
+   * them.
+   */
+  def needed[A](scheme: String)(body: => A): A =
+    try body
+    catch {
+      case e @ (_: RuntimeException | _: LinkageError | _: java.io.IOException) =>
+        throw missingClass(e, 8).fold[Throwable](e) { name =>
+          Unsupported(
+            s"files of $scheme:// without their jar: $name is missing",
+            s"Add ${jarOf(scheme)} to the session, by --packages or spark.jars.packages"
+          )
+        }
+    }
+
+  /**
+   * Returns the name of the missing class if it belongs to a file system's jar. For any other missing class the
+   * original failure is thrown; it names the class.
+   */
+  private def missingClass(e: Throwable, depth: Int): Option[String] = e match {
+    case missing @ (_: ClassNotFoundException | _: NoClassDefFoundError) =>
+      Option(missing.getMessage).map(_.replace('/', '.').stripPrefix("Class ").stripSuffix(" not found"))
+        .filter(name => Families.exists(name.startsWith))
+    case _ if depth == 0 => None
+    case other => Option(other.getCause).flatMap(missingClass(_, depth - 1))
+  }
+
+  private val Families = Seq("org.apache.hadoop.", "com.amazonaws.", "com.google.cloud.hadoop.", "com.aliyun.")
+}

@@ -1,0 +1,161 @@
+package iceberglite.storage
+
+import java.io.InputStream
+import java.nio.file.{Files, Path => LocalPath, Paths}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileSystem
+
+import iceberglite.storage.StorageErrors.{changing, reading}
+
+/**
+ * Accesses files through Hadoop's file systems. Local files bypass Hadoop as long as the configured class for `file` is
+ * Hadoop's own; with any other class, every call goes through that class.
+ *
+ * Paths are used as they are in metadata: `/wh/db/t`, `file:/wh/db/t` and `file:///wh/db/t` are the same directory, and
+ * nothing in them is decoded.
+ *
+ * @param syncs whether local files are synced to the device when they are complete, and commits when they return, so
+ *   that a power failure loses nothing; otherwise the operating system decides when to sync, as with Hadoop
+ */
+final class HadoopFileIO(
+    conf: SerializableConfiguration,
+    override val mayCache: Boolean = true,
+    override val cacheBounds: CacheBounds = CacheBounds.Default,
+    private[iceberglite] val syncs: Boolean = false
+) extends FileIO {
+
+  def this(configuration: Configuration) = this(new SerializableConfiguration(configuration))
+
+  /** Hadoop's configuration for readers and writers of data files. */
+  def configuration: Configuration = conf.value
+
+  override def configured(properties: Map[String, String]): HadoopFileIO =
+    if (properties.isEmpty) this
+    else new HadoopFileIO(
+      new SerializableConfiguration(StorageSettings.configuration(configuration, properties)),
+      mayCache,
+      cacheBounds,
+      syncs
+    )
+
+  @transient private lazy val hadoop = new HadoopFiles(configuration)
+
+  @transient private lazy val behind = new WriteBehind(replaceLate)
+
+  /** Whether `java.nio` may replace the file system of the scheme `file`. */
+  @transient private lazy val direct: Boolean =
+    Option(configuration.get("fs.file.impl")).forall(_ == "org.apache.hadoop.fs.LocalFileSystem")
+
+  @transient private lazy val defaultIsLocal: Boolean = FileSystem.getDefaultUri(configuration).getScheme == "file"
+
+  override def open(path: String): InputStream =
+    reading(path)(local(path).fold[InputStream](hadoop.open(path))(LocalFiles.open))
+
+  override def read(path: String): Array[Byte] = read(path, ReadBounds.Any)
+
+  override private[iceberglite] def read(path: String, bounds: ReadBounds): Array[Byte] =
+    behind.contentsOf(path).getOrElse(
+      reading(path)(local(path).fold(hadoop.read(path, bounds))(LocalFiles.read(path, _, bounds)))
+    )
+
+  override def readRange(path: String, offset: Long, length: Int): Array[Byte] = reading(path) {
+    ReadBounds.checkRange(path, length)
+    val read =
+      local(path).fold(hadoop.readRange(path, offset, length))(LocalFiles.readRange(_, offset, length))
+    FileIO.whole(path, offset, length, read)
+  }
+
+  override def exists(path: String): Boolean = info(path).isDefined
+
+  override def info(path: String): Option[FileInfo] =
+    changing("look at", path)(local(path).fold(hadoop.info(path))(LocalFiles.info))
+
+  override def write(path: String, contents: Array[Byte]): Unit =
+    changing("write", path)(local(path).fold(hadoop.write(path, contents))(LocalFiles.write(_, contents, syncs)))
+
+  override def createExclusively(path: String, contents: Array[Byte]): Boolean = changing("create", path) {
+    local(path).fold(hadoop.createExclusively(path, contents))(LocalFiles.createExclusively(_, contents, syncs))
+  }
+
+  override def replace(path: String, contents: Array[Byte]): Unit =
+    changing("replace", path)(local(path).fold(hadoop.replace(path, contents))(LocalFiles.replace(_, contents)))
+
+  override def replaceSoon(path: String, contents: Array[Byte]): Unit = behind.put(path, contents)
+
+  /**
+   * Replaces a file in the background. Does nothing if the directory no longer exists, because writing would create it
+   * again.
+   */
+  private def replaceLate(path: String, contents: Array[Byte]): Unit =
+    if (local(path).forall(file => Files.isDirectory(file.toAbsolutePath.getParent))) replace(path, contents)
+
+  override def isRemote(path: String): Boolean = local(path).isEmpty
+
+  override def delete(path: String): Unit = {
+    behind.forget(path)
+    changing("delete", path)(local(path).fold(hadoop.delete(path))(LocalFiles.delete))
+  }
+
+  override def list(directory: String): Vector[FileInfo] =
+    changing("list", directory)(local(directory).fold(hadoop.list(directory))(LocalFiles.list))
+
+  override def makeDirectory(path: String): Unit = changing("make the directory", path) {
+    local(path).fold(hadoop.makeDirectory(path)) { p =>
+      Files.createDirectories(p)
+      ()
+    }
+  }
+
+  override def deleteDirectory(path: String): Unit = {
+    behind.forget(path)
+    changing("delete the directory", path)(local(path).fold(hadoop.deleteDirectory(path))(LocalFiles.deleteDirectory))
+  }
+
+  override def deleteEmptyDirectory(path: String): Unit = changing("delete the empty directory", path) {
+    local(path).fold(hadoop.deleteEmptyDirectory(path)) { directory =>
+      Files.deleteIfExists(directory)
+      ()
+    }
+  }
+
+  override def renameDirectory(from: String, to: String): Unit = changing("move the directory", from) {
+    behind.forget(from)
+    (local(from), local(to)) match {
+      case (Some(source), Some(target)) => LocalFiles.renameDirectory(source, target)
+      case _ => hadoop.renameDirectory(from, to)
+    }
+  }
+
+  override def defaultFileSystem: String = FileSystem.getDefaultUri(configuration).toString
+
+  /** Resolves symbolic links on the local file system, also if a class other than Hadoop's own reads its files. */
+  override def realDirectory(directory: String): String =
+    StoragePath.of(directory, defaultFileSystem).filter(_.store == StoragePath.LocalStore).fold(directory) { path =>
+      try LocalFiles.uri(Paths.get(path.names.mkString("/", "/", "")).toRealPath())
+      catch { case NonFatal(e) if StorageErrors.isMissing(e) => directory }
+    }
+
+  /** Returns the local path; `None` if the file must be accessed through Hadoop. */
+  private[iceberglite] def local(path: String): Option[LocalPath] =
+    if (!direct) None
+    else if (path.startsWith(HadoopFileIO.LocalScheme)) {
+      val rest = path.substring(HadoopFileIO.LocalScheme.length)
+      val name = if (rest.startsWith("///")) rest.substring(2) else rest
+      if (name.startsWith("/") && !name.startsWith("//")) Some(Paths.get(name)) else None
+    } else if (defaultIsLocal && path.nonEmpty && !HadoopFileIO.hasScheme(path)) Some(Paths.get(path))
+    else None
+}
+
+object HadoopFileIO {
+  private val LocalScheme = "file:"
+
+  /** Returns whether a colon comes before the first slash, which is how Hadoop parses paths. */
+  private def hasScheme(path: String): Boolean = {
+    val colon = path.indexOf(':')
+    val slash = path.indexOf('/')
+    colon >= 0 && (slash < 0 || colon < slash)
+  }
+}

@@ -1,0 +1,282 @@
+package iceberglite.storage
+
+import java.io.{FileNotFoundException, InputStream}
+import java.nio.file.{Files, Path => LocalPath, Paths}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FSDataInputStream, FileContext, FileStatus, FileSystem, Options, Path}
+import org.apache.hadoop.fs.UnsupportedFileSystemException
+
+import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, StorageFailed, Unsupported}
+
+/**
+ * Implements the operations of [[FileIO]] with the file system class that Hadoop's configuration sets for a path's
+ * scheme.
+ */
+final private[storage] class HadoopFiles(configuration: Configuration) {
+  import HadoopFiles._
+
+  def open(path: String): InputStream = {
+    val file = pathOf(path)
+    opened(system(file), file)
+  }
+
+  /** Opens a file for reading. Rejects pipes, because reading one would block. */
+  private def opened(fs: FileSystem, file: Path): FSDataInputStream = {
+    if (schemeOf(fs) == LocalScheme && Files.exists(localOf(file))) LocalFiles.requireRegular(localOf(file))
+    fs.open(file)
+  }
+
+  /** Reads to the end without requesting the length, which saves a round trip. */
+  def read(path: String, bounds: ReadBounds): Array[Byte] = {
+    val file = pathOf(path)
+    val fs = system(file)
+    onS3(fs).map(_.read(file, bounds)).getOrElse {
+      val in = opened(fs, file)
+      try bounds.read(path, in)
+      finally in.close()
+    }
+  }
+
+  /** Reads a range. Returns fewer bytes if the file is shorter. */
+  def readRange(path: String, offset: Long, length: Int): Array[Byte] = {
+    val file = pathOf(path)
+    val in = opened(system(file), file)
+    try {
+      in.seek(offset)
+      in.readNBytes(length)
+    } finally in.close()
+  }
+
+  def info(path: String): Option[FileInfo] = {
+    val file = pathOf(path)
+    try Some(info(system(file).getFileStatus(file)))
+    catch { case NonFatal(e) if StorageErrors.isMissing(e) => None }
+  }
+
+  def write(path: String, contents: Array[Byte]): Unit = {
+    val file = pathOf(path)
+    val fs = system(file)
+    onS3(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents))
+  }
+
+  def createExclusively(path: String, contents: Array[Byte]): Boolean = {
+    val file = pathOf(path)
+    val fs = system(file)
+    schemeOf(fs) match {
+      case LocalScheme => linkWritten(fs, file, contents)
+      case scheme if ExclusiveRename(scheme) => renameWritten(fs, path, contents)
+      case scheme => onS3(fs).map(_.createExclusively(file, contents))
+          .getOrElse(throw notExclusive(path, s"$scheme by ${fs.getClass.getName}"))
+    }
+  }
+
+  private def notExclusive(path: String, storage: String): Unsupported = Unsupported(
+    s"committing to $path: no file is created exclusively on $storage, so that commits could be lost",
+    "Use a JDBC, REST or Hive catalog for tables there"
+  )
+
+  /** Replaces a file. Used for files for which a lost race between two writers is harmless. */
+  def replace(path: String, contents: Array[Byte]): Unit = {
+    val file = pathOf(path)
+    val fs = system(file)
+    schemeOf(fs) match {
+      case LocalScheme => LocalFiles.moveOver(localOf(writeTemporary(fs, file, contents)), localOf(file))
+      case scheme if ExclusiveRename(scheme) =>
+        val temporary = writeTemporary(fs, file, contents)
+        orDelete(fs, temporary)(rename(fs, temporary, file))
+      // Object stores show the new file when it is closed, and the old one until then.
+      case _ => onS3(fs).map(_.write(file, contents)).getOrElse(write(fs, file, contents, overwrite = true))
+    }
+  }
+
+  def delete(path: String): Unit = {
+    val file = pathOf(path)
+    val fs = system(file)
+    if (mayDelete(fs)) fs.delete(file, false)
+    ()
+  }
+
+  /**
+   * Returns whether objects may be deleted. A setting of S3 keeps all objects, for example for a bucket whose
+   * life-cycle rules remove them.
+   */
+  private def mayDelete(fs: FileSystem): Boolean =
+    !StorageSettings.S3(schemeOf(fs)) || configuration.getBoolean(S3Settings.HadoopDeleteEnabled, true)
+
+  def list(directory: String): Vector[FileInfo] = {
+    val path = pathOf(directory)
+    try system(path).listStatus(path).iterator.map(info).toVector
+    catch { case e: FileNotFoundException if StorageErrors.isMissing(e) => Vector.empty }
+  }
+
+  def makeDirectory(path: String): Unit = {
+    val directory = pathOf(path)
+    if (!system(directory).mkdirs(directory)) throw StorageFailed("make the directory", path, "The storage refused it")
+  }
+
+  def deleteDirectory(path: String): Unit = deleteDirectory(path, andContents = true)
+
+  /** Deletes a directory without its content. Hadoop's file systems refuse this if the directory is not empty. */
+  def deleteEmptyDirectory(path: String): Unit = deleteDirectory(path, andContents = false)
+
+  private def deleteDirectory(path: String, andContents: Boolean): Unit = {
+    val directory = pathOf(path)
+    val fs = system(directory)
+    if (mayDelete(fs)) fs.delete(directory, andContents)
+    ()
+  }
+
+  /** Moves a directory. Hadoop moves a directory INTO an existing target directory, so the target is checked first. */
+  def renameDirectory(from: String, to: String): Unit = {
+    val (source, target) = (pathOf(from), pathOf(to))
+    val fs = system(source)
+    if (!mayDelete(fs)) throw Unsupported(
+      s"moving the directory $from with s3.delete-enabled=false",
+      "S3 moves files by copying and deleting them. Set it to true, or use a catalog whose tables have names of their own"
+    )
+    if (info(to).isDefined) throw StorageFailed("move the directory", from, s"$to exists already")
+    Option(target.getParent).foreach(parent => fs.mkdirs(parent))
+    if (!fs.rename(source, target)) {
+      throw StorageFailed("move the directory", from, s"The storage refused to name it $to")
+    }
+  }
+
+  /**
+   * Parses a path. The root of a bucket may be given without a trailing slash. Hadoop would log a path that contains a
+   * password before rejecting it.
+   */
+  private def pathOf(path: String): Path = {
+    val parsed = new Path(path)
+    if (Option(parsed.toUri.getAuthority).exists(_.matches(".*:.*@.*"))) {
+      throw InvalidArgument("path", path, "It must hold no password; set the keys in the catalog's configuration")
+    }
+    if (parsed.toUri.getPath.isEmpty) new Path(path + "/") else parsed
+  }
+
+  /** Returns `None` for all other storages, and if a class other than S3A reads S3. */
+  private def onS3(fs: FileSystem): Option[S3Objects] = {
+    val scheme = schemeOf(fs)
+    if (StorageSettings.S3(scheme)) FileSystemJars.needed(scheme)(S3Objects.of(fs)) else None
+  }
+
+  private def system(path: Path): FileSystem = {
+    val scheme = Option(path.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(configuration).getScheme)
+    FileSystemJars.needed(scheme)(path.getFileSystem(configuration))
+  }
+
+  private def info(status: FileStatus): FileInfo =
+    FileInfo(status.getPath.toString, status.getLen, status.getModificationTime, status.isDirectory)
+
+  private def write(fs: FileSystem, file: Path, contents: Array[Byte], overwrite: Boolean = false): Unit = {
+    val out = fs.create(file, overwrite)
+    try {
+      out.write(contents)
+      out.close()
+    } catch {
+      case e: Throwable =>
+        quietly(out.close())
+        quietly(fs.delete(file, false))
+        throw e
+    }
+  }
+
+  private def writeTemporary(fs: FileSystem, file: Path, contents: Array[Byte]): Path = {
+    val temporary = new Path(file.getParent, LocalFiles.temporaryName(file.getName))
+    write(fs, temporary, contents)
+    temporary
+  }
+
+  /**
+   * Writes through the configured class for `file`, which is not Hadoop's own. The exclusive step is a hard link on the
+   * local file system.
+   */
+  private def linkWritten(fs: FileSystem, file: Path, contents: Array[Byte]): Boolean = {
+    val temporary = writeTemporary(fs, file, contents)
+    val written = localOf(temporary)
+    if (!Files.exists(written)) {
+      quietly(fs.delete(temporary, false))
+      throw Unsupported(
+        s"committing to $file: ${fs.getClass.getName} keeps its files elsewhere than at their paths on this machine",
+        "Use a JDBC or REST catalog with it"
+      )
+    }
+    try LocalFiles.link(written, localOf(file))
+    finally quietly(LocalFiles.delete(written))
+  }
+
+  private def renameWritten(fs: FileSystem, path: String, contents: Array[Byte]): Boolean = {
+    val file = pathOf(path)
+    val temporary = writeTemporary(fs, file, contents)
+    val renamed =
+      try fs.rename(temporary, file)
+      catch { case NonFatal(e) => wasRenamed(fs, temporary, path, e) }
+    if (renamed) true
+    else {
+      // A lost race requires that the target exists. Any other refusal is a storage failure.
+      val taken = orDelete(fs, temporary)(fs.exists(file))
+      quietly(fs.delete(temporary, false))
+      if (!taken) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
+      false
+    }
+  }
+
+  /**
+   * Handles a rename with an unknown outcome. If the temporary file can still be deleted, it was not renamed and will
+   * not be. If it no longer exists, it can only have been moved by this rename.
+   */
+  private def wasRenamed(fs: FileSystem, temporary: Path, path: String, failure: Throwable): Boolean = {
+    val deleted =
+      try fs.delete(temporary, false)
+      catch {
+        case NonFatal(e) =>
+          failure.addSuppressed(e)
+          val reason = s"renaming $temporary to it failed (${failure.getMessage})"
+          throw CommitStateUnknown(s"the table of $path", path, reason, Some(failure))
+      }
+    if (deleted) throw StorageErrors.failed("create", path, failure)
+    true
+  }
+
+  /**
+   * Renames through a `FileContext`, whose rename replaces the target. If the scheme has none, overwrites the target.
+   */
+  private def rename(fs: FileSystem, temporary: Path, file: Path): Unit =
+    try FileContext.getFileContext(fs.getUri, configuration).rename(temporary, file, Options.Rename.OVERWRITE)
+    catch {
+      case _: UnsupportedFileSystemException =>
+        fs.delete(file, false)
+        if (!fs.rename(temporary, file)) throw StorageFailed("replace", file.toString, "The storage refused the rename")
+    }
+
+  private def orDelete[A](fs: FileSystem, temporary: Path)(body: => A): A =
+    try body
+    catch {
+      case NonFatal(e) =>
+        quietly(fs.delete(temporary, false))
+        throw e
+    }
+}
+
+private[storage] object HadoopFiles {
+  private val LocalScheme = "file"
+
+  /**
+   * Schemes whose file rename is atomic and fails if the target exists: HDFS name nodes, and stores with real
+   * directories. Not included: `s3a` (see [[S3Objects]]), `gs`, `wasb` and `oss`, whose rename is a copy followed by a
+   * delete.
+   */
+  private val ExclusiveRename = Set("hdfs", "webhdfs", "swebhdfs", "viewfs", "ofs", "abfs", "abfss")
+
+  private def schemeOf(fs: FileSystem): String = Option(fs.getUri.getScheme).getOrElse(LocalScheme)
+
+  private def localOf(path: Path): LocalPath = Paths.get(path.toUri.getPath)
+
+  private def quietly(tidying: => Any): Unit =
+    try {
+      tidying
+      ()
+    } catch { case NonFatal(_) => () }
+}

@@ -1,0 +1,244 @@
+package iceberglite.storage
+
+import java.io.{IOException, InputStream}
+import java.nio.ByteBuffer
+import java.nio.channels.FileChannel
+import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
+import java.nio.file.StandardOpenOption.{CREATE_NEW, READ, WRITE}
+import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.{DirectoryNotEmptyException, FileAlreadyExistsException, FileVisitResult, Files}
+import java.nio.file.{NoSuchFileException, Path, SimpleFileVisitor}
+import java.util.UUID
+
+import scala.annotation.tailrec
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import iceberglite.spec.IcebergError.Unsupported
+
+/**
+ * Accesses local files with `java.nio`. Hadoop's local file system forks a `chmod` and writes a checksum file for each
+ * file, and neither its create nor its rename is exclusive.
+ */
+private[storage] object LocalFiles {
+
+  /** Maximum number of attempts to empty a directory while other processes still create files in it. */
+  private val Walks = 10
+
+  /** Returns a URI in the form that Hadoop's listings use for local files. */
+  def uri(path: Path): String = "file:" + path.toAbsolutePath.normalize
+
+  def info(path: Path): Option[FileInfo] =
+    try Some(info(path, Files.readAttributes(path, classOf[BasicFileAttributes])))
+    catch { case NonFatal(e) if StorageErrors.isMissing(e) => None }
+
+  private def info(path: Path, attributes: BasicFileAttributes): FileInfo =
+    FileInfo(uri(path), attributes.size, attributes.lastModifiedTime.toMillis, attributes.isDirectory)
+
+  /**
+   * Rejects special files: reading from a pipe would block until a writer opens it, and a device may have no end.
+   *
+   * @throws IOException if the path is neither a file nor a directory
+   */
+  def requireRegular(path: Path): BasicFileAttributes = {
+    val attributes = Files.readAttributes(path, classOf[BasicFileAttributes])
+    if (attributes.isOther) throw new IOException("It is a device, a pipe or a socket, and not a file")
+    attributes
+  }
+
+  def open(path: Path): InputStream = {
+    requireRegular(path)
+    Files.newInputStream(path)
+  }
+
+  /** @param name the path as given in metadata, for messages */
+  def read(name: String, path: Path, bounds: ReadBounds): Array[Byte] = {
+    bounds.checkLength(name, requireRegular(path).size)
+    val in = Files.newInputStream(path)
+    try bounds.read(name, in)
+    finally in.close()
+  }
+
+  /** Reads a range. Returns fewer bytes if the file is shorter. */
+  def readRange(path: Path, offset: Long, length: Int): Array[Byte] = {
+    requireRegular(path)
+    val channel = FileChannel.open(path, READ)
+    try {
+      val there = math.max(0L, math.min(length.toLong, channel.size - offset)).toInt
+      val buffer = ByteBuffer.allocate(there)
+      while (buffer.hasRemaining && channel.read(buffer, offset + buffer.position()) >= 0) {}
+      if (buffer.hasRemaining) java.util.Arrays.copyOf(buffer.array, buffer.position()) else buffer.array
+    } finally channel.close()
+  }
+
+  /**
+   * Writes a new file. If that fails, the incomplete file is removed.
+   *
+   * @param sync waits until the file is on the device
+   */
+  def write(path: Path, contents: Array[Byte], sync: Boolean): Unit = writeNew(path, contents, sync)
+
+  /**
+   * Creates a file exclusively through a hard link, which fails if the name exists; a rename does not.
+   *
+   * @param sync whether the content is synced before the name exists, and the name before this method returns
+   */
+  def createExclusively(path: Path, contents: Array[Byte], sync: Boolean): Boolean = {
+    val temporary = temporaryBeside(path)
+    writeNew(temporary, contents, sync)
+    val linked =
+      try link(temporary, path)
+      finally quietly(Files.deleteIfExists(temporary))
+    if (linked && sync) quietly(forceDirectory(path))
+    linked
+  }
+
+  /** Gives a written file a second name. Returns false if the name exists. */
+  def link(written: Path, path: Path): Boolean =
+    try {
+      Files.createLink(path, written)
+      // A stale checksum file of an older file with this name would make the new file look damaged.
+      quietly(Files.deleteIfExists(checksumOf(path)))
+      true
+    } catch {
+      case _: FileAlreadyExistsException => false
+      case _: UnsupportedOperationException =>
+        throw Unsupported(
+          s"committing to $path, whose file system has no hard links",
+          "Move the warehouse to one that has them, or use a JDBC catalog"
+        )
+    }
+
+  /** Replaces a file atomically: readers see the old or the new content, never a missing file. */
+  def replace(path: Path, contents: Array[Byte]): Unit = {
+    val temporary = temporaryBeside(path)
+    writeNew(temporary, contents, sync = false)
+    moveOver(temporary, path)
+  }
+
+  /** Renames a written file to a name that may exist. */
+  def moveOver(written: Path, path: Path): Unit =
+    try {
+      // The checksum file is deleted first: between the two calls, readers with Hadoop's file system see the old
+      // content unchecked.
+      Files.deleteIfExists(checksumOf(path))
+      Files.move(written, path, ATOMIC_MOVE, REPLACE_EXISTING)
+      quietly(Files.deleteIfExists(checksumOf(written)))
+    } catch {
+      case NonFatal(e) =>
+        quietly(delete(written))
+        throw e
+    }
+
+  def delete(path: Path): Unit = {
+    Files.deleteIfExists(path)
+    quietly(Files.deleteIfExists(checksumOf(path)))
+  }
+
+  /** Lists a directory without Hadoop's checksum files; Hadoop's own listings omit them too. */
+  def list(directory: Path): Vector[FileInfo] =
+    try {
+      val children = Files.newDirectoryStream(directory)
+      // A child may be deleted between the listing and this call.
+      try children.asScala.filterNot(isChecksum).flatMap(child => info(child)).toVector
+      finally children.close()
+    } catch { case NonFatal(e) if StorageErrors.isMissing(e) => Vector.empty }
+
+  /**
+   * Deletes a directory. Other processes may still create files in it, such as a delayed version hint; these are
+   * deleted too.
+   */
+  def deleteDirectory(directory: Path): Unit = {
+    @tailrec
+    def walk(again: Int): Unit = {
+      val done =
+        try {
+          Files.walkFileTree(directory, Deletion)
+          true
+        } catch {
+          case _: NoSuchFileException => true
+          case _: DirectoryNotEmptyException if again > 0 => false
+        }
+      if (!done) walk(again - 1)
+    }
+    walk(Walks)
+  }
+
+  /** Moves a directory. Without the option to replace, the move fails if the target exists. */
+  def renameDirectory(from: Path, to: Path): Unit = {
+    parentOf(to).foreach(parent => Files.createDirectories(parent))
+    Files.move(from, to)
+  }
+
+  /** Returns a hidden name that no pattern for metadata files matches. */
+  def temporaryName(name: String): String = s".$name.${UUID.randomUUID}.tmp"
+
+  def checksumOf(path: Path): Path = path.resolveSibling(s".${path.getFileName}.crc")
+
+  private def temporaryBeside(path: Path): Path = path.resolveSibling(temporaryName(path.getFileName.toString))
+
+  private def isChecksum(path: Path): Boolean = {
+    val name = path.getFileName.toString
+    name.startsWith(".") && name.endsWith(".crc")
+  }
+
+  private def parentOf(path: Path): Option[Path] = Option(path.toAbsolutePath.getParent)
+
+  private def writeNew(path: Path, contents: Array[Byte], sync: Boolean): Unit = {
+    val channel = openNew(path)
+    try {
+      val buffer = ByteBuffer.wrap(contents)
+      while (buffer.hasRemaining) channel.write(buffer)
+      if (sync) channel.force(false)
+      channel.close()
+    } catch {
+      case e: Throwable =>
+        quietly(channel.close())
+        quietly(Files.deleteIfExists(path))
+        throw e
+    }
+  }
+
+  /**
+   * Opens a new file. The directory nearly always exists, so it is created only if opening fails, and not checked
+   * before.
+   */
+  private def openNew(path: Path): FileChannel =
+    try FileChannel.open(path, CREATE_NEW, WRITE)
+    catch {
+      case _: NoSuchFileException =>
+        parentOf(path).foreach(parent => Files.createDirectories(parent))
+        FileChannel.open(path, CREATE_NEW, WRITE)
+    }
+
+  /**
+   * Syncs the directory of a file, which makes the file's name durable. Errors are ignored, because some systems cannot
+   * open a directory; whether the name is durable there depends on the system.
+   */
+  private def forceDirectory(path: Path): Unit = parentOf(path).foreach { parent =>
+    val channel = FileChannel.open(parent, READ)
+    try channel.force(true)
+    finally channel.close()
+  }
+
+  private def quietly(tidying: => Any): Unit =
+    try {
+      tidying
+      ()
+    } catch { case NonFatal(_) => () }
+
+  private object Deletion extends SimpleFileVisitor[Path] {
+    override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {
+      Files.deleteIfExists(file)
+      FileVisitResult.CONTINUE
+    }
+
+    override def postVisitDirectory(directory: Path, e: IOException): FileVisitResult =
+      Option(e) match {
+        case Some(failure) => throw failure
+        case None =>
+          Files.deleteIfExists(directory)
+          FileVisitResult.CONTINUE
+      }
+  }
+}

@@ -1,0 +1,161 @@
+package iceberglite.storage
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, EOFException}
+import java.util.{Locale, UUID}
+import java.util.zip.{GZIPInputStream, GZIPOutputStream}
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import iceberglite.spec.{TableMetadata, ViewMetadata}
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec.json.{TableMetadataJson, ViewMetadataJson}
+
+/** Compression codec of a metadata file. `name` is the value of `write.metadata.compression-codec`. */
+sealed abstract class MetadataCodec(val name: String, private[iceberglite] val infix: String)
+
+object MetadataCodec {
+  case object Plain extends MetadataCodec("none", "")
+  case object Gzip extends MetadataCodec("gzip", ".gz")
+  val all: Seq[MetadataCodec] = Seq(Plain, Gzip)
+
+  def of(name: String): MetadataCodec = all.find(_.name.equalsIgnoreCase(name)).getOrElse(
+    throw InvalidArgument("metadata codec", name, s"It must be one of ${all.map(_.name).mkString(", ")}")
+  )
+}
+
+/** Table metadata files: `v3.metadata.json`, `00003-<uuid>.metadata.json`, each with or without gzip. */
+object MetadataFiles {
+  private val MetadataName =
+    ("(?:\\..*|version-hint\\.text|.*\\.metadata\\.json(?:\\.gz)?|snap-.*\\.avro|.*-m\\d+\\.avro|.*\\.stats|" +
+      "partition-stats-.*)").r
+
+  private val Suffix = ".metadata.json"
+  private val GzipMagic: Seq[Byte] = Seq(0x1f.toByte, 0x8b.toByte)
+
+  /**
+   * Content that decompresses to more than this size and to more than `MaxExpansion` times its stored size is treated
+   * as a decompression bomb.
+   */
+  private val FreeBytes = 64L << 20
+  private val MaxExpansion = 200L
+  private val MaxBytes = 1L << 30
+
+  /** Number of bytes to read for the UUID. Writers put it among the first fields. */
+  private val HeadBytes = 1 << 16
+
+  /**
+   * Captures the version number in a file name: `v3` or `00003-<uuid>`. The `.gz` is before the suffix or, in old
+   * files, after it.
+   */
+  private val Name = """(?:v(\d{1,9})|(\d{1,9})-[^/]+?)(?:\.gz)?\.metadata\.json(?:\.gz)?""".r
+
+  /**
+   * Reads a table's metadata. Gzip is detected by the content.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist or is incomplete
+   * @throws iceberglite.spec.IcebergError.InvalidMetadata if the metadata violates the spec
+   */
+  def read(io: FileIO, path: String): TableMetadata = TableMetadataJson.read(path, bytes(io, path, "table metadata"))
+
+  /**
+   * Returns the UUID of the table that a metadata file belongs to. Reads only the beginning of the file.
+   *
+   * @return absent if the beginning contains no UUID
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist
+   */
+  def uuid(io: FileIO, path: String): Option[UUID] = StorageErrors.reading(path) {
+    val in = io.open(path)
+    try {
+      val stored = in.readNBytes(HeadBytes)
+      TableMetadataJson.uuidIn(if (isGzip(stored)) beginningOf(stored) else stored)
+    } finally in.close()
+  }
+
+  private[iceberglite] def isGzip(stored: Array[Byte]): Boolean = stored.take(GzipMagic.size).toSeq == GzipMagic
+
+  /** Decompresses the first bytes of a gzip file, which end in the middle of the stream. */
+  private def beginningOf(stored: Array[Byte]): Array[Byte] = {
+    val plain = new ByteArrayOutputStream
+    try {
+      val zip = new GZIPInputStream(new ByteArrayInputStream(stored))
+      var next = zip.read()
+      while (next >= 0 && plain.size < HeadBytes) {
+        plain.write(next)
+        next = zip.read()
+      }
+    } catch { case _: EOFException => () }
+    plain.toByteArray
+  }
+
+  /** Reads a view's metadata. Gzip is detected by the content. */
+  def readView(io: FileIO, path: String): ViewMetadata = ViewMetadataJson.parse(path, bytes(io, path, "view metadata"))
+
+  private def bytes(io: FileIO, path: String, role: String): Array[Byte] = {
+    val stored =
+      try io.read(path, ReadBounds.Metadata)
+      catch { case e: UnreadableFile => throw e.copy(role = role) }
+    if (isGzip(stored)) unzipped(path, role, stored) else stored
+  }
+
+  private def unzipped(path: String, role: String, stored: Array[Byte]): Array[Byte] = {
+    val most = math.min(MaxBytes, math.max(FreeBytes, stored.length * MaxExpansion)).toInt
+    val plain =
+      try new GZIPInputStream(new ByteArrayInputStream(stored)).readNBytes(most)
+      catch {
+        case NonFatal(e) =>
+          val reason = s"It is not whole gzip (${e.getMessage}). Restore the file, or register an earlier metadata file"
+          throw UnreadableFile(path, role, reason, Some(e))
+      }
+    if (plain.length == most) {
+      val reason = s"Its ${stored.length} bytes unpack to more than $most: it is damaged, or made to fill the memory"
+      throw UnreadableFile(path, role, reason)
+    }
+    plain
+  }
+
+  /** Returns the content of a table metadata file. */
+  def bytes(metadata: TableMetadata, codec: MetadataCodec): Array[Byte] =
+    packed(TableMetadataJson.write(metadata), codec)
+
+  /** Returns the content of a view metadata file. */
+  def viewBytes(metadata: ViewMetadata, codec: MetadataCodec): Array[Byte] =
+    packed(ViewMetadataJson.toBytes(metadata), codec)
+
+  private def packed(plain: Array[Byte], codec: MetadataCodec): Array[Byte] = codec match {
+    case MetadataCodec.Plain => plain
+    case MetadataCodec.Gzip =>
+      val out = new ByteArrayOutputStream(plain.length / 4)
+      val zip = new GZIPOutputStream(out)
+      zip.write(plain)
+      zip.close()
+      out.toByteArray
+  }
+
+  /** Returns the file name of a version in a file-system table. */
+  def fileName(version: Int, codec: MetadataCodec): String = s"v$version${codec.infix}$Suffix"
+
+  /** Returns the file name for catalogs that store the metadata location. The UUID makes it unique. */
+  def fileName(version: Int, uuid: UUID, codec: MetadataCodec): String =
+    "%05d-%s%s%s".formatLocal(Locale.ROOT, version, uuid, codec.infix, Suffix)
+
+  /**
+   * Returns whether a metadata file is named by its version alone, such as `v3.metadata.json`, as in file-system
+   * tables.
+   */
+  def isVersionName(path: String): Boolean =
+    path.substring(path.lastIndexOf('/') + 1).startsWith("v") && version(path).isDefined
+
+  /**
+   * Whether a file is named like the metadata of a table: metadata files, hints and their temporary files, manifest lists,
+   * manifests and statistics. Data and delete files are not, also where they are in a metadata folder.
+   */
+  def isMetadataName(path: String): Boolean =
+    MetadataName.pattern.matcher(path.substring(path.lastIndexOf('/') + 1)).matches
+
+  /** Returns the version in a file's name, in any directory; `None` for other files. */
+  def version(path: String): Option[Int] = path.substring(path.lastIndexOf('/') + 1) match {
+    case Name(fileSystem, catalog) => Try(Option(fileSystem).getOrElse(catalog).toInt).toOption
+    case _ => None
+  }
+}

@@ -1,0 +1,95 @@
+package iceberglite.storage
+
+import java.io.InputStream
+import java.util.Arrays
+
+import iceberglite.spec.IcebergError.UnreadableFile
+
+/**
+ * Limits for files that are read as a whole. A file longer than 16 MB must begin with the magic of its format, and no
+ * file may take more than a share of the heap. A file without an end, or a sparse file, therefore causes an error
+ * instead of filling the memory.
+ *
+ * @param format for messages
+ * @param maxBytes maximum length of a file
+ * @param begins whether the first bytes match the format
+ */
+final private[iceberglite] case class ReadBounds(format: String, maxBytes: Long, begins: Array[Byte] => Boolean) {
+  import ReadBounds._
+
+  /** @throws UnreadableFile if the length, if the storage reports it before reading, exceeds the limit */
+  def checkLength(path: String, length: Long): Unit =
+    if (length > maxBytes) throw tooLong(path, s"It has $length bytes")
+
+  /**
+   * Reads a stream to its end.
+   *
+   * @throws UnreadableFile if it is too long, or is not a file of the format
+   */
+  def read(path: String, in: InputStream): Array[Byte] = {
+    val first = in.readNBytes(math.min(FreeBytes, maxBytes + 1).toInt)
+    if (first.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
+    else if (first.length < FreeBytes) first
+    else {
+      if (!begins(first)) throw UnreadableFile(
+        path,
+        "file",
+        s"It has more than $FreeBytes bytes and does not begin as $format does: it is damaged, or is not $format"
+      )
+      val rest = in.readNBytes((maxBytes - first.length + 1).toInt)
+      if (first.length + rest.length > maxBytes) throw tooLong(path, s"It has more than $maxBytes bytes")
+      val all = Arrays.copyOf(first, first.length + rest.length)
+      System.arraycopy(rest, 0, all, first.length, rest.length)
+      all
+    }
+  }
+
+  private def advice: String = ReadBounds.advice(maxBytes)
+
+  private def tooLong(path: String, length: String): UnreadableFile = UnreadableFile(
+    path,
+    "file",
+    s"$length, and the limit for $format is $maxBytes bytes. $advice"
+  )
+}
+
+private[iceberglite] object ReadBounds {
+
+  /** Files up to this size are read without checks. Their parser reports what is wrong with them. */
+  private val FreeBytes: Long = 16L << 20
+  private val Most: Long = 1L << 30
+
+  /** A share of the heap: decoding needs additional memory, and several files are read concurrently. */
+  val MaxBytes: Long = math.max(FreeBytes + 1, math.min(Most, Runtime.getRuntime.maxMemory / 4))
+
+  val Any: ReadBounds = ReadBounds("any file", MaxBytes, _ => true)
+
+  /** Metadata as text or gzip. */
+  val Metadata: ReadBounds = ReadBounds(
+    "table metadata in JSON, or gzip",
+    MaxBytes,
+    bytes => MetadataFiles.isGzip(bytes) || isJson(bytes)
+  )
+
+  /** A version hint: a number or a file name. */
+  val Hint: ReadBounds = ReadBounds("a version hint", 1L << 12, _ => true)
+
+  /** Returns advice for the error. More memory helps only if the limit is derived from the heap. */
+  private def advice(limit: Long): String =
+    if (limit == MaxBytes && limit < Most) "If it is not damaged, give the driver more memory (spark.driver.memory)"
+    else "It is damaged, or was not written by Iceberg"
+
+  private val ByteOrderMark = Array(0xef, 0xbb, 0xbf).map(_.toByte)
+
+  private def isJson(bytes: Array[Byte]): Boolean = {
+    val text = if (bytes.startsWith(ByteOrderMark)) bytes.drop(ByteOrderMark.length) else bytes
+    text.find(b => !Character.isWhitespace(b.toInt)).contains('{'.toByte)
+  }
+
+  /** @throws UnreadableFile if a range of this length does not fit into memory */
+  def checkRange(path: String, length: Int): Unit = if (length > MaxBytes) throw UnreadableFile(
+    path,
+    "file",
+    s"Metadata asks for $length bytes of it at once, and the limit is $MaxBytes bytes. " + advice(MaxBytes)
+  )
+}

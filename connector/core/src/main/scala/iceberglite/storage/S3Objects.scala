@@ -1,0 +1,146 @@
+package iceberglite.storage
+
+import java.io.{ByteArrayInputStream, FileNotFoundException}
+import java.util.concurrent.ConcurrentHashMap
+import java.util.{Collections, UUID, WeakHashMap}
+
+import scala.util.control.NonFatal
+
+import com.amazonaws.services.s3.AmazonS3
+import com.amazonaws.services.s3.model.PutObjectRequest
+import com.amazonaws.{AmazonClientException, AmazonServiceException}
+import org.apache.hadoop.fs.s3a.S3AFileSystem
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{CommitStateUnknown, UnreadableFile, Unsupported}
+
+/**
+ * Reads and writes whole S3 objects with one request each, through the client that S3A created with its settings. S3A
+ * itself checks for directories before and after. An object is created exclusively by a `PUT` with `If-None-Match: *`,
+ * which the store rejects if the key exists; S3A in this Hadoop release has no such call.
+ *
+ * This is the only file that requires the `hadoop-aws` jars. It is loaded on the first access to a file on S3.
+ */
+final private[storage] class S3Objects(fs: S3AFileSystem) {
+  import S3Objects._
+
+  private val client =
+    clients.computeIfAbsent(fs, _ => fs.getAmazonS3ClientForTesting("iceberg-lite takes whole objects by it"))
+
+  def read(path: Path, bounds: ReadBounds): Array[Byte] =
+    try {
+      val found = client.getObject(fs.getRequestFactory.newGetObjectRequest(fs.pathToKey(path)))
+      try {
+        bounds.checkLength(path.toString, found.getObjectMetadata.getContentLength)
+        bounds.read(path.toString, found.getObjectContent)
+      } catch {
+        case refused: UnreadableFile =>
+          // Closing the stream would read the rest of the object.
+          found.getObjectContent.abort()
+          throw refused
+      } finally found.close()
+    } catch { case e: AmazonServiceException if e.getStatusCode == 404 => throw missing(path, e) }
+
+  /** Creates or replaces an object. */
+  def write(path: Path, contents: Array[Byte]): Unit = {
+    client.putObject(request(fs.pathToKey(path), contents))
+    ()
+  }
+
+  /** Creates an object exclusively. Returns false if the key exists. */
+  def createExclusively(path: Path, contents: Array[Byte]): Boolean = {
+    val key = fs.pathToKey(path)
+    requireHonoured(path, key)
+    putExclusively(path, key, contents)
+  }
+
+  private def request(key: String, contents: Array[Byte]): PutObjectRequest = {
+    val metadata = fs.getWriteOperationHelper.newObjectMetadata(contents.length.toLong)
+    val request = fs.getRequestFactory.newPutObjectRequest(key, metadata, new ByteArrayInputStream(contents))
+    // Lets the client read the content again from the start when it retries.
+    request.getRequestClientOptions.setReadLimit(contents.length + 1)
+    request
+  }
+
+  private def putExclusively(path: Path, key: String, contents: Array[Byte]): Boolean = {
+    val exclusive = request(key, contents)
+    exclusive.putCustomRequestHeader("If-None-Match", "*")
+    try {
+      client.putObject(exclusive)
+      true
+    } catch {
+      case refused: AmazonServiceException => answered(path, refused)
+      case lost: AmazonClientException => throw unknown(path, lost)
+    }
+  }
+
+  /** Interprets an error response. */
+  private def answered(path: Path, answer: AmazonServiceException): Boolean = answer.getStatusCode match {
+    case Taken | Conflict => false
+    case NotImplemented => throw unsafe(path)
+    case status if status >= 500 || status == RequestTimeout || status == 0 => throw unknown(path, answer)
+    case _ => throw StorageErrors.failed("create", path.toString, answer)
+  }
+
+  private def unknown(path: Path, e: AmazonClientException): CommitStateUnknown = {
+    val reason = s"the store gave no clear answer (${e.getMessage})"
+    CommitStateUnknown(s"the table of $path", path.toString, reason, Some(e))
+  }
+
+  /**
+   * Checks that the store supports the header, once per bucket. A store that ignores it accepts the second of two
+   * writes, and commits would be lost silently.
+   */
+  private def requireHonoured(path: Path, key: String): Unit = if (!honouring.contains(place)) {
+    if (!isHonoured(path, key)) throw unsafe(path)
+    honouring.add(place)
+  }
+
+  private def place: String = client.getUrl(fs.getBucket, "").toString
+
+  private def isHonoured(path: Path, key: String): Boolean = {
+    val probe = s"${key.substring(0, key.lastIndexOf('/') + 1)}.conditional-put-${UUID.randomUUID}"
+    try !putExclusively(path, probe, Probe) || !putExclusively(path, probe, Probe)
+    catch {
+      // Only the probe is affected: no data of the commit was sent.
+      case unclear: CommitStateUnknown =>
+        throw StorageErrors.failed("create", path.toString, unclear.cause.getOrElse(unclear))
+    } finally
+      try if (fs.getConf.getBoolean(S3Settings.HadoopDeleteEnabled, true)) client.deleteObject(fs.getBucket, probe)
+      catch { case NonFatal(_) => () }
+  }
+
+  private def unsafe(path: Path): IcebergError = Unsupported(
+    s"committing to $path: the store $place does not honour If-None-Match on PUT, so that commits of two writers " +
+      "could overwrite each other",
+    "Use a JDBC, REST or Hive catalog for tables there, or a store that does"
+  )
+
+  private def missing(path: Path, answer: AmazonServiceException): FileNotFoundException = {
+    val e = new FileNotFoundException(path.toString)
+    e.initCause(answer)
+    e
+  }
+}
+
+private[storage] object S3Objects {
+
+  /** Returns `None` if the file system is not S3A. */
+  def of(fs: FileSystem): Option[S3Objects] = CatalogFileSystem.unwrapped(fs) match {
+    case s3a: S3AFileSystem => Some(new S3Objects(s3a))
+    case _ => None
+  }
+
+  private val Taken = 412
+
+  /** Another request for the key was in progress. */
+  private val Conflict = 409
+  private val RequestTimeout = 408
+  private val NotImplemented = 501
+  private val Probe = "Of iceberg-lite, to see whether the store honours If-None-Match; it may be deleted".getBytes
+
+  /** Caches clients, because S3A logs a warning each time its client is requested. */
+  private val clients = Collections.synchronizedMap(new WeakHashMap[FileSystem, AmazonS3])
+  private val honouring = ConcurrentHashMap.newKeySet[String]
+}

@@ -1,0 +1,170 @@
+package iceberglite.storage
+
+import java.security.MessageDigest
+import java.util.Base64
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * Translates S3 settings with Apache Iceberg's names (`s3.endpoint`, `s3.access-key-id`, …) to the settings of Hadoop's
+ * S3A. They come from a catalog's configuration or are vended by a REST catalog.
+ */
+object S3Settings {
+
+  /** Prefix of all settings except the region. */
+  val Prefix = "s3."
+
+  private val AccessKey = "s3.access-key-id"
+  private val SecretKey = "s3.secret-access-key"
+  private val SessionToken = "s3.session-token"
+  private val Region = "client.region"
+  private val Encryption = "s3.sse.type"
+  private val EncryptionKey = "s3.sse.key"
+  private val EncryptionMd5 = "s3.sse.md5"
+  private val StagingDirectory = "s3.staging-dir"
+  private val Acl = "s3.acl"
+  private val StorageClass = "s3.write.storage-class"
+  private val DeleteEnabled = "s3.delete-enabled"
+
+  /** Prefix of a tag name; all written objects get these tags. */
+  val TagPrefix = "s3.write.tags."
+
+  /**
+   * Settings of this connector in Hadoop's configuration, for features without an S3A setting. They begin with S3A's
+   * prefix.
+   */
+  private[iceberglite] val HadoopStorageClass = "fs.s3a.iceberglite.storage-class"
+  private[iceberglite] val HadoopTagPrefix = "fs.s3a.iceberglite.tags."
+  private[iceberglite] val HadoopDeleteEnabled = "fs.s3a.iceberglite.delete-enabled"
+
+  /** S3A's setting for the client factory class. */
+  private[iceberglite] val ClientFactory = "fs.s3a.s3.client.factory.impl"
+
+  private[iceberglite] def tags(conf: Configuration): Map[String, String] = conf.iterator.asScala.collect {
+    case entry if entry.getKey.startsWith(HadoopTagPrefix) =>
+      entry.getKey.substring(HadoopTagPrefix.length) -> entry.getValue
+  }.toMap
+
+  private val Package = "org.apache.hadoop.fs.s3a"
+
+  /** Keys whose values are passed to S3A unchanged. */
+  private val renamed: Map[String, String] = Map(
+    "s3.endpoint" -> "fs.s3a.endpoint",
+    "s3.path-style-access" -> "fs.s3a.path.style.access",
+    AccessKey -> "fs.s3a.access.key",
+    SecretKey -> "fs.s3a.secret.key",
+    SessionToken -> "fs.s3a.session.token",
+    Region -> "fs.s3a.endpoint.region",
+    EncryptionKey -> "fs.s3a.server-side-encryption.key",
+    StagingDirectory -> "fs.s3a.buffer.dir",
+    "s3.multipart.part-size-bytes" -> "fs.s3a.multipart.size"
+  )
+
+  private val encryptions: Map[String, Option[String]] =
+    Map("none" -> None, "s3" -> Some("AES256"), "kms" -> Some("SSE-KMS"), "custom" -> Some("SSE-C"))
+
+  /** The supported keys that begin with the prefix. */
+  val keys: Seq[String] =
+    (renamed.keySet - Region ++ Seq(Encryption, EncryptionMd5, Acl, StorageClass, DeleteEnabled)).toVector.sorted
+
+  def isKnown(key: String): Boolean = keys.contains(key) || key.startsWith(TagPrefix)
+
+  /** Returns whether a server may set a key for its tables. A server may not set the local staging directory. */
+  def isVended(key: String): Boolean = isKnown(key) && key != StagingDirectory || key == Region
+
+  /**
+   * Returns Hadoop's settings for the S3 settings; other keys are ignored.
+   *
+   * @throws InvalidArgument if only one of a pair of keys is set, or the encryption type is unknown
+   */
+  def hadoop(properties: Map[String, String]): Map[String, String] = {
+    val given = properties.map { case (key, value) => key -> value.trim }.filter(_._2.nonEmpty)
+    val plain = renamed.collect { case (key, hadoopKey) if given.contains(key) => hadoopKey -> given(key) }
+    checkEncryptionMd5(given)
+    plain ++ provider(given) ++ encryption(given) ++ acl(given) ++ deletion(given) ++
+      written(given)
+  }
+
+  private def written(given: Map[String, String]): Map[String, String] = {
+    val settings = given.get(StorageClass).map(name => HadoopStorageClass -> name.toUpperCase).toMap ++
+      given.collect {
+        case (key, value) if key.startsWith(TagPrefix) =>
+          (HadoopTagPrefix + key.substring(TagPrefix.length)) -> value
+      }
+    if (settings.isEmpty) settings else settings + (ClientFactory -> "iceberglite.storage.S3ClientFactory")
+  }
+
+  /** Converts an access control list to S3A's name for it, which has no dashes. */
+  private def acl(given: Map[String, String]): Map[String, String] = given.get(Acl).map { text =>
+    val name = acls.getOrElse(
+      text.toLowerCase,
+      throw InvalidArgument(Acl, text, s"It must be one of ${acls.keys.toVector.sorted.mkString(", ")}")
+    )
+    "fs.s3a.acl.default" -> name
+  }.toMap
+
+  private val acls: Map[String, String] = Seq(
+    "private",
+    "public-read",
+    "public-read-write",
+    "authenticated-read",
+    "aws-exec-read",
+    "bucket-owner-read",
+    "bucket-owner-full-control"
+  ).map(name => name -> name.split('-').map(_.capitalize).mkString).toMap
+
+  /** Converts the delete setting. S3A itself deletes directory markers unless it is configured to keep them. */
+  private def deletion(given: Map[String, String]): Map[String, String] = given.get(DeleteEnabled).fold(
+    Map.empty[String, String]
+  ) { text =>
+    val enabled =
+      Try(text.toBoolean).getOrElse(throw InvalidArgument(DeleteEnabled, text, "It must be true or false"))
+    val kept = if (enabled) Map.empty else Map("fs.s3a.directory.marker.retention" -> "keep")
+    Map(HadoopDeleteEnabled -> enabled.toString) ++ kept
+  }
+
+  /**
+   * Checks the MD5 of the encryption key. S3A computes it from the key, so a different value belongs to another key.
+   */
+  private def checkEncryptionMd5(given: Map[String, String]): Unit =
+    for (md5 <- given.get(EncryptionMd5); key <- given.get(EncryptionKey)) {
+      val isRight = Try {
+        val sum = MessageDigest.getInstance("MD5").digest(Base64.getDecoder.decode(key))
+        Base64.getEncoder.encodeToString(sum) == md5
+      }
+      if (!isRight.getOrElse(false))
+        throw InvalidArgument(EncryptionMd5, "(not shown)", s"It is not the MD5 sum of $EncryptionKey")
+    }
+
+  /**
+   * Sets the credentials provider. Configured keys take precedence over the environment and the role of the machine.
+   */
+  private def provider(given: Map[String, String]): Map[String, String] = {
+    val pair = Seq(AccessKey, SecretKey)
+    pair.find(given.contains).foreach { there =>
+      pair.find(!given.contains(_)).foreach { missing =>
+        throw InvalidArgument(missing, "none", s"$there is set: set both")
+      }
+    }
+    if (!given.contains(AccessKey)) Map.empty
+    else {
+      val name = if (given.contains(SessionToken)) "TemporaryAWSCredentialsProvider" else "SimpleAWSCredentialsProvider"
+      Map("fs.s3a.aws.credentials.provider" -> s"$Package.$name")
+    }
+  }
+
+  private def encryption(given: Map[String, String]): Map[String, String] = given.get(Encryption).fold(
+    Map.empty[String, String]
+  ) { kind =>
+    val algorithm = encryptions.getOrElse(
+      kind.toLowerCase,
+      throw InvalidArgument(Encryption, kind, s"It must be one of ${encryptions.keys.toVector.sorted.mkString(", ")}")
+    )
+    algorithm.map("fs.s3a.server-side-encryption-algorithm" -> _).toMap
+  }
+}

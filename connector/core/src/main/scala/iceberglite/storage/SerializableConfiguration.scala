@@ -1,0 +1,84 @@
+package iceberglite.storage
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.io.{ObjectInputStream, ObjectOutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util
+import java.util.{LinkedHashMap, Map => JavaMap}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+
+/**
+ * A Hadoop configuration that is sent to tasks and must not be modified any more. Hadoop's own serialization includes
+ * the origin of each of more than a thousand values, which takes longer than a small task. This class serializes only
+ * the values, once, and deserializes equal configurations once.
+ */
+final class SerializableConfiguration(@transient private var configuration: Configuration) extends Serializable {
+  @transient private lazy val bytes: Array[Byte] = SerializableConfiguration.bytesOf(configuration)
+
+  def value: Configuration = configuration
+
+  private def writeObject(out: ObjectOutputStream): Unit = {
+    out.defaultWriteObject()
+    out.writeInt(bytes.length)
+    out.write(bytes)
+  }
+
+  private def readObject(in: ObjectInputStream): Unit = {
+    in.defaultReadObject()
+    val arrived = new Array[Byte](in.readInt())
+    in.readFully(arrived)
+    configuration = SerializableConfiguration.of(arrived)
+  }
+}
+
+private object SerializableConfiguration {
+
+  /** Maximum number of cached configurations; more than most programs have catalogs. */
+  private val Kept = 16
+
+  final private class Key(val bytes: Array[Byte]) {
+    override val hashCode: Int = util.Arrays.hashCode(bytes)
+    override def equals(that: Any): Boolean = that match {
+      case other: Key => util.Arrays.equals(bytes, other.bytes)
+      case _ => false
+    }
+  }
+
+  private val arrived = new LinkedHashMap[Key, Configuration](Kept, 0.75f, true) {
+    override def removeEldestEntry(eldest: JavaMap.Entry[Key, Configuration]): Boolean = size > Kept
+  }
+
+  private def of(bytes: Array[Byte]): Configuration =
+    arrived.synchronized(arrived.computeIfAbsent(new Key(bytes), _ => read(bytes)))
+
+  /** Serializes the values as they were set, without substituting variables. */
+  private def bytesOf(configuration: Configuration): Array[Byte] = {
+    val entries = configuration.asScala.toVector
+    val bytes = new ByteArrayOutputStream(1 << 16)
+    val out = new DataOutputStream(bytes)
+    out.writeInt(entries.size)
+    entries.foreach { entry =>
+      Seq(entry.getKey, entry.getValue).foreach { text =>
+        val encoded = text.getBytes(UTF_8)
+        out.writeInt(encoded.length)
+        out.write(encoded)
+      }
+    }
+    out.flush()
+    bytes.toByteArray
+  }
+
+  private def read(bytes: Array[Byte]): Configuration = {
+    val in = new DataInputStream(new ByteArrayInputStream(bytes))
+    def text(): String = new String(in.readNBytes(in.readInt()), UTF_8)
+    val configuration = new Configuration(false)
+    (0 until in.readInt()).foreach { _ =>
+      val key = text()
+      configuration.set(key, text())
+    }
+    configuration
+  }
+}

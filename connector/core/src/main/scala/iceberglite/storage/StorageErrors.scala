@@ -1,0 +1,79 @@
+package iceberglite.storage
+
+import java.io.{FileNotFoundException, InterruptedIOException}
+import java.nio.channels.ClosedByInterruptException
+import java.nio.file.{AccessDeniedException, FileAlreadyExistsException, FileSystemException, NoSuchFileException}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.UnsupportedFileSystemException
+import org.apache.hadoop.security.AccessControlException
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile}
+
+/** Converts exceptions of storages to [[IcebergError]]. */
+private[iceberglite] object StorageErrors {
+
+  /** Runs a read operation; a failure becomes an `UnreadableFile`. */
+  def reading[A](path: String)(body: => A): A =
+    try body
+    catch {
+      case e: IcebergError => throw e
+      case NonFatal(e) => throw UnreadableFile(path, "file", reason(e), Some(e))
+    }
+
+  /** Runs any other operation; a failure becomes a `StorageFailed`. */
+  def changing[A](operation: String, path: String)(body: => A): A =
+    try body
+    catch {
+      case e: IcebergError => throw e
+      case NonFatal(e) => throw failed(operation, path, e)
+    }
+
+  def failed(operation: String, path: String, e: Throwable): StorageFailed =
+    StorageFailed(operation, path, reason(e), Some(e))
+
+  /** Returns whether a failure means that the file does not exist, as opposed to a denied access. */
+  def isMissing(e: Throwable): Boolean = e match {
+    case _: NoSuchFileException => true
+    case f: FileNotFoundException => !deniedByText(f)
+    // ENOTDIR: a part of the path is a file, so the path does not exist.
+    case f: FileSystemException => Option(f.getReason).contains("Not a directory")
+    case _ => false
+  }
+
+  private def reason(e: Throwable): String = e match {
+    case _: AccessDeniedException | _: AccessControlException => denied
+    case f: FileNotFoundException if deniedByText(f) => denied
+    case _ if isMissing(e) => "It does not exist"
+    case _: FileAlreadyExistsException | _: org.apache.hadoop.fs.FileAlreadyExistsException => "It exists already"
+    case _: ClosedByInterruptException | _: InterruptedIOException => "The thread was interrupted"
+    case _: UnsupportedFileSystemException =>
+      s"${e.getMessage}. Add the jar of that file system to the session, such as hadoop-aws for s3a"
+    case _ if isFull(e) =>
+      s"${described(e)}. Free space on that storage or raise the quota, then run the statement again"
+    case _ => described(e)
+  }
+
+  private def described(e: Throwable): String =
+    Option(e.getMessage).fold(e.getClass.getName)(m => s"$m (${e.getClass.getSimpleName})")
+
+  /**
+   * Returns whether the storage is full. The JDK and Hadoop have no exception class for this, so the message of the
+   * operating system or of HDFS is matched.
+   */
+  private def isFull(e: Throwable): Boolean = Option(e.getMessage).exists { text =>
+    Seq("No space left on device", "Disk quota exceeded", "quota of", "not enough space").exists(text.contains)
+  }
+
+  /**
+   * Returns whether access was denied. `java.io` and Hadoop's local file system throw a "not found" exception for this
+   * and give the reason in the text.
+   */
+  private def deniedByText(e: FileNotFoundException): Boolean =
+    Option(e.getMessage).exists(_.contains("(Permission denied)"))
+
+  private def denied: String =
+    s"Access was denied to the user ${System.getProperty("user.name")}. Check its permissions and its directory's"
+}

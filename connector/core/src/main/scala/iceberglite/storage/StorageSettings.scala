@@ -1,0 +1,103 @@
+package iceberglite.storage
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/**
+ * Hadoop's configuration for one catalog: that of the session, overridden by the catalog's own settings.
+ *
+ * Hadoop caches one file system per scheme and host, and ignores the configuration of later requests. Catalogs with
+ * settings of their own therefore get separate file systems, see [[CatalogFileSystem]].
+ */
+object StorageSettings {
+
+  /** Prefix of Hadoop settings in a catalog's configuration. The rest of the key is Hadoop's key. */
+  val HadoopPrefix = "hadoop."
+
+  /** Key for a hash of the settings that a file system was created with. The settings cannot be derived from it. */
+  private[iceberglite] val Fingerprint = "iceberglite.fs.settings"
+
+  private val S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+
+  /** Schemes that S3A reads. */
+  private[iceberglite] val S3 = Set("s3", "s3a", "s3n")
+  private val Azure = Set("abfs", "abfss", "wasb", "wasbs")
+
+  private val prefixes = Seq(HadoopPrefix, S3Settings.Prefix, "client.", "io.")
+
+  /** Returns those properties of a catalog that configure its storage. */
+  def of(properties: Map[String, String]): Map[String, String] =
+    properties.filter { case (key, _) => prefixes.exists(key.startsWith) }
+
+  /**
+   * @param properties properties of a catalog: Hadoop settings (`hadoop.fs.s3a.endpoint`) and S3 settings with the
+   *   names in [[S3Settings]]; Hadoop settings take precedence
+   */
+  def configuration(base: Configuration, properties: Map[String, String]): Configuration = {
+    val conf = new Configuration(base)
+    // Metadata from other engines uses s3:// for paths that Hadoop reads as s3a://.
+    S3.foreach(scheme => if (Option(conf.get(implOf(scheme))).isEmpty) conf.set(implOf(scheme), S3A))
+    val own = S3Settings.hadoop(properties) ++ properties.collect {
+      case (key, value) if key.startsWith(HadoopPrefix) => key.substring(HadoopPrefix.length) -> value
+    }
+    checkClientFactory(base, properties)
+    own.foreach { case (key, value) => conf.set(key, value) }
+    if (own.nonEmpty) isolate(conf, own)
+    conf
+  }
+
+  /**
+   * @throws InvalidArgument if the client factory for storage class and tags would replace a configured one, or vice
+   *   versa
+   */
+  private def checkClientFactory(base: Configuration, properties: Map[String, String]): Unit = {
+    val key = S3Settings.ClientFactory
+    val configured = properties.get(HadoopPrefix + key).orElse(Option(base.get(key)))
+    for (ours <- S3Settings.hadoop(properties).get(key); other <- configured if other != ours) throw InvalidArgument(
+      key,
+      other,
+      "s3.write.storage-class and s3.write.tags.* need a class of their own there. Remove it, or these settings"
+    )
+  }
+
+  private[iceberglite] def implOf(scheme: String): String = s"fs.$scheme.impl"
+
+  /** Key of the class that reads a scheme, wrapped by the class that separates the file systems of catalogs. */
+  private[iceberglite] def classBehind(scheme: String): String = s"iceberglite.fs.$scheme.impl"
+
+  private def isolate(conf: Configuration, own: Map[String, String]): Unit = {
+    val apart = classOf[CatalogFileSystem].getName
+    own.keySet.flatMap(schemes).foreach { scheme =>
+      Option(conf.get(implOf(scheme))).filterNot(_ == apart).foreach(conf.set(classBehind(scheme), _))
+      conf.set(implOf(scheme), apart)
+      conf.setBoolean(s"fs.$scheme.impl.disable.cache", true)
+    }
+    conf.set(Fingerprint, fingerprint(Option(conf.get(Fingerprint)).toSeq ++ own.toSeq.map(_.toString).sorted))
+    if (Try(conf.getClassByName(apart)).isFailure) conf.setClassLoader(getClass.getClassLoader)
+  }
+
+  /**
+   * Returns the schemes whose file systems a setting may affect. The local file system has no settings except its
+   * class.
+   */
+  private def schemes(key: String): Set[String] = key.split('.').toList match {
+    case "fs" :: "file" :: _ => if (key == implOf("file")) Set("file") else Set.empty
+    case "fs" :: scheme :: _ :: _ if S3(scheme) => S3
+    case "fs" :: ("azure" | "adl") :: _ => Azure
+    case "fs" :: scheme :: _ :: _ => Set(scheme)
+    case "dfs" :: _ => Set("hdfs", "webhdfs")
+    case _ => Set.empty
+  }
+
+  private def fingerprint(parts: Seq[String]): String = {
+    val digest = MessageDigest.getInstance("SHA-256")
+    parts.foreach(part => digest.update(s"${part.length}:$part".getBytes(UTF_8)))
+    digest.digest().map(b => f"$b%02x").mkString
+  }
+}

@@ -1,0 +1,129 @@
+package iceberglite.storage
+
+import java.security.{AccessController, PrivilegedAction}
+import java.util.LinkedHashMap
+import java.util.concurrent.{RejectedExecutionException, ScheduledThreadPoolExecutor, ThreadFactory, TimeUnit}
+
+import scala.annotation.tailrec
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.util.ShutdownHookManager
+import org.slf4j.LoggerFactory
+
+/**
+ * Writes small files in the background after a short delay. If a file is written several times within the delay, only
+ * the last content is written; reads through this object see it immediately. A failed write is only logged.
+ *
+ * @param write replaces a file
+ */
+final private[storage] class WriteBehind(write: (String, Array[Byte]) => Unit) {
+  private val waiting = new LinkedHashMap[String, Array[Byte]]
+  private var running = Option.empty[(String, Array[Byte])]
+  private var atWork = false
+
+  def put(path: String, contents: Array[Byte]): Unit = {
+    val idle = synchronized {
+      waiting.put(path, contents)
+      val was = !atWork
+      atWork = true
+      was
+    }
+    if (idle) WriteBehind.run(() => drain())
+  }
+
+  /** Returns the pending content of a file. */
+  def contentsOf(path: String): Option[Array[Byte]] = synchronized {
+    Option(waiting.get(path)).orElse(running.filter(_._1 == path).map(_._2))
+  }
+
+  /** Discards the pending writes of a file, or of the files in a directory. Waits until none of them is in progress. */
+  def forget(path: String): Unit = {
+    val below = path.stripSuffix("/") + "/"
+    def concerns(other: String): Boolean = other == path || other.startsWith(below)
+    var interrupted = false
+    synchronized {
+      waiting.keySet.removeIf(concerns(_))
+      while (running.exists(r => concerns(r._1))) {
+        try wait()
+        catch { case _: InterruptedException => interrupted = true }
+      }
+    }
+    if (interrupted) Thread.currentThread.interrupt()
+  }
+
+  @tailrec
+  private def drain(): Unit = next() match {
+    case None => ()
+    case Some((path, contents)) =>
+      try write(path, contents)
+      catch { case NonFatal(e) => WriteBehind.log.warn(s"Could not write $path: ${e.getMessage}") }
+      finally ended()
+      drain()
+  }
+
+  private def next(): Option[(String, Array[Byte])] = synchronized {
+    val entries = waiting.entrySet.iterator
+    if (entries.hasNext) {
+      val entry = entries.next()
+      entries.remove()
+      running = Some((entry.getKey, entry.getValue))
+    } else atWork = false
+    running
+  }
+
+  private def ended(): Unit = synchronized {
+    running = None
+    notifyAll()
+  }
+}
+
+private[storage] object WriteBehind {
+  private val log = LoggerFactory.getLogger("iceberglite.storage.WriteBehind")
+  private val Width = 4
+  private val IdleSeconds = 10L
+
+  /** Maximum time in seconds that the JVM's shutdown waits for a storage that does not respond. */
+  private val EndSeconds = 10L
+
+  /** Priority of the shutdown hook. It must be above 10, the priority at which Hadoop closes its file systems. */
+  private val HookPriority = 20
+
+  /**
+   * Delay of writes in milliseconds. A burst of commits writes one hint, and the next commit does not compete with it
+   * for the device.
+   */
+  private val DelayMs = 100L
+
+  /** Daemon threads, so that they do not keep the JVM alive. A shutdown hook waits for pending writes instead. */
+  private lazy val pool: ScheduledThreadPoolExecutor = {
+    val factory: ThreadFactory = { work =>
+      val thread = new Thread(work, "iceberg-lite-hints")
+      thread.setDaemon(true)
+      thread
+    }
+    val made = new ScheduledThreadPoolExecutor(Width, factory)
+    made.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
+    made.allowCoreThreadTimeOut(true)
+    val end: Runnable = () => {
+      made.shutdown()
+      made.awaitTermination(EndSeconds, TimeUnit.SECONDS)
+    }
+    if (Try(ShutdownHookManager.get.addShutdownHook(end, HookPriority)).isFailure) made.shutdown()
+    made
+  }
+
+  /**
+   * Runs as the calling user (Hadoop's doAs), not as the user that started the thread. Once the shutdown has begun,
+   * writes run in the calling thread.
+   */
+  private def run(work: () => Unit): Unit = {
+    val caller = AccessController.getContext
+    val action: PrivilegedAction[Unit] = () => work()
+    val later: Runnable = () => AccessController.doPrivileged(action, caller)
+    try {
+      pool.schedule(later, DelayMs, TimeUnit.MILLISECONDS)
+      ()
+    } catch { case _: RejectedExecutionException => later.run() }
+  }
+}

@@ -1,0 +1,69 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.tree.{TreeHeader, TreeTable}
+
+/** Checks the files that a commit adds (spec: "Manifests", "Delete Formats"; version 3 as adopted). */
+private[iceberglite] object AddedFiles {
+
+  /** @throws ValidationFailed a file violates a rule; the message names both */
+  def check(entry: ManifestEntry, header: TreeHeader, table: TreeTable): Unit = {
+    val version = table.metadata.formatVersion
+    val file = entry.file
+    if (!table.specs.byId.contains(file.specId)) {
+      refuse(file, s"has partition spec ${file.specId}, which the table has not: write the file again")
+    }
+    entry.sequenceNumber.foreach { n =>
+      if (n < 0 || n > header.sequenceNumber) {
+        refuse(file, s"has the data sequence number $n, not one from 0 to the commit's ${header.sequenceNumber}")
+      }
+    }
+    file.content match {
+      case Content.Data => checkRecords(file, version)
+      case Content.PositionDeletes =>
+        checkVersion(file, version)
+        if (file.isDeletionVector) checkVector(file, version)
+        else if (version >= FormatVersion.V3) {
+          refuse(file, "is a position delete file, and version 3 adds deletion vectors only")
+        }
+      case Content.EqualityDeletes =>
+        checkVersion(file, version)
+        if (file.equalityIds.isEmpty) refuse(file, "is an equality delete file without equality ids")
+    }
+  }
+
+  /**
+   * Checks that the row count of an existing file is known. Version 3 assigns every row an id and needs the count for
+   * that (as adopted: "Row lineage").
+   *
+   * @throws ValidationFailed a file of an earlier snapshot has no row count
+   */
+  def checkCarried(file: ContentFile): Unit = if (!file.hasRecordCount) throw ValidationFailed(
+    s"Cannot give row ids to the rows of ${file.path}, as version 3 demands: its entry does not count them " +
+      s"(record_count ${file.recordCount}). Delete or overwrite the rows of its partition, which takes the file out"
+  )
+
+  private def checkRecords(file: ContentFile, version: FormatVersion): Unit =
+    if (!file.hasRecordCount && (version >= FormatVersion.V3 || file.recordCount != ContentFile.UnknownRecords)) {
+      refuse(file, s"has the record count ${file.recordCount}: write the file again")
+    }
+
+  private def checkVersion(file: ContentFile, version: FormatVersion): Unit =
+    if (version == FormatVersion.V1) {
+      refuse(file, "is a delete file, and version 1 has none: set the table property format-version to 2")
+    }
+
+  private def checkVector(file: ContentFile, version: FormatVersion): Unit = {
+    if (version < FormatVersion.V3) {
+      refuse(file, s"is a deletion vector, and version $version has none: set the table property format-version to 3")
+    }
+    if (file.referencedDataFile.isEmpty) refuse(file, "is a deletion vector without its data file")
+    if (file.contentOffset.isEmpty || file.contentSizeInBytes.isEmpty) {
+      refuse(file, "is a deletion vector without its place in the Puffin file")
+    }
+  }
+
+  private def refuse(file: ContentFile, why: String): Nothing =
+    throw ValidationFailed(s"Cannot add ${file.path}: it $why")
+}

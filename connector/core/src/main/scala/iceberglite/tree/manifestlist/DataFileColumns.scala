@@ -1,0 +1,189 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.avro.{AvroFault, AvroRow, ColumnType, StructColumn, StructColumns}
+import iceberglite.avro.ColumnType.{Bytes, Int32, Int64, Text}
+import iceberglite.avro.Presence.{Absent, Optional, Required}
+import iceberglite.spec.{Content, ContentFile, EntryStatus, FileFormat, Metrics, PartitionTuple}
+
+/**
+ * The struct `data_file` (spec: "Manifests"; fields 142 to 145 by version 3 as adopted). The spec deprecates 106
+ * `file_ordinal`, 107 `sort_columns` and 111 `distinct_counts`, which must not be written, and reserves 141. All of
+ * these are skipped.
+ *
+ * @param partition the partition struct, which depends on the partition spec of the manifest
+ */
+final private[iceberglite] class DataFileColumns(partition: PartitionCodec) extends StructColumns[ContentFile]("data_file") {
+  private val FileContent =
+    column(134, "content", Int32, Absent, Required, Required, "0 data, 1 position deletes, 2 equality deletes")(f =>
+      Some(f.content.code)
+    )
+  private val Path =
+    column(100, "file_path", Text, Required, Required, Required, "Location of the file, with scheme")(f => Some(f.path))
+  private val Format =
+    column(101, "file_format", FormatColumn, Required, Required, Required, "Format: avro, orc, parquet or puffin")(f =>
+      Some(f.format)
+    )
+  private val Partition: StructColumn[ContentFile, PartitionTuple] =
+    column(102, "partition", partition, Required, Required, Required, "Partition tuple, by the manifest's spec")(f =>
+      Some(f.partition)
+    )
+  private val RecordCount =
+    column(103, "record_count", Int64, Required, Required, Required, "Rows in the file")(f => Some(f.recordCount))
+  private val FileSize =
+    column(104, "file_size_in_bytes", Int64, Required, Required, Required, "Length of the file in bytes")(f =>
+      Some(f.fileSizeInBytes)
+    )
+
+  /** No reader uses this field, but version 1 requires a value (spec: "Always write a default in v1"). */
+  column(105, "block_size_in_bytes", Int64, Required, Absent, Absent, "Deprecated: always the same")(_ =>
+    Some(DataFileColumns.BlockSize)
+  )
+  private val ColumnSizes =
+    metricsColumn(108, MetricsMap.ColumnSizes, 117, 118, "Bytes of each column in the file")
+  private val ValueCounts =
+    metricsColumn(109, MetricsMap.ValueCounts, 119, 120, "Values of each column, null and NaN too")
+  private val NullValueCounts =
+    metricsColumn(110, MetricsMap.NullValueCounts, 121, 122, "Nulls of each column")
+  private val NanValueCounts =
+    metricsColumn(137, MetricsMap.NanValueCounts, 138, 139, "NaNs of each column")
+  private val LowerBounds =
+    metricsColumn(125, MetricsMap.LowerBounds, 126, 127, "Lower bound of each column")
+  private val UpperBounds =
+    metricsColumn(128, MetricsMap.UpperBounds, 129, 130, "Upper bound of each column")
+  private val KeyMetadata =
+    column(131, "key_metadata", Bytes, Optional, Optional, Optional, "Key metadata for encryption")(_.keyMetadata)
+  private val SplitOffsets = column(
+    132,
+    "split_offsets",
+    ColumnType.longs(133),
+    Optional,
+    Optional,
+    Optional,
+    "Where the file can be split, such as at its row groups; ascending"
+  )(f => Some(f.splitOffsets).filter(_.nonEmpty))
+  private val EqualityIds = column(
+    135,
+    "equality_ids",
+    ColumnType.ints(136),
+    Absent,
+    Optional,
+    Optional,
+    "Columns that equality deletes compare"
+  )(f => Some(f.equalityIds).filter(_.nonEmpty))
+
+  /**
+   * Position deletes are sorted by file and position, regardless of the table's sort order (spec: note 3 of
+   * `data_file`).
+   */
+  private val SortOrderId =
+    column(140, "sort_order_id", Int32, Optional, Optional, Optional, "Sort order of the rows")(f =>
+      f.sortOrderId.filter(_ => f.content != Content.PositionDeletes)
+    )
+  private val FirstRowId =
+    column(142, "first_row_id", Int64, Absent, Absent, Optional, "Row id of the file's first row")(f =>
+      f.firstRowId.filter(_ => f.content == Content.Data)
+    )
+  private val ReferencedDataFile = column(
+    143,
+    "referenced_data_file",
+    Text,
+    Absent,
+    Optional,
+    Optional,
+    "The only data file that the deletes speak of"
+  )(_.referencedDataFile)
+  private val ContentOffset =
+    column(144, "content_offset", Int64, Absent, Absent, Optional, "Where the deletion vector begins in the file")(
+      _.contentOffset
+    )
+  private val ContentSize = column(
+    145,
+    "content_size_in_bytes",
+    Int64,
+    Absent,
+    Absent,
+    Optional,
+    "Length of the deletion vector in the file"
+  )(_.contentSizeInBytes)
+
+  private val metrics: Array[StructColumn[_, Metrics]] =
+    Array(ColumnSizes, ValueCounts, NullValueCounts, NanValueCounts, LowerBounds, UpperBounds)
+
+  private def metricsColumn(id: Int, map: MetricsMap, keyId: Int, valueId: Int, doc: String) = {
+    val columnType = new MetricsColumn(map, keyId, valueId)
+    column(id, map.name, columnType, Optional, Optional, Optional, doc)(f => columnType.of(f.metrics))
+  }
+
+  /**
+   * Returns the file of the row that was just read.
+   *
+   * @param block the bytes that the row was read from
+   * @param tuples the partition tuples read from the manifest so far
+   */
+  def fromRow(
+      row: AvroRow,
+      block: Array[Byte],
+      status: EntryStatus,
+      tuples: PartitionTuples,
+      inheritance: Inheritance
+  ): ContentFile = {
+    val rows = row.long(RecordCount)
+    val file = ContentFile(
+      content = if (row.has(FileContent)) content(row.int(FileContent)) else Content.Data,
+      path = row.value(Path),
+      format = row.value(Format),
+      specId = inheritance.specId,
+      partition = tuples.of(row, Partition, block),
+      recordCount = rows,
+      fileSizeInBytes = row.long(FileSize),
+      metrics = MetricsColumn.metrics(row, metrics, block),
+      keyMetadata = row.option(KeyMetadata),
+      splitOffsets = row.valueOr(SplitOffsets, Vector.empty),
+      equalityIds = row.valueOr(EqualityIds, Vector.empty),
+      sortOrderId = row.intOption(SortOrderId),
+      firstRowId = inheritance.firstRowId(status, row.longOption(FirstRowId), rows),
+      referencedDataFile = row.option(ReferencedDataFile),
+      contentOffset = row.longOption(ContentOffset),
+      contentSizeInBytes = row.longOption(ContentSize)
+    )
+    check(file)
+    if (row.has(FirstRowId)) notNegative(file, FirstRowId, row.long(FirstRowId))
+    file
+  }
+
+  private def check(file: ContentFile): Unit = {
+    if (file.content == Content.EqualityDeletes && file.equalityIds.isEmpty) lacks(file, EqualityIds)
+    if (file.format == FileFormat.Puffin) checkVector(file)
+    if (file.content != Content.Data || file.recordCount != ContentFile.UnknownRecords) {
+      notNegative(file, RecordCount, file.recordCount)
+    }
+    notNegative(file, FileSize, file.fileSizeInBytes)
+  }
+
+  /**
+   * Checks the fields that locate a deletion vector: the referenced data file, the content offset and the content size
+   * (version 3 as adopted).
+   */
+  private def checkVector(file: ContentFile): Unit = {
+    if (file.referencedDataFile.isEmpty) lacks(file, ReferencedDataFile)
+    notNegative(file, ContentOffset, file.contentOffset.getOrElse(lacks(file, ContentOffset)))
+    notNegative(file, ContentSize, file.contentSizeInBytes.getOrElse(lacks(file, ContentSize)))
+  }
+
+  private def notNegative(file: ContentFile, column: StructColumn[ContentFile, Long], value: Long): Unit =
+    if (value < 0) throw AvroFault(s"The ${column.name} (field ${column.id}) of ${file.path} is $value")
+
+  private def lacks(file: ContentFile, column: StructColumn[ContentFile, _]): Nothing =
+    throw AvroFault(s"The ${file.content.name} of ${file.path} have no ${column.name} (field ${column.id})")
+
+  private def content(code: Int): Content = code match {
+    case Content.Data.code => Content.Data
+    case Content.PositionDeletes.code => Content.PositionDeletes
+    case Content.EqualityDeletes.code => Content.EqualityDeletes
+    case _ => throw AvroFault(s"A file has the unknown content $code")
+  }
+}
+
+private[iceberglite] object DataFileColumns {
+  private val BlockSize = 64L << 20
+}

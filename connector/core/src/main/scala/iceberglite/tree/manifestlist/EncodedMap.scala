@@ -1,0 +1,150 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.avro.{AvroFault, AvroInput}
+
+/**
+ * Reads maps with int keys directly in Avro's binary encoding. A manifest consists mostly of such maps. [[pass]] walks
+ * over a map and checks it, using local variables only. A lookup allocates no object; planning makes one lookup per
+ * file and bound.
+ */
+private[manifestlist] object EncodedMap {
+  val Absent: Int = -1
+  private val MarkedKeys = 64
+
+  /**
+   * Walks over a map.
+   *
+   * @param end end of the bytes that may be read
+   * @param sized whether a value is a length followed by that many bytes; otherwise it is a varint
+   * @return the end of the map; its bitwise complement if duplicate keys cannot be ruled out. Keys below 64 are tracked
+   *   in a bit mask, all others must be in ascending order
+   * @throws AvroFault if the map does not end within the bytes, or a key is not an int
+   */
+  def pass(bytes: Array[Byte], start: Int, end: Int, sized: Boolean): Int = {
+    var at = start
+    var distinct = true
+    var marked = 0L
+    var last = MarkedKeys - 1
+    var count = blockSize(bytes, at, end)
+    while (count != 0) {
+      at = afterBlockSize(bytes, at, end)
+      while (count > 0) {
+        if (at >= end) pastEnd()
+        val first = bytes(at)
+        // The zigzag encoding of 0 to 63; most ids are in this range.
+        if (first >= 0 && (first & 1) == 0) {
+          val bit = 1L << (first >> 1)
+          if ((marked & bit) != 0) distinct = false
+          marked |= bit
+          at += 1
+        } else {
+          val key = checkedInt(bytes, at, end)
+          if (key <= last) distinct = false
+          last = key
+          at = afterVarint(bytes, at)
+        }
+        if (sized) {
+          if (at >= end) pastEnd()
+          val size = bytes(at)
+          if (size >= 0 && (size & 1) == 0) at += 1 + (size >> 1)
+          else at = afterBytes(bytes, at, end)
+          if (at > end) pastEnd()
+        } else {
+          while (at < end && bytes(at) < 0) at += 1
+          at += 1
+          if (at > end) pastEnd()
+        }
+        count -= 1
+      }
+      count = blockSize(bytes, at, end)
+    }
+    at = afterVarint(bytes, at)
+    if (distinct) at else ~at
+  }
+
+  /** Returns the entry count of the block that begins here; 0 marks the end of the map. */
+  private def blockSize(bytes: Array[Byte], at: Int, end: Int): Int =
+    if (at < end && bytes(at) >= 0 && (bytes(at) & 1) == 0) bytes(at) >> 1
+    else new AvroInput(bytes, at, end).readBlockCount()
+
+  private def afterBlockSize(bytes: Array[Byte], at: Int, end: Int): Int =
+    if (bytes(at) >= 0 && (bytes(at) & 1) == 0) at + 1
+    else {
+      val in = new AvroInput(bytes, at, end)
+      in.readBlockCount()
+      in.position
+    }
+
+  private def checkedInt(bytes: Array[Byte], at: Int, end: Int): Int = new AvroInput(bytes, at, end).readInt()
+
+  private def afterBytes(bytes: Array[Byte], at: Int, end: Int): Int = {
+    val in = new AvroInput(bytes, at, end)
+    in.skipBytes()
+    in.position
+  }
+
+  private def pastEnd(): Nothing = throw AvroFault.pastEnd
+
+  /**
+   * Returns the position of the value of a key, or [[Absent]].
+   *
+   * @param start start of the map
+   * @param sized whether a value is a length followed by that many bytes; otherwise it is a varint
+   */
+  def find(bytes: Array[Byte], start: Int, key: Int, sized: Boolean): Int = {
+    var at = start
+    while (true) {
+      var count = varint(bytes, at)
+      at = afterVarint(bytes, at)
+      if (count == 0) return Absent
+      // A negative count is followed by the size of the block in bytes.
+      if (count < 0) {
+        count = -count
+        at = afterVarint(bytes, at)
+      }
+      while (count > 0) {
+        val found = varint(bytes, at) == key
+        at = afterVarint(bytes, at)
+        if (found) return at
+        val length = if (sized) varint(bytes, at).toInt else 0
+        at = afterVarint(bytes, at) + length
+        count -= 1
+      }
+    }
+    Absent
+  }
+
+  def varint(bytes: Array[Byte], start: Int): Long = {
+    val first = bytes(start)
+    if (first >= 0) ((first >>> 1) ^ -(first & 1)).toLong
+    else {
+      var result = (first & 0x7f).toLong
+      var at = start
+      var shift = 7
+      while (bytes(at) < 0) {
+        at += 1
+        result |= (bytes(at) & 0x7fL) << shift
+        shift += 7
+      }
+      (result >>> 1) ^ -(result & 1)
+    }
+  }
+
+  def afterVarint(bytes: Array[Byte], start: Int): Int = {
+    var at = start
+    while (bytes(at) < 0) at += 1
+    at + 1
+  }
+
+  /** Reads a signed little-endian number of four or eight bytes, as in bounds (spec: "Appendix D"). */
+  def littleEndian(bytes: Array[Byte], start: Int, size: Int): Long = {
+    // The last byte carries the sign.
+    var value = bytes(start + size - 1).toLong
+    var i = size - 2
+    while (i >= 0) {
+      value = (value << 8) | (bytes(start + i) & 0xff)
+      i -= 1
+    }
+    value
+  }
+}

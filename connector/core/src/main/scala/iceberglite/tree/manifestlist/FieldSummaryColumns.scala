@@ -1,0 +1,33 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.avro.{AvroRow, StructColumns}
+import iceberglite.avro.ColumnType.{Bool, Bytes}
+import iceberglite.avro.Presence.{Optional, Required}
+import iceberglite.spec.FieldSummary
+
+/** The struct `field_summary` (spec: "Manifest Lists"). */
+private[iceberglite] object FieldSummaryColumns extends StructColumns[FieldSummary]("field_summary") {
+  private val ContainsNull =
+    column(509, "contains_null", Bool, Required, Required, Required, "Whether a file has null for the field")(s =>
+      Some(s.containsNull)
+    )
+  private val ContainsNan =
+    column(518, "contains_nan", Bool, Optional, Optional, Optional, "Whether a file has NaN for the field")(
+      _.containsNan
+    )
+  private val LowerBound =
+    column(510, "lower_bound", Bytes, Optional, Optional, Optional, "Lower bound of the values, but for null and NaN")(
+      _.lowerBound
+    )
+  private val UpperBound =
+    column(511, "upper_bound", Bytes, Optional, Optional, Optional, "Upper bound of the values, but for null and NaN")(
+      _.upperBound
+    )
+
+  def fromRow(row: AvroRow): FieldSummary = FieldSummary(
+    row.boolean(ContainsNull),
+    if (row.has(ContainsNan)) Some(row.boolean(ContainsNan)) else None,
+    row.option(LowerBound),
+    row.option(UpperBound)
+  )
+}

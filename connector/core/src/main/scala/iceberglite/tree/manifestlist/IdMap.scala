@@ -1,0 +1,58 @@
+package iceberglite.tree.manifestlist
+
+import java.util.Arrays
+
+import scala.collection.AbstractMap
+import scala.collection.immutable
+
+/**
+ * A map by field id in two arrays. It is faster to build than a tree and is rarely used for more than one lookup.
+ *
+ * @param ids ascending, without duplicates
+ */
+final private[manifestlist] class IdMap[V] private (ids: Array[Int], values: Array[V])
+    extends AbstractMap[Int, V]
+    with immutable.Map[Int, V]
+    with Serializable {
+  override def size: Int = ids.length
+
+  override def get(id: Int): Option[V] = {
+    val at = Arrays.binarySearch(ids, id)
+    if (at < 0) None else Some(values(at))
+  }
+
+  override def iterator: Iterator[(Int, V)] = ids.indices.iterator.map(i => ids(i) -> values(i))
+
+  override def +[W >: V](entry: (Int, W)): Map[Int, W] = iterator.toMap[Int, W] + entry
+
+  override def -(id: Int): Map[Int, V] = iterator.toMap - id
+}
+
+private[manifestlist] object IdMap {
+
+  /**
+   * @param ids in any order, without duplicates
+   * @param values the values of these ids. The map takes ownership of both arrays
+   */
+  def apply[V](ids: Array[Int], values: Array[V]): Map[Int, V] = {
+    if (!isAscending(ids)) sort(ids, values)
+    new IdMap(ids, values)
+  }
+
+  private def isAscending(ids: Array[Int]): Boolean = {
+    var i = 1
+    while (i < ids.length && ids(i - 1) < ids(i)) i += 1
+    i >= ids.length
+  }
+
+  private def sort[V](ids: Array[Int], values: Array[V]): Unit = {
+    val places = new Array[Long](ids.length)
+    ids.indices.foreach(i => places(i) = ids(i).toLong << 32 | i)
+    Arrays.sort(places)
+    val former = values.clone()
+    places.indices.foreach { i =>
+      ids(i) = (places(i) >> 32).toInt
+      values(i) = former(places(i).toInt)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.spec.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+
+/** Counts the entries of a manifest by status. */
+final private[manifestlist] class ManifestCounts {
+  private val files = Array.fill(EntryStatus.all.size)(0)
+  private val rows = Array.fill(EntryStatus.all.size)(0L)
+
+  /** The minimum sequence number of the live files that do not inherit it. */
+  private var minSequenceNumber: Option[Long] = None
+
+  def add(entry: ManifestEntry): Unit = {
+    files(entry.status.code) += 1
+    rows(entry.status.code) += entry.file.knownRecords
+    if (entry.isLive && entry.sequenceNumber.exists(n => minSequenceNumber.forall(_ > n))) {
+      minSequenceNumber = entry.sequenceNumber
+    }
+  }
+
+  /** Returns the manifest before its commit. */
+  def manifest(
+      path: String,
+      length: Long,
+      specId: Int,
+      content: ManifestContent,
+      snapshotId: Long,
+      summaries: Vector[FieldSummary]
+  ): ManifestFile = setIn(ManifestFile(
+    path,
+    length,
+    specId,
+    content,
+    sequenceNumber = Manifests.Unassigned,
+    // If every live file inherits its sequence number, the minimum is also that of the commit.
+    minSequenceNumber = minSequenceNumber.getOrElse(Manifests.Unassigned),
+    addedSnapshotId = snapshotId,
+    addedFilesCount = None,
+    existingFilesCount = None,
+    deletedFilesCount = None,
+    addedRowsCount = None,
+    existingRowsCount = None,
+    deletedRowsCount = None,
+    partitions = Some(summaries)
+  ))
+
+  private def setIn(manifest: ManifestFile): ManifestFile = manifest.copy(
+    addedFilesCount = Some(files(Added.code)),
+    existingFilesCount = Some(files(Existing.code)),
+    deletedFilesCount = Some(files(Deleted.code)),
+    addedRowsCount = Some(rows(Added.code)),
+    existingRowsCount = Some(rows(Existing.code)),
+    deletedRowsCount = Some(rows(Deleted.code))
+  )
+}
+
+/**
+ * The counts that are optional in a version 1 manifest list and required in later versions (spec: "Manifest Lists").
+ */
+private[manifestlist] object ManifestCounts {
+  def areIn(m: ManifestFile): Boolean =
+    Seq(m.addedFilesCount, m.existingFilesCount, m.deletedFilesCount).forall(_.isDefined) &&
+      Seq(m.addedRowsCount, m.existingRowsCount, m.deletedRowsCount).forall(_.isDefined)
+
+  def counted(manifest: ManifestFile, entries: Iterator[ManifestEntry]): ManifestFile = {
+    val counts = new ManifestCounts
+    entries.foreach(counts.add)
+    counts.setIn(manifest)
+  }
+}

@@ -1,0 +1,69 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.avro.{AvroFault, AvroRow, StructColumn, StructColumns}
+import iceberglite.avro.ColumnType.{Int32, Int64, Struct}
+import iceberglite.avro.Presence.{Absent, Optional, Required}
+import iceberglite.spec.{EntryStatus, ManifestEntry}
+
+/**
+ * The struct `manifest_entry` (spec: "Manifests").
+ *
+ * @param partition the partition struct, which depends on the partition spec of the manifest
+ */
+final private[iceberglite] class ManifestEntryColumns(partition: PartitionCodec)
+    extends StructColumns[ManifestEntry]("manifest_entry") {
+  private val files = new DataFileColumns(partition)
+
+  private val Status =
+    column(0, "status", Int32, Required, Required, Required, "0 EXISTING, 1 ADDED, 2 DELETED")(e => Some(e.status.code))
+  private val SnapshotId =
+    column(1, "snapshot_id", Int64, Required, Optional, Optional, "Snapshot that added the file, or deleted it")(
+      _.snapshotId
+    )
+  val SequenceNumber: StructColumn[ManifestEntry, Long] =
+    column(3, "sequence_number", Int64, Absent, Optional, Optional, "Data sequence number of the file")(
+      _.sequenceNumber
+    )
+  private val FileSequenceNumber = column(
+    4,
+    "file_sequence_number",
+    Int64,
+    Absent,
+    Optional,
+    Optional,
+    "Sequence number of the snapshot that added the file"
+  )(_.fileSequenceNumber)
+  private val DataFile =
+    column(2, "data_file", new Struct(files), Required, Required, Required, "The file")(e => Some(e.file))
+
+  /**
+   * Returns the entry of the row that was just read.
+   *
+   * @param block the bytes that the row was read from
+   * @param tuples the partition tuples read from the manifest so far
+   */
+  def fromRow(row: AvroRow, block: Array[Byte], tuples: PartitionTuples, inheritance: Inheritance): ManifestEntry = {
+    val status = statusOf(row.int(Status))
+    inheritance.entry(
+      status,
+      row.longOption(SnapshotId),
+      number(row, SequenceNumber),
+      number(row, FileSequenceNumber),
+      files.fromRow(row.struct(DataFile), block, status, tuples, inheritance)
+    )
+  }
+
+  private def number(row: AvroRow, column: StructColumn[ManifestEntry, Long]): Option[Long] = {
+    if (row.has(column) && row.long(column) < 0) {
+      throw AvroFault(s"An entry has the ${column.name} (field ${column.id}) ${row.long(column)}")
+    }
+    row.longOption(column)
+  }
+
+  private def statusOf(code: Int): EntryStatus = code match {
+    case EntryStatus.Existing.code => EntryStatus.Existing
+    case EntryStatus.Added.code => EntryStatus.Added
+    case EntryStatus.Deleted.code => EntryStatus.Deleted
+    case _ => throw AvroFault(s"An entry has the unknown status $code")
+  }
+}

@@ -1,0 +1,117 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FileChanges, FilePart, ListKey, ManifestCache, MetadataPool, MetadataTree, Reachable, SeenParts, SnapshotFiles, TreeHeader, TreeTable, WrittenTree}
+
+/**
+ * The metadata tree of versions 1 to 3: a manifest list, or the paths in table metadata in old version 1 tables, and
+ * manifests (spec: "Manifests", "Manifest Lists").
+ */
+object ManifestListTree extends MetadataTree {
+
+  /** The magic bytes of an Avro file, which a manifest list is. */
+  private val Magic = Array[Byte]('O', 'b', 'j', 1)
+
+  override def opens(path: String, head: => Array[Byte]): Boolean = path.endsWith(".avro") || head.startsWith(Magic)
+
+  override def writes(version: FormatVersion): Boolean = version <= FormatVersion.V3
+
+  override def at(snapshot: Snapshot, table: TreeTable, cache: ManifestCache): ManifestListFiles =
+    new ManifestListFiles(snapshot, table, cache)
+
+  override def write(
+      header: TreeHeader,
+      table: TreeTable,
+      parent: Option[SnapshotFiles],
+      changes: FileChanges,
+      earlier: Option[WrittenTree],
+      cache: ManifestCache
+  ): WrittenManifestList = {
+    val files = parent.map {
+      case list: ManifestListFiles => list
+      case other => throw IcebergError.Unsupported(
+          s"a commit of format version ${table.metadata.formatVersion} after snapshot ${other.snapshot.snapshotId} of " +
+            s"${table.name}, whose metadata tree is of another form",
+          "Upgrade the table's format version"
+        )
+    }
+    val reuse = earlier.collect { case list: WrittenManifestList => list }
+    new ManifestListWrite(header, table, files, changes, reuse, cache).run()
+  }
+}
+
+/** The files of a snapshot with a manifest list, or with manifests in table metadata. */
+final private[iceberglite] class ManifestListFiles(
+    override val snapshot: Snapshot,
+    table: TreeTable,
+    cache: ManifestCache
+) extends SnapshotFiles {
+  import ManifestListFiles._
+
+  private def io: FileIO = table.io
+
+  override lazy val manifests: Vector[ManifestFile] = snapshot.manifestList match {
+    case Some(path) => cache.manifestsOf(ListKey(io, path))(listed(path))
+    case None =>
+      MetadataPool.map(snapshot.manifests) { path =>
+        cache.manifestsOf(ListKey(io, path))(Vector(EmbeddedManifests.read(path, snapshot, table))).head
+      }
+  }
+
+  private[iceberglite] lazy val manifestParts: Vector[ManifestPart] = manifests.map(new ManifestPart(_, table.specs))
+
+  override def parts: Vector[FilePart] = manifestParts
+
+  override def entries(part: FilePart): Iterator[ManifestEntry] =
+    if (cache.mayKeep(part)) cache.entriesOf(part.cacheKey(io))(part.entries(io).toArray).iterator
+    else part.entries(io)
+
+  override lazy val changed: Vector[FilePart] =
+    manifestParts.filter(_.manifest.addedSnapshotId == snapshot.snapshotId)
+
+  override def changesIn(part: FilePart): Iterator[ManifestEntry] = entries(part).filter { e =>
+    e.status match {
+      case Existing => false
+      case Added => e.snapshotId.contains(snapshot.snapshotId)
+      case Deleted => e.snapshotId.contains(snapshot.snapshotId) || parent.forall(_.hadFile(e))
+    }
+  }
+
+  private lazy val parent: Option[ManifestListFiles] = snapshot.parentSnapshotId
+    .flatMap(table.metadata.snapshotsById.get).map(new ManifestListFiles(_, table, cache))
+
+  private lazy val liveFiles: Set[(String, Option[Long])] =
+    manifestParts.filter(_.hasLiveFiles).flatMap(entries(_).filter(_.isLive).map(fileKey)).toSet
+
+  private def hadFile(e: ManifestEntry): Boolean = liveFiles(fileKey(e))
+
+  override def reachable(seen: SeenParts): Reachable = {
+    val unseen = parts.filter(part => seen.add(part.id))
+    Reachable(snapshot.manifestList.toVector ++ unseen.map(_.path), unseen)
+  }
+
+  /**
+   * Reads the list. For Avro, a list that was truncated right after its header is an empty list; the snapshot's summary
+   * distinguishes the two.
+   */
+  private def listed(path: String): Vector[ManifestFile] = {
+    val manifests = ManifestLists.read(io, path)
+    val files = snapshot.summary.get(TotalDataFiles)
+    if (manifests.isEmpty && files.exists(_ != "0")) throw IcebergError.UnreadableFile(
+      path,
+      "manifest list",
+      s"It lists no manifests, but its snapshot ${snapshot.snapshotId} has ${files.mkString} data files: it was cut off. " +
+        "Restore the file, or roll back to another snapshot"
+    )
+    manifests
+  }
+}
+
+private object ManifestListFiles {
+  private val TotalDataFiles = "total-data-files"
+
+  /** The identity of a file. The offset is needed because a Puffin file has the deletion vectors of many data files. */
+  private def fileKey(e: ManifestEntry): (String, Option[Long]) = (e.file.path, e.file.contentOffset)
+}

@@ -1,0 +1,299 @@
+package iceberglite.tree.manifestlist
+
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import iceberglite.avro.AvroCodec
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.storage.FileIO
+import iceberglite.tree.{EntryWeight, FileChanges, FileSelector, ListKey, ManifestCache, MetadataPool, ParallelWriter, RemovedDataFiles, SharedTuples, TreeHeader, TreeTable}
+
+/** An attempt of a commit to write the tree of its snapshot; see [[ManifestListTree]]. */
+final private[manifestlist] class ManifestListWrite(
+    header: TreeHeader,
+    table: TreeTable,
+    parent: Option[ManifestListFiles],
+    changes: FileChanges,
+    earlier: Option[WrittenManifestList],
+    cache: ManifestCache
+) {
+
+  /** The result for a manifest of the parent. At most one of `kept` and `rewritten` is present. */
+  private case class Filtered(
+      kept: Option[ManifestPart],
+      rewritten: Option[WrittenManifest],
+      removed: Vector[ManifestEntry]
+  )
+
+  private def io: FileIO = table.io
+  private def properties: Map[String, String] = table.metadata.properties
+  private val version = table.metadata.formatVersion
+  private val codec = AvroCodec.of(properties)
+  private val writtenPaths = new ConcurrentLinkedQueue[String]
+  private val manifestNumber = new AtomicInteger
+
+  private val files = new ParallelWriter(io, header.metadataPath)
+
+  def run(): WrittenManifestList =
+    try {
+      val tree = writeAll()
+      files.await()
+      tree
+    } catch {
+      case failure: Throwable =>
+        files.settle()
+        writtenPaths.asScala.foreach { path =>
+          try io.delete(path)
+          catch { case NonFatal(e) => failure.addSuppressed(e) }
+        }
+        throw failure
+    }
+
+  private def writeAll(): WrittenManifestList = {
+    val news = newFiles
+    val parents = parent.fold(Vector.empty[ManifestPart])(_.manifestParts)
+    val (data, deletes) = parents.partition(_.content == ManifestContent.Data)
+    val filteredData = filterAll(data, RemovedDataFiles.Empty)
+    val filtered = filteredData ++ filterAll(deletes, removedBy(filteredData))
+    val fresh = MetadataPool.map(groups(news))(newManifest)
+    val unchanged = filtered.flatMap(_.kept)
+    val replaced = changes.rewrite.flatMap(rewriter.of(unchanged, _, earlier.flatMap(_.replaced)))
+    val own = fresh.map(_._2) ++ filtered.flatMap(_.rewritten) ++ replaced.toVector.flatMap(_.written)
+    val merged = mergeAll(bins(unchanged.filter(m => replaced.forall(_.stays(m))), own.map(_.manifest)))
+    val all = own.map(_.manifest) ++ merged.map(_.fold(_.manifest, _.manifest))
+    val listed = list(all, fresh.map(_._1.manifest), own ++ merged.flatMap(_.right.toSeq))
+    val carried = merged.count(_.isLeft)
+    WrittenManifestList(
+      pointer = listPath,
+      addedRows =
+        header.firstRowId.map(_ => all.zip(listed).filter(m => takesRowIds(m._1)).map(m => rowCount(m._2)).sum),
+      added = changes.allAdded,
+      removed = filtered.flatMap(_.removed),
+      manifests = listed,
+      newManifests = fresh.map(_._1),
+      replaced = replaced.map(_.done),
+      written = writtenPaths.asScala.toVector,
+      createdCount = all.size - carried,
+      keptCount = carried,
+      replacedCount = parents.count(_.hasLiveFiles) - carried
+    )
+  }
+
+  private lazy val rewriter = new ManifestRewriter(table, entries, write)
+
+  private def entries(part: ManifestPart): Iterator[ManifestEntry] = parent.fold(part.entries(io))(_.entries(part))
+
+  private def bins(kept: Vector[ManifestPart], own: Vector[ManifestFile]): Vector[ManifestMerging.Bin] =
+    if (changes.merges) ManifestMerging.bins(kept, own, properties) else kept.map(Vector(_))
+
+  private def listPath = s"${header.metadataPath}/snap-${header.snapshotId}-${header.attempt}-${header.commitId}.avro"
+
+  /** @return the manifests as in the manifest list */
+  private def list(
+      manifests: Vector[ManifestFile],
+      fresh: Vector[ManifestFile],
+      created: Vector[WrittenManifest]
+  ): Vector[ManifestFile] = {
+    writtenPaths.add(listPath)
+    if (header.firstRowId.isDefined) checkRows(manifests.filter(m => takesRowIds(m) && !fresh.contains(m)), created)
+    val complete = if (version == FormatVersion.V1) manifests else manifests.map(counted)
+    val (_, listed) = ManifestLists.write(
+      files,
+      listPath,
+      version,
+      header.snapshotId,
+      header.parent.map(_.snapshotId),
+      header.sequenceNumber,
+      header.firstRowId,
+      complete,
+      codec
+    )
+    cache.keepManifests(ListKey(io, listPath), listed)
+    keepRows(created, listed)
+    listed
+  }
+
+  /**
+   * Returns the manifest with all counts, which lists require from version 2 on. Manifests from version 1 lists may
+   * lack them.
+   */
+  private def counted(m: ManifestFile): ManifestFile =
+    if (ManifestCounts.areIn(m)) m else ManifestCounts.counted(m, entries(partOf(m)))
+
+  /** Returns whether writing the list assigns the manifest its first row id (adopted version 3: "Row lineage"). */
+  private def takesRowIds(m: ManifestFile): Boolean = m.content == ManifestContent.Data && m.firstRowId.isEmpty
+
+  /**
+   * Checks that all row counts are known, because row ids are assigned by count. This reads manifests from before
+   * version 3, only once.
+   */
+  private def checkRows(manifests: Vector[ManifestFile], created: Vector[WrittenManifest]): Unit = {
+    val rows = created.map(w => w.manifest.path -> w.rows).toMap
+    MetadataPool.map(manifests) { m =>
+      rows.get(m.path).fold(entries(partOf(m)))(_.iterator).filter(e => e.isLive && e.file.firstRowId.isEmpty)
+        .foreach(e => AddedFiles.checkCarried(e.file))
+    }
+  }
+
+  private def rowCount(m: ManifestFile): Long = m.addedRowsCount.getOrElse(0L) + m.existingRowsCount.getOrElse(0L)
+
+  /**
+   * Returns the removed data files and the lowest data sequence number of the remaining ones. A delete file older than
+   * all of them applies to none (spec: "Scan Planning").
+   */
+  private def removedBy(data: Vector[Filtered]): RemovedDataFiles = {
+    val rewritten = data.flatMap(_.rewritten.map(_.manifest)).filter(_.hasLiveFiles)
+    val numbers =
+      data.flatMap(_.kept).map(_.minSequenceNumber) ++ rewritten.map(_.minSequenceNumber) ++ changes.addedOlder.map(
+        _.sequenceNumber
+      )
+    val oldest = (numbers :+ header.sequenceNumber).min
+    new RemovedDataFiles(data.flatMap(_.removed).map(_.file.path).toSet, oldest)
+  }
+
+  /** Filters the manifests. An append reads no manifest, so it needs no threads. */
+  private def filterAll(manifests: Vector[ManifestPart], gone: RemovedDataFiles): Vector[Filtered] =
+    if (gone.isEmpty && (changes.remove eq FileSelector.NoFiles)) manifests.map(filter(_, gone))
+    else MetadataPool.map(manifests)(filter(_, gone))
+
+  /**
+   * Removes the files of a manifest that the commit removes. Entries that earlier snapshots deleted are dropped if the
+   * manifest is rewritten.
+   *
+   * @param gone the removed data files, which determine the delete files to remove with them
+   */
+  private def filter(manifest: ManifestPart, gone: RemovedDataFiles): Filtered = {
+    val selected = changes.remove.mightMatch(manifest)
+    if (!manifest.hasLiveFiles) Filtered(None, None, Vector.empty)
+    else if (!selected && gone.isEmpty) Filtered(Some(manifest), None, Vector.empty)
+    else {
+      val live = entries(manifest).filter(_.isLive).toVector
+      val rows = live.map { e =>
+        if (selected && changes.remove.removes(e) || gone.makesObsolete(e)) deleted(e) else existing(e)
+      }
+      val removed = live.zip(rows).collect { case (e, row) if row.status == Deleted => e }
+      if (removed.isEmpty) Filtered(Some(manifest), None, removed)
+      else Filtered(None, Some(write(manifest.content, manifest.spec, rows)), removed)
+    }
+  }
+
+  private def existing(e: ManifestEntry): ManifestEntry = e.copy(status = Existing)
+
+  /**
+   * Returns the entry as deleted. It keeps its sequence numbers, and its snapshot is the one that deletes it (spec:
+   * "Manifest Entry Fields").
+   */
+  private def deleted(e: ManifestEntry): ManifestEntry = e.copy(status = Deleted, snapshotId = Some(header.snapshotId))
+
+  private def mergeAll(bins: Vector[ManifestMerging.Bin]): Vector[Either[ManifestPart, WrittenManifest]] =
+    if (bins.forall(_.size == 1)) bins.map(merge) else MetadataPool.map(bins)(merge)
+
+  private def merge(bin: ManifestMerging.Bin): Either[ManifestPart, WrittenManifest] =
+    if (bin.size == 1) Left(bin.head)
+    else {
+      val rows = bin.flatMap(m => entries(m).filter(_.isLive).map(existing))
+      Right(write(bin.head.content, bin.head.spec, rows))
+    }
+
+  /**
+   * The added files. Their entries inherit the values that a commit assigns, so they stay valid when the commit is
+   * retried.
+   */
+  private def newFiles: Vector[NewFile] = {
+    val older = changes.addedOlder.map(o => NewFile(o.file, Some(o.sequenceNumber)))
+    val files = changes.added.map(NewFile(_, None)) ++ older
+    files.foreach(f => AddedFiles.check(added(f), header, table))
+    files
+  }
+
+  private def added(f: NewFile): ManifestEntry =
+    ManifestEntry(Added, Some(header.snapshotId), f.sequenceNumber, None, f.file.copy(firstRowId = None))
+
+  /** Groups the added files into manifests: each has one spec and one content, and about the target size. */
+  private def groups(files: Vector[NewFile]): Vector[Vector[NewFile]] = {
+    val target = TableProperty.of(TableProperty.ManifestTargetSize, properties)
+    val kinds = files.map(f => kind(f.file)).distinct
+    val byKind = files.groupBy(f => kind(f.file))
+    kinds.flatMap(k => ManifestListWrite.rolled(byKind(k), target)(_.file))
+  }
+
+  private def kind(file: ContentFile): (Int, ManifestContent) =
+    (file.specId, if (file.content == Content.Data) ManifestContent.Data else ManifestContent.Deletes)
+
+  /** Returns the manifest of the files, written by this attempt or by an earlier one. */
+  private def newManifest(files: Vector[NewFile]): (NewManifest, WrittenManifest) =
+    earlier.flatMap(_.newManifests.find(_.holds(files, version))) match {
+      case Some(same) => (same, WrittenManifest(same.manifest, Vector.empty))
+      case None =>
+        val (specId, content) = kind(files.head.file)
+        val written = write(content, table.specs.byId(specId), files.map(added))
+        (NewManifest(written.manifest, version, files), written)
+    }
+
+  private def write(content: ManifestContent, spec: PartitionSpec, rows: Vector[ManifestEntry]): WrittenManifest = {
+    val name = s"${header.commitId}-${header.attempt}-m${manifestNumber.getAndIncrement()}.avro"
+    val path = s"${header.metadataPath}/$name"
+    writtenPaths.add(path)
+    val manifest = Manifests.write(
+      files,
+      path,
+      version,
+      content,
+      table.schema,
+      spec,
+      header.snapshotId,
+      rows.iterator,
+      codec
+    )
+    WrittenManifest(manifest, rows)
+  }
+
+  private def partOf(manifest: ManifestFile): ManifestPart = new ManifestPart(manifest, table.specs)
+
+  private def keepRows(created: Vector[WrittenManifest], listed: Vector[ManifestFile]): Unit = {
+    val byPath = listed.map(m => m.path -> m).toMap
+    created.filter(_.rows.nonEmpty).foreach { w =>
+      val manifest = byPath(w.manifest.path)
+      cache.keepEntries(partOf(manifest).cacheKey(io), inherited(w.rows, manifest))
+    }
+  }
+
+  /** Returns the rows as a reader would see them, with inherited values. */
+  private def inherited(rows: Vector[ManifestEntry], listed: ManifestFile): Array[ManifestEntry] = {
+    val number = Some(listed.sequenceNumber)
+    val shared = new SharedTuples
+    val rowIds = new RowIds(listed.firstRowId)
+    rows.iterator.map { e =>
+      val numbered =
+        if (e.status == Added) e.copy(sequenceNumber = e.sequenceNumber.orElse(number), fileSequenceNumber = number)
+        else e
+      shared.in(rowIds.in(numbered))
+    }.toArray
+  }
+}
+
+private[manifestlist] object ManifestListWrite {
+
+  /** Splits entries into runs of at most the target size, using estimated sizes. */
+  def rolled[A](entries: Vector[A], target: Long)(file: A => ContentFile): Vector[Vector[A]] = {
+    val runs = Vector.newBuilder[Vector[A]]
+    var run = Vector.newBuilder[A]
+    var size = 0L
+    entries.foreach { e =>
+      val bytes = EntryWeight.written(file(e))
+      if (size > 0 && size + bytes > target) {
+        runs += run.result()
+        run = Vector.newBuilder[A]
+        size = 0
+      }
+      run += e
+      size += bytes
+    }
+    if (size > 0) runs += run.result()
+    runs.result()
+  }
+}

@@ -1,0 +1,122 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.avro.{AvroCodec, AvroContainer, AvroContainerReader, AvroContainerWriter, AvroFault, AvroRow, AvroSchemas, Memo, RecordDecoder}
+import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.storage.{FileIO, FileSink}
+
+/** Reads and writes manifest lists (spec: "Manifest Lists"). */
+object ManifestLists {
+  private val Role = "manifest list"
+  private val Advice = "If the file cannot be restored, roll the table back to another snapshot"
+
+  private val schemas = new Memo[FormatVersion, String](FormatVersion.all.size + 1)(version =>
+    AvroSchemas.of(ManifestFileColumns.struct(version), ManifestFileColumns.name).toString
+  )
+
+  /**
+   * Returns the manifests of a snapshot in the order of the manifest list.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist, is incomplete or is not a manifest
+   *   list
+   */
+  def read(io: FileIO, path: String): Vector[ManifestFile] = AvroFault.guard(path, Role, Advice) {
+    val file = AvroContainerReader.open(io.read(path, AvroContainer.Bounds))
+    val record = RecordDecoder.of(file.schema, ManifestFileColumns)
+    val row = new AvroRow(ManifestFileColumns.columns.size)
+    file.records { in =>
+      record.read(in, row)
+      ManifestFileColumns.fromRow(row)
+    }.toVector
+  }
+
+  /**
+   * Writes the manifest list of a snapshot. Manifests that the snapshot adds get its sequence number. In version 3,
+   * data manifests without a first row id get one.
+   *
+   * @param sequenceNumber the sequence number of the snapshot; not used in version 1
+   * @param firstRowId the first row id of the snapshot; required in version 3
+   * @param manifests from version 2 on, all of their counts must be set
+   * @return the length of the file, and the manifests with the assigned values
+   */
+  def write(
+      to: FileSink,
+      path: String,
+      version: FormatVersion,
+      snapshotId: Long,
+      parentId: Option[Long],
+      sequenceNumber: Long,
+      firstRowId: Option[Long],
+      manifests: Seq[ManifestFile],
+      codec: AvroCodec = AvroCodec.Default
+  ): (Long, Vector[ManifestFile]) = {
+    val numbered = manifests.toVector.map(m => withNumbers(m, version, snapshotId, sequenceNumber))
+    val assigned =
+      if (version < FormatVersion.V3) numbered.map(_.copy(firstRowId = None)) else withRowIds(numbered, firstRowId)
+    val metadata = header(version, snapshotId, parentId, sequenceNumber, firstRowId)
+    val writer = new AvroContainerWriter(schemas(version), metadata, codec)
+    assigned.foreach(m => writer.add(ManifestFileColumns.write(m, _, version)))
+    val bytes = writer.finish()
+    to.write(path, bytes)
+    (bytes.length.toLong, assigned)
+  }
+
+  /** Returns the key-value metadata of the file. */
+  private def header(
+      version: FormatVersion,
+      snapshotId: Long,
+      parentId: Option[Long],
+      sequenceNumber: Long,
+      firstRowId: Option[Long]
+  ): Seq[(String, String)] =
+    Seq("snapshot-id" -> snapshotId.toString, "parent-snapshot-id" -> parentId.fold("null")(_.toString)) ++
+      (if (version >= FormatVersion.V2) Seq("sequence-number" -> sequenceNumber.toString) else Seq.empty) ++
+      firstRowId.filter(_ => version >= FormatVersion.V3).map(id => "first-row-id" -> id.toString) ++
+      Seq("format-version" -> version.toString)
+
+  private def withNumbers(
+      manifest: ManifestFile,
+      version: FormatVersion,
+      snapshotId: Long,
+      sequenceNumber: Long
+  ): ManifestFile =
+    if (version == FormatVersion.V1) {
+      if (manifest.content != ManifestContent.Data) {
+        throw InvalidArgument("manifest", manifest.path, "Version 1 has no delete files; upgrade the table to 2")
+      }
+      manifest.copy(sequenceNumber = 0L, minSequenceNumber = 0L)
+    } else {
+      val unassigned = manifest.sequenceNumber == Manifests.Unassigned
+      if (unassigned && manifest.addedSnapshotId != snapshotId) {
+        throw InvalidArgument(
+          "manifest",
+          manifest.path,
+          s"It is of snapshot ${manifest.addedSnapshotId}, but has no sequence number for the list of $snapshotId"
+        )
+      }
+      manifest.copy(
+        sequenceNumber = if (unassigned) sequenceNumber else manifest.sequenceNumber,
+        minSequenceNumber =
+          if (manifest.minSequenceNumber == Manifests.Unassigned) sequenceNumber else manifest.minSequenceNumber
+      )
+    }
+
+  /**
+   * Assigns first row ids. The ranges include existing rows, because files from before version 3 get their row ids only
+   * now.
+   */
+  private def withRowIds(manifests: Vector[ManifestFile], first: Option[Long]): Vector[ManifestFile] = {
+    var next = first.getOrElse(
+      throw InvalidArgument("first row id", "none", "Every snapshot of a version 3 table has one")
+    )
+    manifests.map { manifest =>
+      if (manifest.content != ManifestContent.Data) manifest.copy(firstRowId = None)
+      else if (manifest.firstRowId.isDefined) manifest
+      else {
+        val own = next
+        next += manifest.addedRowsCount.getOrElse(0L) + manifest.existingRowsCount.getOrElse(0L)
+        manifest.copy(firstRowId = Some(own))
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.spec._
+import iceberglite.storage.FileIO
+import iceberglite.tree.{FilePart, PartKey, PartitionSpecs}
+
+/** A manifest as a part of a metadata tree. */
+final private[iceberglite] class ManifestPart(val manifest: ManifestFile, specs: PartitionSpecs) extends FilePart {
+  override def path: String = manifest.path
+  override def id: String = manifest.path
+  override def content: ManifestContent = manifest.content
+  override def specId: Int = manifest.partitionSpecId
+  override def length: Long = manifest.length
+  override def liveFiles: Option[Long] = manifest.liveFiles
+  override def sequenceNumber: Long = manifest.sequenceNumber
+  override def minSequenceNumber: Long = manifest.minSequenceNumber
+  override def partitions: Option[Vector[FieldSummary]] = manifest.partitions
+  override def metrics: Metrics = manifest.metrics
+  override def recordCount: Long = manifest.recordCount
+
+  /** @throws iceberglite.spec.IcebergError.InvalidMetadata the table does not have the spec */
+  def spec: PartitionSpec = specs.of(this)
+
+  override def entries(io: FileIO): Iterator[ManifestEntry] = Manifests.read(io, manifest, specs.byId, specs.sources)
+
+  override def forReading: FilePart = new ManifestPart(manifest.forReading, specs.only(specId))
+
+  override private[iceberglite] def cacheKey(io: FileIO): PartKey =
+    PartKey(io, path, length, (sequenceNumber, manifest.firstRowId, spec.partitionType(specs.sources)))
+}

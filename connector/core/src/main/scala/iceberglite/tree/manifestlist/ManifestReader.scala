@@ -1,0 +1,115 @@
+package iceberglite.tree.manifestlist
+
+import java.util.concurrent.ConcurrentHashMap
+
+import iceberglite.avro.{AvroContainerReader, AvroFault, AvroRow, RecordDecoder}
+import iceberglite.spec.{Content, ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.Type.StructType
+
+/** Decodes the entries of manifests with the same Avro schema. Thread-safe. */
+final private[iceberglite] class ManifestDecoder private (columns: ManifestEntryColumns, record: RecordDecoder) {
+
+  /** False for manifests of version 1. */
+  private val hasSequenceNumbers: Boolean = record.fills(columns.SequenceNumber)
+
+  /** Returns the entries of one manifest with all inherited values. */
+  def entries(file: AvroContainerReader, manifest: ManifestFile): Iterator[ManifestEntry] = {
+    val row = new AvroRow(columns.columns.size)
+    val tuples = new PartitionTuples
+    val inheritance = new Inheritance(manifest, hasSequenceNumbers)
+    file.records { in =>
+      record.read(in, row)
+      columns.fromRow(row, in.bytes, tuples, inheritance)
+    }
+  }
+}
+
+private[iceberglite] object ManifestDecoder {
+
+  /**
+   * Caches decoders by schema. The manifests of a table share few schemas, and parsing a schema takes longer than
+   * decoding a small manifest.
+   */
+  private val known = new ConcurrentHashMap[(String, StructType), ManifestDecoder]
+  private val MaxKnown = 128
+
+  def of(schemaJson: String, partitionType: StructType): ManifestDecoder = {
+    if (known.size > MaxKnown) known.clear()
+    known.computeIfAbsent((schemaJson, partitionType), _ => compile(schemaJson, partitionType))
+  }
+
+  private def compile(schemaJson: String, partitionType: StructType): ManifestDecoder = {
+    val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
+    new ManifestDecoder(columns, RecordDecoder.of(schemaJson, columns))
+  }
+}
+
+/**
+ * The values that entries inherit from their manifest. Must be called once per entry in file order (spec: "Manifest
+ * Entry Fields", "Sequence Number Inheritance"; row ids by version 3 as adopted).
+ */
+final private[iceberglite] class Inheritance(manifest: ManifestFile, hasSequenceNumbers: Boolean) {
+  private val isData = manifest.content == ManifestContent.Data
+  private val committed = manifest.sequenceNumber != Manifests.Unassigned
+  private val addedSnapshotId: Option[Long] = Some(manifest.addedSnapshotId)
+
+  /** The sequence number of added files; absent before the commit, when it is not known yet. */
+  private val assigned: Option[Long] = if (committed) Some(manifest.sequenceNumber) else None
+  private val rowIds = manifest.firstRowId.isDefined
+  private var nextRowId = manifest.firstRowId.getOrElse(0L)
+
+  def specId: Int = manifest.partitionSpecId
+
+  def entry(
+      status: EntryStatus,
+      snapshotId: Option[Long],
+      sequenceNumber: Option[Long],
+      fileSequenceNumber: Option[Long],
+      file: ContentFile
+  ): ManifestEntry = {
+    if ((file.content == Content.Data) != isData) {
+      throw AvroFault(s"It lists ${manifest.content.name}, but ${file.path} is of ${file.content.name}")
+    }
+    val number = inherited(status, sequenceNumber)
+    if (number.isEmpty && status == EntryStatus.Existing) {
+      throw AvroFault(s"The existing file ${file.path} has no sequence number (field 3)")
+    }
+    ManifestEntry(
+      status,
+      if (snapshotId.isDefined) snapshotId else addedSnapshotId,
+      number,
+      inherited(status, fileSequenceNumber),
+      file
+    )
+  }
+
+  /**
+   * Returns the own or the inherited sequence number. Added files inherit the manifest's. Files of version 1, which has
+   * no sequence numbers, inherit regardless of their status.
+   */
+  private def inherited(status: EntryStatus, own: Option[Long]): Option[Long] =
+    if (own.isDefined) own
+    else if (!hasSequenceNumbers) Inheritance.OfVersion1
+    else if (status == EntryStatus.Added || manifest.sequenceNumber == 0L) assigned
+    else None
+
+  /**
+   * Returns the first row id of a file. Live files without one get the next row ids. If the manifest has no first row
+   * id, there are two cases: a committed manifest is from before version 3, and its files have no row ids; in an
+   * uncommitted manifest, files keep their own. A file with an unknown record count gets no row id, because its range
+   * would overlap that of the next file.
+   */
+  def firstRowId(status: EntryStatus, own: Option[Long], rows: Long): Option[Long] =
+    if (!rowIds) { if (committed) None else own }
+    else if (own.isDefined || status == EntryStatus.Deleted || rows < 0) own
+    else {
+      val given = nextRowId
+      nextRowId += rows
+      if (nextRowId < given) throw AvroFault(s"Its row ids pass all numbers: they begin at $given for $rows rows")
+      Some(given)
+    }
+}
+
+private object Inheritance {
+  private val OfVersion1: Option[Long] = Some(0L)
+}

@@ -1,0 +1,65 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.spec.{ManifestContent, ManifestEntry, ManifestFile, PartitionSpec, TableProperty}
+import iceberglite.spec.EntryStatus.Existing
+import iceberglite.tree.{ManifestRewrite, MetadataPool, TreeTable}
+
+/** A manifest that an attempt has written, with its rows as written. */
+final private[manifestlist] case class WrittenManifest(manifest: ManifestFile, rows: Vector[ManifestEntry])
+
+/** The result of a rewrite. @param written the manifests of this attempt, with their rows */
+final private[manifestlist] case class RewrittenManifests(done: ReplacedManifests, written: Vector[WrittenManifest]) {
+  private val replaced = done.from.map(_.path).toSet
+
+  /** Returns whether a manifest of the parent stays. */
+  def stays(part: ManifestPart): Boolean = !replaced(part.path)
+}
+
+/**
+ * Rewrites manifests with their live entries in an order that lets a scan skip most of them. The files keep their
+ * sequence numbers, row ids and the snapshots that added them.
+ *
+ * @param entries reads a manifest of the parent
+ * @param write writes rows to a new manifest
+ */
+final private[manifestlist] class ManifestRewriter(
+    table: TreeTable,
+    entries: ManifestPart => Iterator[ManifestEntry],
+    write: (ManifestContent, PartitionSpec, Vector[ManifestEntry]) => WrittenManifest
+) {
+
+  private val version = table.metadata.formatVersion
+
+  /**
+   * @param earlier the result of an earlier attempt, valid as long as all manifests that it replaces are still listed
+   */
+  def of(
+      kept: Vector[ManifestPart],
+      by: ManifestRewrite,
+      earlier: Option[ReplacedManifests]
+  ): Option[RewrittenManifests] = {
+    // After an upgrade, another commit may have assigned row ids that the earlier attempt did not write.
+    val there = kept.map(m => (m.path, m.manifest.firstRowId)).toSet
+    val again = earlier.filter(e => e.version == version && e.from.forall(m => there((m.path, m.firstRowId))))
+    again.map(e => RewrittenManifests(e, e.to.map(WrittenManifest(_, Vector.empty)))).orElse {
+      val chosen = by.chosen(kept)
+      if (chosen.isEmpty) None else Some(rewrite(chosen, by))
+    }
+  }
+
+  private def rewrite(chosen: Vector[ManifestPart], by: ManifestRewrite): RewrittenManifests = {
+    val target = TableProperty.of(TableProperty.ManifestTargetSize, table.metadata.properties)
+    val groups = chosen.map(m => (m.content, m.specId)).distinct.map { group =>
+      val parts = chosen.filter(m => (m.content, m.specId) == group)
+      val rows = MetadataPool.map(parts)(entries(_).filter(_.isLive).toVector).flatten
+      (group._1, parts.head.spec, rows)
+    }
+    val runs = groups.flatMap { case (content, spec, rows) =>
+      val sorted = rows.sortBy(_.file.partition)(by.order(spec)).map(_.copy(status = Existing))
+      ManifestListWrite.rolled(sorted, target)(_.file).map((content, spec, _))
+    }
+    val written = MetadataPool.map(runs) { case (content, spec, rows) => write(content, spec, rows) }
+    val processed = groups.map(_._3.size).sum
+    RewrittenManifests(ReplacedManifests(chosen.map(_.manifest), written.map(_.manifest), version, processed), written)
+  }
+}

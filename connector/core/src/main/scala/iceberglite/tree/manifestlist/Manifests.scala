@@ -1,0 +1,230 @@
+package iceberglite.tree.manifestlist
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import iceberglite.avro.{AvroCodec, AvroContainer, AvroContainerReader, AvroContainerWriter, AvroFault, AvroSchemas, AvroSource, Memo}
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.Added
+import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
+import iceberglite.spec.Type.StructType
+import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
+import iceberglite.storage.{FileIO, FileSink, ReadBounds}
+
+/** Reads and writes manifest files (spec: "Manifests"). */
+object Manifests {
+
+  /** The sequence number of a manifest that is not committed yet. The manifest list assigns the actual one. */
+  val Unassigned: Long = -1L
+
+  private val Role = "manifest"
+  private val SpecIdKey = "partition-spec-id"
+  private val ContentKey = "content"
+
+  /** Manifests longer than this, twice the usual target size, are streamed. */
+  private val StreamedBytes = 16L << 20
+
+  /** Read limit for a manifest that is short according to its manifest list. The actual file may be somewhat longer. */
+  private val Short = AvroContainer.Bounds.copy(
+    format = "a manifest that is short according to its manifest list",
+    maxBytes = math.min(2 * StreamedBytes, ReadBounds.MaxBytes)
+  )
+  private val Advice = "If the file cannot be restored, roll the table back to a snapshot that does not list it"
+
+  /** Caches schemas. Most programs write to a few tables. */
+  private val schemas = new Memo[(FormatVersion, StructType), String](64)({ case (version, partitionType) =>
+    val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
+    AvroSchemas.of(columns.struct(version), columns.name).toString
+  })
+
+  /**
+   * Returns the entries of a manifest in file order, including deleted ones, with all inherited values. In an
+   * uncommitted manifest, the sequence numbers of added files are absent. Files of the same partition share one tuple.
+   * Blocks are read lazily as the iterator advances, and metrics are decoded on access.
+   *
+   * @param schema the schema that determines the types of partition values
+   * @throws iceberglite.spec.IcebergError.UnreadableFile from this method or from the iterator, if the file does not
+   *   exist, is incomplete or is not a manifest
+   */
+  def read(
+      io: FileIO,
+      manifest: ManifestFile,
+      specs: Map[Int, PartitionSpec],
+      schema: Schema
+  ): Iterator[ManifestEntry] = {
+    val spec = specs.getOrElse(
+      manifest.partitionSpecId,
+      throw InvalidMetadata(manifest.path, "$", s"The table has no partition spec ${manifest.partitionSpecId}")
+    )
+    new GuardedEntries(guard(manifest.path)(open(io, manifest)), manifest, spec, schema)
+  }
+
+  /**
+   * Returns the entries of a manifest in memory that belongs to no snapshot, so its entries inherit no values.
+   *
+   * @param path for messages
+   */
+  private[iceberglite] def decode(
+      bytes: Array[Byte],
+      path: String,
+      content: ManifestContent,
+      spec: PartitionSpec,
+      schema: Schema
+  ): Iterator[ManifestEntry] = {
+    val uncommitted = ManifestFile(
+      path,
+      length = 0L,
+      spec.specId,
+      content,
+      sequenceNumber = Unassigned,
+      minSequenceNumber = Unassigned,
+      addedSnapshotId = 0L,
+      addedFilesCount = None,
+      existingFilesCount = None,
+      deletedFilesCount = None,
+      addedRowsCount = None,
+      existingRowsCount = None,
+      deletedRowsCount = None,
+      partitions = None
+    )
+    new GuardedEntries(guard(path)(AvroContainerReader.open(bytes)), uncommitted, spec, schema)
+  }
+
+  /**
+   * Opens a manifest. If it is longer than usual, it is streamed as its entries are requested instead of being read as
+   * a whole.
+   */
+  private def open(io: FileIO, manifest: ManifestFile): AvroContainerReader =
+    if (manifest.length > StreamedBytes) AvroContainerReader.open(AvroSource.of(manifest.path, io.open(manifest.path)))
+    else AvroContainerReader.open(io.read(manifest.path, Short))
+
+  /** Iterates over the entries of a file. Errors name the file. */
+  final private class GuardedEntries(
+      file: AvroContainerReader,
+      manifest: ManifestFile,
+      spec: PartitionSpec,
+      schema: Schema
+  ) extends Iterator[ManifestEntry] {
+    private var seen = 0L
+    private val entries =
+      try {
+        file.metadata.get(ContentKey).filter(_ != manifest.content.name).foreach { other =>
+          throw AvroFault(s"It lists $other, but the manifest list says ${manifest.content.name}")
+        }
+        ManifestDecoder.of(file.schema, spec.partitionType(schema)).entries(file, manifest)
+      } catch { case e: Throwable => failed(e) }
+
+    override def hasNext: Boolean =
+      try entries.hasNext || checkedEnd
+      catch { case e: Throwable => failed(e) }
+
+    override def next(): ManifestEntry =
+      try {
+        seen += 1
+        entries.next()
+      } catch { case e: Throwable => failed(e) }
+
+    private def failed(e: Throwable): Nothing = {
+      file.close()
+      if (NonFatal(e)) throw AvroFault.named(manifest.path, Role, Advice, e) else throw e
+    }
+
+    /**
+     * Checks the counts at the end of the file. A file that is shorter than its manifest list states may have lost
+     * blocks at the end, and would otherwise read as complete. The counts reveal that; some writers record only a wrong
+     * length.
+     *
+     * @return false, because there are no more entries
+     */
+    private def checkedEnd: Boolean = {
+      if (file.taken < manifest.length && !listedCount.contains(seen)) {
+        throw AvroFault(s"It ends after ${file.taken} of ${manifest.length} bytes and $seen entries")
+      }
+      false
+    }
+
+    private def listedCount: Option[Long] = for {
+      added <- manifest.addedFilesCount
+      existing <- manifest.existingFilesCount
+      deleted <- manifest.deletedFilesCount
+    } yield added.toLong + existing + deleted
+  }
+
+  /**
+   * Returns the partition spec id in a manifest's header. Old writers omit it; their tables have only one spec.
+   *
+   * @throws iceberglite.spec.IcebergError.UnreadableFile if the file does not exist or is not a manifest
+   */
+  def partitionSpecId(io: FileIO, path: String): Int = guard(path) {
+    val file = AvroContainerReader.open(AvroSource.of(path, io.open(path)))
+    try
+      file.metadata.get(SpecIdKey).fold(0) { text =>
+        Try(text.trim.toInt).getOrElse(throw AvroFault(s"Its $SpecIdKey is $text, which is no number"))
+      }
+    finally file.close()
+  }
+
+  /**
+   * Writes a new manifest.
+   *
+   * @param schema the table's schema. It is stored in the file and determines the types of partition values
+   * @param snapshotId the snapshot of the commit; entries without a snapshot id get it
+   * @param entries existing and deleted entries must have their sequence numbers, except in version 1
+   * @return the manifest, with [[Unassigned]] for values that the manifest list assigns
+   */
+  def write(
+      to: FileSink,
+      path: String,
+      version: FormatVersion,
+      content: ManifestContent,
+      schema: Schema,
+      spec: PartitionSpec,
+      snapshotId: Long,
+      entries: Iterator[ManifestEntry],
+      codec: AvroCodec = AvroCodec.Default
+  ): ManifestFile = {
+    val (partitionType, all) = PartitionTypes.ofEntries(spec, schema, entries)
+    val columns = new ManifestEntryColumns(new PartitionCodec(partitionType))
+    val writer =
+      new AvroContainerWriter(schemas((version, partitionType)), header(version, content, schema, spec), codec)
+    val summaries = new FieldSummaries(partitionType)
+    val counts = new ManifestCounts
+    all.foreach { entry =>
+      check(entry, version, content)
+      val owned = if (entry.snapshotId.isDefined) entry else entry.copy(snapshotId = Some(snapshotId))
+      writer.add(columns.write(owned, _, version))
+      summaries.add(entry.file.partition)
+      counts.add(entry)
+    }
+    val bytes = writer.finish()
+    to.write(path, bytes)
+    counts.manifest(path, bytes.length.toLong, spec.specId, content, snapshotId, summaries.result)
+  }
+
+  /**
+   * Returns the key-value metadata of the file. Version 1 supports only data manifests and does not store the content
+   * type.
+   */
+  private def header(version: FormatVersion, content: ManifestContent, schema: Schema, spec: PartitionSpec) = Seq(
+    "schema" -> SchemaJson.toJson(schema),
+    "schema-id" -> schema.schemaId.toString,
+    "partition-spec" -> PartitionSpecJson.fieldsToJson(spec),
+    SpecIdKey -> spec.specId.toString,
+    "format-version" -> version.toString
+  ) ++ (if (version > FormatVersion.V1) Seq(ContentKey -> content.name) else Seq.empty)
+
+  private def check(entry: ManifestEntry, version: FormatVersion, content: ManifestContent): Unit = {
+    if ((entry.file.content == Content.Data) != (content == ManifestContent.Data)) {
+      val reason = s"A manifest of ${content.name} lists no ${entry.file.content.name}"
+      throw InvalidArgument("file", entry.file.path, reason)
+    }
+    if (version == FormatVersion.V1 && content != ManifestContent.Data) {
+      throw InvalidArgument("file", entry.file.path, "Version 1 has no delete files; upgrade the table to 2")
+    }
+    if (version > FormatVersion.V1 && entry.status != Added && entry.sequenceNumber.isEmpty) {
+      throw InvalidArgument("sequence number", "none", s"The entry of ${entry.file.path} is not new and must have one")
+    }
+  }
+
+  private def guard[A](path: String)(body: => A): A = AvroFault.guard(path, Role, Advice)(body)
+}

@@ -1,0 +1,138 @@
+package iceberglite.tree.manifestlist
+
+import java.util.Arrays
+
+import scala.collection.JavaConverters._
+
+import org.apache.avro.{Schema => AvroSchema}
+import org.apache.avro.Schema.Type.RECORD
+
+import iceberglite.avro.{AvroFault, AvroInput, AvroOutput, AvroRow, ColumnType, FieldDecoder, LiteralDecoder, LiteralWriter, RecordDecoder, StructColumn}
+import iceberglite.spec.{FormatVersion, Literal, PartitionTuple, PrimitiveType, Type}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Type.StructType
+
+/**
+ * The struct `partition` of a data file (spec: "Manifests"). Its fields are those of a partition spec with their
+ * current types; the file may contain narrower types.
+ */
+final private[iceberglite] class PartitionCodec(partitionType: StructType) extends ColumnType[PartitionTuple] {
+  override def iceberg(version: FormatVersion): Type = partitionType
+
+  /** A writer may omit the empty struct of an unpartitioned spec. */
+  override def needed: Boolean = partitionType.fields.nonEmpty
+
+  private lazy val writers: Vector[LiteralWriter] =
+    partitionType.fields.map(f => LiteralWriter(s"partition field ${f.name}", primitive(f.fieldType)))
+
+  override def write(tuple: PartitionTuple, out: AvroOutput, version: FormatVersion): Unit = {
+    if (tuple.values.size != writers.size) {
+      throw InvalidArgument(
+        "partition",
+        tuple.values.mkString(", "),
+        s"The partition spec has ${writers.size} fields: $partitionType"
+      )
+    }
+    var i = 0
+    while (i < writers.length) {
+      writers(i).writeOptional(tuple.values(i), out)
+      i += 1
+    }
+  }
+
+  override def decoder(schema: AvroSchema, column: StructColumn[_, _], byName: Boolean): FieldDecoder = {
+    if (schema.getType != RECORD) mismatch(schema, column)
+    val fields = schema.getFields.asScala.toArray
+    val places = fields.map(f => place(f, fields.exists(RecordDecoder.fieldId(_).isDefined), byName))
+    val taken = places.filter(_ >= 0)
+    if (taken.distinct.length < taken.length) throw AvroFault("Its partition struct has a field id twice")
+    val values = fields.zip(places).map { case (f, at) =>
+      if (at < 0) LiteralDecoder.skipping(f.schema)
+      else LiteralDecoder.of(f.schema, primitive(partitionType.fields(at).fieldType), f.name)
+    }
+    new PartitionDecoder(values, places, partitionType.fields.size, FieldDecoder.skipper(schema))
+  }
+
+  /**
+   * Matches a field by field id. In version 1 files without ids, fields are in the order of the partition spec (spec:
+   * "Partition Evolution").
+   */
+  private def place(f: AvroSchema.Field, recordHasIds: Boolean, byName: Boolean): Int =
+    if (recordHasIds) RecordDecoder.fieldId(f).fold(-1)(id => partitionType.fields.indexWhere(_.id == id))
+    else if (byName && f.pos < partitionType.fields.size) f.pos
+    else -1
+
+  private def primitive(t: Type): PrimitiveType = t match {
+    case p: PrimitiveType => p
+    case other => throw InvalidArgument("partition type", other.toString, "Partition values have primitive types")
+  }
+}
+
+private[iceberglite] object PartitionCodec {
+
+  /** Skips partitions, for callers that do not need them. */
+  val Ignored: PartitionCodec = new PartitionCodec(StructType(Vector.empty))
+}
+
+/**
+ * Skips the tuples of a manifest and decodes one on request. Most tuples equal the previous one.
+ *
+ * @param places the position in the tuple of each field of the file; -1 means skip
+ */
+final private[iceberglite] class PartitionDecoder(
+    fields: Array[AvroInput => Option[Literal]],
+    places: Array[Int],
+    size: Int,
+    skipped: AvroInput => Unit
+) extends FieldDecoder {
+  private val nothing = Vector.fill(size)(Option.empty[Literal])
+
+  override def read(in: AvroInput, row: AvroRow, slot: Int): Unit = {
+    val start = in.position
+    skip(in)
+    row.setPassedOver(slot, start, in.position, this)
+  }
+
+  override def skip(in: AvroInput): Unit = skipped(in)
+
+  def tuple(in: AvroInput): PartitionTuple = {
+    var values = nothing
+    var i = 0
+    while (i < fields.length) {
+      val value = fields(i)(in)
+      if (places(i) >= 0 && value.isDefined) values = values.updated(places(i), value)
+      i += 1
+    }
+    PartitionTuple(values)
+  }
+}
+
+/** The tuples of one manifest. Files of the same partition share one tuple. */
+final private[iceberglite] class PartitionTuples {
+  private val known = new java.util.HashMap[PartitionTuple, PartitionTuple]
+  private var last = PartitionTuple.Empty
+  private var lastBytes = Array.emptyByteArray
+  private var lastStart = 0
+  private var lastEnd = -1
+
+  /** Returns the tuple of the row that was just read from `block`. */
+  def of(row: AvroRow, column: StructColumn[_, PartitionTuple], block: Array[Byte]): PartitionTuple =
+    if (!row.has(column)) PartitionTuple.Empty
+    else {
+      val range = row.range(column)
+      val (start, end) = ((range >>> 32).toInt, range.toInt)
+      if (lastEnd < lastStart || !Arrays.equals(block, start, end, lastBytes, lastStart, lastEnd)) {
+        last = row.passedOver(column) match {
+          case decoder: PartitionDecoder => shared(decoder.tuple(new AvroInput(block, start, end)))
+          case other => throw new MatchError(other)
+        }
+        lastBytes = block
+        lastStart = start
+        lastEnd = end
+      }
+      last
+    }
+
+  private def shared(tuple: PartitionTuple): PartitionTuple =
+    Option(known.putIfAbsent(tuple, tuple)).getOrElse(tuple)
+}

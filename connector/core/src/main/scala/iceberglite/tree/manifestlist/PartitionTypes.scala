@@ -1,0 +1,42 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.spec._
+import iceberglite.spec.Type.StructType
+import iceberglite.spec.transform.UnknownTransform
+
+/** Determines the types of partition values to write. */
+private[manifestlist] object PartitionTypes {
+
+  /**
+   * Takes the types from the schema. If the schema does not determine a type (the source column was dropped, or the
+   * transform is of a later format version), uses the type that the values were read with.
+   *
+   * @return the type, and the entries to continue with
+   */
+  def ofEntries(
+      spec: PartitionSpec,
+      schema: Schema,
+      entries: Iterator[ManifestEntry]
+  ): (StructType, Iterator[ManifestEntry]) = {
+    val bySchema = spec.partitionType(schema)
+    val unsure = spec.fields.indices.filter(i => isUnsure(spec.fields(i), schema))
+    if (unsure.isEmpty) (bySchema, entries)
+    else {
+      val all = entries.toVector
+      val fields = unsure.foldLeft(bySchema.fields) { (fields, i) =>
+        val values = all.iterator.map(_.file.partition.values.lift(i).flatten).collect { case Some(v) => v }
+        values.take(1).foldLeft(fields)((_, v) => fields.updated(i, fields(i).copy(fieldType = typeOf(v))))
+      }
+      (StructType(fields), all.iterator)
+    }
+  }
+
+  private def isUnsure(field: PartitionField, schema: Schema): Boolean =
+    !field.sourceIds.forall(schema.byId.contains) || field.transform.isInstanceOf[UnknownTransform]
+
+  /** Returns the type of a value. A decimal literal has the narrowest type, and later values may be wider. */
+  private def typeOf(value: Literal): PrimitiveType = value.dataType match {
+    case Type.DecimalType(_, scale) => Type.DecimalType(38, scale)
+    case other => other
+  }
+}

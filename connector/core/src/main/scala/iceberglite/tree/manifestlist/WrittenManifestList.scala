@@ -1,0 +1,65 @@
+package iceberglite.tree.manifestlist
+
+import iceberglite.spec.{ContentFile, FormatVersion, ManifestEntry, ManifestFile}
+import iceberglite.tree.WrittenTree
+
+/** A file that a commit adds, with its own data sequence number if it has one. */
+final private[iceberglite] case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
+
+/** A manifest of added files. A later attempt reuses it if it adds the same files. */
+final private[iceberglite] case class NewManifest(manifest: ManifestFile, version: FormatVersion, files: Vector[NewFile]) {
+
+  /**
+   * Returns whether the manifest holds the files. The action holds the same instances, so comparing references is
+   * enough.
+   */
+  def holds(others: Vector[NewFile], by: FormatVersion): Boolean =
+    version == by && files.size == others.size &&
+      files.zip(others).forall { case (a, b) => (a.file eq b.file) && a.sequenceNumber == b.sequenceNumber }
+}
+
+/**
+ * Manifests that replace others, with the same live files.
+ *
+ * @param processed the number of those files
+ */
+final private[iceberglite] case class ReplacedManifests(
+    from: Vector[ManifestFile],
+    to: Vector[ManifestFile],
+    version: FormatVersion,
+    processed: Int
+)
+
+/**
+ * A manifest list and the manifests that an attempt has written.
+ *
+ * @param manifests all manifests of the snapshot
+ * @param newManifests the manifests of the added files
+ * @param replaced the rewritten manifests, if a rewrite was requested and changed anything
+ * @param createdCount number of `manifests` that are new with this snapshot
+ * @param keptCount number of manifests of the parent
+ * @param replacedCount number of manifests of the parent with live files that were rewritten or merged
+ */
+final private[iceberglite] case class WrittenManifestList(
+    override val pointer: String,
+    override val addedRows: Option[Long],
+    override val added: Vector[ContentFile],
+    override val removed: Vector[ManifestEntry],
+    manifests: Vector[ManifestFile],
+    newManifests: Vector[NewManifest],
+    replaced: Option[ReplacedManifests],
+    override val written: Vector[String],
+    createdCount: Int,
+    keptCount: Int,
+    replacedCount: Int
+) extends WrittenTree {
+  override def changesFiles: Boolean = added.nonEmpty || removed.nonEmpty || replaced.nonEmpty
+
+  override lazy val references: Set[String] = manifests.map(_.path).toSet + pointer
+
+  override def summary: Map[String, String] = Map(
+    "manifests-created" -> createdCount.toString,
+    "manifests-kept" -> keptCount.toString,
+    "manifests-replaced" -> replacedCount.toString
+  ) ++ replaced.map("entries-processed" -> _.processed.toString)
+}

@@ -1,0 +1,89 @@
+package iceberglite.avro
+
+import java.io.ByteArrayOutputStream
+
+import org.apache.avro.io.{DecoderFactory, EncoderFactory}
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+class AvroBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val longs = Gen.oneOf(
+    Gen.choose(-1000L, 1000L),
+    Gen.long,
+    Gen.oneOf(Long.MinValue, Long.MaxValue, Int.MinValue.toLong, Int.MaxValue.toLong, 0L, -1L)
+  )
+
+  private def input(bytes: Array[Byte]): AvroInput = new AvroInput(bytes, 0, bytes.length)
+
+  test("numbers are read and written as Avro's own encoder has them") {
+    forAll(longs) { n =>
+      val out = new ByteArrayOutputStream
+      val encoder = EncoderFactory.get.binaryEncoder(out, null)
+      encoder.writeLong(n)
+      encoder.writeDouble(n.toDouble)
+      encoder.writeFloat(n.toFloat)
+      encoder.flush()
+      val ours = new AvroOutput(1)
+      ours.writeLong(n)
+      ours.writeDouble(n.toDouble)
+      ours.writeFloat(n.toFloat)
+      assert(ours.toBytes.toSeq == out.toByteArray.toSeq)
+      val in = input(out.toByteArray)
+      assert(in.readLong() == n)
+      assert(in.readDouble() == n.toDouble)
+      assert(in.readFloat() == n.toFloat)
+      assert(in.remaining == 0)
+    }
+  }
+
+  test("texts are read and written as Avro's own encoder has them") {
+    forAll(Gen.alphaStr, Gen.oneOf("", "é€", "\uD83E\uDDCA")) { (a, b) =>
+      val out = new AvroOutput(1)
+      out.writeText(a + b)
+      assert(DecoderFactory.get.binaryDecoder(out.toBytes, null).readString() == a + b)
+      assert(input(out.toBytes).readText() == a + b)
+    }
+  }
+
+  test("numbers are skipped without being read") {
+    forAll(Gen.listOf(longs)) { numbers =>
+      val out = new AvroOutput
+      numbers.foreach(out.writeLong)
+      out.writeLong(42)
+      val in = input(out.toBytes)
+      in.skipNumbers(numbers.size)
+      assert(in.readLong() == 42)
+    }
+  }
+
+  test("what ends too early, or claims more than there is, is a fault and no allocation") {
+    val huge = new AvroOutput
+    huge.writeLong(Long.MaxValue)
+    val negative = new AvroOutput
+    negative.writeLong(-5)
+    val endless = Array.fill(11)(0x80.toByte)
+    assertThrows[AvroFault](input(Array.emptyByteArray).readLong())
+    assertThrows[AvroFault](input(Array(0x80.toByte)).readLong())
+    assertThrows[AvroFault](input(endless).readLong())
+    assertThrows[AvroFault](input(huge.toBytes).readText())
+    assertThrows[AvroFault](input(huge.toBytes).readInt())
+    assertThrows[AvroFault](input(huge.toBytes).readBlockCount())
+    assertThrows[AvroFault](input(negative.toBytes).readBytes())
+    assertThrows[AvroFault](input(Array[Byte](1, 2)).readFixed(3))
+    assertThrows[AvroFault](input(Array[Byte](1)).skipNumbers(2))
+  }
+
+  test("a block with its size in bytes is read as one without") {
+    val out = new AvroOutput
+    out.writeLong(-2)
+    out.writeLong(2)
+    out.writeLong(5)
+    out.writeLong(6)
+    out.writeLong(0)
+    val in = input(out.toBytes)
+    var sum = 0L
+    FieldDecoder.items(in)(sum += in.readLong())
+    assert(sum == 11 && in.remaining == 0)
+  }
+}

@@ -1,0 +1,314 @@
+package iceberglite.avro
+
+import java.io.ByteArrayInputStream
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.scalatest.concurrent.TimeLimitedTests
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.{Seconds, Span}
+
+import iceberglite.Fuzz
+import iceberglite.conformance.ManifestRules
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.storage.MetadataFiles
+import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.{ManifestDecoder, ManifestEntryColumns, ManifestLists, Manifests, PartitionCodec}
+import iceberglite.tree.manifestlist.ManifestSamples._
+
+/** Files that are made to do harm: each is refused by name, soon, and without taking the memory. */
+class HostileAvroSuite extends AnyFunSuite with TimeLimitedTests {
+  override val timeLimit: Span = Span(60, Seconds)
+
+  private val sync = Array.fill(AvroContainer.SyncSize)(7.toByte)
+  private val columns = new ManifestEntryColumns(new PartitionCodec(byId.partitionType(schema)))
+  private val ownSchema = AvroSchemas.of(columns.struct(FormatVersion.V3), columns.name).toString
+
+  private def listed(content: ManifestContent = ManifestContent.Data): ManifestFile = {
+    val none = Manifests.write(new MemoryFileIO, "m.avro", FormatVersion.V3, content, schema, byId, 7L, Iterator.empty)
+    committed(none.copy(length = 0L), 9L)
+  }
+
+  private def reasonOf(bytes: Array[Byte], content: ManifestContent = ManifestContent.Data): String = {
+    val io = new MemoryFileIO
+    io.write("m.avro", bytes)
+    val error = intercept[UnreadableFile] {
+      Manifests.read(io, listed(content), Map(0 -> byId), schema).foreach(e => maps(e.file.metrics))
+    }
+    assert(error.file == "m.avro" && error.role == "manifest" && error.getMessage.length < 2000)
+    error.reason
+  }
+
+  /** A header, and what `body` puts after it. */
+  private def file(json: String, codec: String = "null")(body: AvroOutput => Unit): Array[Byte] = {
+    val out = new AvroOutput
+    out.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
+    out.writeLong(2)
+    Seq(AvroContainer.SchemaKey -> json, AvroContainer.CodecKey -> codec).foreach { case (key, value) =>
+      out.writeText(key)
+      out.writeBytes(ByteBuffer.wrap(value.getBytes(UTF_8)))
+    }
+    out.writeLong(0)
+    out.writeRaw(ByteBuffer.wrap(sync))
+    body(out)
+    out.toBytes
+  }
+
+  private def block(out: AvroOutput, records: Long, bytes: Array[Byte], mark: Array[Byte] = sync): Unit = {
+    out.writeLong(records)
+    out.writeBytes(ByteBuffer.wrap(bytes))
+    out.writeRaw(ByteBuffer.wrap(mark))
+  }
+
+  private def encoded(write: AvroOutput => Unit): Array[Byte] = {
+    val out = new AvroOutput
+    write(out)
+    out.toBytes
+  }
+
+  private def oneEntry(entry: ManifestEntry): Array[Byte] =
+    encoded(columns.write(entry.copy(snapshotId = Some(7L)), _, FormatVersion.V3))
+
+  private def withEntry(file: ContentFile): Array[Byte] =
+    this.file(ownSchema)(block(_, 1, oneEntry(added(file))))
+
+  private val huge = Seq(Long.MaxValue, Long.MinValue, -1L, Int.MaxValue.toLong, 1L << 40)
+
+  test("lengths and counts that nobody can mean are refused and get no memory", ManifestRules.damaged) {
+    huge.foreach { n =>
+      val pairs = encoded { out =>
+        out.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
+        out.writeLong(n)
+        out.writeText("a")
+      }
+      assert(reasonOf(pairs).nonEmpty)
+      val text = encoded { out =>
+        out.writeRaw(ByteBuffer.wrap(AvroContainer.Magic))
+        out.writeLong(1)
+        out.writeLong(n)
+      }
+      assert(reasonOf(text).contains("length"))
+      assert(reasonOf(file(ownSchema)(block(_, n, oneEntry(added(dataFile("a")))))).contains("claims"))
+      val length = file(ownSchema) { out =>
+        out.writeLong(1)
+        out.writeLong(n)
+      }
+      assert(reasonOf(length).contains("claims"))
+      val array = file(ownSchema)(block(_, 1, encoded(_.writeLong(1)) ++ encoded(_.writeLong(n))))
+      assert(reasonOf(array).nonEmpty)
+    }
+  }
+
+  private def entryWith(extra: String): String =
+    s"""{"type":"record","name":"e","fields":[{"name":"x","type":$extra},""" +
+      ownSchema.substring(ownSchema.indexOf("\"fields\":[") + 10)
+
+  test("a schema that contains itself, or never ends when written out, is refused", ManifestRules.damaged) {
+    val itself = """{"type":"record","name":"n","fields":[{"name":"again","type":["null","n"]}]}"""
+    assert(reasonOf(file(entryWith(itself))(block(_, 1, Array[Byte](0)))).contains("contains itself"))
+    val leaf = """{"type":"record","name":"n0","fields":[]}"""
+    val doubling = (1 to 60).foldLeft(leaf) { (inner, i) =>
+      s"""{"type":"record","name":"n$i","fields":[{"name":"a","type":$inner},{"name":"b","type":"n${i - 1}"}]}"""
+    }
+    assert(reasonOf(file(entryWith(doubling))(block(_, 1, Array[Byte](0)))).contains("20000 parts"))
+  }
+
+  test("a schema that is nested deeply, is wide, or is no schema is refused", ManifestRules.damaged) {
+    val deep = Seq(10000, 400).map(n => """{"type":"array","items":""" * n + "\"int\"" + "}" * n)
+    val records = (1 to 10000).map(i => s"""{"type":"record","name":"n$i","fields":[{"name":"a","type":""").mkString
+    val unions = (1 to 30000).map(i => s"""{"type":"fixed","size":1,"name":"f$i"}""").mkString("[", ",", "]")
+    val junk = Seq("null", "1", "\"nothing\"", "{}", "[]", "{\"type\":\"record\"}", "", "\u0000")
+    (deep.take(1) ++ Seq(records, unions) ++ junk).foreach { json =>
+      assert(reasonOf(file(entryWith(json))(block(_, 1, Array[Byte](0)))).nonEmpty, json.take(100))
+      assert(reasonOf(file(json)(block(_, 1, Array[Byte](0)))).nonEmpty, json.take(100))
+    }
+    val fixed = """{"type":"fixed","name":"f","size":2147483000}"""
+    assert(reasonOf(file(entryWith(fixed))(block(_, 1, Array[Byte](0)))).contains("ends in the middle"))
+  }
+
+  test("a list of items without bytes costs no time", ManifestRules.damaged) {
+    val nulls = """{"type":"array","items":"null"}"""
+    val many = Array.fill(20000)(encoded(_.writeLong(100000))).flatten ++ Array.fill(300000)(2.toByte)
+    assert(reasonOf(file(entryWith(nulls))(block(_, 1, many))).nonEmpty)
+  }
+
+  test("blocks that unpack to far more than they are, are refused", ManifestRules.damaged) {
+    val zeros = new Array[Byte](AvroContainer.MaxBlockBytes / 4)
+    val codecs = Seq(AvroCodec.Default, AvroCodec.Zstandard(3))
+    codecs.foreach { codec =>
+      val packed = codec.compress(zeros, zeros.length)
+      val bomb = file(ownSchema, codec.name)(out => (0 until 6).foreach(_ => block(out, zeros.length.toLong, packed)))
+      assert(reasonOf(bomb).nonEmpty)
+      val records = file("""{"type":"record","name":"r","fields":[]}""", codec.name) { out =>
+        (0 until 6).foreach(_ => block(out, 1, packed))
+      }
+      val read = AvroContainerReader.open(records).records(in => in.skip(in.remaining))
+      assert(intercept[AvroFault](read.foreach(_ => ())).reason.contains("unpack to"))
+    }
+    val most = AvroContainer.MaxBlockBytes + 1
+    val larger = AvroCodec.Default.compress(new Array[Byte](most), most)
+    assert(reasonOf(file(ownSchema, "deflate")(block(_, 1, larger))).contains("more than"))
+    val snappy = encoded(out => Fuzz.varint(1L << 30).foreach(b => out.writeByte(b.toInt))) ++ new Array[Byte](40)
+    assert(reasonOf(file(ownSchema, "snappy")(block(_, 1, snappy))).contains("claims"))
+  }
+
+  test("a block that is not marked as its file, or packed otherwise, is refused", ManifestRules.damaged) {
+    val entry = oneEntry(added(dataFile("a")))
+    assert(reasonOf(file(ownSchema)(block(_, 1, entry, sync.map(b => (b + 1).toByte)))).contains("not marked"))
+    Seq("deflate", "snappy", "zstandard").foreach { codec =>
+      assert(reasonOf(file(ownSchema, codec)(block(_, 1, entry))).nonEmpty)
+    }
+    assert(reasonOf(file(ownSchema, "lzma")(block(_, 1, entry))).contains("codec lzma"))
+    val packed = AvroCodec.Snap.compress(entry, entry.length)
+    packed(packed.length - 1) = (packed.last + 1).toByte
+    assert(reasonOf(file(ownSchema, "snappy")(block(_, 1, packed))).contains("checksum"))
+  }
+
+  test("a schema with a field id twice is refused", ManifestRules.damaged) {
+    assert(reasonOf(file(ownSchema.replace("\"field-id\":104", "\"field-id\":103"))(_ => ())).contains("103) twice"))
+    val wide = ownSchema.replace(
+      """{"name":"id","type":["null","long"],"default":null,"field-id":1000}""",
+      """{"name":"id","type":"long","field-id":1000},{"name":"od","type":"long","field-id":1000}"""
+    )
+    assert(wide != ownSchema && reasonOf(file(wide)(_ => ())).contains("field id twice"))
+  }
+
+  test("a column that stands twice in a map of metrics is refused", ManifestRules.damaged, ManifestRules.metricsMaps) {
+    val counts = MetricMaps(valueCounts = Some(Map(300 -> 77L, 301 -> 78L)))
+    val once = oneEntry(added(dataFile("a").copy(metrics = counts)))
+    val at = once.indexOfSlice(encoded { out => out.writeLong(301); out.writeLong(78) })
+    val twice = once.patch(at, encoded(_.writeLong(300)), 2)
+    assert(reasonOf(file(ownSchema)(block(_, 1, twice))).contains("value_counts have column 300 twice"))
+  }
+
+  test("negative counts, sizes and places are refused with the field", ManifestRules.damaged) {
+    val data = dataFile("a")
+    assert(reasonOf(withEntry(data.copy(recordCount = -2L))).contains("record_count (field 103)"))
+    assert(reasonOf(withEntry(data.copy(fileSizeInBytes = -5L))).contains("file_size_in_bytes (field 104)"))
+    assert(reasonOf(withEntry(data.copy(firstRowId = Some(-5L)))).contains("first_row_id (field 142)"))
+    val old = oneEntry(added(data).copy(sequenceNumber = Some(-2L)))
+    assert(reasonOf(file(ownSchema)(block(_, 1, old))).contains("sequence_number (field 3)"))
+    val rows = file(ownSchema) { out =>
+      block(out, 2, Array.fill(2)(oneEntry(added(data.copy(recordCount = Long.MaxValue)))).flatten)
+    }
+    val io = new MemoryFileIO
+    io.write("m.avro", rows)
+    val error = intercept[UnreadableFile] {
+      Manifests.read(io, listed().copy(firstRowId = Some(5L)), Map(0 -> byId), schema).toVector
+    }
+    assert(error.reason.contains("row ids"))
+  }
+
+  test(
+    "delete files without what makes them usable are refused",
+    ManifestRules.vectorFields,
+    ManifestRules.equalityIds
+  ) {
+    val deletes = ManifestContent.Deletes
+    val vector = dataFile("v").copy(
+      content = Content.PositionDeletes,
+      format = FileFormat.Puffin,
+      referencedDataFile = Some("a.parquet"),
+      contentOffset = Some(4L),
+      contentSizeInBytes = Some(40L)
+    )
+    assert(reasonOf(withEntry(vector.copy(contentOffset = None)), deletes).contains("content_offset (field 144)"))
+    assert(reasonOf(withEntry(vector.copy(contentOffset = Some(-4L))), deletes).contains("content_offset (field 144)"))
+    assert(reasonOf(withEntry(vector.copy(contentSizeInBytes = Some(-1L))), deletes).contains("field 145"))
+    assert(reasonOf(withEntry(vector.copy(referencedDataFile = None)), deletes).contains("field 143"))
+    val equality = dataFile("e").copy(content = Content.EqualityDeletes)
+    assert(reasonOf(withEntry(equality), deletes).contains("equality_ids (field 135)"))
+  }
+
+  test("a manifest list with negative numbers is refused with the field", ManifestRules.damaged) {
+    val good = listed()
+    val bad = Seq(
+      good.copy(length = -1L) -> "manifest_length (field 501)",
+      good.copy(addedFilesCount = Some(-1)) -> "added_files_count (field 504)",
+      good.copy(deletedFilesCount = Some(-1)) -> "deleted_files_count (field 506)",
+      good.copy(sequenceNumber = -2L) -> "sequence_number (field 515)"
+    )
+    bad.foreach { case (manifest, named) =>
+      val io = new MemoryFileIO
+      ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(manifest))
+      val error = intercept[UnreadableFile](ManifestLists.read(io, "l"))
+      assert(error.file == "l" && error.reason.contains(named))
+    }
+  }
+
+  test("a sum of rows below 0 is unknown: there are files that are not counted", ManifestRules.unknownRecords) {
+    val io = new MemoryFileIO
+    ManifestLists.write(io, "l", FormatVersion.V2, 1L, None, 1L, None, Seq(listed().copy(addedRowsCount = Some(-2L))))
+    assert(ManifestLists.read(io, "l").map(_.addedRowsCount) == Vector(None))
+  }
+
+  test(
+    "a file that is not counted gets no row ids, and the next file's are not moved",
+    ManifestRules.countedRowIds,
+    ManifestRules.inheritsRowIds
+  ) {
+    val counts = Seq(3L, -1L, 4L, 5L)
+    val rows = file(ownSchema) { out =>
+      block(
+        out,
+        counts.size.toLong,
+        counts.map(n => oneEntry(added(dataFile("a").copy(recordCount = n)))).toArray.flatten
+      )
+    }
+    val io = new MemoryFileIO
+    io.write("m.avro", rows)
+    val read = Manifests.read(io, listed().copy(firstRowId = Some(5L)), Map(0 -> byId), schema).toVector
+    assert(read.map(_.file.firstRowId) == Vector(Some(5L), None, Some(8L), Some(12L)))
+  }
+
+  test("a large manifest is read block by block, and the rest not before it is asked for", ManifestRules.streamed) {
+    val whole = new MemoryFileIO
+    val entries = (0 until 20000).iterator.map(i => added(dataFile(s"f$i", Some(i % 9L))))
+    val content = ManifestContent.Data
+    val written =
+      Manifests.write(whole, "m.avro", FormatVersion.V2, content, schema, byId, 7L, entries, AvroCodec.Plain)
+    val bytes = whole.read("m.avro")
+    val stream = new CountingStream(bytes)
+    val file = AvroContainerReader.open(AvroSource.of("m.avro", stream))
+    val listed = committed(written, 3L)
+    val decoded = ManifestDecoder.of(file.schema, byId.partitionType(schema)).entries(file, listed)
+    assert(decoded.next().file.path.endsWith("f0.parquet"))
+    assert(stream.taken < bytes.length / 4 && !stream.closed)
+    assert(decoded.size == 19999 && stream.closed && file.taken == bytes.length)
+  }
+
+  test("a large manifest that is cut short is refused as a small one is", ManifestRules.streamed) {
+    val whole = new MemoryFileIO
+    val entry = added(dataFile("a"))
+    val data = ManifestContent.Data
+    val written = Manifests.write(whole, "m.avro", FormatVersion.V2, data, schema, byId, 7L, Iterator(entry))
+    val bytes = whole.read("m.avro")
+    Seq(0, 3, 100, bytes.length - 20, bytes.length - 1).foreach { length =>
+      val io = new MemoryFileIO
+      io.write("m.avro", bytes.take(length))
+      val large = committed(written, 3L).copy(length = 1L << 30)
+      val error = intercept[UnreadableFile](Manifests.read(io, large, Map(0 -> byId), schema).toVector)
+      assert(error.file == "m.avro")
+    }
+  }
+
+  final private class CountingStream(bytes: Array[Byte]) extends ByteArrayInputStream(bytes) {
+    var closed = false
+    def taken: Int = pos
+
+    override def close(): Unit = closed = true
+  }
+
+  test("a metadata file that unpacks to far more than it is, is refused", ManifestRules.metadataBombs) {
+    val out = new java.io.ByteArrayOutputStream
+    val zip = new java.util.zip.GZIPOutputStream(out)
+    val spaces = Array.fill(1 << 20)(' '.toByte)
+    (0 until 100).foreach(_ => zip.write(spaces))
+    zip.close()
+    val io = new MemoryFileIO
+    io.write("v1.gz.metadata.json", out.toByteArray)
+    val error = intercept[UnreadableFile](MetadataFiles.read(io, "v1.gz.metadata.json"))
+    assert(error.file == "v1.gz.metadata.json" && error.reason.contains("unpack to more than"))
+  }
+}

@@ -1,0 +1,87 @@
+package iceberglite.puffin
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.StatisticsRules
+import iceberglite.spec.{Content, ContentFile, FileFormat, PartitionTuple}
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec.Literal.StringLiteral
+import iceberglite.table.MemoryFileIO
+
+/** Adopted version 3, "Deletion vectors". */
+class DeletionVectorFilesSuite extends AnyFunSuite {
+  private val path = "t/data/d.puffin"
+  private val inA = PartitionTuple(Vector(Some(StringLiteral("a"))))
+  private val rows = Vector(
+    DeletedRows("t/data/1.parquet", 0, inA, DeletionVector.of(1, 2, 3)),
+    DeletedRows("t/data/2.orc", 1, PartitionTuple.Empty, DeletionVector.of(0L to 999L: _*)),
+    DeletedRows("t/data/3.avro", 0, inA, DeletionVector.Empty)
+  )
+
+  private def written: (MemoryFileIO, Vector[ContentFile]) = {
+    val io = new MemoryFileIO
+    (io, DeletionVectorFiles.write(io, path, rows))
+  }
+
+  test(
+    "one Puffin file holds the vectors of many data files, each a delete file of its own",
+    StatisticsRules.vectorEntry,
+    StatisticsRules.oneVectorOfAFile
+  ) {
+    val (io, files) = written
+    assert(files.map(_.referencedDataFile) == Vector(Some("t/data/1.parquet"), Some("t/data/2.orc")))
+    assert(files.forall(f => f.content == Content.PositionDeletes && f.format == FileFormat.Puffin && f.path == path))
+    assert(files.map(_.recordCount) == Vector(3L, 1000L))
+    assert(files.map(f => (f.specId, f.partition)) == Vector((0, inA), (1, PartitionTuple.Empty)))
+    assert(files.forall(_.fileSizeInBytes == io.read(path).length))
+    val blobs = PuffinFile.open(io, path).blobs
+    assert(blobs.map(b => (Some(b.offset), Some(b.length))) == files.map(f => (f.contentOffset, f.contentSizeInBytes)))
+    assert(files.map(DeletionVectorFiles.read(io, _)) == rows.take(2).map(_.positions))
+  }
+
+  test("the blob of a vector is plain, and says whose rows are deleted and how many", StatisticsRules.vectorBlob) {
+    val (io, _) = written
+    val blob = PuffinFile.open(io, path).blobs.head
+    assert(blob.compressionCodec.isEmpty && blob.metadata.blobType == "deletion-vector-v1")
+    assert(blob.metadata.snapshotId == -1L && blob.metadata.sequenceNumber == -1L)
+    assert(blob.metadata.fields == Vector(2147483645))
+    assert(blob.metadata.properties == Map("referenced-data-file" -> "t/data/1.parquet", "cardinality" -> "3"))
+  }
+
+  test("two vectors of one data file are refused", StatisticsRules.oneVectorOfAFile) {
+    val io = new MemoryFileIO
+    val error = intercept[InvalidArgument](DeletionVectorFiles.write(io, path, rows :+ rows.head))
+    assert(error.getMessage.contains("t/data/1.parquet") && io.paths.isEmpty)
+  }
+
+  test("where no row is deleted no file is written") {
+    val io = new MemoryFileIO
+    assert(DeletionVectorFiles.write(io, path, rows.drop(2)).isEmpty && io.paths.isEmpty)
+  }
+
+  test("an entry that does not fit its vector is refused with the data file's name", StatisticsRules.vectorIsChecked) {
+    val (io, files) = written
+    val file = files.head
+    def refusal(changed: ContentFile): String = {
+      val error = intercept[UnreadableFile](DeletionVectorFiles.read(io, changed))
+      assert(error.getMessage.contains("deletion vector of") && error.file == changed.path)
+      error.reason
+    }
+    assert(refusal(file.copy(recordCount = 4)) == "It deletes 3 rows, where its entry says 4")
+    assert(refusal(file.copy(format = FileFormat.Parquet)).contains("format parquet"))
+    assert(refusal(file.copy(content = Content.EqualityDeletes)).contains("content equality_deletes"))
+    assert(refusal(file.copy(referencedDataFile = None)).contains("no referenced_data_file"))
+    assert(refusal(file.copy(contentOffset = None)).contains("no content_offset"))
+    assert(refusal(file.copy(contentSizeInBytes = None)).contains("no content_size_in_bytes"))
+    assert(refusal(file.copy(contentOffset = Some(5L))).contains("Its length is"))
+    Seq(-1L, Long.MaxValue).foreach(o =>
+      assert(refusal(file.copy(contentOffset = Some(o))).contains("Its entry places"))
+    )
+    Seq(-1L, Long.MaxValue, Int.MaxValue.toLong).foreach { size =>
+      assert(refusal(file.copy(contentSizeInBytes = Some(size))).contains("Its entry places"))
+    }
+    val claiming = file.copy(contentSizeInBytes = Some(Int.MaxValue.toLong), fileSizeInBytes = Long.MaxValue)
+    assert(refusal(claiming).contains("does not begin as a deletion vector"))
+    assert(refusal(file.copy(path = "t/data/gone.puffin")).contains("does not exist"))
+  }
+}

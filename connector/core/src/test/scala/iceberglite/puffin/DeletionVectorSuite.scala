@@ -1,0 +1,159 @@
+package iceberglite.puffin
+
+import scala.collection.mutable
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.conformance.StatisticsRules
+import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+
+/** Adopted version 3, "Deletion vectors". */
+class DeletionVectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private def bytes(hex: String): Array[Byte] =
+    hex.filterNot(_.isWhitespace).grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
+
+  private def hex(bytes: Array[Byte]): String = bytes.map(b => f"$b%02x").mkString
+
+  private def positions(vector: DeletionVector): Vector[Long] = {
+    val found = mutable.ArrayBuffer.empty[Long]
+    vector.foreach(found += _)
+    found.toVector
+  }
+
+  private def parse(blob: Array[Byte]): DeletionVector = DeletionVector.parse("dv.puffin", "data.parquet", blob)
+
+  private def refusal(blob: Array[Byte]): String = {
+    val error = intercept[UnreadableFile](parse(blob))
+    assert(error.getMessage.startsWith("Cannot read deletion vector of data.parquet in dv.puffin: "))
+    error.reason
+  }
+
+  /** The blob with another inside, whose checksum is right. */
+  private def sealedBlob(inside: Array[Byte]): Array[Byte] = {
+    val crc = new java.util.zip.CRC32
+    crc.update(inside)
+    java.nio.ByteBuffer.allocate(inside.length + 8).putInt(inside.length).put(inside).putInt(crc.getValue.toInt).array
+  }
+
+  private val threeRows =
+    "00000026 d1d33964 0100000000000000 00000000 3a30000001000000 00000200 10000000 010003000500 5a9e5d39"
+
+  test(
+    "section Deletion vectors: length, magic, count, keys, portable bitmaps and checksum, byte for byte",
+    StatisticsRules.vectorLayout
+  ) {
+    assert(hex(DeletionVector.of(5, 1, 3, 3).toBytes) == threeRows.replace(" ", ""))
+    assert(positions(parse(bytes(threeRows))) == Vector(1L, 3L, 5L))
+    assert(hex(DeletionVector.Empty.toBytes) == "0000000cd1d339640000000000000000bf18480c")
+    assert(parse(DeletionVector.Empty.toBytes).isEmpty)
+  }
+
+  test(
+    "runs are written as runs where that is shorter, and every upper half has its bitmap",
+    StatisticsRules.vectorLayout
+  ) {
+    val runs = "00000035 d1d33964 0200000000000000 00000000 3b300000 01 00000900 0100 00000900" +
+      "01000000 3a30000001000000 00000000 10000000 0700 8add69f4"
+    val builder = DeletionVector.newBuilder
+    (0L until 10L).foreach(builder += _)
+    builder += (1L << 32 | 7)
+    assert(hex(builder.result().toBytes) == runs.replace(" ", ""))
+    assert(positions(parse(bytes(runs))) == (0L until 10L) :+ (1L << 32 | 7))
+  }
+
+  private val position: Gen[Long] = Gen.frequency(
+    20 -> Gen.choose(0L, 300L),
+    20 -> Gen.choose(0L, 200000L),
+    5 -> Gen.choose(0L, 1L << 34),
+    2 -> Gen.choose(0L, Long.MaxValue),
+    1 -> Gen.oneOf(0L, Int.MaxValue.toLong, 1L << 31, (1L << 32) - 1, 1L << 32, Long.MaxValue)
+  )
+
+  private val rows: Gen[Set[Long]] = for {
+    single <- Gen.containerOf[Set, Long](position)
+    starts <- Gen.choose(0, 3).flatMap(Gen.listOfN(_, Gen.choose(0L, 1L << 33)))
+    lengths <- Gen.listOfN(starts.size, Gen.choose(1L, 9000L))
+  } yield single ++ starts.zip(lengths).flatMap { case (start, length) => start until start + length }
+
+  test("whatever rows are deleted, the bytes of their vector give them back", StatisticsRules.vectorLayout) {
+    forAll(rows) { deleted =>
+      val vector = DeletionVector.of(deleted.toSeq: _*)
+      val read = parse(vector.toBytes)
+      assert(read == vector && read.hashCode == vector.hashCode)
+      assert(positions(read) == deleted.toVector.sorted && read.cardinality == deleted.size)
+      assert(deleted.forall(read.isDeleted) && deleted.forall(p => deleted(p + 1) == read.isDeleted(p + 1)))
+    }
+  }
+
+  test("a union deletes what either deletes, and changes neither", StatisticsRules.vectorsMerge) {
+    forAll(rows, rows) { (a, b) =>
+      val (one, other) = (DeletionVector.of(a.toSeq: _*), DeletionVector.of(b.toSeq: _*))
+      val before = one.toBytes
+      assert(positions(one.union(other)) == (a ++ b).toVector.sorted)
+      assert(one.toBytes.sameElements(before) && one.cardinality == a.size)
+    }
+  }
+
+  test("a vector is a subset of one that deletes all of its rows") {
+    forAll(rows, rows) { (a, b) =>
+      val (one, other) = (DeletionVector.of(a.toSeq: _*), DeletionVector.of(b.toSeq: _*))
+      assert(one.isSubsetOf(other) == a.subsetOf(b) && one.isSubsetOf(one.union(other)))
+    }
+  }
+
+  test("a range gives the positions in it") {
+    forAll(rows, position, position) { (deleted, a, b) =>
+      val (from, until) = (math.min(a, b), math.max(a, b))
+      val found = mutable.ArrayBuffer.empty[Long]
+      DeletionVector.of(deleted.toSeq: _*).foreachIn(from, until)(found += _)
+      assert(found.toVector == deleted.filter(p => p >= from && p < until).toVector.sorted)
+    }
+  }
+
+  test("positions have the top bit 0", StatisticsRules.vectorPositions) {
+    intercept[InvalidArgument](DeletionVector.of(-1L))
+    assert(parse(DeletionVector.of(Long.MaxValue).toBytes).isDeleted(Long.MaxValue))
+    val bitmap = "3a30000001000000 00000000 10000000 0700"
+    assert(refusal(sealedBlob(bytes(s"d1d33964 0100000000000000 00000080 $bitmap"))).contains("top bit is 1"))
+  }
+
+  test(
+    "another length, magic or checksum, and a blob that is cut or goes on, are refused",
+    StatisticsRules.vectorIsChecked
+  ) {
+    val whole = bytes(threeRows)
+    whole.indices.foreach(length => refusal(whole.take(length)))
+    refusal(whole :+ 0.toByte)
+    assert(refusal(whole.updated(3, 0x27.toByte)).contains("Its length is 39, where 38 bytes"))
+    assert(refusal(whole.updated(4, 0xd2.toByte)).contains("magic"))
+    assert(refusal(whole.updated(36, 9.toByte)).contains("checksum"))
+    assert(refusal(whole.updated(whole.length - 1, 0.toByte)).contains("checksum"))
+  }
+
+  test(
+    "keys in another order, more bitmaps than bytes and bitmaps that are not sorted are refused under a right checksum",
+    StatisticsRules.vectorIsChecked
+  ) {
+    val head = "d1d33964"
+    val bitmap = "3a30000001000000 00000000 10000000 0700"
+    def of(text: String): String = refusal(sealedBlob(bytes(head + text)))
+    assert(of("ffffffffffffff7f" + "0" * 60).contains("bitmaps, where"))
+    assert(of("ffffffffffffffff" + "0" * 60).contains("bitmaps, where"))
+    assert(of(s"0200000000000000 01000000 $bitmap 00000000 $bitmap").contains("The key 0 comes after 1"))
+    assert(of(s"0200000000000000 01000000 $bitmap 01000000 $bitmap").contains("The key 1 comes after 1"))
+    assert(of(s"0100000000000000 01000000 $bitmap 01000000").contains("bytes follow its last bitmap"))
+    assert(of("0100000000000000 00000000 3a300000ffffffff").contains("-1 containers"))
+    assert(of("0100000000000000 00000000 3a30000000000100").contains("middle of a bitmap"))
+    assert(of("0100000000000000 00000000 3c30000001000000").contains("cookie"))
+    assert(of("0100000000000000 00000000 3a30000001000000 00000100 10000000 05000300").contains("not sorted"))
+    assert(of("0100000000000000 00000000 3b300000 01 00000900 0100 00000800").contains("9 values, where it says 10"))
+    assert(of("0100000000000000 00000000 3b300000 01 00000900 0100 feff0900").contains("past its container"))
+    assert(of("0100000000000000 00000000 3b300000 01 00000900 0200 00000700 05000100").contains("not sorted"))
+  }
+
+  test("a position near the limit does not make a vector of all the bitmaps below it") {
+    assert(DeletionVector.of(0L, Long.MaxValue).toBytes.length < 100)
+  }
+}

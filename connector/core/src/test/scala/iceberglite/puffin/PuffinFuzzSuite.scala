@@ -1,0 +1,108 @@
+package iceberglite.puffin
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.zip.CRC32
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.conformance.StatisticsRules
+import iceberglite.spec.{BlobMetadata, IcebergError, PartitionTuple}
+import iceberglite.spec.Literal.IntLiteral
+import iceberglite.spec.json.PuffinFooterJson
+import iceberglite.table.MemoryFileIO
+
+/** Damaged Puffin files, deletion vectors and sketches give a value or an `IcebergError`, and nothing else. */
+class PuffinFuzzSuite extends AnyFunSuite {
+  private val path = "s.puffin"
+
+  private val vectors: IndexedSeq[DeletionVector] = IndexedSeq(
+    DeletionVector.Empty,
+    DeletionVector.of(1, 3, 5),
+    DeletionVector.of((0L until 20000L by 3) ++ (70000L until 90000L): _*),
+    DeletionVector.of(0L, 1L << 32, (3L << 32) + 70000)
+  )
+
+  private def puffin(packFooter: Boolean, codec: PuffinCodec): Array[Byte] = {
+    val io = new MemoryFileIO
+    val blobs = vectors.iterator.map { v =>
+      NewBlob(BlobMetadata("deletion-vector-v1", -1, -1, Vector(1), Map("a" -> "b")), v.toBytes, codec)
+    }
+    PuffinWriter.write(io, path, blobs, Map.empty, packFooter)
+    io.read(path)
+  }
+
+  private def readAll(bytes: Array[Byte]): Unit = {
+    val io = new MemoryFileIO
+    io.write(path, bytes)
+    val file = PuffinFile.open(io, path)
+    file.blobs.foreach { blob =>
+      try file.read(blob)
+      catch { case _: IcebergError => () }
+    }
+  }
+
+  test("a damaged Puffin file", StatisticsRules.puffinIsChecked) {
+    val valid = for (packed <- IndexedSeq(false, true); codec <- PuffinCodec.all) yield puffin(packed, codec)
+    Fuzz.bytes("Puffin file", 1500, valid)(readAll)
+  }
+
+  test("a damaged footer", StatisticsRules.puffinIsChecked) {
+    val io = new MemoryFileIO
+    io.write(path, puffin(packFooter = false, PuffinCodec.Plain))
+    val json = PuffinFooterJson.toJson(PuffinFile.open(io, path).footer)
+    Fuzz.json("Puffin footer", 500, IndexedSeq(json))(text => PuffinFooterJson.parse(path, text.getBytes(UTF_8)))
+  }
+
+  test("a damaged deletion vector, also one whose checksum is right", StatisticsRules.vectorIsChecked) {
+    val valid = vectors.map(_.toBytes)
+    Fuzz.bytes("deletion vector", 1000, valid)(DeletionVector.parse(path, "d.parquet", _))
+    Fuzz.bytes("sealed deletion vector", 1500, valid.map(b => b.slice(4, b.length - 4))) { inside =>
+      val crc = new CRC32
+      crc.update(inside)
+      val blob = java.nio.ByteBuffer.allocate(inside.length + 8).putInt(inside.length).put(inside)
+        .putInt(crc.getValue.toInt)
+      val vector = DeletionVector.parse(path, "d.parquet", blob.array)
+      // What was read is consistent: it can be asked and written.
+      var count = 0
+      vector.foreachIn(0, 200000)(p => { assert(vector.isDeleted(p)); count += 1 })
+      assert(count <= vector.cardinality && DeletionVector.parse(path, "d", vector.toBytes) == vector)
+    }
+  }
+
+  test("a damaged frame", StatisticsRules.puffinIsChecked) {
+    val contents = vectors.map(_.toBytes)
+    Seq(PuffinCodec.Lz4, PuffinCodec.ZStandard).foreach { codec =>
+      Fuzz.bytes(s"$codec frame", 1000, contents.map(codec.compress)) { packed =>
+        try codec.decompress(packed)
+        catch { case DamagedBlob(_) => () }
+      }
+    }
+  }
+
+  test("a damaged theta sketch", StatisticsRules.puffinIsChecked) {
+    val valid = IndexedSeq(0, 1, 50, 6000).map { size =>
+      (0 until size).foldLeft(ThetaSketch.newBuilder)((b, v) => b += IntLiteral(v)).result().toBytes
+    }
+    Fuzz.bytes("theta sketch", 1000, valid) { bytes =>
+      val sketch = ThetaSketch.parse(path, bytes)
+      sketch.union(sketch).ndv
+    }
+  }
+
+  test("a damaged entry of a deletion vector", StatisticsRules.vectorIsChecked) {
+    val io = new MemoryFileIO
+    val entry = DeletionVectorFiles.write(io, path, Seq(DeletedRows("d", 0, PartitionTuple.Empty, vectors(2)))).head
+    val numbers =
+      IndexedSeq(-1L, 0L, 3L, 4L, 100L, Int.MaxValue.toLong, Int.MaxValue + 1L, Long.MaxValue, Long.MinValue)
+    Fuzz.run("entry of a deletion vector", 300) { random =>
+      def number(usual: Long): Long = if (random.nextInt(3) == 0) numbers(random.nextInt(numbers.size)) else usual
+      entry.copy(
+        recordCount = number(entry.recordCount),
+        fileSizeInBytes = number(entry.fileSizeInBytes),
+        contentOffset = entry.contentOffset.map(number),
+        contentSizeInBytes = entry.contentSizeInBytes.map(number)
+      )
+    }(DeletionVectorFiles.read(io, _))
+  }
+}

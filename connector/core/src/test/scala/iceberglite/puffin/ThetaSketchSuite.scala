@@ -1,0 +1,74 @@
+package iceberglite.puffin
+
+import java.nio.{ByteBuffer, ByteOrder}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.StatisticsRules
+import iceberglite.spec.Snapshot
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
+
+/** Adopted version 3, "Puffin's layout": `apache-datasketches-theta-v1`. */
+class ThetaSketchSuite extends AnyFunSuite {
+  private def of(values: Iterable[Int]): ThetaSketch =
+    values.foldLeft(ThetaSketch.newBuilder)((b, v) => b += IntLiteral(v)).result()
+
+  private def refusal(bytes: Array[Byte]): String = {
+    val error = intercept[UnreadableFile](ThetaSketch.parse("s.puffin", bytes))
+    assert(error.getMessage.startsWith("Cannot read theta sketch in s.puffin: "))
+    error.reason
+  }
+
+  test("few values are counted exactly, nulls and repetitions not at all", StatisticsRules.thetaSketch) {
+    assert(of(Nil).ndv == 0 && of(Seq(5)).ndv == 1 && of(Seq(5, 5, 5)).ndv == 1 && of(0 until 3000).ndv == 3000)
+  }
+
+  test("many values are estimated, and a union estimates those of both", StatisticsRules.thetaSketch) {
+    val (low, high) = (of(0 until 60000), of(30000 until 100000))
+    assert(math.abs(low.estimate - 60000) < 3000 && math.abs(low.union(high).estimate - 100000) < 5000)
+    assert(low.union(of(Nil)).ndv == low.ndv)
+  }
+
+  test("the bytes of a sketch give it back", StatisticsRules.thetaSketch) {
+    Seq(0, 1, 2, 100, 4096, 5000, 100000).foreach { size =>
+      val sketch = of(0 until size)
+      val read = ThetaSketch.parse("s.puffin", sketch.toBytes)
+      assert(read.estimate == sketch.estimate && read.toBytes.sameElements(sketch.toBytes))
+    }
+  }
+
+  test(
+    "the blob of a column says its field, its snapshot and its ndv, cut to a whole number",
+    StatisticsRules.thetaSketch
+  ) {
+    val snapshot = Snapshot(9L, None, 4L, 1000L, Some("l"), Vector.empty, Map.empty, Some(0))
+    val blob = of(0 until 100000).blob(3, snapshot)
+    assert(blob.metadata.blobType == "apache-datasketches-theta-v1" && blob.metadata.fields == Vector(3))
+    assert(blob.metadata.snapshotId == 9L && blob.metadata.sequenceNumber == 4L && blob.codec == PuffinCodec.ZStandard)
+    assert(blob.metadata.properties == Map("ndv" -> ThetaSketch.parse("s", blob.contents).estimate.toLong.toString))
+  }
+
+  test("values are told apart by their single-value bytes", StatisticsRules.thetaSketch) {
+    val mixed = ThetaSketch.newBuilder
+    mixed += LongLiteral(1) += IntLiteral(1) += StringLiteral("1")
+    assert(mixed.result().ndv == 3)
+  }
+
+  test(
+    "bytes that claim more hashes than there are, or other kinds of sketches, are refused",
+    StatisticsRules.puffinIsChecked
+  ) {
+    val sketch = of(0 until 100).toBytes
+    sketch.indices.foreach(length => refusal(sketch.take(length)))
+    Seq(Int.MaxValue, -1, 101).foreach { count =>
+      val changed = sketch.clone()
+      ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(8, count)
+      assert(refusal(changed).contains(s"claims $count hashes"))
+    }
+    assert(refusal(sketch.updated(1, 4.toByte)).contains("serial version is 4"))
+    assert(refusal(sketch.updated(2, 1.toByte)).contains("family is 1"))
+    assert(refusal(sketch.updated(0, 5.toByte)).contains("head of 5 longs"))
+    assert(refusal(sketch.updated(6, (sketch(6) + 1).toByte)).contains("It is damaged"))
+  }
+}

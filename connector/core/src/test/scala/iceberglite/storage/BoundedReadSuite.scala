@@ -1,0 +1,175 @@
+package iceberglite.storage
+
+import java.io.{InputStream, RandomAccessFile}
+import java.nio.ByteBuffer
+import java.nio.file.{Files, Path, Paths}
+import java.util.concurrent.{Executors, TimeUnit}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.avro.AvroContainer
+import iceberglite.catalog.{Catalogs, PathTables}
+import iceberglite.parquet.{DamagedFooter, ParquetInput}
+import iceberglite.puffin.{DeletionVectorFiles, PuffinFile}
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
+import iceberglite.table._
+import iceberglite.table.TestTables._
+import iceberglite.table.action.FastAppend
+import iceberglite.tree.{ManifestCache, TreeReader}
+import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
+
+/** A file without an end, a sparse one and a pipe are errors that name the file, in bounded time and memory. */
+class BoundedReadSuite extends AnyFunSuite with TemporaryDirectory {
+  private val io = new HadoopFileIO(StorageSettings.configuration(new Configuration(false), Map.empty))
+  private val Huge = 40L << 30
+
+  private def path(name: String): Path = directory.resolve(name)
+
+  private def sparse(name: String, beginning: String, length: Long = Huge): Path = {
+    val file = new RandomAccessFile(path(name).toFile, "rw")
+    try {
+      file.write(beginning.getBytes("ISO-8859-1"))
+      file.setLength(length)
+    } finally file.close()
+    path(name)
+  }
+
+  private def pipe(name: String): Path = {
+    assert(new ProcessBuilder("mkfifo", path(name).toString).start().waitFor() == 0)
+    path(name)
+  }
+
+  private def linked(name: String, to: String): Path = Files.createSymbolicLink(path(name), Paths.get(to))
+
+  /** Runs a read that must end soon, in an error that names the file. */
+  private def refused(name: String)(read: => Any): UnreadableFile = {
+    val thread = Executors.newSingleThreadExecutor(work => {
+      val made = new Thread(work)
+      made.setDaemon(true)
+      made
+    })
+    val error = thread.submit(() => intercept[UnreadableFile](read)).get(20, TimeUnit.SECONDS)
+    thread.shutdown()
+    assert(error.getMessage.contains(name), error.getMessage)
+    error
+  }
+
+  /** Files that are no files of a format, by the bytes it begins with. */
+  private def hostile(ending: String, magics: String*): Seq[Path] =
+    Seq(linked(s"zero$ending", "/dev/zero"), linked(s"random$ending", "/dev/urandom"), pipe(s"pipe$ending")) ++
+      ("" +: magics).zipWithIndex.map { case (magic, i) => sparse(s"sparse$i$ending", magic) } :+
+      sparse(s"medium$ending", "", 100L << 20)
+
+  test("table metadata") {
+    hostile(".metadata.json", "{", "\u001f\u008b\b").foreach { file =>
+      refused(file.toString)(MetadataFiles.read(io, s"file:$file"))
+      if (Files.size(file) != (100L << 20)) refused(file.toString)(io.read(file.toString))
+    }
+  }
+
+  test("a manifest list and a manifest, whatever length the list claims") {
+    val manifest = ManifestFile("", 100, 0, ManifestContent.Data, 1, 1, 1, None, None, None, None, None, None, None)
+    hostile(".avro", "Obj\u0001").foreach { file =>
+      refused(file.toString)(ManifestLists.read(io, file.toString))
+      for (length <- Seq(0L, 100L, 1L << 40)) {
+        val entries = manifest.copy(path = file.toString, length = length)
+        refused(file.toString) {
+          Manifests.read(io, entries, Map(0 -> PartitionSpec.Unpartitioned), TestTables.schema).size
+        }
+      }
+      if (!file.toString.contains("sparse1")) refused(file.toString)(Manifests.partitionSpecId(io, file.toString))
+    }
+  }
+
+  test("the files of a table that was tampered with") {
+    val tables = new PathTables(io, environment)
+    val table = tables.create(s"$directory/t", unpartitioned()).transaction(Map.empty, environment)
+      .add(new FastAppend(Vector(file("x")))).commit()
+    val tree = new TreeReader(io, table.metadata, ManifestCache.Off)
+    val list = table.currentSnapshot.get.manifestList.get
+    val manifest = tree.manifests(table.currentSnapshot.get).head
+    val whole = Files.readAllBytes(Paths.get(manifest.path))
+    Files.write(Paths.get(manifest.path), whole.take(whole.length / 2))
+    refused(manifest.path)(tree.entries(manifest).size)
+    // A file that grew after its length was written down is read as it is.
+    Files.write(Paths.get(manifest.path), whole ++ whole.takeRight(16))
+    refused(manifest.path)(tree.entries(manifest).size)
+    Files.write(Paths.get(list), Files.readAllBytes(Paths.get(list)).take(50))
+    refused(list)(tree.manifests(table.currentSnapshot.get))
+    Files.write(Paths.get(table.metadataLocation), Files.readAllBytes(Paths.get(table.metadataLocation)).take(50))
+    intercept[InvalidMetadata](MetadataFiles.read(io, table.metadataLocation))
+  }
+
+  test("a version hint that is no hint is left alone, and the table is found") {
+    val catalog = Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"$directory/wh"), io)
+    val id = TableIdentifier(Vector("db"), "t")
+    val table = catalog.create(id, unpartitioned())
+    val hint = Paths.get(table.location, "metadata", "version-hint.text")
+    for (file <- hostile(".hint", "1")) {
+      io.delete(hint.toString)
+      Files.createSymbolicLink(hint, file)
+      val other = new HadoopFileIO(new Configuration(false))
+      val found = Catalogs.open("lite", Map("type" -> "hadoop", "warehouse" -> s"$directory/wh"), other).table(id)
+      assert(found.metadataLocation == table.metadataLocation)
+    }
+  }
+
+  test("a Puffin file and its blobs, and a deletion vector whose length is a lie") {
+    hostile(".puffin", "PFA1").foreach { file =>
+      for (size <- Seq(None, Some(100L), Some(Huge))) refused(file.toString)(PuffinFile.open(io, file.toString, size))
+      for (size <- Seq(100L, (1L << 31) - 10); claimed <- Seq(Huge, (1L << 31) - 1)) {
+        val vector = ContentFile(
+          Content.PositionDeletes,
+          file.toString,
+          FileFormat.Puffin,
+          0,
+          PartitionTuple.Empty,
+          1,
+          claimed,
+          Metrics.Empty,
+          referencedDataFile = Some("data"),
+          contentOffset = Some(4L),
+          contentSizeInBytes = Some(size)
+        )
+        refused(file.toString)(DeletionVectorFiles.read(io, vector))
+      }
+    }
+  }
+
+  test("a Parquet file whose footer is as long as a lie") {
+    val file = sparse("x.parquet", "PAR1", 3L << 30)
+    val out = new RandomAccessFile(file.toFile, "rw")
+    try {
+      out.seek((3L << 30) - 8)
+      out.write(ByteBuffer.allocate(8).putInt(Integer.reverseBytes(Int.MaxValue - 100)).put("PAR1".getBytes).array)
+    } finally out.close()
+    refused(file.toString)(ParquetInput.of(io, file.toString))
+    val hadoop = HadoopInputFile.fromPath(new org.apache.hadoop.fs.Path(pipe("other.parquet").toUri), new Configuration)
+    assert(intercept[DamagedFooter](ParquetInput.of(hadoop)).getMessage.contains("0 bytes"))
+    refused("pipe.parquet")(ParquetInput.of(io, pipe("pipe.parquet").toString))
+  }
+
+  test("a stream without an end is read no further than its format and the bounds justify") {
+    final class Endless(beginning: Array[Byte]) extends InputStream {
+      var given = 0L
+      override def read(): Int = {
+        given += 1
+        if (given <= beginning.length) beginning((given - 1).toInt) & 0xff else 0
+      }
+      override def read(bytes: Array[Byte], offset: Int, length: Int): Int = {
+        (offset until offset + length).foreach(i => bytes(i) = read().toByte)
+        length
+      }
+    }
+    val none = new Endless(Array[Byte](1))
+    intercept[UnreadableFile](AvroContainer.Bounds.read("x", none))
+    assert(none.given < (20L << 20))
+    val bounds = AvroContainer.Bounds.copy(maxBytes = 50L << 20)
+    val good = new Endless(AvroContainer.Magic)
+    assert(intercept[UnreadableFile](bounds.read("x", good)).getMessage.contains("limit for an Avro file is 52428800"))
+    assert(good.given <= (50L << 20) + 1)
+  }
+}

@@ -1,0 +1,89 @@
+package iceberglite.storage
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.{Catalog, Catalogs}
+import iceberglite.spec.{NestedField, Schema}
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.Type.LongType
+import iceberglite.storage.StubS3._
+import iceberglite.table.{Table, TableCreation, TableIdentifier}
+import iceberglite.table.action.UpdateProperties
+
+/** Commits on S3 whose answers are lost, wrong, late or not to be trusted. */
+class ConditionalPutSuite extends AnyFunSuite {
+  private val path = "s3://b/wh/t/metadata/v1.metadata.json"
+  private def content(text: String): Array[Byte] = text.getBytes("UTF-8")
+
+  test("a store that does not know If-None-Match is refused before anything is written, and each time") {
+    StubS3.run { store =>
+      store.honours = false
+      val io = S3Storage.files(store.settings)
+      (1 to 2).foreach { _ =>
+        val error = intercept[Unsupported](io.createExclusively(path, content("x")))
+        assert(error.getMessage.contains("does not honour If-None-Match") && error.getMessage.contains(path))
+        assert(
+          error.getMessage.contains(store.endpoint) && error.getMessage.contains("Use a JDBC, REST or Hive catalog")
+        )
+      }
+      assert(store.keys.isEmpty)
+    }
+  }
+
+  test("a store that says it has no such feature is refused") {
+    StubS3.run { store =>
+      store.faults.add(Refuses(501, "NotImplemented"))
+      intercept[Unsupported](S3Storage.files(store.settings).createExclusively(path, content("x")))
+    }
+  }
+
+  test("a name that is taken, or wanted by another at the same moment, is a lost race") {
+    StubS3.run { store =>
+      val io = S3Storage.files(store.settings)
+      store.faults.add(Refuses(409, "ConditionalRequestConflict"))
+      assert(!io.createExclusively(path, content("x")) && store.keys.isEmpty)
+      assert(io.createExclusively(path, content("x")) && !io.createExclusively(path, content("y")))
+    }
+  }
+
+  test("an answer that is lost or says 500 leaves the outcome unknown, one that says 403 does not") {
+    StubS3.run { store =>
+      val io = S3Storage.files(store.settings)
+      Seq(FailsAfter, SilentAfter).zipWithIndex.foreach { case (fault, i) =>
+        store.faults.add(fault)
+        val error = intercept[CommitStateUnknown](io.createExclusively(s"$path.$i", content("x")))
+        assert(error.getMessage.contains(s"$path.$i"))
+      }
+      store.faults.add(Refuses(503, "SlowDown"))
+      intercept[CommitStateUnknown](io.createExclusively(s"$path.503", content("x")))
+      store.faults.add(Refuses(403, "AccessDenied"))
+      intercept[StorageFailed](io.createExclusively(s"$path.403", content("x")))
+    }
+  }
+
+  private val id = TableIdentifier(Vector("db"), "t")
+  private def catalog(store: StubS3): Catalog = Catalogs.open(
+    "lite",
+    Map("type" -> "hadoop", "warehouse" -> "s3://b/wh"),
+    S3Storage.files(store.settings)
+  )
+  private def set(table: Table, key: String): Table =
+    table.transaction().add(new UpdateProperties(Map(key -> "x"), Set.empty)).commit()
+
+  test("a commit whose answer is lost or wrong is settled by looking: it is there once") {
+    StubS3.run { store =>
+      val lite = catalog(store)
+      val table = lite.create(id, TableCreation(Schema(0, Vector(NestedField.optional(1, "id", LongType)))))
+      val faults =
+        Seq(FailsAfter, SilentAfter, Refuses(500, "InternalError"), Refuses(409, "ConditionalRequestConflict"))
+      faults.zipWithIndex.foreach { case (fault, i) =>
+        store.faults.add(fault)
+        set(table, s"p$i")
+      }
+      val now = lite.table(id)
+      assert(faults.indices.forall(i => now.properties.contains(s"p$i")))
+      assert(now.metadataLocation.endsWith(s"v${faults.size + 1}.metadata.json"))
+      assert(now.metadata.metadataLog.size == faults.size)
+    }
+  }
+}

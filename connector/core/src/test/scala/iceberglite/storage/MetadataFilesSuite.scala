@@ -1,0 +1,81 @@
+package iceberglite.storage
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.ManifestRules
+import iceberglite.spec.{FormatVersion, PartitionSpec, SnapshotRef, SortOrder, TableMetadata}
+import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile}
+import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.ManifestSamples
+
+class MetadataFilesSuite extends AnyFunSuite {
+  private val metadata = TableMetadata(
+    formatVersion = FormatVersion.V2,
+    uuid = Some(UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")),
+    location = "/wh/db/t",
+    lastSequenceNumber = 0L,
+    lastUpdatedMs = 1L,
+    lastColumnId = 3,
+    schemas = Vector(ManifestSamples.schema),
+    currentSchemaId = 3,
+    specs = Vector(PartitionSpec.Unpartitioned),
+    defaultSpecId = 0,
+    lastPartitionId = 999,
+    sortOrders = Vector(SortOrder.Unsorted),
+    defaultSortOrderId = 0,
+    properties = Map("owner" -> "me"),
+    currentSnapshotId = None,
+    snapshots = Vector.empty,
+    snapshotLog = Vector.empty,
+    metadataLog = Vector.empty,
+    refs = Map.empty[String, SnapshotRef]
+  )
+
+  for (codec <- MetadataCodec.all)
+    test(s"metadata written with ${codec.name} is read under any name") {
+      val io = new MemoryFileIO
+      val bytes = MetadataFiles.bytes(metadata, codec)
+      Seq(MetadataFiles.fileName(3, codec), "v3.metadata.json.gz", "v3.gz.metadata.json", "v3.metadata.json").distinct
+        .foreach { name =>
+          io.replace(name, bytes)
+          assert(MetadataFiles.read(io, name) == metadata)
+        }
+    }
+
+  test("files are named as both kinds of catalogs name them, and their version is found") {
+    val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
+    assert(MetadataFiles.fileName(12, MetadataCodec.Plain) == "v12.metadata.json")
+    assert(MetadataFiles.fileName(12, MetadataCodec.Gzip) == "v12.gz.metadata.json")
+    assert(MetadataFiles.fileName(12, uuid, MetadataCodec.Plain) == s"00012-$uuid.metadata.json")
+    assert(MetadataFiles.fileName(123456, uuid, MetadataCodec.Gzip) == s"123456-$uuid.gz.metadata.json")
+    val versions = Map(
+      "v12.metadata.json" -> Some(12),
+      "file:/wh/v7/metadata/v12.gz.metadata.json" -> Some(12),
+      "v12.metadata.json.gz" -> Some(12),
+      s"/a/00012-$uuid.metadata.json" -> Some(12),
+      s"123456-$uuid.gz.metadata.json" -> Some(123456),
+      "version-hint.text" -> None,
+      ".v12.metadata.json.tmp" -> None,
+      "v12.metadata.json.crc" -> None,
+      "vx.metadata.json" -> None,
+      "v99999999999.metadata.json" -> None
+    )
+    versions.foreach { case (path, version) => assert(MetadataFiles.version(path) == version, path) }
+  }
+
+  test("a missing, cut or foreign file is named, with its role", ManifestRules.damaged) {
+    val io = new MemoryFileIO
+    val missing = intercept[UnreadableFile](MetadataFiles.read(io, "v1.metadata.json"))
+    assert(missing.getMessage.startsWith("Cannot read table metadata v1.metadata.json"))
+    io.write("cut.gz.metadata.json", MetadataFiles.bytes(metadata, MetadataCodec.Gzip).dropRight(20))
+    assert(intercept[UnreadableFile](MetadataFiles.read(io, "cut.gz.metadata.json")).reason.contains("gzip"))
+    io.write("cut.metadata.json", MetadataFiles.bytes(metadata, MetadataCodec.Plain).dropRight(20))
+    assert(intercept[InvalidMetadata](MetadataFiles.read(io, "cut.metadata.json")).file == "cut.metadata.json")
+  }
+
+  test("an unknown codec is refused with those that are known") {
+    assert(intercept[InvalidArgument](MetadataCodec.of("lz4")).getMessage.contains("none, gzip"))
+  }
+}

@@ -1,0 +1,26 @@
+package iceberglite.storage
+
+import org.apache.hadoop.conf.Configuration
+
+import iceberglite.servers.Servers
+
+/** Files on an S3 store, by settings as a catalog has them. */
+object S3Storage {
+
+  /** Nothing is tried again, so that failures come at once. */
+  def settings(endpoint: String, accessKey: String, secretKey: String): Map[String, String] = Map(
+    "s3.endpoint" -> endpoint,
+    "s3.path-style-access" -> "true",
+    "s3.access-key-id" -> accessKey,
+    "s3.secret-access-key" -> secretKey,
+    "client.region" -> "us-east-1",
+    "hadoop.fs.s3a.attempts.maximum" -> "0",
+    "hadoop.fs.s3a.retry.limit" -> "1",
+    "hadoop.fs.s3a.connection.timeout" -> "2000"
+  )
+
+  lazy val real: Map[String, String] = settings(Servers.s3.endpoint, Servers.s3.accessKey, Servers.s3.secretKey)
+
+  def files(settings: Map[String, String]): HadoopFileIO =
+    new HadoopFileIO(StorageSettings.configuration(new Configuration, settings))
+}

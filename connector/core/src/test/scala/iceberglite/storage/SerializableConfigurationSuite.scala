@@ -1,0 +1,46 @@
+package iceberglite.storage
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.scalatest.funsuite.AnyFunSuite
+
+class SerializableConfigurationSuite extends AnyFunSuite {
+
+  private def sent(configuration: Configuration): SerializableConfiguration = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(new SerializableConfiguration(configuration))
+    out.close()
+    new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray)).readObject()
+      .asInstanceOf[SerializableConfiguration]
+  }
+
+  private def made(values: (String, String)*): Configuration = {
+    val configuration = new Configuration
+    values.foreach { case (key, value) => configuration.set(key, value) }
+    configuration
+  }
+
+  test("a configuration arrives with every value, defaults and variables too") {
+    val configuration =
+      made("my.key" -> "värld", "my.home" -> "/home/x", "my.path" -> ("$" + "{my.home}/y"), "empty" -> "")
+    val arrived = sent(configuration).value
+    val keys = configuration.asScala.map(_.getKey).toSet
+    assert(keys.size > 100 && arrived.asScala.map(_.getKey).toSet == keys)
+    keys.foreach(key => assert(arrived.getRaw(key) == configuration.getRaw(key), key))
+    assert(arrived.get("my.path") == "/home/x/y")
+  }
+
+  test("one that came before is not made again, and another one is another") {
+    assert(sent(made("a" -> "1")).value eq sent(made("a" -> "1")).value)
+    assert(sent(made("a" -> "2")).value.get("a") == "2" && sent(made("a" -> "1")).value.get("a") == "1")
+    (1 to 50).foreach(i => assert(sent(made("a" -> i.toString)).value.get("a") == i.toString))
+  }
+
+  test("what has arrived can be sent on") {
+    assert(sent(sent(made("a" -> "1")).value).value.get("a") == "1")
+  }
+}

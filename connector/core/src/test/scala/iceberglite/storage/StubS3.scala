@@ -1,0 +1,154 @@
+package iceberglite.storage
+
+import java.net.{InetAddress, InetSocketAddress, URLDecoder}
+import java.security.MessageDigest
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, Executors}
+
+import scala.collection.JavaConverters._
+
+import com.sun.net.httpserver.{HttpExchange, HttpServer}
+
+/** A store with just enough of S3 to commit on, that misbehaves as it is told. */
+final class StubS3 extends AutoCloseable {
+  import StubS3._
+
+  /** How it takes the next exclusive puts; afterwards it behaves. */
+  val faults: ConcurrentLinkedQueue[Fault] = new ConcurrentLinkedQueue[Fault]
+
+  /** Whether it knows the header at all. */
+  @volatile var honours: Boolean = true
+
+  /** The keys that a request asked to delete; of a request for many, its body. */
+  val deleted: ConcurrentLinkedQueue[String] = new ConcurrentLinkedQueue[String]
+
+  /** The headers of the last PUT of each key, with their names in lower case. */
+  val headers: ConcurrentHashMap[String, Map[String, String]] = new ConcurrentHashMap[String, Map[String, String]]
+
+  private val objects = new ConcurrentHashMap[String, Array[Byte]]
+  private val pool = Executors.newCachedThreadPool()
+  private val server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress, 0), 0)
+  server.setExecutor(pool)
+  server.createContext(
+    "/",
+    exchange =>
+      try answer(exchange)
+      finally exchange.close()
+  )
+  server.start()
+
+  def endpoint: String = s"http://127.0.0.1:${server.getAddress.getPort}"
+  def settings: Map[String, String] = S3Storage.settings(endpoint, "key", "secret")
+  def keys: Set[String] = objects.keySet.asScala.toSet
+
+  override def close(): Unit = {
+    server.stop(0)
+    pool.shutdownNow()
+    ()
+  }
+
+  /** The path is `/bucket/key`. */
+  private def answer(exchange: HttpExchange): Unit = {
+    val key = URLDecoder.decode(exchange.getRequestURI.getRawPath.replace("+", "%2B"), "UTF-8")
+    val query = Option(exchange.getRequestURI.getRawQuery).getOrElse("")
+    exchange.getRequestMethod match {
+      case "GET" if query.contains("list-type=2") => list(exchange, key, query)
+      case "HEAD" => found(exchange, key)(contents => send(exchange, 200, contents, body = false))
+      case "GET" => found(exchange, key)(contents => send(exchange, 200, contents))
+      case "PUT" => put(exchange, key)
+      case "DELETE" =>
+        objects.remove(key)
+        deleted.add(key)
+        send(exchange, 204, Array.emptyByteArray, body = false)
+      case _ =>
+        deleted.add(new String(exchange.getRequestBody.readAllBytes()))
+        send(exchange, 200, "<DeleteResult/>".getBytes)
+    }
+  }
+
+  private def found(exchange: HttpExchange, key: String)(answer: Array[Byte] => Unit): Unit =
+    Option(objects.get(key)).fold(error(exchange, 404, "NoSuchKey"))(answer)
+
+  private def put(exchange: HttpExchange, key: String): Unit = {
+    val sent = exchange.getRequestBody.readAllBytes()
+    headers.put(key, exchange.getRequestHeaders.asScala.map { case (k, v) => k.toLowerCase -> v.get(0) }.toMap)
+    val signed = Option(exchange.getRequestHeaders.getFirst("x-amz-content-sha256")).exists(_.startsWith("STREAMING-"))
+    val contents = if (signed) unsigned(sent) else sent
+    val exclusive = Option(exchange.getRequestHeaders.getFirst("If-None-Match")).contains("*")
+    val fault = if (exclusive && !key.contains(".conditional-put-")) Option(faults.poll()) else None
+    fault match {
+      case Some(Refuses(status, code)) => error(exchange, status, code)
+      case Some(after) =>
+        store(key, contents, exclusive)
+        if (after == FailsAfter) error(exchange, 500, "InternalError")
+      case None if store(key, contents, exclusive) => found(exchange, key)(send(exchange, 200, _, body = false))
+      case None => error(exchange, 412, "PreconditionFailed")
+    }
+  }
+
+  /** Chunks, each after a line with its length in hex and a signature. */
+  private def unsigned(sent: Array[Byte]): Array[Byte] = {
+    val text = new String(sent, "ISO-8859-1")
+    val line = text.indexOf("\r\n")
+    val length = Integer.parseInt(text.substring(0, text.indexOf(';')), 16)
+    if (length == 0) Array.emptyByteArray
+    else sent.slice(line + 2, line + 2 + length) ++ unsigned(sent.drop(line + 2 + length + 2))
+  }
+
+  private def store(key: String, contents: Array[Byte], exclusive: Boolean): Boolean =
+    if (exclusive && honours) Option(objects.putIfAbsent(key, contents)).isEmpty
+    else {
+      objects.put(key, contents)
+      true
+    }
+
+  private def list(exchange: HttpExchange, bucket: String, query: String): Unit = {
+    val asked = query.split('&').map(_.split("=", 2)).collect { case Array(k, v) => k -> URLDecoder.decode(v, "UTF-8") }
+    val prefix = asked.toMap.getOrElse("prefix", "")
+    val names = keys.map(_.stripPrefix(bucket.stripSuffix("/") + "/")).filter(_.startsWith(prefix)).toVector.sorted
+    val rows = names.map { name =>
+      s"<Contents><Key>$name</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>e</ETag><Size>1</Size></Contents>"
+    }
+    val head = s"<Name>b</Name><Prefix>$prefix</Prefix><KeyCount>${rows.size}</KeyCount><MaxKeys>1000</MaxKeys>"
+    val xml = s"<ListBucketResult>$head<IsTruncated>false</IsTruncated>${rows.mkString}</ListBucketResult>"
+    send(exchange, 200, xml.getBytes("UTF-8"))
+  }
+
+  private def error(exchange: HttpExchange, status: Int, code: String): Unit = send(
+    exchange,
+    status,
+    s"<Error><Code>$code</Code><Message>$code</Message></Error>".getBytes,
+    body = exchange.getRequestMethod != "HEAD"
+  )
+
+  private def send(exchange: HttpExchange, status: Int, contents: Array[Byte], body: Boolean = true): Unit = {
+    if (!body && exchange.getRequestMethod == "HEAD") {
+      exchange.getResponseHeaders.add("Content-Length", contents.length.toString)
+    }
+    exchange.getResponseHeaders.add("ETag", "\"" + hex(contents) + "\"")
+    exchange.getResponseHeaders.add("Last-Modified", "Mon, 01 Jan 2024 00:00:00 GMT")
+    exchange.sendResponseHeaders(status, if (!body || contents.isEmpty) -1L else contents.length.toLong)
+    if (body && contents.nonEmpty) exchange.getResponseBody.write(contents)
+  }
+
+  private def hex(contents: Array[Byte]): String =
+    MessageDigest.getInstance("MD5").digest(contents).map(b => f"$b%02x").mkString
+}
+
+object StubS3 {
+  sealed trait Fault
+
+  /** Nothing is stored. */
+  final case class Refuses(status: Int, code: String) extends Fault
+
+  /** The object is there, and the answer says that something went wrong. */
+  case object FailsAfter extends Fault
+
+  /** The object is there, and the connection ends without an answer. */
+  case object SilentAfter extends Fault
+
+  def run[A](body: StubS3 => A): A = {
+    val store = new StubS3
+    try body(store)
+    finally store.close()
+  }
+}

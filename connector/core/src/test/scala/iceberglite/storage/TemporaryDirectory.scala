@@ -1,0 +1,21 @@
+package iceberglite.storage
+
+import java.nio.file.{Files, Path}
+
+import org.scalatest.{BeforeAndAfterEach, Suite}
+
+/** A directory of its own for each test, gone afterwards. */
+trait TemporaryDirectory extends BeforeAndAfterEach { self: Suite =>
+  private var made = Option.empty[Path]
+
+  protected def directory: Path = made.getOrElse(fail("Only within a test"))
+
+  override protected def beforeEach(): Unit = {
+    super.beforeEach()
+    made = Some(Files.createTempDirectory("iceberg-lite"))
+  }
+
+  override protected def afterEach(): Unit =
+    try made.foreach(LocalFiles.deleteDirectory)
+    finally super.afterEach()
+}

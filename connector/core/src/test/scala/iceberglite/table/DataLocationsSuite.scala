@@ -1,0 +1,64 @@
+package iceberglite.table
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.{PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.Literal._
+import iceberglite.spec.transform.{Day, Identity}
+
+class DataLocationsSuite extends AnyFunSuite {
+  private val spec = PartitionSpec(
+    0,
+    Vector(PartitionField(1, 1000, "ts_day", Day), PartitionField(2, 1001, "a b/ü", Identity))
+  )
+  private val tuple = PartitionTuple(Vector(Some(DateLiteral(0)), Some(StringLiteral("x/y=z ü%"))))
+  private val encoded = "ts_day=1970-01-01/a+b%2F%C3%BC=x%2Fy%3Dz+%C3%BC%25"
+
+  private def path(partition: PartitionTuple, properties: (String, String)*): String =
+    DataLocations.of("/wh/db/t/", properties.toMap).path(spec, partition, "f.parquet")
+
+  test("files lie in a directory for each partition value, with names and values encoded") {
+    assert(path(tuple) == s"/wh/db/t/data/$encoded/f.parquet")
+    val nulls = PartitionTuple(Vector(None, None))
+    assert(path(nulls) == "/wh/db/t/data/ts_day=null/a+b%2F%C3%BC=null/f.parquet")
+    val flat = DataLocations.of("s3://b/t", Map.empty).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, "f.orc")
+    assert(flat == "s3://b/t/data/f.orc")
+  }
+
+  test("the data directory may be elsewhere") {
+    assert(path(tuple, "write.data.path" -> "s3://other/x/") == s"s3://other/x/$encoded/f.parquet")
+  }
+
+  test("on object storage the files spread over directories by a hash, as Apache Iceberg spreads them") {
+    // The peer's example: its hash of "a" is 0101/0110/1001/10110010.
+    val enabled = "write.object-storage.enabled" -> "true"
+    def unpartitioned(properties: (String, String)*): String =
+      DataLocations.of("s3://b/db/t", properties.toMap).path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, "a")
+    assert(unpartitioned(enabled) == "s3://b/db/t/data/0101/0110/1001/10110010/a")
+    val without = DataLocations.of("s3://b/db/t", Map(enabled, "write.object-storage.partitioned-paths" -> "false"))
+    assert(without.path(spec, tuple, "a") == "s3://b/db/t/data/0101/0110/1001/10110010-a")
+    assert(unpartitioned(enabled, "write.data.path" -> "s3://c/d") == "s3://c/d/0101/0110/1001/10110010/db/t/a")
+    assert(path(tuple, enabled).matches("/wh/db/t/data/[01]{4}/[01]{4}/[01]{4}/[01]{8}/ts_day=1970-01-01/.*/f.parquet"))
+  }
+
+  test("the former names of the data directory count where the new one is absent") {
+    val folder = "write.folder-storage.path" -> "s3://b/folder/"
+    val objects = "write.object-storage.path" -> "s3://b/objects"
+    val enabled = "write.object-storage.enabled" -> "true"
+    def directory(properties: (String, String)*): String = DataLocations.of("/wh/t", properties.toMap).directory
+    assert(directory(folder, objects) == "s3://b/folder" && directory(objects) == "/wh/t/data")
+    assert(directory(folder, objects, enabled) == "s3://b/objects" && directory(folder, enabled) == "s3://b/folder")
+    assert(directory(folder, objects, enabled, "write.data.path" -> "/x") == "/x")
+  }
+
+  test("a class that says where files go is refused, with the properties that do") {
+    val message = intercept[Unsupported](path(tuple, "write.location-provider.impl" -> "com.example.Mine")).getMessage
+    assert(message.contains("com.example.Mine") && message.contains("write.object-storage.enabled"))
+  }
+
+  test("the names of a task's files count up") {
+    val names = new DataFileNames(3, 17L, "op", ".parquet")
+    assert(names.next() == "00003-17-op-00001.parquet" && names.next() == "00003-17-op-00002.parquet")
+  }
+}

@@ -1,0 +1,122 @@
+package iceberglite.tree.manifestlist
+
+import scala.util.{Failure, Random, Success, Try}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.avro.AvroCodec
+import iceberglite.conformance.ManifestRules
+import iceberglite.spec.{FormatVersion, IcebergError, ManifestContent, ManifestFile}
+import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
+import iceberglite.storage.FileIO
+import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.ManifestSamples._
+
+/** What is wrong with a file is said in one error; nothing else comes out, and no memory goes. */
+class DamagedManifestSuite extends AnyFunSuite {
+  private val specs = Map(0 -> byId)
+
+  private def manifest(io: FileIO, codec: AvroCodec = AvroCodec.Default): ManifestFile = {
+    val entries = (0 until 50).iterator.map(i => added(dataFile(s"f$i", Some(i.toLong))))
+    val path = "m.avro"
+    val content = ManifestContent.Data
+    committed(Manifests.write(io, path, FormatVersion.V2, content, schema, byId, 7L, entries, codec), 3L)
+  }
+
+  private def readAll(bytes: Array[Byte], listed: ManifestFile): Try[Int] = Try {
+    val io = new MemoryFileIO
+    io.write(listed.path, bytes)
+    // Metrics are looked at later than the rest: that must not fail at all.
+    Manifests.read(io, listed, specs, schema).map(_.file.metrics).toVector.map(maps).size
+  }
+
+  private def readList(bytes: Array[Byte]): Try[Int] = Try {
+    val io = new MemoryFileIO
+    io.write("snap.avro", bytes)
+    ManifestLists.read(io, "snap.avro").size
+  }
+
+  private def messageOf(bytes: Array[Byte], listed: ManifestFile): String = readAll(bytes, listed) match {
+    case Failure(e: UnreadableFile) =>
+      assert(e.role == "manifest" && e.file == "m.avro" && e.reason.contains("roll the table back"))
+      e.reason
+    case other => fail(s"$other")
+  }
+
+  private val io = new MemoryFileIO
+  private val whole = manifest(io)
+  private val bytes = io.read("m.avro")
+
+  test("a missing manifest is named as a manifest") {
+    val error = intercept[UnreadableFile](Manifests.read(new MemoryFileIO, whole, specs, schema))
+    assert(error.getMessage.startsWith("Cannot read manifest m.avro: It does not exist"))
+  }
+
+  test("a file that is not Avro, or is empty, is called so") {
+    assert(messageOf("{}".getBytes, whole).contains("not an Avro file"))
+    assert(messageOf(Array.emptyByteArray, whole).contains("not an Avro file"))
+  }
+
+  test("a file that is cut short anywhere is refused, between two blocks too", ManifestRules.damaged) {
+    bytes.indices.foreach { length =>
+      readAll(bytes.take(length), whole) match {
+        case Failure(_: UnreadableFile) => ()
+        case other => fail(s"cut at $length: $other")
+      }
+    }
+  }
+
+  test("a file whose length is listed wrong is read, if its entries are as many as listed") {
+    assert(readAll(bytes, whole.copy(length = 1000000L)).get == 50)
+    assert(messageOf(bytes, whole.copy(length = 1000000L, addedFilesCount = Some(51))).contains("50 entries"))
+  }
+
+  test("another kind of Avro file is refused by the fields that it lacks", ManifestRules.damaged) {
+    val lists = new MemoryFileIO
+    ManifestLists.write(lists, "snap.avro", FormatVersion.V2, 1L, None, 1L, None, Seq(whole))
+    assert(messageOf(lists.read("snap.avro"), whole).contains("data_file (field 2)"))
+    assert(readList(bytes).failed.get.getMessage.contains("manifest_path (field 500)"))
+  }
+
+  test("a manifest of deletes where data was listed is refused", ManifestRules.oneContent) {
+    assert(messageOf(bytes, whole.copy(content = ManifestContent.Deletes)).contains("lists data"))
+  }
+
+  test("a partition spec that the table does not have is named") {
+    val error = intercept[InvalidMetadata](Manifests.read(io, whole.copy(partitionSpecId = 8), specs, schema))
+    assert(error.getMessage.contains("partition spec 8"))
+  }
+
+  for (codec <- Seq("uncompressed", "gzip", "snappy", "zstd"))
+    test(s"whatever bytes of a $codec manifest are changed, only an IcebergError comes out") {
+      val target = new MemoryFileIO
+      val listed = manifest(target, AvroCodec.of(Map("write.manifest.compression-codec" -> codec)))
+      val original = target.read("m.avro")
+      val random = new Random(codec.hashCode.toLong)
+      (0 until 1500).foreach { i =>
+        val changed = original.clone()
+        (0 to random.nextInt(4)).foreach(_ => changed(random.nextInt(changed.length)) = random.nextInt().toByte)
+        val cut = if (i % 3 == 0) changed.take(random.nextInt(changed.length)) else changed
+        readAll(cut, listed) match {
+          case Success(_) | Failure(_: IcebergError) => ()
+          case Failure(other) => fail(s"change $i", other)
+        }
+      }
+    }
+
+  test("whatever bytes of a manifest list are changed, only an IcebergError comes out") {
+    val lists = new MemoryFileIO
+    val many = (0 until 20).map(i => whole.copy(path = s"m$i.avro"))
+    ManifestLists.write(lists, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, AvroCodec.Plain)
+    val original = lists.read("l")
+    val random = new Random(3)
+    (0 until 2000).foreach { i =>
+      val changed = original.clone()
+      (0 to random.nextInt(3)).foreach(_ => changed(random.nextInt(changed.length)) = random.nextInt().toByte)
+      readList(changed) match {
+        case Success(_) | Failure(_: IcebergError) => ()
+        case Failure(other) => fail(s"change $i", other)
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+package iceberglite.tree.manifestlist
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.avro.{AvroCodec, AvroContainerReader, AvroContainerWriter}
+import iceberglite.conformance.ManifestRules
+import iceberglite.spec.{Content, FileFormat, FormatVersion, ManifestContent, ManifestFile, PartitionTuple, SampleTables}
+import iceberglite.spec.EntryStatus.{Deleted, Existing}
+import iceberglite.storage.{MetadataCodec, MetadataFiles}
+import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.ManifestSamples._
+
+/** Damaged manifests, manifest lists and metadata files give what is in them or an `IcebergError`. */
+class ManifestFuzzSuite extends AnyFunSuite {
+  private val specs = Map(0 -> byId, 4 -> wideSpec)
+  private val codecs = Seq("uncompressed", "gzip", "snappy", "zstd")
+
+  private def codec(name: String): AvroCodec = AvroCodec.of(Map("write.manifest.compression-codec" -> name))
+
+  private def manifest(version: FormatVersion, name: String): (ManifestFile, Array[Byte]) = {
+    val io = new MemoryFileIO
+    val numbered = version > FormatVersion.V1
+    val entries = (0 until 30).map { i =>
+      val file = dataFile(s"f$i", Some(i % 5L), i.toLong)
+      i % 3 match {
+        case 0 => added(file)
+        case 1 if numbered => existing(file, 5L, 4L).copy(status = Existing)
+        case _ if numbered => deleted(file, 7L, 3L).copy(status = Deleted)
+        case _ => added(file)
+      }
+    }
+    val listed =
+      Manifests.write(io, "m.avro", version, ManifestContent.Data, schema, byId, 7L, entries.iterator, codec(name))
+    (committed(listed, if (numbered) 9L else 0L, Some(1000L)), io.read("m.avro"))
+  }
+
+  private def deletes: (ManifestFile, Array[Byte]) = {
+    val io = new MemoryFileIO
+    val vector = dataFile("dv").copy(
+      content = Content.PositionDeletes,
+      format = FileFormat.Puffin,
+      sortOrderId = None,
+      referencedDataFile = Some("file:/wh/db/t/data/a.parquet"),
+      contentOffset = Some(4L),
+      contentSizeInBytes = Some(44L)
+    )
+    val equality = dataFile("eq").copy(content = Content.EqualityDeletes, equalityIds = Vector(1, 2))
+    val entries = Iterator.fill(10)(Seq(added(vector), added(equality))).flatten
+    val listed = Manifests.write(
+      io,
+      "m.avro",
+      FormatVersion.V3,
+      ManifestContent.Deletes,
+      schema,
+      byId,
+      7L,
+      entries,
+      AvroCodec.Plain
+    )
+    (committed(listed, 9L), io.read("m.avro"))
+  }
+
+  private def readAll(bytes: Array[Byte], listed: ManifestFile): Unit = {
+    val io = new MemoryFileIO
+    io.write(listed.path, bytes)
+    Manifests.read(io, listed, specs, schema).foreach(e => maps(e.file.metrics))
+  }
+
+  for (name <- codecs)
+    test(s"a damaged manifest that is $name gives entries or an error", ManifestRules.damaged) {
+      val (listed, bytes) = manifest(FormatVersion.V3, name)
+      Fuzz.bytes(s"manifest $name", 600, Vector(bytes))(readAll(_, listed))
+    }
+
+  test("a damaged manifest of any version and of deletes gives entries or an error", ManifestRules.damaged) {
+    val all = FormatVersion.all.map(manifest(_, "uncompressed")) :+ deletes
+    all.zipWithIndex.foreach { case ((listed, bytes), i) =>
+      Fuzz.bytes(s"manifest $i", 300, Vector(bytes))(readAll(_, listed))
+    }
+  }
+
+  test("a manifest with partition values of every type, damaged, gives entries or an error", ManifestRules.damaged) {
+    val io = new MemoryFileIO
+    val tuple = PartitionTuple(everyType.map { case (_, value) => Some(value) })
+    val entries = Iterator.fill(5)(added(dataFile("f").copy(specId = 4, partition = tuple)))
+    val content = ManifestContent.Data
+    val written =
+      Manifests.write(io, "m.avro", FormatVersion.V2, content, wideSchema, wideSpec, 7L, entries, AvroCodec.Plain)
+    val listed = committed(written, 3L)
+    Fuzz.bytes("wide manifest", 600, Vector(io.read("m.avro"))) { bytes =>
+      val damaged = new MemoryFileIO
+      damaged.write("m.avro", bytes)
+      Manifests.read(damaged, listed, specs, wideSchema).foreach(e => maps(e.file.metrics))
+    }
+  }
+
+  test("a damaged schema in the header of a manifest gives entries or an error", ManifestRules.damaged) {
+    val (listed, bytes) = manifest(FormatVersion.V2, "uncompressed")
+    val header = AvroContainerReader.open(bytes)
+    val columns = new ManifestEntryColumns(new PartitionCodec(byId.partitionType(schema)))
+    val entry = added(dataFile("a")).copy(snapshotId = Some(7L))
+    val properties = header.metadata.toSeq.filterNot(_._1.startsWith("avro."))
+    Fuzz.json("schema of a manifest", 800, Vector(header.schema)) { json =>
+      val writer = new AvroContainerWriter(json, properties, AvroCodec.Plain)
+      (0 until 3).foreach(_ => writer.add(columns.write(entry, _, FormatVersion.V2)))
+      readAll(writer.finish(), listed)
+    }
+  }
+
+  test("a damaged manifest list gives manifests or an error", ManifestRules.damaged) {
+    val (listed, _) = manifest(FormatVersion.V2, "gzip")
+    val many = (0 until 20).map(i => listed.copy(path = s"m$i.avro", firstRowId = None))
+    val lists = codecs.map { name =>
+      val io = new MemoryFileIO
+      ManifestLists.write(io, "l", FormatVersion.V3, 1L, None, 1L, Some(0L), many, codec(name))
+      io.read("l")
+    }
+    Fuzz.bytes("manifest list", 2000, lists.toVector) { bytes =>
+      val io = new MemoryFileIO
+      io.write("l", bytes)
+      ManifestLists.read(io, "l")
+    }
+  }
+
+  test("a damaged gzip metadata file gives metadata or an error", ManifestRules.damaged) {
+    val bytes = MetadataFiles.bytes(SampleTables.withHistory(FormatVersion.V2), MetadataCodec.Gzip)
+    Fuzz.bytes("gzip metadata", 1000, Vector(bytes)) { damaged =>
+      val io = new MemoryFileIO
+      io.write("v1.gz.metadata.json", damaged)
+      MetadataFiles.read(io, "v1.gz.metadata.json")
+    }
+  }
+}

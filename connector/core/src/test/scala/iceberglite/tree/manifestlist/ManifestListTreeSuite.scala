@@ -1,0 +1,342 @@
+package iceberglite.tree.manifestlist
+
+import java.util.UUID
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.ManifestRules
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
+import iceberglite.spec.Literal.{IntLiteral, LongLiteral}
+import iceberglite.spec.Type.{IntType, LongType, StringType}
+import iceberglite.spec.transform.Identity
+import iceberglite.tree.{FileChanges, FileSelector, ManifestCache, OlderFile, TestTable}
+import iceberglite.tree.TestTable._
+
+class ManifestListTreeSuite extends AnyFunSuite {
+  private val schema = Schema(
+    0,
+    Vector(NestedField.required(1, "id", IntType), NestedField.optional(2, "category", StringType))
+  )
+  private val byId = PartitionSpec(0, Vector(PartitionField(1, 1000, "id", Identity)))
+
+  private def part(id: Int): PartitionTuple = PartitionTuple(Vector(Some(IntLiteral(id))))
+
+  private def namesAndStatus(entries: Seq[ManifestEntry]): Seq[(String, EntryStatus)] =
+    entries.map(e => nameOf(e.file) -> e.status)
+
+  FormatVersion.all.foreach { version =>
+    test(
+      s"an append to a version $version table keeps the parent's manifests as they are",
+      ManifestRules.carriedManifest
+    ) {
+      val t = new TestTable(schema, version = version)
+      val first = t.append(file("a"), file("b"))
+      val second = t.append(file("c"))
+      assert(listOf(second).manifests.map(_.path).last == listOf(first).manifests.head.path)
+      assert(namesAndStatus(t.entries) == Seq("c" -> Added, "a" -> Added, "b" -> Added))
+      assert(counts(second) == ((1, 1, 0)))
+      assert(t.entries.map(_.snapshotId) == Seq(Some(2L), Some(1L), Some(1L)))
+    }
+
+    test(
+      s"a version $version manifest that loses files is rewritten with the numbers of the files that stay",
+      ManifestRules.explicitNumbers,
+      ManifestRules.deletedBy
+    ) {
+      val t = new TestTable(schema, version = version)
+      t.append(file("a"), file("b"))
+      t.append(file("c"))
+      val before = t.live.map(e => e.file.path -> ((e.sequenceNumber, e.fileSequenceNumber))).toMap
+      val written = t.commit(Vector(file("d")), removing("a"))
+      assert(namesAndStatus(t.entries) == Seq("d" -> Added, "a" -> Deleted, "b" -> Existing, "c" -> Added))
+      val byName = t.entries.map(e => nameOf(e.file) -> e).toMap
+      assert(byName("a").snapshotId.contains(3L) && byName("b").snapshotId.contains(1L))
+      Seq("a", "b", "c").foreach { n =>
+        val e = byName(n)
+        assert((e.sequenceNumber, e.fileSequenceNumber) == before(e.file.path))
+      }
+      assert(written.removed.map(e => nameOf(e.file) -> e.snapshotId) == Seq("a" -> Some(1L)))
+      assert(counts(written) == ((2, 1, 1)))
+    }
+  }
+
+  test("entries of files that an earlier snapshot deleted go when their manifest is rewritten or has none left") {
+    val t = new TestTable(schema)
+    t.append(file("a"), file("b"), file("c"))
+    t.commit(Vector.empty, removing("a"))
+    assert(namesAndStatus(t.entries) == Seq("a" -> Deleted, "b" -> Existing, "c" -> Existing))
+    t.commit(Vector.empty, removing("b"))
+    assert(namesAndStatus(t.entries) == Seq("b" -> Deleted, "c" -> Existing))
+    t.commit(Vector.empty, removing("c"))
+    assert(namesAndStatus(t.entries) == Seq("c" -> Deleted))
+    val last = t.append(file("d"))
+    assert(namesAndStatus(t.entries) == Seq("d" -> Added))
+    assert(counts(last) == ((1, 0, 0)))
+  }
+
+  test("new files get a manifest for each spec and content", ManifestRules.oneSpec, ManifestRules.oneContent) {
+    val byCategory = PartitionSpec(1, Vector(PartitionField(2, 1001, "category", Identity)))
+    val t = new TestTable(schema, Vector(byId, byCategory))
+    val partition = PartitionTuple(Vector(Some(Literal.StringLiteral("x"))))
+    t.append(
+      file("a", part(1)),
+      file("b", partition, specId = 1),
+      file("c", part(2)),
+      equalityDeletes("e", part(1))
+    )
+    assert(t.manifests.map(m => (m.partitionSpecId, m.content, m.addedFilesCount)) == Vector(
+      (0, ManifestContent.Data, Some(2)),
+      (1, ManifestContent.Data, Some(1)),
+      (0, ManifestContent.Deletes, Some(1))
+    ))
+    assert(t.entries.find(e => nameOf(e.file) == "b").map(_.file.partition).contains(partition))
+  }
+
+  test("many new files are spread over manifests of about the target size") {
+    val t = new TestTable(schema, properties = Map(TableProperty.ManifestTargetSize.key -> "2000"))
+    t.append((1 to 200).map(i => file(s"f$i")): _*)
+    assert(t.manifests.size > 3)
+    assert(t.live.map(e => nameOf(e.file)) == (1 to 200).map(i => s"f$i"))
+  }
+
+  test(
+    "a second attempt takes the manifests of new files again and rewrites only the list",
+    ManifestRules.addedAreNull
+  ) {
+    val t = new TestTable(schema)
+    val changes = FileChanges(Vector(file("mine")))
+    val lost = t.write(t.header().copy(snapshotId = 99L, commitId = new UUID(9, 9)), changes)
+    t.append(file("theirs"))
+    val header = t.header(attempt = 1).copy(snapshotId = 99L, commitId = new UUID(9, 9))
+    val won = t.write(header, changes, Some(lost))
+    assert(won.written == Vector(won.pointer))
+    assert(listOf(won).manifests.head.path == listOf(lost).manifests.head.path)
+    assert(lost.written.filterNot(won.references) == Vector(lost.pointer))
+    val entry = t.reader.entries(listOf(won).manifests.head).next()
+    assert(entry.sequenceNumber.contains(2L) && entry.snapshotId.contains(99L))
+  }
+
+  test("a write that fails leaves nothing behind") {
+    val t = new TestTable(schema)
+    t.append(file("a"), file("b"))
+    val before = t.io.paths
+    t.io.failingWrites = Some("snap-")
+    intercept[StorageFailed](t.commit(Vector(file("c")), removing("a")))
+    assert(t.io.paths == before)
+    t.io.failingWrites = None
+    val refuses = new FileSelector {
+      override def mightMatch(part: PartSummary): Boolean = true
+      override def removes(entry: ManifestEntry): Boolean =
+        if (nameOf(entry.file) == "b") throw ValidationFailed("Not b") else true
+    }
+    intercept[ValidationFailed](t.commit(Vector(file("c")), refuses))
+    assert(t.io.paths == before)
+  }
+
+  test("a manifest that cannot match is carried over unread") {
+    val t = new TestTable(schema, Vector(byId))
+    t.append(file("a", part(1)))
+    val reads = t.io.reads.get
+    val asked = new AtomicInteger
+    t.commit(
+      Vector(file("b", part(2))),
+      new FileSelector {
+        override def mightMatch(part: PartSummary): Boolean = false
+        override def removes(entry: ManifestEntry): Boolean = {
+          asked.incrementAndGet()
+          true
+        }
+      }
+    )
+    assert(asked.get == 0)
+    assert(t.io.reads.get == reads + 1, "only the manifest list is read")
+  }
+
+  test(
+    "version 3 assigns row ids to new files and keeps them when a manifest is rewritten",
+    ManifestRules.keptRowIds
+  ) {
+    val t = new TestTable(schema, version = FormatVersion.V3)
+    val first = t.append(file("a", records = 3), file("b", records = 4))
+    assert(first.addedRows.contains(7L))
+    assert(t.entries.map(_.file.firstRowId) == Seq(Some(0L), Some(3L)))
+    val second = t.commit(Vector(file("c", records = 5)), removing("a"))
+    val ids = t.live.map(e => nameOf(e.file) -> e.file.firstRowId).toMap
+    assert(ids("b").contains(3L))
+    // The rewritten manifest takes a range of its own (adopted version 3: added-rows is an upper bound).
+    assert(second.addedRows.contains(9L))
+    val taken = t.manifests.flatMap(_.firstRowId)
+    assert(taken.forall(_ >= 7L) && taken.distinct == taken)
+    assert(ids("c").exists(_ >= 7L))
+  }
+
+  test(
+    "the first commit after an upgrade to version 3 gives every file row ids",
+    ManifestRules.firstRowIds,
+    ManifestRules.inheritsRowIds
+  ) {
+    val t = new TestTable(schema)
+    t.append(file("a", records = 3))
+    t.append(file("b", records = 4))
+    assert(t.live.forall(_.file.firstRowId.isEmpty))
+    t.metadata = t.metadata.copy(formatVersion = FormatVersion.V3)
+    val written = t.append(file("c", records = 5))
+    assert(written.addedRows.contains(12L))
+    val ranges = t.live.map(e => e.file.firstRowId.get -> e.file.recordCount).sorted
+    assert(ranges.scanLeft(0L)((end, r) => { assert(r._1 == end); end + r._2 }).last == 12L)
+  }
+
+  test("deletes of one data file go with it") {
+    val t = new TestTable(schema)
+    t.append(file("a"), file("b"))
+    t.append(positionDeletes("da", Some("a")), positionDeletes("db", Some("b")), positionDeletes("dall"))
+    t.commit(
+      Vector.empty,
+      new FileSelector {
+        override def mightMatch(part: PartSummary): Boolean = part.content == ManifestContent.Data
+        override def removes(e: ManifestEntry): Boolean = {
+          assert(e.file.content == Content.Data)
+          nameOf(e.file) == "a"
+        }
+      }
+    )
+    assert(t.live.map(e => nameOf(e.file)).toSet == Set("b", "db", "dall"))
+  }
+
+  test(
+    "a version 1 snapshot that names its manifests in table metadata is read and built upon",
+    ManifestRules.embedded
+  ) {
+    val t = new TestTable(schema, version = FormatVersion.V1)
+    t.append(file("a", records = 3), file("b", records = 4))
+    val paths = t.manifests.map(_.path)
+    t.setCurrent(Snapshot(2, Some(1), 0, 2000, None, paths, Map.empty, None))
+    assert(t.live.map(e => nameOf(e.file)) == Seq("a", "b"))
+    val manifest = t.manifests.head
+    assert(manifest.addedFilesCount.contains(2) && manifest.addedRowsCount.contains(7L))
+    t.metadata = t.metadata.copy(formatVersion = FormatVersion.V2)
+    t.append(file("c"))
+    assert(t.live.map(e => nameOf(e.file) -> e.sequenceNumber.get) == Seq("c" -> 1L, "a" -> 0L, "b" -> 0L))
+    assert(t.manifests.forall(_.deletedRowsCount.isDefined))
+  }
+
+  test("a manifest in table metadata that is no Avro file is named") {
+    val t = new TestTable(schema, version = FormatVersion.V1)
+    t.io.write("mem:/t/metadata/m.avro", "not Avro".getBytes)
+    t.setCurrent(Snapshot(1, None, 0, 1000, None, Vector("mem:/t/metadata/m.avro"), Map.empty, None))
+    assert(intercept[UnreadableFile](t.manifests).getMessage.contains("mem:/t/metadata/m.avro"))
+    t.setCurrent(Snapshot(2, None, 0, 2000, None, Vector("mem:/t/metadata/gone.avro"), Map.empty, None))
+    assert(intercept[UnreadableFile](t.manifests).getMessage.contains("mem:/t/metadata/gone.avro"))
+  }
+
+  test("a manifest list that was cut off to nothing is named, and one that is empty by right is read") {
+    val t = new TestTable(schema)
+    t.append(file("a"))
+    val path = "mem:/t/metadata/cut.avro"
+    ManifestLists.write(t.io, path, FormatVersion.V2, 1, None, 1, None, Vector.empty)
+    val snapshot = t.metadata.snapshots.last
+    def manifests(total: String): Vector[ManifestFile] = t.reader.manifests(
+      snapshot.copy(manifestList = Some(path), summary = snapshot.summary + ("total-data-files" -> total))
+    )
+    val error = intercept[UnreadableFile](manifests("1"))
+    assert(error.getMessage.contains(path) && error.getMessage.contains("cut off"))
+    assert(manifests("0").isEmpty)
+  }
+
+  test(
+    "partition values keep the type that they have in the schema at hand, also of dropped columns",
+    ManifestRules.partitionTypes
+  ) {
+    val t = new TestTable(schema, Vector(byId))
+    t.append(file("a", part(1)))
+    val long = Schema(1, Vector(NestedField.required(1, "id", LongType), schema.fields(1)))
+    t.metadata = t.metadata.copy(schemas = Vector(schema, long), currentSchemaId = 1)
+    assert(t.live.head.file.partition == PartitionTuple(Vector(Some(LongLiteral(1)))))
+    val without = Schema(2, Vector(schema.fields(1)))
+    t.metadata = t.metadata.copy(schemas = Vector(schema, without), currentSchemaId = 2)
+    assert(t.live.head.file.partition == part(1))
+  }
+
+  private def numbers(t: TestTable, name: String): (Option[Long], Option[Long]) = {
+    val entry = t.entries.find(e => nameOf(e.file) == name).get
+    (entry.sequenceNumber, entry.fileSequenceNumber)
+  }
+
+  test("a file may be added with an older data sequence number, which it keeps", ManifestRules.olderNumber) {
+    Seq(ManifestCache.Off, new ManifestCache(1L << 20)).foreach { cache =>
+      val t = new TestTable(schema, cache = cache)
+      t.append(file("a"))
+      t.append(equalityDeletes("e"))
+      val changes = FileChanges(Vector(file("c")), removing("a"), Vector(OlderFile(file("b"), 1L)))
+      val lost = t.write(t.header(), changes)
+      t.adopt(t.write(t.header(attempt = 1), changes, Some(lost)))
+      assert(numbers(t, "b") == ((Some(1L), Some(3L))) && numbers(t, "c") == ((Some(3L), Some(3L))))
+      assert(numbers(t, "a") == ((Some(1L), Some(1L))))
+      assert(t.manifests.find(_.addedFilesCount.contains(2)).map(_.minSequenceNumber).contains(1L))
+      t.commit(Vector.empty, removing("c"))
+      assert(numbers(t, "b") == ((Some(1L), Some(3L))) && numbers(t, "c") == ((Some(3L), Some(3L))))
+    }
+  }
+
+  private def refused(version: FormatVersion, changes: FileChanges): String = {
+    val t = new TestTable(schema, version = version)
+    t.append(file("a"))
+    val before = t.io.paths
+    val error = intercept[ValidationFailed](t.write(t.header(), changes))
+    assert(t.io.paths == before)
+    error.getMessage
+  }
+
+  test("a data sequence number that is not of the past is refused", ManifestRules.olderNumber) {
+    Seq(-1L, 3L).foreach { n =>
+      val message = refused(FormatVersion.V2, FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), n))))
+      assert(message.contains("b.parquet") && message.contains(s"data sequence number $n"))
+    }
+    val ofV1 = FileChanges(Vector.empty, addedOlder = Vector(OlderFile(file("b"), 1L)))
+    assert(refused(FormatVersion.V1, ofV1).contains("data sequence number 1"))
+  }
+
+  test("delete files of a kind that the version does not add are refused", ManifestRules.vectorsOnly) {
+    val vector = positionDeletes("v", Some("a")).copy(
+      format = FileFormat.Puffin,
+      contentOffset = Some(4L),
+      contentSizeInBytes = Some(40L)
+    )
+    def message(version: FormatVersion, file: ContentFile): String = refused(version, FileChanges(Vector(file)))
+    assert(message(FormatVersion.V1, equalityDeletes("e")).contains("version 1 has none"))
+    assert(message(FormatVersion.V1, positionDeletes("p")).contains("version 1 has none"))
+    assert(message(FormatVersion.V2, vector).contains("format-version to 3"))
+    assert(message(FormatVersion.V3, positionDeletes("p")).contains("deletion vectors only"))
+    val t = new TestTable(schema, version = FormatVersion.V3)
+    t.append(file("a"))
+    t.append(vector, equalityDeletes("e"))
+    assert(t.live.map(e => nameOf(e.file)).toSet == Set("a", "v", "e"))
+  }
+
+  test(
+    "delete files that lack what makes them usable are refused",
+    ManifestRules.vectorFields,
+    ManifestRules.equalityIds
+  ) {
+    val vector = positionDeletes("v", Some("a")).copy(
+      format = FileFormat.Puffin,
+      contentOffset = Some(4L),
+      contentSizeInBytes = Some(40L)
+    )
+    def message(file: ContentFile): String = refused(FormatVersion.V3, FileChanges(Vector(file)))
+    assert(message(vector.copy(referencedDataFile = None)).contains("without its data file"))
+    assert(message(vector.copy(contentOffset = None)).contains("without its place"))
+    assert(message(equalityDeletes("e").copy(equalityIds = Vector.empty)).contains("without equality ids"))
+    assert(message(file("b", specId = 9)).contains("partition spec 9"))
+  }
+
+  test("files of one partition share one tuple") {
+    val t = new TestTable(schema, Vector(byId))
+    t.append(file("a", part(1)), file("b", part(2)), file("c", part(1)))
+    val Seq(a, b, c) = t.live.map(_.file.partition)
+    assert((a eq c) && (a ne b))
+  }
+}

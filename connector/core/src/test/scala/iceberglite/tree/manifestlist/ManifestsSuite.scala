@@ -1,0 +1,265 @@
+package iceberglite.tree.manifestlist
+
+import java.io.ByteArrayInputStream
+
+import scala.collection.JavaConverters._
+
+import org.apache.avro.file.DataFileStream
+import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.ManifestRules
+import iceberglite.spec._
+import iceberglite.spec.EntryStatus.{Added, Existing}
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.Literal._
+import iceberglite.spec.ManifestContent.Data
+import iceberglite.spec.Type.{DoubleType, StructType}
+import iceberglite.storage.FileIO
+import iceberglite.table.MemoryFileIO
+import iceberglite.tree.manifestlist.ManifestSamples._
+
+class ManifestsSuite extends AnyFunSuite {
+  private val specs = Map(0 -> byId, 4 -> wideSpec)
+
+  private def write(io: FileIO, version: FormatVersion, entries: ManifestEntry*): ManifestFile =
+    Manifests.write(io, "m.avro", version, Data, schema, byId, 7L, entries.iterator)
+
+  private def read(io: FileIO, manifest: ManifestFile): Vector[ManifestEntry] =
+    Manifests.read(io, manifest, specs, schema).toVector
+
+  private def stream(io: FileIO, path: String = "m.avro"): DataFileStream[GenericRecord] =
+    new DataFileStream(new ByteArrayInputStream(io.read(path)), new GenericDatumReader[GenericRecord])
+
+  for (version <- FormatVersion.all) {
+    test(s"a version $version manifest gives back the files that were written to it") {
+      val io = new MemoryFileIO
+      val files = Vector(dataFile("a"), dataFile("b", None), dataFile("c").copy(metrics = Metrics.Empty))
+      val manifest = committed(write(io, version, files.map(added): _*), if (version == V1) 0L else 12L)
+      val back = read(io, manifest)
+      assert(back.map(e => comparable(e.file)) == files)
+      assert(back.forall(_.status == Added))
+    }
+
+    test(
+      s"Avro's generic reader finds the fields of version $version by their names, and their ids",
+      ManifestRules.versions,
+      ManifestRules.version1Writer
+    ) {
+      val io = new MemoryFileIO
+      write(io, version, added(dataFile("a")))
+      val in = stream(io)
+      val record = in.next()
+      val file = record.get("data_file").asInstanceOf[GenericRecord]
+      assert(record.getSchema.getFullName == "manifest_entry" && file.getSchema.getFullName == "r2")
+      assert(record.get("status") == 1 && record.get("snapshot_id") == 7L)
+      assert(file.get("file_format").toString == "PARQUET" && file.get("record_count") == 10L)
+      assert(file.get("partition").asInstanceOf[GenericRecord].get("id") == 1L)
+      assert(file.get("partition").asInstanceOf[GenericRecord].getSchema.getFullName == "r102")
+      assert(file.getSchema.hasFields && (file.getSchema.getField("block_size_in_bytes") != null) == (version == V1))
+      assert((file.getSchema.getField("content") != null) == (version > V1))
+      assert((record.getSchema.getField("sequence_number") != null) == (version > V1))
+      assert((file.getSchema.getField("first_row_id") != null) == (version == V3))
+      val nulls = file.get("null_value_counts").asInstanceOf[java.util.List[GenericRecord]].asScala
+      assert(nulls.map(e => e.get("key") -> e.get("value")) == Seq(1 -> 0L, 2 -> 3L, 3 -> 1L))
+      assert(file.getSchema.getField("column_sizes").schema.toString.contains("\"k117_v118\""))
+    }
+
+    test(
+      s"the key-value metadata of version $version is what the spec asks for",
+      ManifestRules.keyValues,
+      ManifestRules.version1Writer
+    ) {
+      val io = new MemoryFileIO
+      write(io, version)
+      val in = stream(io)
+      assert(in.getMetaString("schema").contains("\"schema-id\":3"))
+      assert(in.getMetaString("schema-id") == "3")
+      assert(in.getMetaString("partition-spec").startsWith("[") && in.getMetaString("partition-spec").contains("1000"))
+      assert(in.getMetaString("partition-spec-id") == "0")
+      assert(in.getMetaString("format-version") == version.toString)
+      assert(Option(in.getMetaString("content")) == (if (version == V1) None else Some("data")))
+    }
+  }
+
+  test(
+    "added entries inherit snapshot and numbers, the others keep their own",
+    ManifestRules.inheritsSnapshot,
+    ManifestRules.inheritsNumbers,
+    ManifestRules.explicitNumbers
+  ) {
+    val io = new MemoryFileIO
+    val given = added(dataFile("d")).copy(sequenceNumber = Some(3L))
+    val manifest =
+      write(io, V2, added(dataFile("a")), existing(dataFile("b"), 5L, 4L), deleted(dataFile("c"), 6L, 2L), given)
+    val entries = read(io, committed(manifest, 12L))
+    assert(entries.map(_.snapshotId) == Vector(Some(7L), Some(5L), Some(6L), Some(7L)))
+    assert(entries.map(_.sequenceNumber) == Vector(Some(12L), Some(4L), Some(2L), Some(3L)))
+    assert(entries.map(_.fileSequenceNumber) == Vector(Some(12L), Some(4L), Some(2L), Some(12L)))
+  }
+
+  test(
+    "entries of version 1 have the sequence number 0, whatever the manifest list says",
+    ManifestRules.version1Numbers
+  ) {
+    val io = new MemoryFileIO
+    val manifest = write(io, V1, added(dataFile("a")), existing(dataFile("b"), 5L, 0L))
+    Seq(0L, 9L).foreach { number =>
+      val entries = read(io, committed(manifest, number))
+      assert(entries.forall(e => e.sequenceNumber.contains(0L) && e.fileSequenceNumber.contains(0L)))
+    }
+  }
+
+  test("numbers that a commit has not assigned yet are absent") {
+    val io = new MemoryFileIO
+    val entry = read(io, write(io, V2, added(dataFile("a")))).head
+    assert(entry.sequenceNumber.isEmpty && entry.snapshotId.contains(7L))
+  }
+
+  test(
+    "live files without a row id get the ids after each other, deleted ones and others keep theirs",
+    ManifestRules.inheritsRowIds,
+    ManifestRules.keptRowIds
+  ) {
+    val io = new MemoryFileIO
+    val carried = dataFile("c").copy(firstRowId = Some(3L))
+    val manifest = write(
+      io,
+      V3,
+      added(dataFile("a", rows = 10L)),
+      existing(carried, 5L, 4L),
+      deleted(dataFile("d"), 6L, 2L),
+      existing(dataFile("b", rows = 5L), 5L, 4L),
+      added(dataFile("e", rows = 1L))
+    )
+    val ids = read(io, committed(manifest, 12L, firstRowId = Some(1000L))).map(_.file.firstRowId)
+    assert(ids == Vector(Some(1000L), Some(3L), None, Some(1010L), Some(1015L)))
+    assert(read(io, committed(manifest, 12L)).forall(_.file.firstRowId.isEmpty))
+    assert(read(io, manifest)(1).file.firstRowId.contains(3L))
+  }
+
+  test(
+    "counts, least sequence number and summaries describe what was written",
+    ManifestRules.counts,
+    ManifestRules.summaries
+  ) {
+    val io = new MemoryFileIO
+    val manifest = write(
+      io,
+      V2,
+      added(dataFile("a", Some(5L), 10L)),
+      existing(dataFile("b", None, 20L), 5L, 4L),
+      existing(dataFile("e", Some(-3L), 2L), 5L, 6L),
+      deleted(dataFile("c", Some(70L), 40L), 6L, 2L)
+    )
+    assert(manifest.addedFilesCount.contains(1) && manifest.addedRowsCount.contains(10L))
+    assert(manifest.existingFilesCount.contains(2) && manifest.existingRowsCount.contains(22L))
+    assert(manifest.deletedFilesCount.contains(1) && manifest.deletedRowsCount.contains(40L))
+    assert(manifest.minSequenceNumber == 4L && manifest.sequenceNumber == Manifests.Unassigned)
+    assert(manifest.addedSnapshotId == 7L && manifest.length == io.read("m.avro").length)
+    val summary = manifest.partitions.toVector.flatten.head
+    assert(summary.containsNull && summary.containsNan.contains(false))
+    assert(summary.lowerBound.contains(SingleValue.encode(LongLiteral(-3L))))
+    assert(summary.upperBound.contains(SingleValue.encode(LongLiteral(70L))))
+  }
+
+  test("summaries leave NaN out of the bounds, and put -0.0 before 0.0", ManifestRules.summaries) {
+    val floats = new FieldSummaries(StructType(Vector(NestedField.optional(1000, "d", DoubleType))))
+    Seq(0.0, Double.NaN, -0.0).foreach(v => floats.add(PartitionTuple(Vector(Some(DoubleLiteral(v))))))
+    val summary = floats.result.head
+    assert(summary.containsNan.contains(true) && !summary.containsNull)
+    assert(summary.lowerBound.contains(SingleValue.encode(DoubleLiteral(-0.0))))
+    assert(summary.upperBound.contains(SingleValue.encode(DoubleLiteral(0.0))))
+  }
+
+  test("delete files carry what only they have", ManifestRules.vectorFields, ManifestRules.equalityIds) {
+    val io = new MemoryFileIO
+    val vector = dataFile("dv").copy(
+      content = Content.PositionDeletes,
+      format = FileFormat.Puffin,
+      sortOrderId = None,
+      splitOffsets = Vector.empty,
+      referencedDataFile = Some("file:/wh/db/t/data/a.parquet"),
+      contentOffset = Some(4L),
+      contentSizeInBytes = Some(44L),
+      keyMetadata = Some(bytes(1, 2))
+    )
+    val equality =
+      dataFile("eq").copy(content = Content.EqualityDeletes, equalityIds = Vector(1, 2), sortOrderId = None)
+    val manifest = Manifests.write(
+      io,
+      "d.avro",
+      V3,
+      ManifestContent.Deletes,
+      schema,
+      byId,
+      7L,
+      Iterator(added(vector), added(equality))
+    )
+    val back = read(io, committed(manifest, 1L, firstRowId = None))
+    assert(back.map(e => comparable(e.file)) == Vector(vector, equality))
+    assert(stream(io, "d.avro").getMetaString("content") == "deletes")
+  }
+
+  test(
+    "a position delete file is written without sort order, and a delete file without row id",
+    ManifestRules.positionDeletesOrder
+  ) {
+    val io = new MemoryFileIO
+    val file =
+      dataFile("p").copy(content = Content.PositionDeletes, sortOrderId = Some(1), firstRowId = Some(5L))
+    val manifest =
+      Manifests.write(io, "d.avro", V3, ManifestContent.Deletes, schema, byId, 7L, Iterator(added(file)))
+    val back = read(io, committed(manifest, 1L)).head.file
+    assert(back.sortOrderId.isEmpty && back.firstRowId.isEmpty)
+  }
+
+  test("rewriting entries that were read copies their metrics as they are", ManifestRules.metricsMaps) {
+    val io = new MemoryFileIO
+    val first = committed(write(io, V2, added(dataFile("a")), added(dataFile("b"))), 3L)
+    val carried = read(io, first).map(_.copy(status = Existing))
+    val second = Manifests.write(io, "n.avro", V2, Data, schema, byId, 8L, carried.iterator)
+    val back = read(io, committed(second, 4L))
+    assert(back.map(e => comparable(e.file)) == carried.map(e => comparable(e.file)))
+    assert(back.forall(e => e.sequenceNumber.contains(3L) && e.snapshotId.contains(7L)))
+  }
+
+  test("files of one partition share one tuple") {
+    val io = new MemoryFileIO
+    val names = Seq("a" -> 1L, "b" -> 2L, "c" -> 1L, "d" -> 1L)
+    val entries = names.map { case (name, id) => added(dataFile(name, Some(id))) }
+    val tuples = read(io, committed(write(io, V2, entries: _*), 1L)).map(_.file.partition)
+    assert((tuples(0) eq tuples(2)) && (tuples(2) eq tuples(3)) && tuples(0) != tuples(1))
+  }
+
+  test("a manifest has one content only", ManifestRules.oneContent) {
+    val io = new MemoryFileIO
+    val file = dataFile("p").copy(content = Content.PositionDeletes)
+    assertThrows[InvalidArgument](write(io, V2, added(file)))
+    val deletes = ManifestContent.Deletes
+    assertThrows[InvalidArgument] {
+      Manifests.write(io, "d.avro", V2, deletes, schema, byId, 7L, Iterator(added(dataFile("a"))))
+    }
+    assertThrows[InvalidArgument](Manifests.write(io, "d.avro", V1, deletes, schema, byId, 7L, Iterator(added(file))))
+    assert(io.paths.isEmpty)
+  }
+
+  test(
+    "an existing or deleted entry must bring its sequence number from version 2 on",
+    ManifestRules.explicitNumbers
+  ) {
+    val io = new MemoryFileIO
+    val nameless = existing(dataFile("a"), 5L, 1L).copy(sequenceNumber = None)
+    assertThrows[InvalidArgument](write(io, V2, nameless))
+    assert(write(io, V1, nameless).existingFilesCount.contains(1))
+  }
+
+  test("more entries than one block holds come back in their order") {
+    val io = new MemoryFileIO
+    val files = (0 until 2000).map(i => dataFile(s"f$i", Some(i % 7L)))
+    val back = read(io, committed(write(io, V2, files.map(added): _*), 1L))
+    assert(back.map(_.file.path) == files.map(_.path))
+    assert(back.last.file.metrics.upperBound(2).contains(text("zz")))
+  }
+}
