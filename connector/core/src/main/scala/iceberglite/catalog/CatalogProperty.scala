@@ -3,9 +3,6 @@ package iceberglite.catalog
 import scala.util.Try
 
 import iceberglite.table
-import iceberglite.catalog.hive.HiveProperty
-import iceberglite.catalog.jdbc.JdbcProperty
-import iceberglite.catalog.rest.RestProperty
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.storage.{S3Settings, StorageSettings}
 
@@ -169,58 +166,4 @@ object CatalogProperty {
     S3Settings.Prefix,
     s"S3 settings under the names of Apache Iceberg; supported are ${S3Settings.keys.mkString(", ")}"
   )
-
-  /** The properties that this release acts on, in the order of the documentation. */
-  def all: Seq[CatalogProperty] = Seq(
-    Type,
-    CatalogImpl,
-    FileIOImpl,
-    Region,
-    Warehouse,
-    Uri,
-    CacheEnabled,
-    CacheExpirationMs,
-    ManifestCacheEnabled,
-    ManifestCacheBytes,
-    ManifestCacheFileBytes,
-    ManifestCacheIdleMs,
-    SyncEnabled,
-    UseNullableQuerySchema,
-    StoredName,
-    DefaultNamespace,
-    UniqueTableLocation,
-    OwnedLocations,
-    Clients
-  ) ++ JdbcProperty.all ++ RestProperty.all ++ HiveProperty.all
-
-  val prefixes: Seq[PropertyPrefix] =
-    Seq(TableDefault, TableOverride, OwnedLocationsOf, Jdbc, RestProperty.Header, Hadoop, S3)
-
-  /** Whether a key is one that this release acts on. */
-  def isKnown(key: String): Boolean = all.exists(_.key == key) || key == RestProperty.OldSigV4 ||
-    S3Settings.isKnown(key) || prefixes.filterNot(_ == S3).exists(p => key.startsWith(p.prefix))
-
-  /**
-   * Rejects keys that are similar to known ones, and keys of Apache Iceberg that must not be ignored.
-   *
-   * @param catalog the catalog's name, for the message
-   * @return warnings about keys without effect, by the keys
-   */
-  def check(catalog: String, properties: Map[String, String]): Vector[(String, String)] = {
-    val kind = IcebergClassNames.kindIfKnown(properties)
-    properties.toVector.sorted.flatMap { case (key, value) =>
-      if (isKnown(key)) ForeignCatalogProperties.warningOfKind(catalog, kind, key, value).map(key -> _)
-      else if (ForeignCatalogProperties.knows(key))
-        ForeignCatalogProperties.warning(catalog, kind, key, value).map(key -> _)
-      else Some(key -> unknown(catalog, key))
-    }
-  }
-
-  /** Returns the warning for an unknown key. @throws InvalidArgument the key is similar to a known one */
-  private def unknown(catalog: String, key: String): String = {
-    Spelling.closest(key, all.map(_.key) ++ ForeignCatalogProperties.exactKeys).foreach { meant =>
-      throw InvalidArgument(s"property of catalog $catalog", key, s"There is no such property. Did you mean $meant?")
-    }
-    s"The property $key of catalog $catalog has no effect. There is no such property"
-  }
 }

@@ -1,5 +1,8 @@
 package iceberglite.catalog
 
+import iceberglite.catalog.hive.HiveCatalog
+import iceberglite.catalog.jdbc.JdbcCatalog
+import iceberglite.catalog.rest.RestCatalog
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.storage.FileIO
 import iceberglite.table.Environment
@@ -34,7 +37,7 @@ object Catalogs {
       environment: Environment = Environment.system
   ): Catalog = {
     val warnings = SettingWarnings.ofCatalog(name)
-    CatalogProperty.check(name, properties).foreach { case (key, message) => warnings.once(key, message) }
+    CatalogProperties.check(name, properties).foreach { case (key, message) => warnings.once(key, message) }
     IcebergClassNames.checkFileIO(name, properties)
     val kind = IcebergClassNames.kindOf(name, properties, kinds)
     all.find(_.catalogType == kind).map(_.open(name, properties, io, environment)).getOrElse {

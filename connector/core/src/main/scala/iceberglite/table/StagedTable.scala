@@ -1,8 +1,7 @@
 package iceberglite.table
 
-import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.spec.{MetadataUpdate, TableMetadata}
-import iceberglite.table.action.{Action, MetadataAction}
+import iceberglite.spec.IcebergError.CommitStateUnknown
 
 /**
  * Collects the actions of writes to a table that does not exist yet or is to be replaced. [[StagedTable.commit]]

@@ -6,7 +6,6 @@ import scala.util.control.NonFatal
 import iceberglite.spec.{IcebergError, MetadataUpdate, TableMetadata}
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
 import iceberglite.storage.{FileIO, MetadataFiles}
-import iceberglite.table.action.Action
 
 /** Where a transaction's changes are committed. */
 final case class CommitTarget(id: TableIdentifier, name: String, io: FileIO, committer: Committer)

@@ -11,7 +11,7 @@ class CatalogPropertySuite extends AnyFunSuite {
   test("a misspelt property is refused, with the one that was meant") {
     Seq("warehuose" -> "warehouse", "wharehouse" -> "warehouse", "Warehouse" -> "warehouse", "tpye" -> "type").foreach {
       case (wrong, right) =>
-        val error = intercept[InvalidArgument](CatalogProperty.check("lite", Map(wrong -> "x")))
+        val error = intercept[InvalidArgument](CatalogProperties.check("lite", Map(wrong -> "x")))
         assert(error.getMessage.contains(s"catalog lite: $wrong."))
         assert(error.getMessage.contains(s"Did you mean $right?"))
     }
@@ -20,10 +20,10 @@ class CatalogPropertySuite extends AnyFunSuite {
 
   test("properties that are known are left alone, others are warned about, each once") {
     val known = Seq("type", "uri", "io-impl", "clients", "jdbc.usr", "header.X", "table-default.a", "hadoop.x")
-    assert(CatalogProperty.check("lite", known.map(_ -> "x").toMap).isEmpty)
+    assert(CatalogProperties.check("lite", known.map(_ -> "x").toMap).isEmpty)
     val others =
       Seq("s3.endpont", "my-own", "ab", "rest.x", "lock.table", "gcs.project-id", "adls.x", "fs.s3a.endpoint")
-    val warnings = CatalogProperty.check("lite", others.map(_ -> "x").toMap).toMap
+    val warnings = CatalogProperties.check("lite", others.map(_ -> "x").toMap).toMap
     assert(warnings.keySet == others.toSet)
     warnings.foreach { case (key, message) => assert(message.contains(s"$key of catalog lite has no effect")) }
   }
@@ -45,24 +45,24 @@ class CatalogPropertySuite extends AnyFunSuite {
       "rest.client.tls.configurer-impl"
     )
     for (key <- rejected; kind <- Seq("hadoop", "jdbc", "rest", "hive")) {
-      val error = intercept[Unsupported](CatalogProperty.check("lite", Map("type" -> kind, key -> "s3cr3t")))
+      val error = intercept[Unsupported](CatalogProperties.check("lite", Map("type" -> kind, key -> "s3cr3t")))
       assert(error.getMessage.contains(s"$key of catalog lite") && !error.getMessage.contains("s3cr3t"))
     }
     val harmless = Map(
       "s3.remote-signing-enabled" -> "false",
       "client.factory" -> "org.apache.iceberg.aws.AwsClientFactories$DefaultAwsClientFactory"
     )
-    assert(CatalogProperty.check("lite", harmless + ("type" -> "hadoop")).isEmpty)
+    assert(CatalogProperties.check("lite", harmless + ("type" -> "hadoop")).isEmpty)
   }
 
   test("a lock that other writers rely on is rejected for file-system catalogs, and warned about elsewhere") {
     def check(kind: String, value: String) =
-      CatalogProperty.check("lite", Map("type" -> kind, "lock-impl" -> value)).map(_._1)
+      CatalogProperties.check("lite", Map("type" -> kind, "lock-impl" -> value)).map(_._1)
     for (kind <- Seq("hadoop", "HADOOP")) {
       intercept[Unsupported](check(kind, "org.apache.iceberg.aws.dynamodb.DynamoDbLockManager"))
       assert(check(kind, "org.apache.iceberg.util.LockManagers$InMemoryLockManager").isEmpty)
     }
-    intercept[Unsupported](CatalogProperty.check(
+    intercept[Unsupported](CatalogProperties.check(
       "lite",
       Map("catalog-impl" -> "org.apache.iceberg.hadoop.HadoopCatalog", "lock-impl" -> "x.Y")
     ))
@@ -71,16 +71,16 @@ class CatalogPropertySuite extends AnyFunSuite {
 
   test("unique locations are rejected where the name is the directory") {
     def check(kind: String, value: String) =
-      CatalogProperty.check("lite", Map("type" -> kind, "unique-table-location" -> value)).map(_._1)
+      CatalogProperties.check("lite", Map("type" -> kind, "unique-table-location" -> value)).map(_._1)
     intercept[Unsupported](check("hadoop", "true"))
     assert(check("hadoop", "false").isEmpty && check("jdbc", "true").isEmpty && check("hive", "true").isEmpty)
     assert(check("rest", "true") == Vector("unique-table-location"))
   }
 
   test("no known property is taken for another") {
-    val keys = CatalogProperty.all.map(_.key)
+    val keys = CatalogProperties.all.map(_.key)
     assert(keys.distinct == keys)
-    CatalogProperty.check("lite", keys.map(_ -> "x").toMap)
+    CatalogProperties.check("lite", keys.map(_ -> "x").toMap)
   }
 
   test("a catalog without type, warehouse or uri says what is missing") {

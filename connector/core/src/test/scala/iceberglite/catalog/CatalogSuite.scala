@@ -10,7 +10,7 @@ import iceberglite.spec.transform.Bucket
 import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{FastAppend, UpdateProperties}
 
 /** What every catalog does alike. */
 class CatalogSuite extends AnyFunSuite {

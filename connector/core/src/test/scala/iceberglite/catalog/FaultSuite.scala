@@ -7,9 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.CatalogFixture.{Id, Store}
 import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.table.TestTables._
 import iceberglite.table._
-import iceberglite.table.action._
+import iceberglite.table.TestTables._
+import iceberglite.table.action.{FastAppend, OverwriteFiles, UpdateProperties}
 
 /** Whatever call of a commit fails, and however: the table is what it was or what it was to become. */
 class FaultSuite extends AnyFunSuite {

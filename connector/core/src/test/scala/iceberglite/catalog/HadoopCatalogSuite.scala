@@ -8,7 +8,7 @@ import iceberglite.spec.IcebergError._
 import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{FastAppend, UpdateLocation, UpdateProperties}
 
 class HadoopCatalogSuite extends AnyFunSuite {
   private val metadata = "mem://wh/db/t/metadata"

@@ -6,9 +6,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.jdbc.SampleViews
+import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables._
-import iceberglite.table._
-import iceberglite.table.action.{Action, UpdateLocation, UpdateProperties}
+import iceberglite.table.action.{UpdateLocation, UpdateProperties}
 
 /** Tables whose files are outside of their directory lose none to another table that is placed there by SQL alone. */
 class SharedPlacesSuite extends AnyFunSuite with HostileTables {

@@ -224,7 +224,7 @@ class PartitionStatisticsSuite extends AnyFunSuite {
 
   test("a file counts once the metadata names it", StatisticsRules.onePartitionFileOfASnapshot) {
     withTable(TestTables.byCategory()) { empty =>
-      def commit(table: Table, action: iceberglite.table.action.Action): Table =
+      def commit(table: Table, action: iceberglite.table.Action): Table =
         table.transaction(Map.empty, TestTables.environment).add(action).commit()
       val table = commit(empty, new FastAppend(Vector(TestTables.fileOf("a", "a1"))))
       val snapshot = table.currentSnapshot.get

@@ -9,15 +9,15 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
 import iceberglite.peer.PeerActions.vector
-import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec._
+import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
+import iceberglite.table._
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._
-import iceberglite.table._
-import iceberglite.table.action._
+import iceberglite.table.action.{CherryPick, DeleteFiles, FastAppend, FastForward, MergeAppend, OverwriteFiles, RemoveFiles, RemoveRef, ReplacePartitions, RewriteFiles, RewriteManifests, RollbackToSnapshot, RowDelta, SetCurrentSnapshot, SetRef}
 
 /** The same operations by Apache Iceberg and by us give the same tables, and the same conflicts. */
 class ActionsPeerSuite extends AnyFunSuite {

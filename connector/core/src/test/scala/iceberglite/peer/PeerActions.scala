@@ -15,8 +15,7 @@ import iceberglite.catalog.FileIOWrapper
 import iceberglite.spec._
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.storage.FileIO
-import iceberglite.table.{Actions, MemoryFileIO}
-import iceberglite.table.action.Action
+import iceberglite.table.{Action, Actions, MemoryFileIO}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** One table of ours and one of Apache Iceberg's, to which the same is done. */

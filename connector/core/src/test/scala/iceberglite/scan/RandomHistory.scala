@@ -12,8 +12,8 @@ import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
 import iceberglite.spec.transform.Identity
-import iceberglite.table._
-import iceberglite.table.action._
+import iceberglite.table.{Action, _}
+import iceberglite.table.action.{MergeAppend, OverwriteFiles, RewriteFiles, RewriteManifests, RowDelta, UpdateSpec}
 import iceberglite.tree.ManifestCache
 
 /**

@@ -1,6 +1,7 @@
 package iceberglite.sim
 
-import iceberglite.table.action.{Action, FastAppend, MergeAppend}
+import iceberglite.table.Action
+import iceberglite.table.action.{FastAppend, MergeAppend}
 
 /** Work that adds rows. */
 object AppendWork {

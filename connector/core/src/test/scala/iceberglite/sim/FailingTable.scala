@@ -1,8 +1,8 @@
 package iceberglite.sim
 
+import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables.{file, liveFiles}
-import iceberglite.table._
-import iceberglite.table.action.{Action, FastAppend}
+import iceberglite.table.action.FastAppend
 
 /** A table with one file, in a catalog whose calls fail as a test says. */
 final class FailingTable(

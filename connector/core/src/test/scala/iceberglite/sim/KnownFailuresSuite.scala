@@ -4,12 +4,12 @@ import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, StorageFailed, ValidationFailed}
 import iceberglite.spec.SnapshotRef
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, StorageFailed, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.table._
-import iceberglite.table.action._
+import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
+import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, RemoveFiles, RemoveRef, ReplacePartitions, RowDelta, SetRef}
 
 /** How tables were lost or jammed elsewhere, and that ours are not: each failure is a test on each kind of catalog. */
 class KnownFailuresSuite extends AnyFunSuite {

@@ -3,7 +3,8 @@ package iceberglite.sim
 import iceberglite.spec._
 import iceberglite.spec.Type.LongType
 import iceberglite.spec.transform.Bucket
-import iceberglite.table.action._
+import iceberglite.table.Action
+import iceberglite.table.action.{FastAppend, UpdateProperties, UpdateSchema, UpdateSortOrder, UpdateSpec, UpgradeVersion}
 
 /** Work that changes no row. */
 object MetadataWork {

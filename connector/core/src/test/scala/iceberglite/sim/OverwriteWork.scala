@@ -4,8 +4,8 @@ import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.Equal
 import iceberglite.spec.expr.Term.Named
-import iceberglite.table.action._
 import iceberglite.table.{Isolation, IsolationLevel}
+import iceberglite.table.action.{DeleteFiles, OverwriteFiles, ReplacePartitions}
 
 /** Work that takes whole files away. */
 object OverwriteWork {

@@ -6,8 +6,7 @@ import iceberglite.spec._
 import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.transform.{Bucket, Identity}
 import iceberglite.storage.FileIO
-import iceberglite.table.Table
-import iceberglite.table.action.Action
+import iceberglite.table.{Action, Table}
 
 /**
  * What a transaction is to do.

@@ -11,7 +11,7 @@ import iceberglite.spec.expr.Expression.{Equal, LessThan}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.storage.FileIO
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.FastAppend
 import iceberglite.tree.TreeReader
 
 /** A table in memory for tests of actions, the files that go into it, and what is in it afterwards. */

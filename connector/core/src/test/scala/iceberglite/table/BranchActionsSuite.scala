@@ -3,13 +3,13 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
+import iceberglite.spec.SnapshotRef
 import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
-import iceberglite.spec.SnapshotRef
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{CherryPick, DeleteFiles, FastAppend, FastForward, MergeAppend, OverwriteFiles, PublishChanges, RemoveFiles, ReplacePartitions, RollbackToSnapshot, RollbackToTimestamp, SetCurrentSnapshot, SetRef}
 
 /** Branches, staged snapshots, picking and going back. */
 class BranchActionsSuite extends AnyFunSuite {

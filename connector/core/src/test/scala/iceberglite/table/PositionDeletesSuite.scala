@@ -9,7 +9,7 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression.AlwaysFalse
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
 /** Row deltas with position and equality delete files; two writers at once. */
 class PositionDeletesSuite extends AnyFunSuite {

@@ -3,13 +3,13 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
+import iceberglite.spec._
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
-import iceberglite.spec._
 import iceberglite.spec.transform.Identity
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{ConvertDeletes, DeleteFiles, RemoveFiles, RewriteFiles, RewriteManifests, RowDelta, UpdateSpec}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Files and manifests that are written anew with the same content, beside other writers. */

@@ -8,7 +8,7 @@ import iceberglite.spec.FormatVersion.V3
 import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, ValidationFailed}
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}
 
 /** Row deltas with deletion vectors; two and three writers at once. */
 class RowDeltaSuite extends AnyFunSuite {

@@ -5,14 +5,14 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
+import iceberglite.spec.{ContentFile, ManifestFile, SnapshotRef}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.{CommitConflict, ValidationFailed}
 import iceberglite.spec.Type.{IntType, StringType}
-import iceberglite.spec.{ContentFile, ManifestFile, SnapshotRef}
 import iceberglite.spec.transform.{Bucket, Identity}
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{DeleteFiles, MergeAppend, RowDelta, SetRef, UpdateLocation, UpdateProperties, UpdateSchema, UpdateSpec, UpgradeVersion}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Appends, upgrades, and several changes in one transaction. */

@@ -2,14 +2,14 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.IcebergError._
 import iceberglite.catalog.FileIOWrapper
 import iceberglite.conformance.CommitRules
+import iceberglite.spec.{FormatVersion, SnapshotRef, TableMetadata}
+import iceberglite.spec.IcebergError._
 import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.{FormatVersion, SnapshotRef, TableMetadata}
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{FastAppend, OverwriteFiles, SetRef, UpdateProperties, UpdateSchema, UpgradeVersion}
 
 class TransactionSuite extends AnyFunSuite {
   import ScriptedCommitter._

@@ -18,7 +18,8 @@ import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.catalog.{CatalogProperty, HiveCatalog}
+import iceberglite.catalog.CatalogProperty
+import iceberglite.catalog.hive.HiveCatalog
 import iceberglite.spec.IcebergError.Unsupported
 
 /**

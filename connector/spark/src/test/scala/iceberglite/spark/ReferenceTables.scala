@@ -29,7 +29,7 @@ import org.apache.spark.sql.types.{
   YearMonthIntervalType
 }
 
-import iceberglite.catalog.{CatalogProperty, ForeignCatalogProperties}
+import iceberglite.catalog.{CatalogProperties, ForeignCatalogProperties}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
 import iceberglite.spark.catalog.PartitionTerm
 import iceberglite.spark.conf.{
@@ -112,8 +112,8 @@ private[spark] object ReferenceTables {
   }
 
   private def catalogProperties: Seq[String] = table("property", "default", "description")(
-    CatalogProperty.all.map(p => Seq(code(p.key), p.default.getOrElse(NotSet), p.doc)) ++
-      CatalogProperty.prefixes.map(p => Seq(code(p.prefix + "*"), "", p.doc))
+    CatalogProperties.all.map(p => Seq(code(p.key), p.default.getOrElse(NotSet), p.doc)) ++
+      CatalogProperties.prefixes.map(p => Seq(code(p.prefix + "*"), "", p.doc))
   )
 
   private def foreignSettings: Seq[String] = {

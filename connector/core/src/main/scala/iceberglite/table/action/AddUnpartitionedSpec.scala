@@ -1,8 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.spec.MetadataUpdate.AddPartitionSpec
 import iceberglite.spec.{PartitionSpec, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.spec.MetadataUpdate.AddPartitionSpec
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Adds an unpartitioned partition spec, for equality deletes that apply to all partitions (spec: "Scan Planning"). The

@@ -1,10 +1,10 @@
 package iceberglite.table.action
 
+import iceberglite.spec.{FormatVersion, NestedType, Schema, SchemaUpdate, TableMetadata}
 import iceberglite.spec.IcebergError.CommitConflict
 import iceberglite.spec.Requirement.AssertCurrentSchemaId
 import iceberglite.spec.Type.canPromote
-import iceberglite.spec.{FormatVersion, NestedType, Schema, SchemaUpdate, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Merges the columns of written rows into the table's schema, in the same commit as the rows. Missing columns are

@@ -2,10 +2,10 @@ package iceberglite.table.action
 
 import scala.util.Try
 
+import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.{AlreadyCommitted, InvalidArgument}
 import iceberglite.spec.MetadataUpdate.SetProperties
-import iceberglite.spec.TableMetadata
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Records an application's progress in the table's properties, in the commit of the data. A job that missed the

@@ -2,9 +2,9 @@ package iceberglite.table.action
 
 import java.time.Instant
 
-import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.{Snapshot, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Rolls `main` back to a snapshot in its history. Commits that come first are rolled back too, because the table is to

@@ -1,11 +1,11 @@
 package iceberglite.table.action
 
+import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
 import iceberglite.spec.MetadataUpdate.SetSnapshotRef
 import iceberglite.spec.Requirement.AssertRefSnapshotId
 import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
-import iceberglite.spec.TableMetadata
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Sets the current snapshot, without regard to its ancestors. */
 final class SetCurrentSnapshot(snapshotId: Long) extends MetadataAction {

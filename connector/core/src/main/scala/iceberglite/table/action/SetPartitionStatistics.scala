@@ -1,7 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec.{MetadataUpdate, PartitionStatisticsFile, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a file with the partition statistics of a snapshot (spec: "Partition Statistics"). A snapshot has at most

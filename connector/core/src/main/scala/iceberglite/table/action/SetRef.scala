@@ -1,10 +1,10 @@
 package iceberglite.table.action
 
+import iceberglite.spec.{SnapshotRef, TableMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.MetadataUpdate.{RemoveSnapshotRef, SetSnapshotRef}
 import iceberglite.spec.Requirement.AssertRefSnapshotId
-import iceberglite.spec.{SnapshotRef, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Creates or moves a branch or tag. It fails without a retry if another commit moves it at the same time. */
 final class SetRef(name: String, ref: SnapshotRef) extends MetadataAction {

@@ -1,7 +1,7 @@
 package iceberglite.table.action
 
 import iceberglite.spec.{MetadataUpdate, StatisticsFile, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Registers a Puffin file with statistics of a snapshot (spec: "Table Statistics"), and replaces the snapshot's earlier

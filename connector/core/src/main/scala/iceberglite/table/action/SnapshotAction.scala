@@ -2,11 +2,11 @@ package iceberglite.table.action
 
 import java.util.UUID
 
+import iceberglite.spec._
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
 import iceberglite.spec.Requirement.AssertRefSnapshotId
-import iceberglite.spec._
-import iceberglite.table._
+import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
 
 /**

@@ -1,8 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.spec.MetadataUpdate.SetLocation
 import iceberglite.spec.TableMetadata
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.spec.MetadataUpdate.SetLocation
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Changes the location for new files; existing files stay. A file-system catalog rejects it. */
 final class UpdateLocation(location: String) extends MetadataAction {

@@ -1,9 +1,9 @@
 package iceberglite.table.action
 
+import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.MetadataUpdate.{RemoveProperties, SetProperties}
-import iceberglite.spec.{TableMetadata, TableProperty}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Sets and removes table properties. It can always be applied. */
 final class UpdateProperties(set: Map[String, String], remove: Set[String] = Set.empty) extends MetadataAction {

@@ -1,12 +1,12 @@
 package iceberglite.table.action
 
+import iceberglite.spec.{MetadataUpdate, Requirement, Schema, SchemaUpdate, TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.InvalidMetadata
 import iceberglite.spec.MetadataUpdate.{RemoveProperties, SetProperties}
 import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertLastAssignedFieldId}
 import iceberglite.spec.TableProperty.NameMappingDefault
 import iceberglite.spec.json.NameMappingJson
-import iceberglite.spec.{MetadataUpdate, Requirement, Schema, SchemaUpdate, TableMetadata, TableProperty}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Changes the columns, and the properties that name them. It is not retried if a concurrent commit changed the columns

@@ -1,9 +1,9 @@
 package iceberglite.table.action
 
+import iceberglite.spec.{TableMetadata, UnboundField, UnboundSortField}
 import iceberglite.spec.MetadataUpdate.{AddSortOrder, LastAdded, SetDefaultSortOrder}
 import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertDefaultSortOrderId}
-import iceberglite.spec.{TableMetadata, UnboundField, UnboundSortField}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Changes the sort order of rows in new files. It is not retried if a concurrent commit changed the columns or the sort

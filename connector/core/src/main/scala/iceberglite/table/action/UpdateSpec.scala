@@ -1,8 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertLastAssignedPartitionId}
 import iceberglite.spec.{SpecUpdate, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
+import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertLastAssignedPartitionId}
+import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**
  * Changes the partition spec for new files. It is not retried if a concurrent commit changed the columns or the

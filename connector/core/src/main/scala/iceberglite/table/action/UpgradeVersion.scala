@@ -1,9 +1,9 @@
 package iceberglite.table.action
 
+import iceberglite.spec.{FormatVersion, ManifestContent, SnapshotRef, TableMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.MetadataUpdate.UpgradeFormatVersion
-import iceberglite.spec.{FormatVersion, ManifestContent, SnapshotRef, TableMetadata}
-import iceberglite.table.{Change, CommitContext, BranchHistory}
+import iceberglite.table.{BranchHistory, Change, CommitContext, MetadataAction}
 import iceberglite.tree.PartFilter
 
 /** Upgrades the table to a newer format version. */

@@ -8,7 +8,7 @@ import scala.util.Try
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.hive.metastore.api.{FieldSchema, SerDeInfo, StorageDescriptor, Table => HiveTable}
 
-import iceberglite.catalog.{Catalog, Catalogs, HiveCatalog}
+import iceberglite.catalog.{Catalog, Catalogs}
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError._

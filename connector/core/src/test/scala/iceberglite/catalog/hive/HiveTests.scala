@@ -11,7 +11,7 @@ import org.apache.iceberg.hive.{HiveCatalog => PeerCatalog}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
-import iceberglite.catalog.{Catalog, Catalogs, HiveCatalog, ViewCatalog}
+import iceberglite.catalog.{Catalog, Catalogs, ViewCatalog}
 import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.servers.Servers
 import iceberglite.storage.HadoopFileIO

@@ -4,16 +4,15 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.catalog.RestCatalog
 import iceberglite.catalog.rest.StubServer._
+import iceberglite.spec.{IcebergError, MetadataUpdate, NewTable, TableMetadata}
 import iceberglite.spec.IcebergError._
 import iceberglite.spec.MetadataUpdate.{AssignUuid, SetProperties}
 import iceberglite.spec.Requirement.{AssertCreate, AssertTableUuid}
 import iceberglite.spec.json.{JsonValue, MetadataUpdateJson, RequirementJson}
-import iceberglite.spec.{IcebergError, MetadataUpdate, NewTable, TableMetadata}
-import iceberglite.table.TestTables._
 import iceberglite.table._
-import iceberglite.table.action._
+import iceberglite.table.TestTables._
+import iceberglite.table.action.FastAppend
 
 /** Commits: what is sent, and what each answer says of them. */
 class RestCommitSuite extends AnyFunSuite {

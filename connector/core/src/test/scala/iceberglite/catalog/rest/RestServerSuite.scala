@@ -12,7 +12,7 @@ import org.apache.iceberg.{DataFiles, PartitionSpec => PeerSpec, Schema => PeerS
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.catalog.{Catalogs, RestCatalog}
+import iceberglite.catalog.Catalogs
 import iceberglite.servers.Servers
 import iceberglite.spec.{FormatVersion, SchemaUpdate, ViewRepresentation, ViewUpdate, ViewVersion}
 import iceberglite.spec.IcebergError._
@@ -24,7 +24,7 @@ import iceberglite.spec.ViewUpdate._
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
 import iceberglite.table.TestTables._
-import iceberglite.table.action._
+import iceberglite.table.action.{FastAppend, UpdateSchema}
 
 /** On a real server, beside Apache Iceberg's own client. */
 class RestServerSuite extends AnyFunSuite with BeforeAndAfterAll {

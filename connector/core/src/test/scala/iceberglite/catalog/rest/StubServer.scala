@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 
-import iceberglite.catalog.{Catalogs, RestCatalog}
+import iceberglite.catalog.Catalogs
 import iceberglite.spec.TableMetadata
 import iceberglite.spec.json.TableMetadataJson
 import iceberglite.storage.FileIO

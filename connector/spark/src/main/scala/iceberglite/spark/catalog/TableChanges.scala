@@ -4,9 +4,10 @@ import org.apache.spark.sql.connector.catalog.TableChange
 import org.apache.spark.sql.connector.catalog.TableChange._
 
 import iceberglite.spark.convert.{DeclaredTypes, SparkDefaults, SparkTypes}
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.{ColumnPath, DefaultValue, SchemaUpdate, TableProperty, Type}
-import iceberglite.table.action._
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.table.Action
+import iceberglite.table.action.{CherryPick, SetCurrentSnapshot, UpdateLocation, UpdateProperties, UpdateSchema, UpgradeVersion}
 
 /** Converts the changes of ALTER TABLE to actions of one commit. */
 object TableChanges {

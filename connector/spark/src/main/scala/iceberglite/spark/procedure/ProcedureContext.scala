@@ -5,13 +5,12 @@ import scala.util.Try
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.Identifier
 
+import iceberglite.spark.{CatalogNames, LiteCatalog, SharedTable}
 import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.write.EngineSummary
-import iceberglite.spark.{CatalogNames, LiteCatalog, SharedTable}
-import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.TableMetadata
-import iceberglite.table.Table
-import iceberglite.table.action.Action
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.{Action, Table}
 
 /** The context of a call: the session, and the catalog that the statement names. */
 final class ProcedureContext(val session: SparkSession, val catalog: LiteCatalog) {

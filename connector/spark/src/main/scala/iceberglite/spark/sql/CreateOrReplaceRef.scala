@@ -3,12 +3,12 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spark.TimeTravel
+import iceberglite.spec.{SnapshotRef, TableMetadata}
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
 import iceberglite.spec.MetadataUpdate.SetSnapshotRef
 import iceberglite.spec.Requirement.AssertRefSnapshotId
-import iceberglite.spec.{SnapshotRef, TableMetadata}
-import iceberglite.table.action.{Action, FastAppend, MetadataAction, SetRef}
-import iceberglite.table.{Change, CommitContext, SnapshotTarget}
+import iceberglite.table.{Action, Change, CommitContext, MetadataAction, SnapshotTarget}
+import iceberglite.table.action.{FastAppend, SetRef}
 
 /**
  * `ALTER TABLE t CREATE BRANCH [IF NOT EXISTS] name`, `CREATE OR REPLACE BRANCH`, `REPLACE BRANCH`, with their options,

@@ -3,9 +3,10 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spark.TimeTravel
-import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.TableMetadata
-import iceberglite.table.action.{Action, RemoveRef}
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.table.Action
+import iceberglite.table.action.RemoveRef
 
 /** `ALTER TABLE t DROP BRANCH [IF EXISTS] name`, and likewise for a TAG. */
 final case class DropRef(table: Seq[String], kind: RefKind, name: String, ifExists: Boolean) extends TableCommand {

@@ -2,9 +2,10 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.{ColumnPath, SchemaUpdate, TableMetadata}
-import iceberglite.table.action.{Action, UpdateSchema}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.Action
+import iceberglite.table.action.UpdateSchema
 
 /** A statement that changes the identifier fields (spec: "Identifier Field IDs"). */
 trait IdentifierFieldsCommand extends TableCommand {

@@ -1,8 +1,9 @@
 package iceberglite.spark.sql
 
-import iceberglite.spec.transform.Identity
 import iceberglite.spec.{SpecUpdate, TableMetadata}
-import iceberglite.table.action.{Action, UpdateSpec}
+import iceberglite.spec.transform.Identity
+import iceberglite.table.Action
+import iceberglite.table.action.UpdateSpec
 
 /** A statement that changes the partitioning of new data of a table. */
 trait PartitionFieldCommand extends TableCommand {

@@ -3,7 +3,8 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spec.{DistributionMode, NullOrder, SortDirection, TableMetadata, TableProperty, UnboundSortField}
-import iceberglite.table.action.{Action, UpdateProperties, UpdateSortOrder}
+import iceberglite.table.Action
+import iceberglite.table.action.{UpdateProperties, UpdateSortOrder}
 
 /**
  * `ALTER TABLE t WRITE { DISTRIBUTED BY PARTITION | [LOCALLY] ORDERED BY order | UNORDERED } ...`: sets how rows are

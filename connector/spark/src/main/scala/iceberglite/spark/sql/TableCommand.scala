@@ -4,12 +4,12 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.{Row, SparkSession}
 
+import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
 import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.write.EngineSummary
-import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
-import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.TableMetadata
-import iceberglite.table.action.Action
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.table.Action
 
 /** A statement that changes a table by one commit. */
 trait TableCommand extends LeafRunnableCommand {

@@ -4,8 +4,8 @@ import org.slf4j.LoggerFactory
 
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown}
-import iceberglite.table.Table
-import iceberglite.table.action.{Action, RecordApplication}
+import iceberglite.table.{Action, Table}
+import iceberglite.table.action.RecordApplication
 
 /** The state of the single commit of a write. */
 final private[write] class CommitOutcome {

@@ -3,10 +3,10 @@ package iceberglite.spark.write
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructType => SparkStruct}
 
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spec.Type._
 import iceberglite.spec.{ColumnPath, MetadataUpdate, NestedField, PrimitiveType, Schema, SchemaUpdate, Type}
-import iceberglite.table.Table
-import iceberglite.table.action.{Action, MergeSchema}
+import iceberglite.spec.Type._
+import iceberglite.table.{Action, Table}
+import iceberglite.table.action.MergeSchema
 
 /**
  * The schema changes of a write whose rows have columns that the table lacks, or wider columns. They are merged in the

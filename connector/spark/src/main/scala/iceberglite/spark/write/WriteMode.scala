@@ -4,8 +4,8 @@ import iceberglite.spark.read.rows.StatementFiles
 import iceberglite.spec.ContentFile
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
-import iceberglite.table.{SnapshotTarget, Isolation}
-import iceberglite.table.action.{Action, MergeAppend, OverwriteFiles, ReplacePartitions}
+import iceberglite.table.{Action, Isolation, SnapshotTarget}
+import iceberglite.table.action.{MergeAppend, OverwriteFiles, ReplacePartitions}
 
 /** The effect of a write on existing rows. */
 sealed private[write] trait WriteMode {

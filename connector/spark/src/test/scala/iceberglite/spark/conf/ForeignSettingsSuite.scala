@@ -13,7 +13,7 @@ import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.catalog.{CatalogProperty, SettingWarnings}
+import iceberglite.catalog.{CatalogProperties, SettingWarnings}
 import iceberglite.spark.{SharedSession, SparkCatalog, TimeTravel}
 import iceberglite.spec.IcebergError.Unsupported
 
@@ -49,7 +49,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   private def options(s: Listed) = new CaseInsensitiveStringMap(Map(s.key -> s.value).asJava)
 
   private def ofCatalog(kind: String, s: Listed): Seq[String] =
-    CatalogProperty.check("c", Map("type" -> kind) + (s.key -> s.value)).map(_._2)
+    CatalogProperties.check("c", Map("type" -> kind) + (s.key -> s.value)).map(_._2)
 
   /** Whether the setting is one that the code acts on, by its registries. */
   private def isHonoured(s: Listed): Boolean = s.kind match {
@@ -59,7 +59,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     case "table property" => TablePropertyCheck.isKnown(s.key)
     case "system property" => false
     case "Hadoop setting" => s.key.matches("iceberg\\.(engine\\.)?hive\\..*")
-    case _ => CatalogProperty.isKnown(s.key)
+    case _ => CatalogProperties.isKnown(s.key)
   }
 
   for ((kind, settings) <- listed.groupBy(_.kind).toSeq.sortBy(_._1))

@@ -15,8 +15,8 @@ import iceberglite.spec._
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.transform.Identity
-import iceberglite.table.Table
-import iceberglite.table.action.{Action, FastAppend, RowDelta}
+import iceberglite.table.{Action, Table}
+import iceberglite.table.action.{FastAppend, RowDelta}
 
 /**
  * A table that came about by chance: files of several formats, specs and schemas, with nulls, NaN, both zeros and texts

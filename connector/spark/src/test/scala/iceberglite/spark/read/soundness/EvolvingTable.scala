@@ -12,8 +12,8 @@ import iceberglite.spark.LiteCatalog
 import iceberglite.spark.read.soundness.EvolvingTable._
 import iceberglite.spec._
 import iceberglite.spec.Type._
-import iceberglite.table.Table
-import iceberglite.table.action.{Action, FastAppend, UpdateSchema}
+import iceberglite.table.{Action, Table}
+import iceberglite.table.action.{FastAppend, UpdateSchema}
 
 /**
  * What a random table is to hold.

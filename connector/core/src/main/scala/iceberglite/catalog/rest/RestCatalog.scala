@@ -1,6 +1,6 @@
-package iceberglite.catalog
+package iceberglite.catalog.rest
 
-import iceberglite.catalog.rest._
+import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, ViewCatalog}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.storage.FileIO
 import iceberglite.table._

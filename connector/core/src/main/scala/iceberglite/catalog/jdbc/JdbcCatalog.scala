@@ -1,11 +1,11 @@
-package iceberglite.catalog
+package iceberglite.catalog.jdbc
 
 import java.sql.SQLException
 
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.catalog.jdbc._
+import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, PointerTables, PointerViews, ViewCatalog, Warehouse}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.storage.FileIO

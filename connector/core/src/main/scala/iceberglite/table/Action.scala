@@ -1,7 +1,6 @@
-package iceberglite.table.action
+package iceberglite.table
 
 import iceberglite.spec.{ContentFile, TableMetadata}
-import iceberglite.table.{Change, CommitContext}
 
 /**
  * A kind of change to a table. Given a base, it describes what the commit would do. It is called again with a newer

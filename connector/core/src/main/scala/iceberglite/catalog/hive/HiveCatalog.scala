@@ -1,10 +1,10 @@
-package iceberglite.catalog
+package iceberglite.catalog.hive
 
 import scala.util.Try
 
 import org.apache.hadoop.conf.Configuration
 
-import iceberglite.catalog.hive._
+import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, Pointer, PointerTables, PointerViews, ViewCatalog, Warehouse}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.storage.{FileIO, HadoopFileIO, MetadataFiles}
