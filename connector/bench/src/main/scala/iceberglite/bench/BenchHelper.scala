@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.scan.TableScan
-import iceberglite.spark.{LiteCatalog, SharedTable}
+import iceberglite.spark.session.{LiteCatalog, SharedTable}
 import iceberglite.spec._
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._

@@ -22,7 +22,8 @@ sealed abstract class AvroCodec private[iceberglite] (val name: String) {
 
 object AvroCodec {
   case object Plain extends AvroCodec("null") {
-    override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] = Arrays.copyOf(bytes, length)
+    override private[iceberglite] def compress(bytes: Array[Byte], length: Int): Array[Byte] =
+      Arrays.copyOf(bytes, length)
   }
 
   final case class Deflate(level: Int) extends AvroCodec("deflate") {

@@ -1,7 +1,18 @@
 package iceberglite.catalog
 
 import iceberglite.storage.FileIO
-import iceberglite.table.{CommitTarget, Committer, Environment, StageMode, StagedTable, Table, TableCreation, TableIdentifier, TableStart, TableVersion}
+import iceberglite.table.{
+  CommitTarget,
+  Committer,
+  Environment,
+  StageMode,
+  StagedTable,
+  Table,
+  TableCreation,
+  TableIdentifier,
+  TableStart,
+  TableVersion
+}
 
 /**
  * A catalog, which finds tables by name and swaps their metadata. Open by design: a catalog is one file and one line in

@@ -34,14 +34,14 @@ object CatalogProperties {
 
   val prefixes: Seq[PropertyPrefix] =
     Seq(
-    CatalogProperty.TableDefault,
-    CatalogProperty.TableOverride,
-    CatalogProperty.OwnedLocationsOf,
-    CatalogProperty.Jdbc,
-    RestProperty.Header,
-    CatalogProperty.Hadoop,
-    CatalogProperty.S3
-  )
+      CatalogProperty.TableDefault,
+      CatalogProperty.TableOverride,
+      CatalogProperty.OwnedLocationsOf,
+      CatalogProperty.Jdbc,
+      RestProperty.Header,
+      CatalogProperty.Hadoop,
+      CatalogProperty.S3
+    )
 
   /** Whether a key is one that this release acts on. */
   def isKnown(key: String): Boolean = all.exists(_.key == key) || key == RestProperty.OldSigV4 ||

@@ -3,7 +3,15 @@ package iceberglite.maintenance
 import iceberglite.spec.{Encryption, TableProperty}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.storage.{FileIO, MetadataFiles}
-import iceberglite.table.{Cleanup, DeletionReport, OwnedDeletion, OwnedPaths, ReachableFiles, TableOwnership, TableVersion}
+import iceberglite.table.{
+  Cleanup,
+  DeletionReport,
+  OwnedDeletion,
+  OwnedPaths,
+  ReachableFiles,
+  TableOwnership,
+  TableVersion
+}
 import iceberglite.tree.{MetadataPool, MetadataTree, SeenParts, TreeTable}
 
 /**

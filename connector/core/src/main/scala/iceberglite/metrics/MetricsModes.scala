@@ -1,6 +1,15 @@
 package iceberglite.metrics
 
-import iceberglite.spec.{MetadataColumns, MetricsMode, NestedType, PrimitiveType, Schema, SortOrder, TableProperty, Type}
+import iceberglite.spec.{
+  MetadataColumns,
+  MetricsMode,
+  NestedType,
+  PrimitiveType,
+  Schema,
+  SortOrder,
+  TableProperty,
+  Type
+}
 import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
 

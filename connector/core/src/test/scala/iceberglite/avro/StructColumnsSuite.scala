@@ -6,7 +6,13 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.{FormatVersion, Type}
 import iceberglite.spec.Type.{ListType, MapType, StructType}
-import iceberglite.tree.manifestlist.{DataFileColumns, FieldSummaryColumns, ManifestEntryColumns, ManifestFileColumns, PartitionCodec}
+import iceberglite.tree.manifestlist.{
+  DataFileColumns,
+  FieldSummaryColumns,
+  ManifestEntryColumns,
+  ManifestFileColumns,
+  PartitionCodec
+}
 
 class StructColumnsSuite extends AnyFunSuite {
   private val golden = Paths.get("connector/core/src/test/golden/struct-columns.txt")

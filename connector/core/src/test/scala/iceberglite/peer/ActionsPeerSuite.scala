@@ -17,7 +17,23 @@ import iceberglite.table._
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{CherryPick, DeleteFiles, FastAppend, FastForward, MergeAppend, OverwriteFiles, RemoveFiles, RemoveRef, ReplacePartitions, RewriteFiles, RewriteManifests, RollbackToSnapshot, RowDelta, SetCurrentSnapshot, SetRef}
+import iceberglite.table.action.{
+  CherryPick,
+  DeleteFiles,
+  FastAppend,
+  FastForward,
+  MergeAppend,
+  OverwriteFiles,
+  RemoveFiles,
+  RemoveRef,
+  ReplacePartitions,
+  RewriteFiles,
+  RewriteManifests,
+  RollbackToSnapshot,
+  RowDelta,
+  SetCurrentSnapshot,
+  SetRef
+}
 
 /** The same operations by Apache Iceberg and by us give the same tables, and the same conflicts. */
 class ActionsPeerSuite extends AnyFunSuite {

@@ -25,7 +25,21 @@ import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.{Action, _}
 import iceberglite.table.Actions.{category, serializable, snapshot}
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
-import iceberglite.table.action.{DeleteFiles, FastAppend, FastForward, MergeAppend, OverwriteFiles, PublishChanges, RemoveFiles, ReplacePartitions, RewriteFiles, RewriteManifests, RollbackToSnapshot, RowDelta, UpdateSchema}
+import iceberglite.table.action.{
+  DeleteFiles,
+  FastAppend,
+  FastForward,
+  MergeAppend,
+  OverwriteFiles,
+  PublishChanges,
+  RemoveFiles,
+  ReplacePartitions,
+  RewriteFiles,
+  RewriteManifests,
+  RollbackToSnapshot,
+  RowDelta,
+  UpdateSchema
+}
 import iceberglite.tree.ManifestCache
 
 /** A table with real files that saw every action is read alike by Apache Iceberg, by PyIceberg and by us. */

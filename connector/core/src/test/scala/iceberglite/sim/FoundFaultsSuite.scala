@@ -9,7 +9,18 @@ import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.transform.Bucket
 import iceberglite.table.{Isolation, IsolationLevel, SnapshotTarget, Table, TestTables}
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
-import iceberglite.table.action.{CherryPick, FastAppend, RemoveFiles, RewriteFiles, RewriteManifests, RowDelta, SetCurrentSnapshot, UpdateProperties, UpdateSpec, UpgradeVersion}
+import iceberglite.table.action.{
+  CherryPick,
+  FastAppend,
+  RemoveFiles,
+  RewriteFiles,
+  RewriteManifests,
+  RowDelta,
+  SetCurrentSnapshot,
+  UpdateProperties,
+  UpdateSpec,
+  UpgradeVersion
+}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Faults that the simulation found, as small as they can be told. */

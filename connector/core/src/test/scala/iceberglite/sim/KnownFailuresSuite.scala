@@ -9,7 +9,16 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, Storag
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
-import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, RemoveFiles, RemoveRef, ReplacePartitions, RowDelta, SetRef}
+import iceberglite.table.action.{
+  DeleteFiles,
+  FastAppend,
+  OverwriteFiles,
+  RemoveFiles,
+  RemoveRef,
+  ReplacePartitions,
+  RowDelta,
+  SetRef
+}
 
 /** How tables were lost or jammed elsewhere, and that ours are not: each failure is a test on each kind of catalog. */
 class KnownFailuresSuite extends AnyFunSuite {

@@ -4,7 +4,14 @@ import iceberglite.spec._
 import iceberglite.spec.Type.LongType
 import iceberglite.spec.transform.Bucket
 import iceberglite.table.Action
-import iceberglite.table.action.{FastAppend, UpdateProperties, UpdateSchema, UpdateSortOrder, UpdateSpec, UpgradeVersion}
+import iceberglite.table.action.{
+  FastAppend,
+  UpdateProperties,
+  UpdateSchema,
+  UpdateSortOrder,
+  UpdateSpec,
+  UpgradeVersion
+}
 
 /** Work that changes no row. */
 object MetadataWork {

@@ -2,7 +2,15 @@ package iceberglite.sim
 
 import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
 import iceberglite.table.SnapshotTarget
-import iceberglite.table.action.{CherryPick, FastAppend, FastForward, RemoveRef, RollbackToSnapshot, SetCurrentSnapshot, SetRef}
+import iceberglite.table.action.{
+  CherryPick,
+  FastAppend,
+  FastForward,
+  RemoveRef,
+  RollbackToSnapshot,
+  SetCurrentSnapshot,
+  SetRef
+}
 
 /** Work on branches, tags, and which snapshot is the current one. */
 object ReferenceWork {

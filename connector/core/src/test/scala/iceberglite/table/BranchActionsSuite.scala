@@ -9,7 +9,21 @@ import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFaile
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{CherryPick, DeleteFiles, FastAppend, FastForward, MergeAppend, OverwriteFiles, PublishChanges, RemoveFiles, ReplacePartitions, RollbackToSnapshot, RollbackToTimestamp, SetCurrentSnapshot, SetRef}
+import iceberglite.table.action.{
+  CherryPick,
+  DeleteFiles,
+  FastAppend,
+  FastForward,
+  MergeAppend,
+  OverwriteFiles,
+  PublishChanges,
+  RemoveFiles,
+  ReplacePartitions,
+  RollbackToSnapshot,
+  RollbackToTimestamp,
+  SetCurrentSnapshot,
+  SetRef
+}
 
 /** Branches, staged snapshots, picking and going back. */
 class BranchActionsSuite extends AnyFunSuite {

@@ -11,7 +11,15 @@ import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal, Not}
 import iceberglite.spec.expr.Term.Named
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, ReplacePartitions, RewriteFiles, RowDelta, UpdateSpec}
+import iceberglite.table.action.{
+  DeleteFiles,
+  FastAppend,
+  OverwriteFiles,
+  ReplacePartitions,
+  RewriteFiles,
+  RowDelta,
+  UpdateSpec
+}
 
 class IsolationSuite extends AnyFunSuite {
   private def category(c: String): Expression = Equal(Named("category"), StringLiteral(c))

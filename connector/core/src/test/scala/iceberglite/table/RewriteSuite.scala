@@ -9,7 +9,15 @@ import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.transform.Identity
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{ConvertDeletes, DeleteFiles, RemoveFiles, RewriteFiles, RewriteManifests, RowDelta, UpdateSpec}
+import iceberglite.table.action.{
+  ConvertDeletes,
+  DeleteFiles,
+  RemoveFiles,
+  RewriteFiles,
+  RewriteManifests,
+  RowDelta,
+  UpdateSpec
+}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Files and manifests that are written anew with the same content, beside other writers. */

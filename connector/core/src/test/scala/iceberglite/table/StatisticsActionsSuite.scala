@@ -8,7 +8,13 @@ import iceberglite.puffin.{NewBlob, PuffinFile, PuffinWriter}
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.MetadataUpdate.RemoveSnapshots
-import iceberglite.table.action.{FastAppend, RemovePartitionStatistics, RemoveStatistics, SetPartitionStatistics, SetStatistics}
+import iceberglite.table.action.{
+  FastAppend,
+  RemovePartitionStatistics,
+  RemoveStatistics,
+  SetPartitionStatistics,
+  SetStatistics
+}
 
 /** Statistics files come into the metadata and go out of it. */
 class StatisticsActionsSuite extends AnyFunSuite {

@@ -12,7 +12,17 @@ import iceberglite.spec.Type.{IntType, StringType}
 import iceberglite.spec.transform.{Bucket, Identity}
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
-import iceberglite.table.action.{DeleteFiles, MergeAppend, RowDelta, SetRef, UpdateLocation, UpdateProperties, UpdateSchema, UpdateSpec, UpgradeVersion}
+import iceberglite.table.action.{
+  DeleteFiles,
+  MergeAppend,
+  RowDelta,
+  SetRef,
+  UpdateLocation,
+  UpdateProperties,
+  UpdateSchema,
+  UpdateSpec,
+  UpgradeVersion
+}
 import iceberglite.tree.{ManifestCache, TreeReader}
 
 /** Appends, upgrades, and several changes in one transaction. */

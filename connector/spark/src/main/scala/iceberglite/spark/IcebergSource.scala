@@ -20,7 +20,10 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.{HadoopCatalog, PathTables}
-import iceberglite.spark.catalog.PathName
+import iceberglite.spark.catalog.{PathName, Providers}
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.storage.StorageSettings
 
@@ -31,7 +34,7 @@ import iceberglite.storage.StorageSettings
  */
 class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with SessionConfigSupport {
 
-  override def shortName: String = IcebergSource.ShortName
+  override def shortName: String = Providers.IcebergLite
 
   /** `spark.datasource.iceberg.<option>` sets an option for all reads and writes, as with Apache Iceberg. */
   override def keyPrefix: String = "iceberg"
@@ -82,18 +85,17 @@ class IcebergSource extends DataSourceRegister with SupportsCatalogOptions with 
 
   private def named(options: CaseInsensitiveStringMap): String = Option(options.get("path")).getOrElse {
     throw SparkErrors.of(
-      IcebergSource.ShortName,
+      Providers.IcebergLite,
       InvalidArgument(
         "what to load or save",
         String.valueOf(options.get("paths")),
-        s"Pass format(${IcebergSource.ShortName}) one path, which has a slash, or the name of one table"
+        s"Pass format(${Providers.IcebergLite}) one path, which has a slash, or the name of one table"
       )
     )
   }
 }
 
 object IcebergSource {
-  val ShortName = "iceberg-lite"
 
   /** The catalog for tables by path, if the session's current catalog does not support paths. */
   private val PathCatalog = "iceberg_lite_paths"
@@ -128,7 +130,7 @@ object IcebergSource {
   private def notOurs(name: String, catalog: CatalogPlugin): Exception = SparkErrors.of(
     name,
     InvalidArgument(
-      s"table for format($ShortName)",
+      s"table for format(${Providers.IcebergLite})",
       name,
       s"Its catalog ${catalog.name} is not one of iceberg-lite. Begin the name with a catalog whose class is " +
         s"${classOf[SparkCatalog].getName}, USE that catalog, or pass a path, which has a slash"

@@ -15,9 +15,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 
+import iceberglite.spark.changelog.CommitRange
 import iceberglite.spark.conf.{StatementOptions, WriteOptions}
-import iceberglite.spark.read.changes.CommitRange
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spark.sql.{RetriedStatement, RowStatements, StatementWithOptions}
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
 import iceberglite.table.Table
 
@@ -69,16 +72,17 @@ final class IcebergTable private (
   def merge(source: DataFrame, on: Condition): MergeStatement =
     new MergeStatement(this, SubqueryAlias("source", source.queryExecution.analyzed), on)
 
-  private[spark] def relation: LogicalPlan = UnresolvedRelation(parts)
+  private[iceberglite] def relation: LogicalPlan = UnresolvedRelation(parts)
 
-  private[spark] def assignments(set: Map[String, Column]): Seq[Assignment] = set.toSeq.map { case (column, value) =>
-    Assignment(UnresolvedAttribute(CatalystSqlParser.parseMultipartIdentifier(column)), value.expr)
-  }
+  private[iceberglite] def assignments(set: Map[String, Column]): Seq[Assignment] =
+    set.toSeq.map { case (column, value) =>
+      Assignment(UnresolvedAttribute(CatalystSqlParser.parseMultipartIdentifier(column)), value.expr)
+    }
 
   /**
    * Runs a statement and returns its changes. @throws StatementError for options that the statement does not support
    */
-  private[spark] def run(verb: String, statement: LogicalPlan, evolves: Boolean = false): RowChanges = {
+  private[iceberglite] def run(verb: String, statement: LogicalPlan, evolves: Boolean = false): RowChanges = {
     val id = UUID.randomUUID().toString
     val given = StatementOptions(options + (s"${WriteOptions.SnapshotPropertyPrefix}${RowChanges.StatementId}" -> id))
     SparkErrors.in(name) {

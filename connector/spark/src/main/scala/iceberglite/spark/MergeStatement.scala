@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   UpdateStarAction
 }
 
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**
@@ -29,7 +30,7 @@ final class MergeStatement private (
     notMatchedBySource: Vector[MergeAction],
     evolves: Boolean
 ) {
-  private[spark] def this(table: IcebergTable, source: LogicalPlan, on: Condition) =
+  private[iceberglite] def this(table: IcebergTable, source: LogicalPlan, on: Condition) =
     this(table, source, on, Vector.empty, Vector.empty, Vector.empty, false)
 
   private def copy(

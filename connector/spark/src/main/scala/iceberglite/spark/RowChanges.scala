@@ -24,7 +24,7 @@ final case class RowChanges(
 object RowChanges {
 
   /** The key of the statement's id in the summary of its snapshot. */
-  private[spark] val StatementId = "statement-id"
+  private[iceberglite] val StatementId = "statement-id"
 
   val Nothing: RowChanges = RowChanges(0, 0, Some(0), 0, None)
 
@@ -32,7 +32,7 @@ object RowChanges {
    * Reads the counts from the summary of the statement's snapshot. For changes of whole files, they include rows of the
    * files that were deleted before.
    */
-  private[spark] def of(snapshot: Snapshot): RowChanges = {
+  private[iceberglite] def of(snapshot: Snapshot): RowChanges = {
     def count(key: String): Option[Long] = snapshot.summary.get(key).flatMap(text => Try(text.toLong).toOption)
     def sum(keys: String*): Option[Long] = keys.flatMap(count(_)).reduceOption(_ + _)
     val merged = snapshot.summary.contains(MergeCopied)

@@ -19,10 +19,24 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.Catalog
-import iceberglite.spark.catalog._
-import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
+import iceberglite.spark.catalog.{
+  CatalogSetup,
+  CatalogTables,
+  Found,
+  FunctionOperations,
+  NamedTable,
+  NamespaceOperations,
+  PathName,
+  TableChanges,
+  TableDefinition,
+  TableView
+}
+import iceberglite.spark.changelog.ChangelogTable
+import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck, TimeTravel}
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.inspect.MetadataSparkTable
-import iceberglite.spark.read.changes.ChangelogTable
+import iceberglite.spark.session.{LiteCatalog, SharedTable}
+import iceberglite.spark.table.{SparkTable, StagedSparkTable}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.table.{StageMode, Table}
 

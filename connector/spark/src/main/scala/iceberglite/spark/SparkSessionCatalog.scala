@@ -20,6 +20,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.CatalogProperty
 import iceberglite.catalog.hive.HiveCatalog
+import iceberglite.spark.catalog.Providers
+import iceberglite.spark.session.{LiteCatalog, SharedTable}
+import iceberglite.spark.table.UnstagedTable
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
@@ -242,5 +245,5 @@ class SparkSessionCatalog extends LiteCatalog with CatalogExtension {
 }
 
 object SparkSessionCatalog {
-  private val providers: Set[String] = Set("iceberg", IcebergSource.ShortName)
+  private val providers: Set[String] = Set(Providers.Iceberg, Providers.IcebergLite)
 }

@@ -6,28 +6,29 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkStrategy
 import org.apache.spark.sql.{SparkSessionExtensions => Extensions}
 
-import iceberglite.spark.read.aggregate.{AnswerStrategy, WholeFileQueries}
-import iceberglite.spark.read.partitioning.StoragePartitionedJoins
+import iceberglite.spark.read.aggregate.AnswerStrategy
 import iceberglite.spark.rules.{
   AddBroadcastPruning,
   CachedTables,
   CachesBeforeMerge,
   CountedDeletes,
+  DropUnstableGroupFilters,
   FilesByMetadata,
   LastInOptimizer,
-  RewriteMergeJoin,
   PaddedTargets,
-  RewritePartialOverwrite,
-  RewriteFunctionsToRanges,
-  RewriteReplaceWhere,
   PrepareRowLevelOperations,
-  DropUnstableGroupFilters,
-  RewriteUpdateWithSubquery
+  RewriteFunctionsToRanges,
+  RewriteMergeJoin,
+  RewritePartialOverwrite,
+  RewriteReplaceWhere,
+  RewriteUpdateWithSubquery,
+  StoragePartitionedJoins,
+  WholeFileQueries
 }
 import iceberglite.spark.sql.{
+  DeferredStatement,
   EvolvingMerge,
   FillColumns,
-  DeferredStatement,
   SqlParser,
   StatementWithOptions,
   SuggestTableNames
@@ -52,7 +53,7 @@ class SparkSessionExtensions extends (Extensions => Unit) {
 object SparkSessionExtensions {
 
   /** A rule and its phase in Spark's planning. */
-  sealed private[spark] trait Injection {
+  sealed private[iceberglite] trait Injection {
     def inject(extensions: Extensions): Unit
   }
 
@@ -88,7 +89,7 @@ object SparkSessionExtensions {
   }
 
   /** All rules of the extensions. */
-  private[spark] val rules: Seq[Injection] = Seq(
+  private[iceberglite] val rules: Seq[Injection] = Seq(
     Resolution(FillColumns),
     Resolution(DeferredStatement),
     Resolution(EvolvingMerge),

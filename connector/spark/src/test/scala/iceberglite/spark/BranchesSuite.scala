@@ -6,6 +6,8 @@ import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spark.conf.WriteAuditPublish
+import iceberglite.spark.error.StatementError
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 
 /** What scenarios in SQL do not reach of branches and procedures: data frames, cached results, other sessions. */

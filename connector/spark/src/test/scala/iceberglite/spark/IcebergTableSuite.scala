@@ -3,7 +3,7 @@ package iceberglite.spark
 import org.apache.spark.sql.functions.{col, expr, lit}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.write.rows.StatementFixture
+import iceberglite.spark.rowlevel.StatementFixture
 
 /** DELETE, UPDATE and MERGE from programs, and what they say they did. */
 class IcebergTableSuite extends AnyFunSuite with StatementFixture {

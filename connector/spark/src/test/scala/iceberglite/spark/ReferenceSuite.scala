@@ -6,6 +6,7 @@ import java.nio.file.{Files, Path, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.inspect.MetadataTables
+import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.sql.AlterTableStatement
 
 /**

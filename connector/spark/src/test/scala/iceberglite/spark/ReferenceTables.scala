@@ -31,7 +31,6 @@ import org.apache.spark.sql.types.{
 
 import iceberglite.catalog.{CatalogProperties, ForeignCatalogProperties}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
-import iceberglite.spark.catalog.PartitionTerm
 import iceberglite.spark.conf.{
   DeleteCacheOptions,
   ForeignOptions,
@@ -40,15 +39,16 @@ import iceberglite.spark.conf.{
   StatementOptions,
   WriteOptions
 }
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{PartitionTerm, SparkTypes}
 import iceberglite.spark.function.Functions
-import iceberglite.spec.Type._
+import iceberglite.spark.read.RowMetadataColumns
 import iceberglite.spec._
+import iceberglite.spec.Type._
 import iceberglite.spec.transform.{Identity, Void}
 import iceberglite.tree.{InMemoryIO, TestTable}
 
 /** The tables of `docs/reference.md`, as lines of Markdown, rendered from the registries that the code uses. */
-private[spark] object ReferenceTables {
+private[iceberglite] object ReferenceTables {
   private val options: Seq[SparkOption[_]] = ReadOptions.all ++ WriteOptions.all ++ StatementOptions.own
 
   def all: Seq[(String, Seq[String])] = Seq(

@@ -6,7 +6,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.TimeTravel._
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.spark.conf.TimeTravel._
 import iceberglite.spec.IcebergError.InvalidArgument
 
 class TimeTravelSuite extends AnyFunSuite {

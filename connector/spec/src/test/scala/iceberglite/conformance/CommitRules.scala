@@ -18,7 +18,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "appends-reapply",
     Retry,
     "An append can always be applied; its manifests of new files are used again by every attempt."
-  )("core/table/action/FastAppend.scala", "core/tree/ManifestListWrite.scala")
+  )("core/table/action/FastAppend.scala", "core/tree/manifestlist/ManifestListWrite.scala")
   val schemaNotReapplied: Rule = rule(
     "schema-not-reapplied",
     Retry,
@@ -89,7 +89,7 @@ object CommitRules extends RuleBook("commits", "Commits and concurrency") {
     "manifests-rewritten",
     "Manifests",
     "Manifests that are written anew list the same files, as existing, with their numbers, row ids and snapshots."
-  )("core/tree/ManifestRewriter.scala", "core/table/action/RewriteManifests.scala")
+  )("core/tree/manifestlist/ManifestRewriter.scala", "core/table/action/RewriteManifests.scala")
   val staged: Rule = rule(
     "staged",
     References,

@@ -27,7 +27,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "promotion-out-of-range",
     Adopted,
     "A date that the wider type cannot hold is an error at run time, that names the column."
-  )("spec/DefaultValue.scala", "core/io/LiteralDecoder.scala")
+  )("spec/DefaultValue.scala", "core/avro/LiteralDecoder.scala")
   val promotionOfSource: Rule = rule(
     "promotion-of-partition-source",
     Adopted,

@@ -11,43 +11,43 @@ object FormatRules extends RuleBook("formats", "File formats") {
     "avro-types",
     Avro,
     "Every type is stored as the Avro type and logical type of the table, and read back from it"
-  )("core/io/AvroSchemas.scala", "core/data/avro/AvroTypes.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/avro/AvroTypes.scala")
   val avroDecimals: Rule = rule(
     "avro-decimals",
     Avro,
     "A decimal is a fixed of the fewest bytes that hold its precision; one in bytes is read too"
-  )("core/io/AvroSchemas.scala", "core/data/avro/AvroProjection.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/avro/AvroProjection.scala")
   val avroUtc: Rule = rule(
     "avro-adjust-to-utc",
     Avro,
     "Timestamps with a zone have adjust-to-utc true, the others false, which is also what its absence means"
-  )("core/io/AvroSchemas.scala", "core/data/avro/AvroTypes.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/avro/AvroTypes.scala")
   val avroNulls: Rule = rule(
     "avro-nulls",
     Avro,
     "Optional fields, elements and values are unions with null, which comes first, and fields have null as default"
-  )("core/io/AvroSchemas.scala", "core/data/avro/AvroSinks.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/avro/AvroSinks.scala")
   val avroUnions: Rule = rule(
     "avro-unions",
     Avro,
     "No other union is allowed; null may stand second in what others wrote"
-  )("core/io/FieldDecoder.scala", "core/data/avro/AvroProjection.scala")
+  )("core/avro/FieldDecoder.scala", "core/data/avro/AvroProjection.scala")
   val avroMaps: Rule = rule(
     "avro-maps",
     Avro,
     "A map whose keys are no strings is an array of records of two fields with the logical type map; one with string " +
       "keys may be either"
-  )("core/io/AvroSchemas.scala", "core/data/avro/AvroProjection.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/avro/AvroProjection.scala")
   val avroIds: Rule = rule(
     "avro-ids",
     Avro,
     "Ids stand in field-id, element-id, key-id and value-id, those of a map of records in its fields' field-id"
-  )("core/io/AvroSchemas.scala", "core/data/avro/AvroNameMapping.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/avro/AvroNameMapping.scala")
   val avroNames: Rule = rule(
     "avro-names",
     Avro,
     "A name that Avro forbids is escaped, kept in iceberg-field-name, and restored from there"
-  )("core/io/FileFieldNames.scala", "core/data/avro/AvroTypes.scala")
+  )("core/avro/FileFieldNames.scala", "core/data/avro/AvroTypes.scala")
   val avroSizes: Rule = rule(
     "avro-column-sizes",
     DataFiles,
@@ -57,7 +57,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
     "avro-damage",
     Avro,
     "A damaged, cut off or hostile Avro file is an error that names it, in bounded time and memory"
-  )("core/io/AvroContainer.scala", "core/io/AvroInput.scala", "core/io/AvroCodec.scala")
+  )("core/avro/AvroContainer.scala", "core/avro/AvroInput.scala", "core/avro/AvroCodec.scala")
 
   val orcTypes: Rule = rule(
     "orc-types",
@@ -100,12 +100,12 @@ object FormatRules extends RuleBook("formats", "File formats") {
     "variants",
     Avro,
     "A variant is a record or struct of metadata and value, which have no field ids and go by their names"
-  )("core/io/AvroSchemas.scala", "core/data/orc/OrcSchemas.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/orc/OrcSchemas.scala")
   val unknown: Rule = rule(
     "unknown",
     "Schemas and Data Types",
     "A column of type unknown is always null and takes no byte in a file"
-  )("core/io/AvroSchemas.scala", "core/data/orc/OrcSchemas.scala")
+  )("core/avro/AvroSchemas.scala", "core/data/orc/OrcSchemas.scala")
   val valuesKept: Rule = rule(
     "values",
     "Appendix A",
@@ -147,5 +147,5 @@ object FormatRules extends RuleBook("formats", "File formats") {
     "metrics",
     DataFiles,
     "Counts and bounds of Avro and ORC files are those of the rows, by each column's mode"
-  )("core/data/RecordMetrics.scala", "core/io/ColumnBounds.scala")
+  )("core/data/RecordMetrics.scala", "core/metrics/ColumnBounds.scala")
 }

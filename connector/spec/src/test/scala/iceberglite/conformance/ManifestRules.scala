@@ -2,14 +2,14 @@ package iceberglite.conformance
 
 /** Spec: "Manifests", "Manifest Lists", "Sequence Number Inheritance". */
 object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists") {
-  private val Entries = "core/io/ManifestEntryColumns.scala"
-  private val Files = "core/io/DataFileColumns.scala"
-  private val Lists = "core/io/ManifestFileColumns.scala"
-  private val Reader = "core/io/ManifestReader.scala"
-  private val Decoder = "core/io/FieldDecoder.scala"
-  private val Writer = "core/io/Manifests.scala"
-  private val ListWriter = "core/io/ManifestLists.scala"
-  private val Tree = "core/tree/ManifestListWrite.scala"
+  private val Entries = "core/tree/manifestlist/ManifestEntryColumns.scala"
+  private val Files = "core/tree/manifestlist/DataFileColumns.scala"
+  private val Lists = "core/tree/manifestlist/ManifestFileColumns.scala"
+  private val Reader = "core/tree/manifestlist/ManifestReader.scala"
+  private val Decoder = "core/avro/FieldDecoder.scala"
+  private val Writer = "core/tree/manifestlist/Manifests.scala"
+  private val ListWriter = "core/tree/manifestlist/ManifestLists.scala"
+  private val Tree = "core/tree/manifestlist/ManifestListWrite.scala"
 
   val fieldsById: Rule = rule(
     "fields-by-id",
@@ -42,22 +42,26 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   )(Files, Entries, Writer)
   val formatWithoutCase: Rule =
     rule("format-without-case", "Manifests", "The name of a file's format is compared without case.")(
-      "core/io/FormatColumn.scala"
+      "core/tree/manifestlist/FormatColumn.scala"
     )
   val partitionNames: Rule = rule(
     "partition-names",
     "Appendix A: Avro",
     "Names of partition fields that Avro forbids are escaped in the file and kept beside it."
-  )("core/io/FileFieldNames.scala", "core/io/AvroSchemas.scala")
+  )("core/avro/FileFieldNames.scala", "core/avro/AvroSchemas.scala")
   val partitionTypes: Rule = rule(
     "partition-types",
     "Manifests",
     "The partition struct has the ids of the spec's fields; values of a promoted or dropped column keep being read."
-  )("core/io/PartitionCodec.scala", "core/io/PartitionTypes.scala", "core/io/LiteralDecoder.scala")
+  )(
+    "core/tree/manifestlist/PartitionCodec.scala",
+    "core/tree/manifestlist/PartitionTypes.scala",
+    "core/avro/LiteralDecoder.scala"
+  )
   val metricsMaps: Rule =
     rule("metrics-maps", "Manifests", "Metrics are maps by field id, written as arrays of key and value.")(
-      "core/io/MetricsColumn.scala",
-      "core/io/EncodedMetrics.scala"
+      "core/tree/manifestlist/MetricsColumn.scala",
+      "core/tree/manifestlist/EncodedMetrics.scala"
     )
   val positionDeletesOrder: Rule = rule(
     "position-deletes-order",
@@ -67,18 +71,18 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
   val equalityIds: Rule =
     rule("equality-ids", "Manifests", "An equality delete file names the columns it compares; no other file does.")(
       Files,
-      "core/tree/AddedFiles.scala"
+      "core/tree/manifestlist/AddedFiles.scala"
     )
   val vectorFields: Rule = rule(
     "vector-fields",
     "Deletion vectors (version 3 as adopted)",
     "The entry of a deletion vector has its data file, and its offset and length in the Puffin file."
-  )(Files, "core/tree/AddedFiles.scala")
+  )(Files, "core/tree/manifestlist/AddedFiles.scala")
   val vectorsOnly: Rule = rule(
     "vectors-only",
     "Deletion vectors (version 3 as adopted)",
     "Version 3 adds deletion vectors and no position delete files, version 2 the other way round, version 1 neither."
-  )("core/tree/AddedFiles.scala")
+  )("core/tree/manifestlist/AddedFiles.scala")
 
   val inheritsSnapshot: Rule =
     rule("inherits-snapshot", "Manifest Entry Fields", "A null snapshot id is that of the manifest.")(Reader)
@@ -101,7 +105,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "older-number",
     "Sequence Number Inheritance",
     "A file may be added with an explicit older data sequence number; its file sequence number is assigned."
-  )(Tree, "core/tree/AddedFiles.scala")
+  )(Tree, "core/tree/manifestlist/AddedFiles.scala")
   val explicitNumbers: Rule = rule(
     "explicit-numbers",
     "Manifest Entry Fields",
@@ -129,7 +133,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "counted-row-ids",
     "Row lineage (version 3 as adopted)",
     "Row ids are given to files only whose rows are counted, so that no two rows get the same."
-  )(Tree, "core/tree/AddedFiles.scala", Reader)
+  )(Tree, "core/tree/manifestlist/AddedFiles.scala", Reader)
   val vectorGoes: Rule = rule(
     "vector-goes",
     "Deletion vectors (version 3 as adopted)",
@@ -183,7 +187,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "summaries",
     "Manifest Lists",
     "Summaries tell of null, of NaN, and of bounds without them, in the partition field's type, -0.0 before 0.0."
-  )("core/io/FieldSummaries.scala")
+  )("core/tree/manifestlist/FieldSummaries.scala")
   val unknownSummaries: Rule = rule(
     "unknown-summaries",
     "Manifest Lists",
@@ -193,21 +197,21 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "embedded-manifests",
     "Snapshots",
     "A version 1 snapshot may name its manifests in table metadata, without a list."
-  )("core/tree/EmbeddedManifests.scala")
+  )("core/tree/manifestlist/EmbeddedManifests.scala")
 
   val streamed: Rule = rule(
     "streamed",
     "Issue: The table spec, whole",
     "A large manifest is read block by block, and not held as a whole."
-  )("core/io/AvroSource.scala", "core/io/AvroContainer.scala")
+  )("core/avro/AvroSource.scala", "core/avro/AvroContainer.scala")
   val damaged: Rule = rule(
     "damaged",
     "Issue: The table spec, whole",
     "Whatever is wrong with a file is a typed error that names it and the part, in bounded time and memory."
-  )("core/io/AvroFault.scala", "core/io/AvroSchemaCheck.scala", "core/io/AvroContainer.scala")
+  )("core/avro/AvroFault.scala", "core/avro/AvroSchemaCheck.scala", "core/avro/AvroContainer.scala")
   val metadataBombs: Rule = rule(
     "metadata-bombs",
     "Issue: The table spec, whole",
     "A gzip metadata file that unpacks to far more than it is, is refused."
-  )("core/io/MetadataFiles.scala")
+  )("core/storage/MetadataFiles.scala")
 }

@@ -6,43 +6,43 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
     "types-written",
     "Appendix A: Parquet",
     "Each type has the physical and the logical type of the table, decimals in an int32, an int64 or the fewest bytes."
-  )("core/io/ParquetSchemas.scala")
+  )("core/parquet/ParquetSchemas.scala")
 
   val typesRead: Rule = rule(
     "types-read",
     "Appendix A: Parquet",
     "The schema of a file is that of the same table, read from right to left."
-  )("core/io/SchemaOfParquet.scala")
+  )("core/parquet/SchemaOfParquet.scala")
 
   val idsOnNodes: Rule = rule(
     "ids-on-nodes",
     "Appendix A: Parquet",
     "Every column, field, element, key and value has its field id in the file's schema."
-  )("core/io/ParquetSchemas.scala")
+  )("core/parquet/ParquetSchemas.scala")
 
   val threeLevelLists: Rule = rule(
     "three-level-lists",
     "Appendix A: Parquet",
     "Lists and maps are written in three levels; lists of two levels, which old writers made, are read."
-  )("core/io/ParquetSchemas.scala", "core/io/ParquetShapes.scala")
+  )("core/parquet/ParquetSchemas.scala", "core/parquet/ParquetShapes.scala")
 
   val unknownNotStored: Rule = rule(
     "unknown-not-stored",
     "Types, defaults, transforms (version 3)",
     "Columns of type unknown are not in the file, and null when it is read."
-  )("core/io/ParquetSchemas.scala", "core/data/parquet/FileReading.scala")
+  )("core/parquet/ParquetSchemas.scala", "core/data/parquet/FileReading.scala")
 
   val variantParts: Rule = rule(
     "variant-parts",
     "Types, defaults, transforms (version 3)",
     "A variant is a group of metadata and value, which have no field ids; geometry and geography are WKB in a binary."
-  )("core/io/ParquetSchemas.scala", "core/data/parquet/RecordConverters.scala")
+  )("core/parquet/ParquetSchemas.scala", "core/data/parquet/RecordConverters.scala")
 
   val newerTypes: Rule = rule(
     "newer-types",
     "Types, defaults, transforms (version 3)",
     "A column whose logical type this Parquet does not know leaves the rest of the file readable."
-  )("core/io/ParquetInput.scala")
+  )("core/parquet/ParquetInput.scala")
 
   val valuesKept: Rule = rule(
     "values-kept",
@@ -106,5 +106,5 @@ object ParquetRules extends RuleBook("parquet", "Parquet files") {
     "damaged-files",
     "Appendix A: Parquet",
     "A damaged or hostile file gives rows or an error that names it, in memory that the file's own size bounds."
-  )("core/io/ParquetFooterCheck.scala", "core/data/parquet/GuardedPages.scala")
+  )("core/parquet/ParquetFooterCheck.scala", "core/data/parquet/GuardedPages.scala")
 }

@@ -42,12 +42,12 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
     "paths",
     Partitioning,
     "The directory of a partition shows its values as people write them, with names and values encoded as in a URL."
-  )("core/io/DataLocations.scala", "spec/transform/Identity.scala")
+  )("core/table/DataLocations.scala", "spec/transform/Identity.scala")
   val droppedSource: Rule = rule(
     "dropped-source",
     Partitioning,
     "Partition values whose source column no schema has any more stay readable."
-  )("spec/PartitionSpec.scala", "core/tree/PartitionSpecs.scala", "core/io/LiteralDecoder.scala")
+  )("spec/PartitionSpec.scala", "core/tree/PartitionSpecs.scala", "core/avro/LiteralDecoder.scala")
 
   val transformTypes: Rule = rule(
     "transform-types",
@@ -80,7 +80,7 @@ object PartitionRules extends RuleBook("partitions", "Partitioning and sorting")
   )("spec/transform/TimeTransform.scala", "spec/DateTime.scala")
   val dayIsDate: Rule = rule("day-is-date", "Version 3 as adopted", "`day` gives a date, and an int is read too.")(
     "spec/transform/Day.scala",
-    "core/io/LiteralDecoder.scala"
+    "core/avro/LiteralDecoder.scala"
   )
   val orderKept: Rule = rule(
     "order-kept",

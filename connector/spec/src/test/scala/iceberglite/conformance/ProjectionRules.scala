@@ -14,7 +14,7 @@ object ProjectionRules extends RuleBook("projection", "Column projection") {
     "missing-columns",
     Adopted,
     "A field that a file lacks has the value of an identity partition field, else its initial default, else null."
-  )("spec/ColumnSource.scala", "spark/read/FileValues.scala")
+  )("spec/ColumnSource.scala", "spark/read/files/FileValues.scala")
   val partitionValueOnlyMissing: Rule = rule(
     "partition-value-if-missing",
     Adopted,

@@ -181,6 +181,6 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val noLineage: Rule =
     rule("no-lineage", Lineage, "A file without first_row_id gives null for both lineage columns.")(
       "core/scan/RowOutput.scala",
-      "spark/read/FileValues.scala"
+      "spark/read/files/FileValues.scala"
     )
 }

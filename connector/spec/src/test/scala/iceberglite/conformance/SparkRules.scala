@@ -28,25 +28,25 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "values-checked",
     Types,
     "What is written to a uuid, fixed or time column must be a value of that type."
-  )("spark/write/UuidText.scala", "spark/write/TimeOfDay.scala", "spark/write/parquet/LeafWriter.scala")
+  )("spark/write/files/UuidText.scala", "spark/write/files/TimeOfDay.scala", "spark/write/parquet/LeafWriter.scala")
 
   val initialDefaultsRead: Rule = rule(
     "initial-defaults-read",
     Defaults,
     "Rows from before a column read as its initial default, at every level, and filters see it."
-  )("spark/read/FileValues.scala", "spark/convert/SparkShape.scala")
+  )("spark/read/files/FileValues.scala", "spark/convert/SparkShape.scala")
 
   val writeDefaultsWritten: Rule = rule(
     "write-defaults-written",
     Defaults,
     "A write that does not supply a column writes its write default; without one a required column fails the write."
-  )("spark/sql/FillColumns.scala", "spark/write/InputColumns.scala", "spark/convert/SparkDefaults.scala")
+  )("spark/sql/FillColumns.scala", "spark/write/files/InputColumns.scala", "spark/convert/SparkDefaults.scala")
 
   val everyColumnWritten: Rule = rule(
     "every-column-written",
     Defaults,
     "Every column that the table has is in every file, so that no reader takes the initial default for its rows."
-  )("spark/write/InputColumns.scala", "spark/write/parquet/AbsentWriters.scala")
+  )("spark/write/files/InputColumns.scala", "spark/write/parquet/AbsentWriters.scala")
 
   val defaultsDeclared: Rule = rule(
     "defaults-declared",

@@ -12,53 +12,53 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
     "vector-layout",
     Vectors,
     "A deletion vector is its big-endian length, the magic D1 D3 39 64, a little-endian count of bitmaps, each with its key in unsigned order in Roaring's portable form, and a big-endian CRC-32 of all but the length."
-  )("core/io/puffin/DeletionVectorBytes.scala", "core/io/puffin/DeletionVector.scala")
+  )("core/puffin/DeletionVectorBytes.scala", "core/puffin/DeletionVector.scala")
 
   val vectorPositions: Rule = rule(
     "vector-positions",
     Vectors,
     "A deleted position has the top bit 0."
-  )("core/io/puffin/DeletionVector.scala", "core/io/puffin/DeletionVectorBytes.scala")
+  )("core/puffin/DeletionVector.scala", "core/puffin/DeletionVectorBytes.scala")
 
   val vectorIsChecked: Rule = rule(
     "vector-is-checked",
     Vectors,
     "A vector whose length, magic, checksum, order of keys, bitmaps or cardinality is not as its blob and its entry say is refused."
   )(
-    "core/io/puffin/DeletionVectorBytes.scala",
-    "core/io/puffin/PortableBitmap.scala",
-    "core/io/puffin/DeletionVectorFiles.scala"
+    "core/puffin/DeletionVectorBytes.scala",
+    "core/puffin/PortableBitmap.scala",
+    "core/puffin/DeletionVectorFiles.scala"
   )
 
   val vectorsMerge: Rule = rule(
     "vectors-merge",
     Vectors,
     "A new vector of a data file holds the positions of the old one and of the position deletes that applied."
-  )("core/io/puffin/DeletionVector.scala")
+  )("core/puffin/DeletionVector.scala")
 
   val vectorBlob: Rule = rule(
     "vector-blob",
     Vectors,
     "The blob of a vector is not compressed, names its data file and its cardinality, has the field _pos, and -1 for the snapshot id and the sequence number."
-  )("core/io/puffin/DeletionVectorFiles.scala")
+  )("core/puffin/DeletionVectorFiles.scala")
 
   val vectorEntry: Rule = rule(
     "vector-entry",
     Vectors,
     "The delete file of a vector has content 1, format puffin, the cardinality as record count, the size of the whole Puffin file, the data file that it speaks of, and the offset and length of its blob."
-  )("core/io/puffin/DeletionVectorFiles.scala")
+  )("core/puffin/DeletionVectorFiles.scala")
 
   val oneVectorOfAFile: Rule = rule(
     "one-vector-of-a-file",
     Vectors,
     "A Puffin file holds the vectors of many data files, one of each at most."
-  )("core/io/puffin/DeletionVectorFiles.scala")
+  )("core/puffin/DeletionVectorFiles.scala")
 
   val puffinLayout: Rule = rule(
     "puffin-layout",
     Layout,
     "A Puffin file is the magic PFA1, the blobs, and a footer of magic, JSON payload, little-endian payload size, four bytes of flags and magic."
-  )("core/io/puffin/PuffinFile.scala", "core/io/puffin/PuffinWriter.scala")
+  )("core/puffin/PuffinFile.scala", "core/puffin/PuffinWriter.scala")
 
   val puffinFooter: Rule = rule(
     "puffin-footer",
@@ -70,31 +70,31 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
     "puffin-packed-footer",
     Layout,
     "Bit 0 of the first flag byte says that the payload is an LZ4 frame; a flag that is not known is refused."
-  )("core/io/puffin/PuffinFile.scala")
+  )("core/puffin/PuffinFile.scala")
 
   val puffinCodecs: Rule = rule(
     "puffin-codecs",
     Layout,
     "A blob is not compressed, or one lz4 or zstd frame with its content size."
-  )("core/io/puffin/PuffinCodec.scala")
+  )("core/puffin/PuffinCodec.scala")
 
   val puffinIsChecked: Rule = rule(
     "puffin-is-checked",
     Layout,
     "A file whose magic, sizes, flags, places or frames cannot be is refused by name and part, in bounded memory."
-  )("core/io/puffin/PuffinFile.scala", "core/io/puffin/PuffinCodec.scala")
+  )("core/puffin/PuffinFile.scala", "core/puffin/PuffinCodec.scala")
 
   val thetaSketch: Rule = rule(
     "theta-sketch",
     Layout,
     "A theta sketch is compact, of the Alpha family with the default seed, fed with values by single-value serialization, and has the property ndv."
-  )("core/io/puffin/ThetaSketch.scala")
+  )("core/puffin/ThetaSketch.scala")
 
   val tableStatistics: Rule = rule(
     "table-statistics",
     Tables,
     "Table metadata names a Puffin file of a snapshot by path, size, size of the whole footer, and its blobs with type, snapshot, sequence number, fields and properties."
-  )("spec/Statistics.scala", "spec/json/StatisticsJson.scala", "core/io/puffin/PuffinWriter.scala")
+  )("spec/Statistics.scala", "spec/json/StatisticsJson.scala", "core/puffin/PuffinWriter.scala")
 
   val statisticsOfASnapshot: Rule = rule(
     "statistics-of-a-snapshot",

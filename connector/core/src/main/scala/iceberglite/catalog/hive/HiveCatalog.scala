@@ -4,7 +4,16 @@ import scala.util.Try
 
 import org.apache.hadoop.conf.Configuration
 
-import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, Pointer, PointerTables, PointerViews, ViewCatalog, Warehouse}
+import iceberglite.catalog.{
+  Catalog,
+  CatalogFamily,
+  CatalogProperty,
+  Pointer,
+  PointerTables,
+  PointerViews,
+  ViewCatalog,
+  Warehouse
+}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.storage.{FileIO, HadoopFileIO, MetadataFiles}

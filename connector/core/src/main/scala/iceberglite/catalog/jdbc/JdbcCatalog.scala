@@ -5,7 +5,15 @@ import java.sql.SQLException
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.catalog.{Catalog, CatalogFamily, CatalogProperty, PointerTables, PointerViews, ViewCatalog, Warehouse}
+import iceberglite.catalog.{
+  Catalog,
+  CatalogFamily,
+  CatalogProperty,
+  PointerTables,
+  PointerViews,
+  ViewCatalog,
+  Warehouse
+}
 import iceberglite.maintenance.PurgeTable
 import iceberglite.spec.IcebergError._
 import iceberglite.storage.FileIO

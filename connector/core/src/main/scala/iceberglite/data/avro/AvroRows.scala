@@ -2,7 +2,16 @@ package iceberglite.data.avro
 
 import org.apache.avro.{Schema => AvroSchema}
 
-import iceberglite.avro.{AvroContainerReader, AvroFault, AvroInput, AvroLimits, AvroPart, AvroSchemaCheck, AvroSource, DecodedRecords}
+import iceberglite.avro.{
+  AvroContainerReader,
+  AvroFault,
+  AvroInput,
+  AvroLimits,
+  AvroPart,
+  AvroSchemaCheck,
+  AvroSource,
+  DecodedRecords
+}
 import iceberglite.data.{DataSource, FileFaults, Projection}
 import iceberglite.spec.{NameMapping, Schema}
 import iceberglite.spec.Type.StructType

@@ -12,7 +12,8 @@ import iceberglite.spec.{Content, ContentFile, EntryStatus, FileFormat, Metrics,
  *
  * @param partition the partition struct, which depends on the partition spec of the manifest
  */
-final private[iceberglite] class DataFileColumns(partition: PartitionCodec) extends StructColumns[ContentFile]("data_file") {
+final private[iceberglite] class DataFileColumns(partition: PartitionCodec)
+    extends StructColumns[ContentFile]("data_file") {
   private val FileContent =
     column(134, "content", Int32, Absent, Required, Required, "0 data, 1 position deletes, 2 equality deletes")(f =>
       Some(f.content.code)

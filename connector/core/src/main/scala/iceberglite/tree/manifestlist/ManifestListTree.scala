@@ -3,7 +3,20 @@ package iceberglite.tree.manifestlist
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{FileChanges, FilePart, ListKey, ManifestCache, MetadataPool, MetadataTree, Reachable, SeenParts, SnapshotFiles, TreeHeader, TreeTable, WrittenTree}
+import iceberglite.tree.{
+  FileChanges,
+  FilePart,
+  ListKey,
+  ManifestCache,
+  MetadataPool,
+  MetadataTree,
+  Reachable,
+  SeenParts,
+  SnapshotFiles,
+  TreeHeader,
+  TreeTable,
+  WrittenTree
+}
 
 /**
  * The metadata tree of versions 1 to 3: a manifest list, or the paths in table metadata in old version 1 tables, and

@@ -10,7 +10,19 @@ import iceberglite.avro.AvroCodec
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.storage.FileIO
-import iceberglite.tree.{EntryWeight, FileChanges, FileSelector, ListKey, ManifestCache, MetadataPool, ParallelWriter, RemovedDataFiles, SharedTuples, TreeHeader, TreeTable}
+import iceberglite.tree.{
+  EntryWeight,
+  FileChanges,
+  FileSelector,
+  ListKey,
+  ManifestCache,
+  MetadataPool,
+  ParallelWriter,
+  RemovedDataFiles,
+  SharedTuples,
+  TreeHeader,
+  TreeTable
+}
 
 /** An attempt of a commit to write the tree of its snapshot; see [[ManifestListTree]]. */
 final private[manifestlist] class ManifestListWrite(

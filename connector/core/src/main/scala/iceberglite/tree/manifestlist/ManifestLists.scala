@@ -1,6 +1,16 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.avro.{AvroCodec, AvroContainer, AvroContainerReader, AvroContainerWriter, AvroFault, AvroRow, AvroSchemas, Memo, RecordDecoder}
+import iceberglite.avro.{
+  AvroCodec,
+  AvroContainer,
+  AvroContainerReader,
+  AvroContainerWriter,
+  AvroFault,
+  AvroRow,
+  AvroSchemas,
+  Memo,
+  RecordDecoder
+}
 import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.storage.{FileIO, FileSink}

@@ -3,7 +3,16 @@ package iceberglite.tree.manifestlist
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import iceberglite.avro.{AvroCodec, AvroContainer, AvroContainerReader, AvroContainerWriter, AvroFault, AvroSchemas, AvroSource, Memo}
+import iceberglite.avro.{
+  AvroCodec,
+  AvroContainer,
+  AvroContainerReader,
+  AvroContainerWriter,
+  AvroFault,
+  AvroSchemas,
+  AvroSource,
+  Memo
+}
 import iceberglite.spec._
 import iceberglite.spec.EntryStatus.Added
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}

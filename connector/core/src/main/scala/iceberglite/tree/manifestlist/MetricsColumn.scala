@@ -7,7 +7,17 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-import iceberglite.avro.{AvroFault, AvroInput, AvroOutput, AvroRow, ColumnType, FieldDecoder, RecordDecoder, StructColumn, StructColumns}
+import iceberglite.avro.{
+  AvroFault,
+  AvroInput,
+  AvroOutput,
+  AvroRow,
+  ColumnType,
+  FieldDecoder,
+  RecordDecoder,
+  StructColumn,
+  StructColumns
+}
 import iceberglite.avro.Presence.Required
 import iceberglite.spec.{FormatVersion, MetricMaps, Metrics, Type}
 import iceberglite.spec.Type.MapType
@@ -16,7 +26,8 @@ import iceberglite.spec.Type.MapType
  * A map of metrics by field id. It is encoded as `array<record<key, value>>`, because the keys of Avro maps are
  * strings.
  */
-final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: Int) extends ColumnType[Metrics] {
+final private[manifestlist] class MetricsColumn(val map: MetricsMap, keyId: Int, valueId: Int)
+    extends ColumnType[Metrics] {
   override def iceberg(version: FormatVersion): Type =
     MapType(keyId, Type.IntType, valueId, valueType, valueRequired = true)
 

@@ -7,7 +7,18 @@ import scala.collection.JavaConverters._
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type.RECORD
 
-import iceberglite.avro.{AvroFault, AvroInput, AvroOutput, AvroRow, ColumnType, FieldDecoder, LiteralDecoder, LiteralWriter, RecordDecoder, StructColumn}
+import iceberglite.avro.{
+  AvroFault,
+  AvroInput,
+  AvroOutput,
+  AvroRow,
+  ColumnType,
+  FieldDecoder,
+  LiteralDecoder,
+  LiteralWriter,
+  RecordDecoder,
+  StructColumn
+}
 import iceberglite.spec.{FormatVersion, Literal, PartitionTuple, PrimitiveType, Type}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Type.StructType

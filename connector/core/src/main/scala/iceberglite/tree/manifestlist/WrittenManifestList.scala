@@ -7,7 +7,11 @@ import iceberglite.tree.WrittenTree
 final private[iceberglite] case class NewFile(file: ContentFile, sequenceNumber: Option[Long])
 
 /** A manifest of added files. A later attempt reuses it if it adds the same files. */
-final private[iceberglite] case class NewManifest(manifest: ManifestFile, version: FormatVersion, files: Vector[NewFile]) {
+final private[iceberglite] case class NewManifest(
+    manifest: ManifestFile,
+    version: FormatVersion,
+    files: Vector[NewFile]
+) {
 
   /**
    * Returns whether the manifest holds the files. The action holds the same instances, so comparing references is

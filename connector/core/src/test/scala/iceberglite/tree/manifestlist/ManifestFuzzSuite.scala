@@ -5,7 +5,15 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Fuzz
 import iceberglite.avro.{AvroCodec, AvroContainerReader, AvroContainerWriter}
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.{Content, FileFormat, FormatVersion, ManifestContent, ManifestFile, PartitionTuple, SampleTables}
+import iceberglite.spec.{
+  Content,
+  FileFormat,
+  FormatVersion,
+  ManifestContent,
+  ManifestFile,
+  PartitionTuple,
+  SampleTables
+}
 import iceberglite.spec.EntryStatus.{Deleted, Existing}
 import iceberglite.storage.{MetadataCodec, MetadataFiles}
 import iceberglite.table.MemoryFileIO

@@ -4,7 +4,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{Identifier, Table}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.{LiteCatalog, TimeTravel}
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.{SnapshotRef, TableMetadata}
 
 /** The cached results of queries (`CACHE TABLE`, `DataFrame.cache`). */

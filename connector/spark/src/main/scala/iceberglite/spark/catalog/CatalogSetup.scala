@@ -7,6 +7,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables, SettingWarnings}
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
+import iceberglite.spark.session.TableCache
 import iceberglite.storage.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 
 /** A catalog, configured by its properties. */

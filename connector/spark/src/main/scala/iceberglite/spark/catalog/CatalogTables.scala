@@ -6,8 +6,9 @@ import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.catalog.{Catalog, HadoopCatalog, PathTables, Spelling}
 import iceberglite.inspect.{MetadataTable, MetadataTables}
-import iceberglite.spark.read.changes.ChangelogTable
-import iceberglite.spark.{IcebergSource, SharedTable, CommitListeners, TimeTravel}
+import iceberglite.spark.changelog.ChangelogTable
+import iceberglite.spark.conf.TimeTravel
+import iceberglite.spark.session.{CommitListeners, SharedTable, TableCache}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.table.{Table, TableIdentifier}
 import iceberglite.tree.ManifestCache
@@ -89,7 +90,7 @@ final class CatalogTables(name: String, catalog: Catalog, paths: Option[PathTabl
 
   private def insteadOfPath: String =
     s"Catalog $name does not support paths as table names. Use the name of a table, or read and write the path with " +
-      s"format(${IcebergSource.ShortName}) or in a catalog of type ${HadoopCatalog.catalogType}"
+      s"format(${Providers.IcebergLite}) or in a catalog of type ${HadoopCatalog.catalogType}"
 
   /** Returns a name that is similar to the last part of a missing name. */
   def nearName(ident: Identifier): Option[String] = {

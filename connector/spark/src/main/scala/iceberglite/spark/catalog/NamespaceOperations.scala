@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException
 import org.apache.spark.sql.connector.catalog.{NamespaceChange, SupportsNamespaces}
 
 import iceberglite.catalog.Catalog
-import iceberglite.spark.SparkErrors
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
 
 /** The namespaces of a catalog, for Spark. */

@@ -7,7 +7,14 @@ import iceberglite.spark.convert.{DeclaredTypes, SparkDefaults, SparkTypes}
 import iceberglite.spec.{ColumnPath, DefaultValue, SchemaUpdate, TableProperty, Type}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.table.Action
-import iceberglite.table.action.{CherryPick, SetCurrentSnapshot, UpdateLocation, UpdateProperties, UpdateSchema, UpgradeVersion}
+import iceberglite.table.action.{
+  CherryPick,
+  SetCurrentSnapshot,
+  UpdateLocation,
+  UpdateProperties,
+  UpdateSchema,
+  UpgradeVersion
+}
 
 /** Converts the changes of ALTER TABLE to actions of one commit. */
 object TableChanges {

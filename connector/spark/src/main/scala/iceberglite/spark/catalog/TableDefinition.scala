@@ -4,9 +4,9 @@ import org.apache.spark.sql.connector.catalog.TableCatalog
 import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
-import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spec.{DeclaredType, FileFormat, Schema, TableProperty, UnboundPartitionField}
+import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.TableCreation
 import iceberglite.table.action.RecordApplication
 
@@ -48,7 +48,7 @@ final case class TableDefinition(
 
   /** Returns the file format for a provider: `USING orc` creates an iceberg-lite table with ORC files. */
   private def formatOf(provider: Option[String]): Map[String, String] = provider.map(_.toLowerCase) match {
-    case None | Some("iceberg" | "iceberg-lite") => Map.empty
+    case None | Some(Providers.Iceberg | Providers.IcebergLite) => Map.empty
     case Some(name) => FileFormat.parse(name) match {
         case Some(format @ (FileFormat.Parquet | FileFormat.Orc | FileFormat.Avro)) =>
           Map(TableProperty.WriteFormat.key -> format.name)

@@ -4,6 +4,7 @@ import scala.collection.immutable.ListMap
 
 import org.apache.spark.sql.connector.catalog.TableCatalog
 
+import iceberglite.spark.convert.PartitionTerm
 import iceberglite.spec.{DeclaredType, NullOrder, SortDirection, SortField, TableMetadata, TableProperty}
 
 /** The table properties in `SHOW TBLPROPERTIES` and `DESCRIBE`: the table's own, and those that represent metadata. */

@@ -61,7 +61,7 @@ object RangeOptions {
         )
     }
 
-  private[spark] def long(key: String, value: String): Long = Try(value.trim.toLong).getOrElse(
+  private[iceberglite] def long(key: String, value: String): Long = Try(value.trim.toLong).getOrElse(
     throw InvalidArgument(s"option $key", value, s"It must be a whole number from ${Long.MinValue} to ${Long.MaxValue}")
   )
 }

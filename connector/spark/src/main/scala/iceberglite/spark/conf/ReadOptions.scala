@@ -3,8 +3,6 @@ package iceberglite.spark.conf
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.TimeTravel
-import iceberglite.spark.read.aggregate.WholeFileQueries
 import iceberglite.spec.TableProperty
 
 /** The options of reads; the options that select the rows to read are in [[TimeTravel]] and [[RangeOptions]]. */
@@ -96,14 +94,20 @@ object ReadOptions {
   ) ++ PlanningOptions.all
 
   /** Options of Spark, of our optimizer rules, or that are checked elsewhere. */
-  private val others: Seq[String] =
-    Seq("path", "paths", WholeFileQueries.Key) ++ TimeTravel.optionKeys ++ RangeOptions.keys
+  private def others: Seq[String] =
+    Seq("path", "paths", FiltersByMetrics) ++ TimeTravel.optionKeys ++ RangeOptions.keys
 
-  private[spark] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
+  /** Marks the scans whose filters the metrics of all files may decide; set by an optimizer rule, not by users. */
+  private[iceberglite] val FiltersByMetrics = "iceberg-lite.filters-by-metrics"
+
+  private[iceberglite] def filtersByMetrics(options: CaseInsensitiveStringMap): Boolean =
+    options.getBoolean(FiltersByMetrics, false)
+
+  private[iceberglite] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
     others.exists(_.equalsIgnoreCase(key))
 
   /** Returns the warnings for options without effect. @throws iceberglite.spec.IcebergError as [[check]] */
-  private[spark] def warnings(options: CaseInsensitiveStringMap): Vector[String] =
+  private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] =
     // A write that reads its table passes its own options to the read.
     SparkOption.check("read", options, all.map(_.key) ++ others, ForeignOptions.read)(WriteOptions.isKnown)
 

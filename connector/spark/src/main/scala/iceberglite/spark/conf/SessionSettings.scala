@@ -18,7 +18,7 @@ object SessionSettings {
     bySession.synchronized(bySession.computeIfAbsent(session, _ => new SettingWarnings))
 
   /** The configurations that this release acts on. */
-  private[spark] lazy val known: Set[String] =
+  private[iceberglite] lazy val known: Set[String] =
     (ReadOptions.all ++ WriteOptions.all ++ StatementOptions.own ++ DeleteCacheOptions.all).flatMap(_.sessionKey).toSet
 
   /**
@@ -33,13 +33,13 @@ object SessionSettings {
     }
   }
 
-  private[spark] def warning(key: String, value: String): Option[String] =
+  private[iceberglite] def warning(key: String, value: String): Option[String] =
     if (known(key) || key.startsWith(WriteOptions.SessionSnapshotPropertyPrefix)) None
     else if (ForeignOptions.session.find(key).isDefined) ForeignOptions.session.warning(key, value)
     else Some(s"The configuration $key has no effect. There is no such setting${meant(key, known)}")
 
   /** Returns the end of a message that suggests the known setting with a similar name. */
-  private[spark] def meant(key: String, known: Iterable[String]): String =
+  private[iceberglite] def meant(key: String, known: Iterable[String]): String =
     Spelling.closest(key, known).fold("")(near => s". Did you mean $near?")
 
   /**

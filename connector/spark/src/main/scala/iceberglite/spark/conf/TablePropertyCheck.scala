@@ -16,11 +16,11 @@ object TablePropertyCheck {
   private val others = Seq("engine.hive.enabled", "engine.hive.lock-enabled", "write.spark.accept-any-schema")
 
   /** The keys that this release acts on, except those of single columns. */
-  private[spark] lazy val known: Set[String] = (TableProperty.all.map(_.key) ++ others ++
+  private[iceberglite] lazy val known: Set[String] = (TableProperty.all.map(_.key) ++ others ++
     (ReadOptions.all ++ WriteOptions.all).flatMap(_.property)).toSet
 
   /** Whether this release acts on a property. */
-  private[spark] def isKnown(key: String): Boolean = known(key) ||
+  private[iceberglite] def isKnown(key: String): Boolean = known(key) ||
     TableProperty.ColumnPrefixes.exists(key.startsWith) ||
     key.startsWith(DeletePrefix) && known("write." + key.stripPrefix(DeletePrefix))
 
@@ -34,7 +34,7 @@ object TablePropertyCheck {
     for ((key, value) <- properties.toVector.sorted; message <- warning(key, value))
       warnings.once(s"table property $key", s"$table: $message")
 
-  private[spark] def warning(key: String, value: String): Option[String] =
+  private[iceberglite] def warning(key: String, value: String): Option[String] =
     if (isKnown(key)) None
     else if (ForeignOptions.table.find(key).isDefined) ForeignOptions.table.warning(key, value)
     else if (!Prefixes.exists(key.startsWith)) None

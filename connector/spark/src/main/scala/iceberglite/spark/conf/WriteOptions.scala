@@ -153,7 +153,7 @@ object WriteOptions {
   /** Options of Spark itself. */
   private val others: Seq[String] = Seq("path", "paths")
 
-  private[spark] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
+  private[iceberglite] def isKnown(key: String): Boolean = all.exists(_.key.equalsIgnoreCase(key)) ||
     others.contains(key) || key.toLowerCase(Locale.ROOT).startsWith(SnapshotPropertyPrefix) ||
     ForeignOptions.write.find(key).isDefined
 
@@ -166,7 +166,7 @@ object WriteOptions {
     warnings(options).foreach(SessionSettings.warnings(session).once(_))
 
   /** Returns the warnings for options without effect. @throws iceberglite.spec.IcebergError as [[check]] */
-  private[spark] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
+  private[iceberglite] def warnings(options: CaseInsensitiveStringMap): Vector[String] = {
     val plain = options.asScala.filterNot(_._1.startsWith(SnapshotPropertyPrefix))
     SparkOption.check(
       "write",

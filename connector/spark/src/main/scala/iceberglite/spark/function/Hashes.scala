@@ -7,7 +7,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.spec.Murmur3
 
 /** The specification's hashes for values in Spark's internal format, without copies. */
-private[spark] object Hashes {
+private[iceberglite] object Hashes {
 
   def string(value: UTF8String): Int = value.getBaseObject match {
     case bytes: Array[Byte] =>

@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFu
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spark.write.EngineSummary
+import iceberglite.spark.conf.EngineSummary
 
 /** `iceberg_version()`: the version of this connector. */
 object VersionFunction extends UnboundFunction {

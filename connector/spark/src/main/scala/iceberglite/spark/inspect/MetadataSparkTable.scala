@@ -10,9 +10,10 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.inspect.MetadataTable
-import iceberglite.spark.conf.RangeOptions
+import iceberglite.spark.conf.{RangeOptions, TimeTravel}
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.{LiveRead, SparkErrors, TimeTravel}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.LiveRead
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.Table
 
@@ -41,7 +42,7 @@ final class MetadataSparkTable(source: () => Table, val view: MetadataTable, val
 
   override def schema: StructType = sparkSchema
 
-  override private[spark] def pinned: MetadataSparkTable = {
+  override private[iceberglite] def pinned: MetadataSparkTable = {
     val now = source()
     new MetadataSparkTable(() => now, view, travel)
   }

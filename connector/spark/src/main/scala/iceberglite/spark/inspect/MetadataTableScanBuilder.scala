@@ -12,8 +12,8 @@ import org.apache.spark.sql.connector.read.{
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.inspect.MetadataTable
-import iceberglite.spark.SparkErrors
 import iceberglite.spark.convert.InternalRows
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.partitioning.SizeEstimate
 import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.table.Table

@@ -9,10 +9,10 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.catalog.PartitionTerm
-import iceberglite.spark.read.changes.{ChangelogTable, ChangelogView}
-import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spark.changelog.{ChangelogTable, ChangelogView}
+import iceberglite.spark.convert.PartitionTerm
 import iceberglite.spec.{ColumnPath, Schema, Type}
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 
 /** `CALL catalog.system.create_changelog_view(table, ...)` */
 object CreateChangelogView extends Procedure {

@@ -5,9 +5,9 @@ import scala.util.Try
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.Identifier
 
-import iceberglite.spark.{CatalogNames, LiteCatalog, SharedTable}
 import iceberglite.spark.catalog.CachedPlans
-import iceberglite.spark.write.EngineSummary
+import iceberglite.spark.conf.EngineSummary
+import iceberglite.spark.session.{CatalogNames, LiteCatalog, SharedTable}
 import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.table.{Action, Table}

@@ -6,6 +6,8 @@ import org.apache.spark.sql.connector.read.PartitionReader
 import org.apache.spark.sql.iceberglite.CurrentFile
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
+import iceberglite.spark.read.files.{FileBatches, FileTask}
+
 /** Reads the batches of the files of one task, one after the other. */
 final private[read] class BatchReader(tasks: Vector[FileTask], tableName: String, open: FileTask => FileBatches)
     extends PartitionReader[ColumnarBatch] {

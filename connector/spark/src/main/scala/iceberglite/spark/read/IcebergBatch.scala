@@ -8,17 +8,18 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.scan.{DeleteFile, FileScanTask}
-import iceberglite.spark.SparkErrors
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.deletes.DeleteCacheSettings
+import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
 import iceberglite.spark.read.parquet.ParquetBatches
 import iceberglite.spark.read.partitioning.{KeyGrouping, RuntimeFilterResidual}
-import iceberglite.spark.read.rows.RewritePacking
+import iceberglite.spark.read.planning.{RewritePacking, ScanFiles}
+import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type.{DoubleType, FloatType}
-import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.expr.{Expression, Predicate}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.json.NameMappingJson
-import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
 
 /**
  * The tasks of a scan, and the information that executors need to run them.
@@ -140,7 +141,7 @@ final private[read] class IcebergBatch(
  *
  * @param check called once for each file
  */
-final private[spark] class SharedDeletes(check: ContentFile => Unit)
+final private[iceberglite] class SharedDeletes(check: ContentFile => Unit)
     extends (Vector[DeleteFile] => Vector[DeleteFile]) {
   private val known = new IdentityHashMap[Vector[DeleteFile], Vector[DeleteFile]]
   private val files = new IdentityHashMap[DeleteFile, DeleteFile]

@@ -11,18 +11,19 @@ import iceberglite.scan.DeleteReader
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.avro.AvroBatches
 import iceberglite.spark.read.deletes.{DeleteCacheSettings, FileDeletes}
+import iceberglite.spark.read.files.{
+  BatchSettings,
+  FileBatches,
+  FileColumns,
+  FileTask,
+  FileValues,
+  IcebergInputPartition,
+  WantedColumns
+}
 import iceberglite.spark.read.orc.OrcBatches
 import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
 import iceberglite.spec.{FileFormat, NameMapping, PartitionSpec}
 import iceberglite.storage.HadoopFileIO
-
-/**
- * The settings for batches.
- *
- * @param columnar whether Spark gets batches; rows otherwise
- * @param rows maximum number of rows in a batch
- */
-final private[read] case class BatchSettings(columnar: Boolean, rows: Int, offHeap: Boolean)
 
 /** Creates the readers of a scan's tasks on the executors. */
 final private[read] class IcebergReaderFactory(

@@ -24,9 +24,10 @@ import org.apache.spark.sql.connector.read.partitioning.{Partitioning, UnknownPa
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.files.WantedColumns
 import iceberglite.spark.read.limit.FewerFiles
 import iceberglite.spark.read.partitioning.{
   ColumnEstimates,
@@ -35,18 +36,18 @@ import iceberglite.spark.read.partitioning.{
   RuntimeFilterResidual,
   ScanSize
 }
-import iceberglite.spark.read.rows.RewritePacking
+import iceberglite.spark.read.planning.{RewritePacking, ScanFiles}
 import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
 
 /** A scan of a table. Two scans are equal if they read the same data, so that Spark can reuse one for both. */
-final private[spark] class IcebergScan(
-    private[read] val files: ScanFiles,
-    private[read] val wanted: WantedColumns,
-    private[read] val settings: ReadSettings,
+final private[iceberglite] class IcebergScan(
+    private[iceberglite] val files: ScanFiles,
+    private[iceberglite] val wanted: WantedColumns,
+    private[iceberglite] val settings: ReadSettings,
     caseSensitive: Boolean,
     session: SparkSession,
-    private[read] val grouping: Option[KeyGrouping] = None
+    private[iceberglite] val grouping: Option[KeyGrouping] = None
 ) extends Scan
     with SupportsReportStatistics
     with SupportsReportPartitioning
@@ -63,7 +64,7 @@ final private[spark] class IcebergScan(
   override def readSchema(): StructType = schema
 
   /** Returns the same scan with its files in groups. */
-  private[read] def groupedBy(grouping: KeyGrouping): IcebergScan =
+  private[iceberglite] def groupedBy(grouping: KeyGrouping): IcebergScan =
     new IcebergScan(files, wanted, settings, caseSensitive, session, Some(grouping))
 
   /**
@@ -80,17 +81,17 @@ final private[spark] class IcebergScan(
    * Returns a batch of these files of the scan. @param packing how they are packed into tasks; absent for the packing
    * of ordinary scans
    */
-  private[read] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
+  private[iceberglite] def batchOf(tasks: Vector[FileScanTask], packing: Option[RewritePacking]): Batch =
     new IcebergBatch(this, RuntimeFilterResidual.none(files), Some(tasks), session, packing)
 
-  private[read] def planned: Vector[FileScanTask] = files.plan.tasks
+  private[iceberglite] def planned: Vector[FileScanTask] = files.plan.tasks
 
-  private[read] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
+  private[iceberglite] val packing = new TaskPacking(settings, grouping, files.table.metadata, files.table.name)
 
   /** The tasks of the scan without a runtime filter, for EXPLAIN and for batches. */
   private[read] lazy val tasks: Vector[TaskFiles] = packing.of(planned)
 
-  private[read] def filter: Expression = files.filter
+  private[iceberglite] def filter: Expression = files.filter
 
   /** Whether Spark gets batches: always, for all file formats, unless the user requests rows. */
   private[read] def isColumnar: Boolean = settings.vectorized
@@ -105,7 +106,7 @@ final private[spark] class IcebergScan(
   override def description(): String = describedWith(tasks.size)
 
   /** Describes the scan. @param taskCount the number of tasks, if the files are selected elsewhere */
-  private[read] def describedWith(taskCount: Int): String = {
+  private[iceberglite] def describedWith(taskCount: Int): String = {
     val report = files.plan.report
     val snapshot = files.commits.fold(report.snapshotId.fold("no snapshot")(id => s"snapshot $id"))(_.description)
     val filters = Expression.conjuncts(files.plan.filter).mkString(" AND ")
@@ -157,7 +158,7 @@ final private[spark] class IcebergScan(
     if (filter.isEmpty) ScanMetrics.of(files.plan.report, files.planningMs) else metricsOf(filter.tasks)
   }
 
-  private[read] def metricsOf(tasks: Vector[FileScanTask]): Array[CustomTaskMetric] =
+  private[iceberglite] def metricsOf(tasks: Vector[FileScanTask]): Array[CustomTaskMetric] =
     ScanMetrics.of(FewerFiles.of(files.plan, tasks).report, files.planningMs)
 
   private def key: Any = (

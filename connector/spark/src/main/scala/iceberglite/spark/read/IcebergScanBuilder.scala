@@ -18,18 +18,17 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.scan.{ScanPlan, SnapshotRange, Splits}
-import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
-import iceberglite.spark.read.aggregate.{AggregateScan, WholeFileQueries}
-import iceberglite.spark.read.changes.CommitScan
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.aggregate.AggregateScan
+import iceberglite.spark.read.files.{CommitScan, MetadataFields, WantedColumns}
 import iceberglite.spark.read.limit.{RowLimit, RowOrder}
-import iceberglite.spark.read.planning.ScanPlanning
 import iceberglite.spark.read.partitioning.KeyGrouping
-import iceberglite.spark.read.rows.StatementFiles
+import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning, StatementFiles}
+import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.table.Table
 
 /**
@@ -74,7 +73,7 @@ final class IcebergScanBuilder(
     val converted = predicates.map(p => p -> (if (usable.contains(p)) filters.convert(p) else None))
     pushed = converted.collect { case (p, Some(_)) => p }
     files = filesFor(converted.flatMap(_._2))
-    val byMetrics = WholeFileQueries.contains(options)
+    val byMetrics = ReadOptions.filtersByMetrics(options)
     converted.collect { case (p, c) if !c.exists(f => f.exact && files.isDecided(f.expression, byMetrics)) => p }
   }
 
@@ -128,10 +127,10 @@ final class IcebergScanBuilder(
   }
 
   /** Builds a scan that returns rows and is not grouped. */
-  private[read] def buildPlain(): IcebergScan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+  private[iceberglite] def buildPlain(): IcebergScan = new IcebergScan(files, wanted, settings, caseSensitive, session)
 
   /** Whether a single task reads all files. */
-  private[spark] def isOneTask: Boolean = {
+  private[iceberglite] def isOneTask: Boolean = {
     val tasks = files.plan.tasks
     def split =
       Splits.of(tasks, settings.splitSizeFor(tasks.map(_.length).sum), settings.fileOpenCost, settings.lookback)
@@ -139,7 +138,7 @@ final class IcebergScanBuilder(
   }
 
   /** Returns the files that a row-level statement reads with this scan, when Spark has planned it. */
-  private[spark] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
+  private[iceberglite] def statementFiles: StatementFiles = StatementFiles(files.plan.tasks, files.filter)
 
   private def filesFor(filters: Array[ConvertedFilter]): ScanFiles =
     filesWith(filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and))

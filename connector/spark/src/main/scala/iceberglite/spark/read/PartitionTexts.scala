@@ -1,5 +1,6 @@
 package iceberglite.spark.read
 
+import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.transform.Identity
 

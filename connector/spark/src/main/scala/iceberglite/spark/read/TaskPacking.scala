@@ -3,7 +3,7 @@ package iceberglite.spark.read
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.read.partitioning.{GroupOrder, KeyGrouping}
-import iceberglite.spark.read.rows.RewritePacking
+import iceberglite.spark.read.planning.RewritePacking
 import iceberglite.spec.TableMetadata
 
 /**

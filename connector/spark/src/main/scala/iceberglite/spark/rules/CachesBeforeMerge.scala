@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{AppendData, LogicalPlan, Rep
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.SparkTable
+import iceberglite.spark.table.SparkTable
 
 /**
  * Refreshes cached plans after a MERGE that adds columns. Spark refreshes the plans of a written table after a write

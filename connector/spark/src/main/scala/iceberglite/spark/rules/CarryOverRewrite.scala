@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Assignment, DeleteAction, In
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{LongType, Metadata}
 
-import iceberglite.spark.read.rows.CarryOverColumns
+import iceberglite.spark.rowlevel.CarryOverColumns
 import iceberglite.spark.write.RowChange
 import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
 

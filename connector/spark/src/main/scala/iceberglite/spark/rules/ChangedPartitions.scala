@@ -3,7 +3,7 @@ package iceberglite.spark.rules
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, EqualNullSafe, EqualTo, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.Assignment
 
-import iceberglite.spark.SparkTable
+import iceberglite.spark.table.SparkTable
 
 /** Determines whether new values of columns can move rows to other partitions. */
 private[rules] object ChangedPartitions extends PredicateHelper {

@@ -5,9 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
-import iceberglite.spark.read.rows.CarryOverColumns
+import iceberglite.spark.rowlevel.{CarryOverColumns, CopyOnWrite}
 import iceberglite.spark.write.RowChange
-import iceberglite.spark.write.rows.CopyOnWrite
 
 /**
  * Makes a copy-on-write DELETE also pass deleted rows to the write, marked, so that it can count them if metadata does

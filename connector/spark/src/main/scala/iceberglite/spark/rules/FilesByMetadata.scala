@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, ReplaceDa
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.write.rows.CopyOnWrite
+import iceberglite.spark.rowlevel.CopyOnWrite
 
 /**
  * Determines the files that a copy-on-write MERGE rewrites if its condition names metadata columns. Spark would find

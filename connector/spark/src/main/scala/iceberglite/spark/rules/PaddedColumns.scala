@@ -37,7 +37,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spark.SparkTable
+import iceberglite.spark.table.SparkTable
 
 /**
  * Corrects Spark 3.5's handling of statements that change a table with CHAR or VARCHAR columns. Spark pads these

@@ -31,8 +31,10 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.read.rows.CarryOverColumns
-import iceberglite.spark.{LiveRead, SparkErrors, SparkTable}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.rowlevel.CarryOverColumns
+import iceberglite.spark.session.LiveRead
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**

@@ -10,8 +10,8 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, Data
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.{ExternalRDD, LogicalRDD}
 
-import iceberglite.spark.LiveRead
-import iceberglite.spark.write.rows.CopyOnWrite
+import iceberglite.spark.rowlevel.CopyOnWrite
+import iceberglite.spark.session.LiveRead
 
 /**
  * Whether a query that runs more than once in a statement returns the same rows each time. Spark only requires

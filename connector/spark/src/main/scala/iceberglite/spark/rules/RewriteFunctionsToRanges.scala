@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{DateType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spark.SparkTable
+import iceberglite.spark.table.SparkTable
 
 /**
  * Derives filters on columns from filters on expressions that Spark does not push down: `date_trunc('day', ts) =
@@ -19,7 +19,7 @@ import iceberglite.spark.SparkTable
  * A replacement is true, false and null for the same values as the expression. If there is no such range, because
  * clocks are put back, a wider range is added next to the expression.
  */
-private[spark] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
+private[iceberglite] object RewriteFunctionsToRanges extends Rule[LogicalPlan] {
 
   /** Marks conditions whose range has already been added. */
   private val Ranged = TreeNodeTag[Unit]("iceberglite.ranged")

@@ -18,8 +18,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, V2ScanRelationPushDown}
 
-import iceberglite.spark.SparkTable
-import iceberglite.spark.write.rows.{CopyOnWrite, MergeOnRead, StatementAnalysis}
+import iceberglite.spark.rowlevel.{CopyOnWrite, MergeOnRead, StatementAnalysis}
+import iceberglite.spark.table.SparkTable
 
 /**
  * Joins a small source with the target of a MERGE without shuffling the target. If source rows may have no match, Spark

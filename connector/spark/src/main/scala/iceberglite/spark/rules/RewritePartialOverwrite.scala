@@ -9,8 +9,9 @@ import org.apache.spark.sql.connector.expressions.filter.{Predicate => V2Predica
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.iceberglite.Statements
 
-import iceberglite.spark.{SparkErrors, SparkTable}
 import iceberglite.spark.conf.StatementOptions
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.MetadataColumns.FilePath
 
 /**

@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.spark.conf.{OverwriteOptions, StatementOptions}
-import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.types.BooleanType
 
-import iceberglite.spark.SparkTable
+import iceberglite.spark.table.SparkTable
 
 /**
  * Evaluates the condition of a copy-on-write UPDATE with a subquery once for each row. Spark itself unites two queries,

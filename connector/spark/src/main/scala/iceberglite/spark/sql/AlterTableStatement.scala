@@ -2,7 +2,7 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import iceberglite.spark.catalog.PartitionTerm
+import iceberglite.spark.convert.PartitionTerm
 
 /** A form of ALTER TABLE that Spark does not support. Open by design: a statement is one file and one line in `all`. */
 trait AlterTableStatement {

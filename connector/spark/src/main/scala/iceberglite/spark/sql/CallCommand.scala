@@ -9,8 +9,9 @@ import org.apache.spark.sql.execution.command.RunnableCommand
 import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.procedure.{Arguments, Parameter, ProcedureContext, Procedure}
-import iceberglite.spark.{LiteCatalog, SparkErrors}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.procedure.{Arguments, Parameter, Procedure, ProcedureContext}
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation,
 
 import iceberglite.catalog.Spelling
 import iceberglite.spark.procedure.{Parameter, Procedure, Procedures}
-import iceberglite.spark.{CatalogNames, LiteCatalog}
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
  * Parses `CALL catalog.system.procedure(argument, ...)`, with positional or named arguments, `name => value`. A value

@@ -22,7 +22,7 @@ final private[sql] case class HeldPlan(plan: LogicalPlan, exprId: ExprId = Named
 }
 
 /** A statement that may be retried, until its parameters are known. */
-final private[spark] case class DeferredStatement(table: Seq[String], held: HeldPlan, retries: Int)
+final private[iceberglite] case class DeferredStatement(table: Seq[String], held: HeldPlan, retries: Int)
     extends LeafCommand {
   override lazy val resolved: Boolean = false
 }

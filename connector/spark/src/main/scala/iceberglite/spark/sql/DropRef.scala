@@ -2,7 +2,7 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import iceberglite.spark.TimeTravel
+import iceberglite.spark.conf.TimeTravel
 import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.table.Action

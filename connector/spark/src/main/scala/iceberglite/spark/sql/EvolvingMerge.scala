@@ -17,11 +17,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{StructField, StructType}
 
-import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.Schema
 
 /** A MERGE that adds columns to its table. Only its two relations are resolved until the table has the columns. */
-final private[spark] case class EvolvingMerge(
+final private[iceberglite] case class EvolvingMerge(
     target: LogicalPlan,
     source: LogicalPlan,
     condition: Expression,

@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
-import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.ValidationFailed
 
 /**

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.iceberglite.Statements
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.CatalogNames
+import iceberglite.spark.session.CatalogNames
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, ValidationFailed}
 import iceberglite.table.{Environment, RetryPolicy}
 
@@ -21,7 +21,7 @@ import iceberglite.table.{Environment, RetryPolicy}
  * @param statement the parsed statement
  * @param retries maximum number of runs after the first
  */
-final private[spark] case class RetriedStatement(table: Seq[String], statement: LogicalPlan, retries: Int)
+final private[iceberglite] case class RetriedStatement(table: Seq[String], statement: LogicalPlan, retries: Int)
     extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {
@@ -57,7 +57,7 @@ final private[spark] case class RetriedStatement(table: Seq[String], statement: 
   }
 }
 
-private[spark] object RetriedStatement {
+private[iceberglite] object RetriedStatement {
   private val FirstWaitMs = 100L
   private val LongestWaitMs = 60000L
 
@@ -66,7 +66,7 @@ private[spark] object RetriedStatement {
     if (retries == 0) statement else DeferredStatement(table, HeldPlan(statement), retries)
 
   /** Whether a statement failed only because of commits after it was planned. */
-  private[spark] def isConflict(error: Throwable): Boolean = {
+  private[iceberglite] def isConflict(error: Throwable): Boolean = {
     val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).take(MostCauses).toSeq
     !causes.exists(_.isInstanceOf[CommitStateUnknown]) && causes.exists {
       case _: CommitConflict | ValidationFailed(_, true) => true

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, MergeIntoTable}
 import org.apache.spark.sql.execution.command.ExplainCommand
 
-import iceberglite.spark.SparkErrors
 import iceberglite.spark.conf.StatementOptions
+import iceberglite.spark.error.SparkErrors
 
 /**
  * DELETE, UPDATE, MERGE and INSERT with syntax that Spark 3.5 does not support: options after the table's name, and
@@ -14,7 +14,7 @@ import iceberglite.spark.conf.StatementOptions
  *
  * @param isOurs whether a name, as written, is an iceberg-lite table
  */
-final private[sql] class RowStatements(
+final private[iceberglite] class RowStatements(
     session: SparkSession,
     delegate: ParserInterface,
     isOurs: Seq[String] => Boolean
@@ -39,7 +39,7 @@ final private[sql] class RowStatements(
     RowStatements.planned(statement.verb, statement.options, statement.evolves, plan)
 }
 
-private[spark] object RowStatements {
+private[iceberglite] object RowStatements {
 
   /** Returns the plan with its options. @param plan the statement from Spark's parser */
   def planned(verb: String, options: StatementOptions, evolves: Boolean, plan: LogicalPlan): LogicalPlan = {

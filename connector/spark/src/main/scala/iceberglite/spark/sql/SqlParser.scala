@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.types.{DataType, StructType}
 
-import iceberglite.spark.{CatalogNames, LiteCatalog}
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 
 /**
  * Adds the connector's statements to a session's SQL. It handles a statement if it is one of

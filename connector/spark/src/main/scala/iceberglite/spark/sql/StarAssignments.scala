@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.catalyst.plans.logical.Assignment
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType}
 
-import iceberglite.spark.SparkErrors
+import iceberglite.spark.error.SparkErrors
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**

@@ -13,11 +13,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
 import iceberglite.spark.conf.StatementOptions
-import iceberglite.spark.{SparkErrors, SparkTable}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.IcebergError.Unsupported
 
 /** A statement whose options have not been passed to its table yet. */
-final private[spark] case class StatementWithOptions(child: LogicalPlan, options: StatementOptions)
+final private[iceberglite] case class StatementWithOptions(child: LogicalPlan, options: StatementOptions)
     extends UnaryCommand {
   override lazy val resolved: Boolean = false
   override protected def withNewChildInternal(newChild: LogicalPlan): StatementWithOptions = copy(child = newChild)

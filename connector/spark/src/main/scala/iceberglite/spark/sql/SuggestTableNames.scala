@@ -17,7 +17,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{
 }
 import org.apache.spark.sql.catalyst.rules.Rule
 
-import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /**

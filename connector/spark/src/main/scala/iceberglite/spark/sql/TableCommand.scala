@@ -4,9 +4,10 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.{Row, SparkSession}
 
-import iceberglite.spark.{CatalogNames, LiteCatalog, SparkErrors}
 import iceberglite.spark.catalog.CachedPlans
-import iceberglite.spark.write.EngineSummary
+import iceberglite.spark.conf.EngineSummary
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.{CatalogNames, LiteCatalog}
 import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.table.Action

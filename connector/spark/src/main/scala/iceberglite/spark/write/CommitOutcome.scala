@@ -8,7 +8,7 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.RecordApplication
 
 /** The state of the single commit of a write. */
-final private[write] class CommitOutcome {
+final private[iceberglite] class CommitOutcome {
   @volatile private var maybe = false
 
   /** Whether the table may refer to the files of the write. */
@@ -54,6 +54,6 @@ final private[write] class CommitOutcome {
   }
 }
 
-private object CommitOutcome {
+private[iceberglite] object CommitOutcome {
   private val log = LoggerFactory.getLogger("iceberglite.spark.write.CommitOutcome")
 }

@@ -5,6 +5,7 @@ import iceberglite.data.parquet.ParquetSettings
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.conf.{CompressionOptions, Settings, WriteOptions}
 import iceberglite.spark.write.avro.AvroFormat
+import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spark.write.orc.OrcFormat
 import iceberglite.spark.write.parquet.ParquetFormat
 import iceberglite.spec.{FileFormat, SortOrder, TableProperty}

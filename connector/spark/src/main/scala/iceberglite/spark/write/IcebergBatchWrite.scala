@@ -5,7 +5,8 @@ import java.util.UUID
 import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, PhysicalWriteInfo, WriterCommitMessage}
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.SparkErrors
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.PartitionSpec
 import iceberglite.storage.FileIO
@@ -53,7 +54,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
 }
 
-private[write] object TaskWriterFactory {
+private[iceberglite] object TaskWriterFactory {
 
   /** Creates the factory. @param operationId the id in the names of the files */
   def of(plan: WritePlan, operationId: String): TaskWriterFactory = new TaskWriterFactory(
@@ -73,7 +74,7 @@ private[write] object TaskWriterFactory {
 }
 
 /** Creates the writers of a write's tasks on the executors. */
-final private[write] class TaskWriterFactory private (
+final private[iceberglite] class TaskWriterFactory private (
     input: Vector[InputField],
     rows: StructType,
     spec: PartitionSpec,

@@ -6,7 +6,8 @@ import org.apache.spark.sql.connector.metric.CustomMetric
 import org.apache.spark.sql.connector.write.{BatchWrite, RequiresDistributionAndOrdering}
 
 /** The requirements of a write for Spark's planning. */
-final private[write] class IcebergWrite(plan: WritePlan, mode: WriteMode) extends RequiresDistributionAndOrdering {
+final private[iceberglite] class IcebergWrite(plan: WritePlan, mode: WriteMode)
+    extends RequiresDistributionAndOrdering {
   override def description: String = s"IcebergWrite(table=${plan.table.name}, mode=$mode)"
 
   override def requiredDistribution: Distribution = plan.requirements.distribution

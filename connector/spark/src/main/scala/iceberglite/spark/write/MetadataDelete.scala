@@ -3,13 +3,12 @@ package iceberglite.spark.write
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 
-import iceberglite.spark.WriteAuditPublish
-import iceberglite.spark.conf.{StatementOptions, WriteOptions}
+import iceberglite.spark.conf.{EngineSummary, StatementOptions, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
+import iceberglite.spec.{Content, Schema, Snapshot}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
-import iceberglite.spec.{Content, Schema, Snapshot}
 import iceberglite.table.Table
 import iceberglite.table.action.{DeleteFiles, Match, RowFilter}
 import iceberglite.tree.MetadataTree

@@ -6,14 +6,14 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
  * The codes of what happened to a row in copy-on-write. They replace the partition spec of the row's file, which is
  * never negative; an unchanged row keeps it.
  */
-private[spark] object RowChange {
+private[iceberglite] object RowChange {
   val Updated: Int = -1
   val Deleted: Int = -2
   val Inserted: Int = -3
 }
 
 /** The numbers of changed rows of one task or of a whole statement. */
-final private[write] case class RowCounts(inserted: Long, updated: Long, deleted: Long, copied: Long) {
+final private[iceberglite] case class RowCounts(inserted: Long, updated: Long, deleted: Long, copied: Long) {
   import RowCounts._
 
   def +(that: RowCounts): RowCounts = RowCounts(
@@ -44,7 +44,7 @@ final private[write] case class RowCounts(inserted: Long, updated: Long, deleted
  *
  * @param marksDeletes whether the tasks count deleted rows
  */
-final private[write] case class CountedRows(command: Command, marksDeletes: Boolean) {
+final private[iceberglite] case class CountedRows(command: Command, marksDeletes: Boolean) {
 
   /**
    * Returns the summary. @param live the number of rows in the files that were read; absent if only the tasks know it
@@ -57,7 +57,7 @@ final private[write] case class CountedRows(command: Command, marksDeletes: Bool
 }
 
 /** Uses the keys of Apache Iceberg for Spark 4.1 and later. */
-private[spark] object RowCounts {
+private[iceberglite] object RowCounts {
   val DeleteDeleted: String = "spark.delete.num-deleted-rows"
   val DeleteCopied: String = "spark.delete.num-copied-rows"
   val UpdateUpdated: String = "spark.update.num-updated-rows"
@@ -69,5 +69,5 @@ private[spark] object RowCounts {
 
   private val ofDeleted: Set[String] = Set(DeleteDeleted, MergeDeleted)
 
-  private[write] val Zero: RowCounts = RowCounts(0, 0, 0, 0)
+  private[iceberglite] val Zero: RowCounts = RowCounts(0, 0, 0, 0)
 }

@@ -12,11 +12,10 @@ import org.apache.spark.sql.connector.expressions.{
 }
 import org.apache.spark.sql.types.{IntegerType, StructType}
 
-import iceberglite.spark.catalog.PartitionTerm
-import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.convert.{PartitionTerm, SparkTypes}
 import iceberglite.spark.function.Functions
-import iceberglite.spec.Type.{TimestampNsType, TimestampTzNsType, UuidType}
 import iceberglite.spec._
+import iceberglite.spec.Type.{TimestampNsType, TimestampTzNsType, UuidType}
 import iceberglite.spec.transform.{Identity, Void}
 
 /**
@@ -26,7 +25,7 @@ import iceberglite.spec.transform.{Identity, Void}
  * @param sorted whether they then come in the table's sort order, within a partition
  * @param partitions the partition transforms that Spark can compute
  */
-final private[write] case class RowRequirements(
+final private[iceberglite] case class RowRequirements(
     distribution: Distribution,
     ordering: Array[SparkSortOrder],
     clustered: Boolean,
@@ -36,7 +35,7 @@ final private[write] case class RowRequirements(
   def isDistributed: Boolean = !distribution.isInstanceOf[UnspecifiedDistribution]
 }
 
-private[write] object RowRequirements {
+private[iceberglite] object RowRequirements {
 
   /** No requirements. */
   val Nothing: RowRequirements =

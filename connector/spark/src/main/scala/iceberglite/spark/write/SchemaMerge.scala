@@ -15,7 +15,7 @@ import iceberglite.table.action.MergeSchema
  * @param base the current table
  * @param merged the table to which the rows are written
  */
-final private[spark] class SchemaMerge private (
+final private[iceberglite] class SchemaMerge private (
     val base: Table,
     val merged: Table,
     rows: Schema,
@@ -26,7 +26,7 @@ final private[spark] class SchemaMerge private (
   def action: Action = new MergeSchema(merged.schema, rows, caseSensitive)
 }
 
-private[spark] object SchemaMerge {
+private[iceberglite] object SchemaMerge {
 
   /**
    * Returns the merge.

@@ -5,6 +5,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.InternalRow
 
+import iceberglite.spark.write.files.{DataFileWriter, NewDataFiles, RowFaults}
 import iceberglite.spec.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.storage.FileIO

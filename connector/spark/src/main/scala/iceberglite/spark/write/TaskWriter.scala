@@ -10,7 +10,7 @@ import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
  *
  * @param changeAt the index of the column that tells what happened to a row ([[RowChange]]); absent if there is none
  */
-final private[write] class TaskWriter(files: TaskFiles, router: RowRouter, changeAt: Option[Int])
+final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter, changeAt: Option[Int])
     extends DataWriter[InternalRow] {
   private val changeOrdinal = changeAt.getOrElse(-1)
   private var records = 0L

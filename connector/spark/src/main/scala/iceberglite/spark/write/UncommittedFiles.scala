@@ -9,7 +9,7 @@ import iceberglite.table.{Cleanup, DataLocations}
  * The files of tasks without a result: when a job fails, Spark kills running tasks, and ignores a task that ends at
  * that moment. Its files have the write's id in their names.
  */
-private[write] object UncommittedFiles {
+private[iceberglite] object UncommittedFiles {
 
   /**
    * The maximum number of directories to search, because a table may have very many partitions; other files are found

@@ -24,7 +24,7 @@ final class DeletedRows extends WriteMetric("deletedRows", "number of deleted ro
 
 final class CopiedRows extends WriteMetric("copiedRows", "number of rows copied unchanged")
 
-private[write] object WriteMetrics {
+private[iceberglite] object WriteMetrics {
   private val files = new AddedDataFiles
   private val records = new AddedRecords
   private val bytes = new AddedFileBytes

@@ -1,6 +1,6 @@
 package iceberglite.spark.write
 
-import iceberglite.spark.read.rows.StatementFiles
+import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spec.ContentFile
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
@@ -8,7 +8,7 @@ import iceberglite.table.{Action, Isolation, SnapshotTarget}
 import iceberglite.table.action.{MergeAppend, OverwriteFiles, ReplacePartitions}
 
 /** The effect of a write on existing rows. */
-sealed private[write] trait WriteMode {
+sealed private[iceberglite] trait WriteMode {
 
   /**
    * Returns the action; absent if there is nothing to commit. @param isolation validation of an overwrite against
@@ -25,7 +25,7 @@ sealed private[write] trait NewRows extends WriteMode {
   override def counted(tasks: Vector[RowCounts]): Map[String, String] = Map.empty
 }
 
-private[write] object WriteMode {
+private[iceberglite] object WriteMode {
   case object Append extends NewRows {
     override def action(added: Vector[ContentFile], isolation: Option[Isolation], to: SnapshotTarget): Option[Action] =
       Some(new MergeAppend(added, to))

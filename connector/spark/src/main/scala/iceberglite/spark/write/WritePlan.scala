@@ -4,8 +4,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.WriteAuditPublish
-import iceberglite.spark.conf.{ApplicationOptions, Settings, WriteOptions}
+import iceberglite.spark.conf.{ApplicationOptions, EngineSummary, Settings, WriteAuditPublish, WriteOptions}
+import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField, InputSource}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.{ContentFile, DistributionMode, NestedField, PartitionSpec, Schema, Snapshot, SortOrder}
 import iceberglite.spec.IcebergError.NotFound
@@ -22,7 +22,7 @@ import iceberglite.table.action.RecordApplication
  * @param once records the version of an application's write, which may be run again
  * @param merge the changes of the table's columns, which this table already has
  */
-final private[write] case class WritePlan(
+final private[iceberglite] case class WritePlan(
     table: Table,
     rows: StructType,
     input: Vector[InputField],
@@ -51,7 +51,7 @@ final private[write] case class WritePlan(
     file.contentFile(format.format, spec.specId, partitionType, sortOrder.orderId)
 }
 
-private[write] object WritePlan {
+private[iceberglite] object WritePlan {
 
   /**
    * Creates a plan.

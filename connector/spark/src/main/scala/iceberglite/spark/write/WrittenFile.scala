@@ -4,10 +4,11 @@ import java.nio.ByteBuffer
 
 import org.apache.spark.sql.connector.write.WriterCommitMessage
 
+import iceberglite.spark.write.files.FinishedFile
 import iceberglite.spec._
 
 /** The result of a task for the driver: its files, and the counts of changed rows, if available. */
-final private[write] class WrittenFiles(val files: Array[WrittenFile], val counts: RowCounts)
+final private[iceberglite] class WrittenFiles(val files: Array[WrittenFile], val counts: RowCounts)
     extends WriterCommitMessage
 
 /**
@@ -15,7 +16,7 @@ final private[write] class WrittenFiles(val files: Array[WrittenFile], val count
  *
  * @param partition the values of the tuple as in Appendix D of the specification; null for null
  */
-final private[write] case class WrittenFile(
+final private[iceberglite] case class WrittenFile(
     path: String,
     partition: Array[Array[Byte]],
     recordCount: Long,
@@ -59,13 +60,13 @@ final private[write] case class WrittenFile(
     )
   }
 
-  private[write] def metrics: Metrics = {
+  private[iceberglite] def metrics: Metrics = {
     val Array(sizes, values, nulls, nans) = counts.map(_.toMap)
     MetricMaps(sizes, values, nulls, nans, lowerBounds.toMap, upperBounds.toMap)
   }
 }
 
-private[write] object WrittenFile {
+private[iceberglite] object WrittenFile {
 
   /** A map of a file's metrics, which may be absent as a whole. */
   final case class Counts(present: Boolean, ids: Array[Int], numbers: Array[Long]) {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{CatalogProperties, SettingWarnings}
-import iceberglite.spark.{SharedSession, SparkCatalog, TimeTravel}
+import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError.Unsupported
 
 /**

@@ -85,7 +85,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
   }
 
   test("iceberg_version tells the version") {
-    assert(plainOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.write.EngineSummary.version)
+    assert(plainOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.conf.EngineSummary.version)
   }
 
   test("the functions of plans can be called by name of method, those of statements only by rows") {

@@ -11,7 +11,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
 import iceberglite.scan.RandomHistory
-import iceberglite.spark.{LiteCatalog, SharedSession, StatementError}
+import iceberglite.spark.SharedSession
+import iceberglite.spark.error.StatementError
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.{FileFormat, Snapshot}
 import iceberglite.table.Table
 

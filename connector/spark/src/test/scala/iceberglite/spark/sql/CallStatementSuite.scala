@@ -6,8 +6,9 @@ import org.apache.spark.sql.types.{ArrayType, LongType, MapType, StringType, Str
 import org.apache.spark.sql.catalyst.util.{ArrayData, MapData}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.procedure.{Arguments, Parameter, ParameterType, ProcedureContext, Procedure}
-import iceberglite.spark.{SharedSession, StatementError}
+import iceberglite.spark.SharedSession
+import iceberglite.spark.error.StatementError
+import iceberglite.spark.procedure.{Arguments, Parameter, ParameterType, Procedure, ProcedureContext}
 
 /** The text of CALL, and what becomes of its arguments. */
 class CallStatementSuite extends AnyFunSuite with SharedSession {

@@ -5,7 +5,8 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.{LiteCatalog, SharedSession}
+import iceberglite.spark.SharedSession
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.{SnapshotRef, TableMetadata}
 
 /**

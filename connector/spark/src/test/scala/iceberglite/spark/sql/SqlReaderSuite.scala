@@ -3,7 +3,7 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.catalog.PartitionTerm.{Column, Number}
+import iceberglite.spark.convert.PartitionTerm.{Column, Number}
 
 class SqlReaderSuite extends AnyFunSuite {
 

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.LiteCatalog
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.write.WriteFixture
 import iceberglite.spec.{SortOrder, TableMetadata, TableProperty}
 

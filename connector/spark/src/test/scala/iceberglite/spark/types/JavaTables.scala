@@ -64,6 +64,6 @@ trait JavaTables extends SharedSession { self: Suite =>
   }
 }
 
-private object JavaTables {
+private[iceberglite] object JavaTables {
   lazy val catalog = new HadoopCatalog(new Configuration(), SharedSession.warehouse.toUri.toString)
 }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{LongType => SparkLong, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FinishedFile, InputColumns, NewDataFiles}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec._
 import iceberglite.spec.Type.LongType

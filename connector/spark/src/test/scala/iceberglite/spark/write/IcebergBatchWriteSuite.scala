@@ -12,7 +12,9 @@ import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.{LiteCatalog, StatementError}
+import iceberglite.spark.error.StatementError
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, ValidationFailed}
 import iceberglite.table._
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.LiteCatalog
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.{ContentFile, MetricMaps, SingleValue}
 import iceberglite.spec.Literal.LongLiteral
 import iceberglite.spec.expr.Expression.AlwaysTrue

@@ -4,7 +4,7 @@ import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.write.rows.StatementFixture
+import iceberglite.spark.rowlevel.StatementFixture
 
 /** Overwrites by a condition that only some rows of a file satisfy. */
 class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {

@@ -14,7 +14,8 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile => CoreFile}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.rows.RecordRows
+import iceberglite.spark.read.files.RecordRows
+import iceberglite.spark.write.files.{DataFileFormat, FinishedFile, InputColumns, InputField}
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
 import iceberglite.spec.NestedField.{optional, required}

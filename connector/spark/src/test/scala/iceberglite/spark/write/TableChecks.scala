@@ -3,7 +3,7 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.Suite
 
-import iceberglite.spark.LiteCatalog
+import iceberglite.spark.session.LiteCatalog
 
 /** Tables whose metadata is compared with their files. */
 trait TableChecks extends WriteFixture { self: Suite =>

@@ -15,7 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.rows.RecordRows
+import iceberglite.spark.read.files.RecordRows
 import iceberglite.spark.types.JavaTables
 import iceberglite.spec.Schema
 import iceberglite.spec.Type.TimeType

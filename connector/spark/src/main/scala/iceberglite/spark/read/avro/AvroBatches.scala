@@ -6,8 +6,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.avro.{AvroInput, AvroPart}
 import iceberglite.data.{DataSource, FileFaults, Projection}
 import iceberglite.data.avro.AvroRows
-import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
+import iceberglite.spark.read.files.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.storage.FileIO
 

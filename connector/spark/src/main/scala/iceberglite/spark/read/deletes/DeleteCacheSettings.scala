@@ -20,7 +20,7 @@ import iceberglite.table.Table
  * @param owner the table's full name with a hash of its storage settings: the same name with other credentials has
  *   another owner
  */
-final private[spark] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: DeleteCacheLimits) {
+final private[iceberglite] case class DeleteCacheSettings(owner: String, enabled: Boolean, limits: DeleteCacheLimits) {
 
   /** Returns the cache on an executor, for one task. */
   def sharing: DeleteSharing =
@@ -34,7 +34,7 @@ final private[spark] case class DeleteCacheSettings(owner: String, enabled: Bool
       )
 }
 
-private[spark] object DeleteCacheSettings {
+private[iceberglite] object DeleteCacheSettings {
 
   /** Reads the settings. @throws iceberglite.spec.IcebergError.InvalidArgument for an invalid value */
   def of(session: SparkSession, table: Table, storage: Configuration): DeleteCacheSettings = {

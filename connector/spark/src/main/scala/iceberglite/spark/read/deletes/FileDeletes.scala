@@ -5,7 +5,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.puffin.DeletionVector
 import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.WantedColumns
+import iceberglite.spark.read.files.WantedColumns
 import iceberglite.spark.read.vector.{MarksVector, RowCompactor, SelectedVector, StructView}
 import iceberglite.spec.{MetadataColumns, NestedField, Type}
 import iceberglite.spec.Type.StructType

@@ -5,8 +5,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.data.{DataSource, Projection}
 import iceberglite.data.orc.{OrcBatchReader, OrcPart}
-import iceberglite.spark.read.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
+import iceberglite.spark.read.files.{FileBatches, FileColumns, FileTask}
 import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.FileIO

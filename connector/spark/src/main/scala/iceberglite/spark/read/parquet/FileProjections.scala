@@ -6,10 +6,10 @@ import org.apache.parquet.column.Encoding
 import org.apache.parquet.schema.{MessageType, Type => ParquetType}
 
 import iceberglite.data.parquet.ParquetNameMapping
-import iceberglite.spark.read.{FileTask, FileValues}
+import iceberglite.spark.read.files.{FileTask, FileValues}
+import iceberglite.spec.{MetadataColumns, NameMapping, NestedField, TableProperty, Type}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.Type.StructType
-import iceberglite.spec.{MetadataColumns, NameMapping, NestedField, TableProperty, Type}
 
 /**
  * Determines what to read of a data file for the columns of a scan (spec: "Column Projection").

@@ -15,9 +15,9 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.parquet.ParquetInput
-import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask}
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
-import iceberglite.spark.read.vector.{Columns, RowCompactor}
+import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask}
+import iceberglite.spark.read.vector.RowCompactor
 
 /**
  * The batches of one part of a Parquet file.

@@ -22,7 +22,15 @@ import org.apache.spark.sql.types.{
 
 import iceberglite.parquet.ParquetAnnotations.{isInteger, isText, isUnsigned32}
 import iceberglite.spark.read.parquet.Reading.{AsIs, Converted}
-import iceberglite.spark.read.vector._
+import iceberglite.spark.read.vector.{
+  DateAsMicros,
+  DateAsNanos,
+  DecimalAsDecimal,
+  FloatAsDouble,
+  IntAsLong,
+  MillisAsMicros,
+  UuidAsText
+}
 import iceberglite.spec.PrimitiveType
 import iceberglite.spec.Type._
 

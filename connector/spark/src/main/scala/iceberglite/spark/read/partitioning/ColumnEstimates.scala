@@ -9,7 +9,7 @@ import org.apache.spark.sql.connector.read.colstats.ColumnStatistics
 
 import iceberglite.puffin.{PuffinFile, ThetaSketch}
 import iceberglite.spark.convert.SparkValues
-import iceberglite.spark.read.ScanFiles
+import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
 import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Literal, NestedField, PrimitiveType}
 import iceberglite.spec.Type._

@@ -16,7 +16,7 @@ import iceberglite.spec.{Literal, LiteralConversion, NestedField, PrimitiveType,
  * @param column a top-level column of the table
  * @param transform the transform of the column; [[Void]] if the files are not grouped by it
  */
-final private[read] case class GroupTerm(column: NestedField, source: PrimitiveType, transform: Transform) {
+final private[iceberglite] case class GroupTerm(column: NestedField, source: PrimitiveType, transform: Transform) {
   private val result: PrimitiveType = transform.resultType(source)
 
   /** Returns a value in Spark's internal format; absent if it is not of the term's type. */
@@ -41,7 +41,7 @@ final private[read] case class GroupTerm(column: NestedField, source: PrimitiveT
   def isLike(that: GroupTerm): Boolean = transform == that.transform && source == that.source
 }
 
-private[read] object GroupTerm {
+private[iceberglite] object GroupTerm {
 
   /**
    * Returns the term; absent if Spark compares other values than those of the transform, or if equal values are in two

@@ -11,17 +11,18 @@ import org.apache.spark.sql.connector.read.partitioning.{KeyGroupedPartitioning,
 import org.apache.spark.sql.internal.SQLConf
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spark.catalog.PartitionTerm
-import iceberglite.spark.read.{ScanFiles, WantedColumns}
-import iceberglite.spec.transform.{Truncate, Void}
+import iceberglite.spark.convert.PartitionTerm
+import iceberglite.spark.read.files.WantedColumns
+import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spec.{NestedField, PartitionField, PartitionSpec, PartitionTuple, Schema}
+import iceberglite.spec.transform.{Truncate, Void}
 
 /**
  * The grouping of the files of a scan: rows that differ in a term are in different groups.
  *
  * @param order the columns by which the rows of each group are ascending, nulls first, if its files are read in order
  */
-final private[read] case class KeyGrouping(terms: Vector[GroupTerm], order: Vector[NestedField] = Vector.empty) {
+final private[iceberglite] case class KeyGrouping(terms: Vector[GroupTerm], order: Vector[NestedField] = Vector.empty) {
 
   /** Returns the grouping with the order of the scan's files. */
   def ordered(files: ScanFiles): KeyGrouping =
@@ -98,7 +99,7 @@ final private[read] case class KeyGrouping(terms: Vector[GroupTerm], order: Vect
   }
 }
 
-private[read] object KeyGrouping {
+private[iceberglite] object KeyGrouping {
 
   /** The value of a term without effect. */
   private val Anything: Any = 0

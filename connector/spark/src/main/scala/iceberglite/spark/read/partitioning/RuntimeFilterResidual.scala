@@ -10,7 +10,7 @@ import org.apache.spark.sql.connector.expressions.filter.{And => SparkAnd, Predi
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.convert.SparkFilters
-import iceberglite.spark.read.ScanFiles
+import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spec.Literal
 import iceberglite.spec.expr.{Evaluate, Expression}
 import iceberglite.spec.expr.Expression._

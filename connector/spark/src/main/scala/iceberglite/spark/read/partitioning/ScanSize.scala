@@ -6,9 +6,9 @@ import org.apache.spark.sql.types.{StructType => SparkStruct}
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.ScanFiles
-import iceberglite.spec.Type._
+import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema, Type}
+import iceberglite.spec.Type._
 
 /**
  * Estimates the size of a scan in memory: the rows that remain after planning, times the width that Spark assumes for
@@ -92,7 +92,7 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   }
 }
 
-private object ScanSize {
+private[iceberglite] object ScanSize {
 
   /** The number of files in a sample. */
   private val Sample = 256

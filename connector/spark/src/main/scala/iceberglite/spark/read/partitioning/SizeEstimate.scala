@@ -14,14 +14,14 @@ import org.apache.spark.sql.types.StructType
  * The size is never derived from the bytes of files: a column that compresses to nothing takes as much memory as any
  * other.
  */
-final private[spark] case class SizeEstimate(rows: Long, bytes: Long) {
+final private[iceberglite] case class SizeEstimate(rows: Long, bytes: Long) {
 
   /** Returns this estimate in the form that Spark expects of scans. */
   def statistics(columns: util.Map[NamedReference, ColumnStatistics] = Collections.emptyMap()): Statistics =
     new ScanStatistics(this, columns)
 }
 
-private[spark] object SizeEstimate {
+private[iceberglite] object SizeEstimate {
 
   /** The bytes that Spark adds for each row in its own estimates; rows without columns have only these. */
   private val RowOverhead = 8

@@ -4,8 +4,8 @@ import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.broadcast.Broadcast
 
 import iceberglite.scan.{PartReading, PlanningCluster}
-import iceberglite.spark.ClusterJob
-import iceberglite.spark.ClusterJob.{ofBytes, toBytes}
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.ClusterJob.{ofBytes, toBytes}
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
 import iceberglite.tree.FilePart
 

@@ -4,7 +4,16 @@ import scala.collection.mutable
 
 import iceberglite.metrics.ColumnBounds
 import iceberglite.scan.FileScanTask
-import iceberglite.spec.{FileFormat, Literal, LiteralConversion, Metrics, PartitionSpec, PrimitiveType, SingleValue, TableMetadata}
+import iceberglite.spec.{
+  FileFormat,
+  Literal,
+  LiteralConversion,
+  Metrics,
+  PartitionSpec,
+  PrimitiveType,
+  SingleValue,
+  TableMetadata
+}
 import iceberglite.spec.DefaultValue.OfPrimitive
 import iceberglite.spec.Type._
 

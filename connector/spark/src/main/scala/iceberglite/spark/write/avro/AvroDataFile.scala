@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.avro.AvroOutput
 import iceberglite.data.avro.AvroRowsOutput
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
+import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 
 /** An Avro file of a task: encodes the rows one after the other. */

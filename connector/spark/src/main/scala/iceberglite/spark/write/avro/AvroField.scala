@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.avro.AvroOutput
-import iceberglite.spark.write.RowFaults
+import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.Type
 
 /** Encodes one field of every row as in [[iceberglite.avro.AvroSchemas]]. */

@@ -3,7 +3,7 @@ package iceberglite.spark.write.avro
 import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
 import iceberglite.spec.FileFormat
 import iceberglite.storage.FileIO
 

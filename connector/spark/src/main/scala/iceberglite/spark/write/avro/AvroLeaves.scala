@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.avro.{AvroOutput, AvroSchemas}
-import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 import iceberglite.spark.write.metrics._
 import iceberglite.spec.Type.DecimalType
 

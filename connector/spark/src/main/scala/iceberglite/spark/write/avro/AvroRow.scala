@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.avro.AvroOutput
-import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported

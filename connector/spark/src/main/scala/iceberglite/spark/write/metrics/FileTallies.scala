@@ -64,7 +64,7 @@ final private[write] class FileTallies(modes: MetricsModes) {
   }
 }
 
-private object FileTallies {
+private[iceberglite] object FileTallies {
 
   /** Whether a column has bounds: bounds of geometries are not bounds of their bytes. */
   private def hasBounds(t: PrimitiveType): Boolean = t match {

@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
+import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spark.write.metrics.FileTallies
-import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._
-import iceberglite.spec.{NestedType, PrimitiveType}
 
 /** Puts rows into the batch of one file. */
 final private[orc] class OrcColumns(fields: Array[OrcField], ordinals: Array[Int]) {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 import iceberglite.data.orc.OrcOutput
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputField}
+import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spec.Schema
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.orc.OrcEntries
-import iceberglite.spark.write.RowFaults
+import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.Type
 
 /** Puts one field of every row into a batch of an ORC file. */

@@ -4,7 +4,7 @@ import org.apache.orc.TypeDescription.RowBatchVersion
 
 import iceberglite.data.orc.{OrcOutput, OrcSchemas, OrcSettings, OrcShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
 import iceberglite.spec.{FileFormat, Schema}
 import iceberglite.storage.FileIO
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.avro.AvroSchemas
 import iceberglite.data.orc.OrcTimestamp
-import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 import iceberglite.spark.write.metrics._
 import iceberglite.spec.Type.DecimalType
 

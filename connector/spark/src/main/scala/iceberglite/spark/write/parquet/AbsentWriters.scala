@@ -3,7 +3,7 @@ package iceberglite.spark.write.parquet
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.spark.write.RowFaults
+import iceberglite.spark.write.files.RowFaults
 import iceberglite.spec.Type
 
 /**

@@ -2,7 +2,7 @@ package iceberglite.spark.write.parquet
 
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
-import iceberglite.spark.write.RowFaults
+import iceberglite.spark.write.files.RowFaults
 
 /**
  * Writes one field of every row to the columns of a Parquet file by record shredding: each value has a repetition

@@ -5,7 +5,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
-import iceberglite.spark.write.{RowBytes, RowFaults, TimeOfDay, UuidText}
+import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 
 /**
  * Writes primitive values to one column of the file. There is a class for each kind of value, with its own `write`, so

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.data.parquet.{ParquetOutput, ParquetShape}
 import iceberglite.metrics.MetricsModes
 import iceberglite.parquet.ParquetMetrics
-import iceberglite.spark.write.{DataFileWriter, FinishedFile}
+import iceberglite.spark.write.files.{DataFileWriter, FinishedFile}
 import iceberglite.spec.Schema
 
 /** A Parquet file of a task: shreds the rows into the columns of the file. */

@@ -2,7 +2,7 @@ package iceberglite.spark.write.parquet
 
 import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
 import iceberglite.spec.{FileFormat, Schema}
 import iceberglite.storage.{DataOutput, FileIO}
 

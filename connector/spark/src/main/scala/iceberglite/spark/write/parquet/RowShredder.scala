@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.metrics.FloatingValues
-import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.Type._

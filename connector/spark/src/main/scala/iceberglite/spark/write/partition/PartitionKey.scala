@@ -67,7 +67,7 @@ final private[write] class PartitionKey(size: Int) {
   }
 }
 
-private object PartitionKey {
+private[iceberglite] object PartitionKey {
   private object Null
   private object Number
 }

@@ -9,12 +9,12 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.function.Hashes
-import iceberglite.spark.write.{TimeOfDay, UuidText}
+import iceberglite.spark.write.files.{TimeOfDay, UuidText}
 import iceberglite.spark.write.partition.PartitionColumn.{AlwaysNull, NumberOf, Numbers, Objects}
+import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
-import iceberglite.spec._
 import iceberglite.spec.transform._
 
 /**

@@ -8,17 +8,18 @@ import org.apache.spark.broadcast.Broadcast
 
 import iceberglite.maintenance.{DeleteConversion, EqualityDeletes, FoundDeletes}
 import iceberglite.scan.{FileScanTask, Splits}
-import iceberglite.spark.ClusterJob
-import iceberglite.spark.ClusterJob.{ofBytes, toBytes}
-import iceberglite.spark.read.{SharedDeletes, TableStorage}
+import iceberglite.spark.cluster.ClusterJob
+import iceberglite.spark.cluster.ClusterJob.{ofBytes, toBytes}
+import iceberglite.spark.read.SharedDeletes
 import iceberglite.spark.read.deletes.DeleteCacheSettings
+import iceberglite.spark.read.files.TableStorage
 import iceberglite.spark.write.UncommittedFiles
 import iceberglite.spec.{Metrics, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.CommitStateUnknown
 import iceberglite.table.{DataFileNames, DataLocations, Table}
 
 /** Converts the equality deletes of a table to deletes by position, with a Spark job. */
-final private[spark] class DeleteConversionJob(session: SparkSession, table: Table) {
+final private[iceberglite] class DeleteConversionJob(session: SparkSession, table: Table) {
   import DeleteConversionJob._
   private val operationId = UUID.randomUUID().toString
   private val locations = DataLocations.of(table.location, table.properties)
@@ -56,7 +57,7 @@ final private[spark] class DeleteConversionJob(session: SparkSession, table: Tab
   }
 }
 
-private object DeleteConversionJob {
+private[iceberglite] object DeleteConversionJob {
 
   /** Maximum size of the data files that a task reads, in bytes. */
   private val GroupBytes = 256L << 20

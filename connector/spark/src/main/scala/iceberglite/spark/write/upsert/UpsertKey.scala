@@ -9,13 +9,12 @@ import org.apache.spark.sql.connector.expressions.{
   SortOrder
 }
 
-import iceberglite.spark.catalog.PartitionTerm
-import iceberglite.spark.convert.DeclaredTypes
-import iceberglite.spark.write.{InputField, InputSource}
+import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm}
+import iceberglite.spark.write.files.{InputField, InputSource}
+import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
 import iceberglite.spec.Type._
 import iceberglite.spec.transform.Identity
-import iceberglite.spec.{NestedField, Schema}
 import iceberglite.table.Table
 
 /**

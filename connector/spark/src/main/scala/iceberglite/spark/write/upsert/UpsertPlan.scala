@@ -7,11 +7,11 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo
 import org.apache.spark.sql.types.{BooleanType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spark.WriteAuditPublish
-import iceberglite.spark.conf.{Settings, UpsertOptions, WriteOptions}
-import iceberglite.spark.write._
-import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spark.conf.{Settings, UpsertOptions, WriteAuditPublish, WriteOptions}
+import iceberglite.spark.write.{DataFileFormats, RowRequirements, WritePlan}
+import iceberglite.spark.write.files.InputField
 import iceberglite.spec._
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
 import iceberglite.spec.transform.Void
 import iceberglite.table.Table
 import iceberglite.tree.MetadataTree
@@ -23,7 +23,7 @@ import iceberglite.tree.MetadataTree
  * @param deletes how the delete files are written; its spec is unpartitioned if a delete must apply to all partitions
  * @param markAt the index of the column that marks rows that only delete; absent if there is none
  */
-final private[upsert] case class UpsertPlan(
+final private[iceberglite] case class UpsertPlan(
     key: UpsertKey,
     rows: WritePlan,
     deletes: WritePlan,
@@ -35,7 +35,7 @@ final private[upsert] case class UpsertPlan(
   def inPartitions: Boolean = deletes.spec.isPartitioned
 }
 
-private[write] object UpsertPlan {
+private[iceberglite] object UpsertPlan {
 
   /**
    * Creates a plan.

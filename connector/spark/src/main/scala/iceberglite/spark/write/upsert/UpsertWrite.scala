@@ -13,8 +13,8 @@ import org.apache.spark.sql.connector.write.{
   WriterCommitMessage
 }
 
-import iceberglite.spark.SparkErrors
-import iceberglite.spark.write._
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.write.{CommitOutcome, TaskWriterFactory, UncommittedFiles, WriteMetrics}
 import iceberglite.spec.{Content, ContentFile, PartitionSpec, PartitionTuple}
 import iceberglite.table.Table
 import iceberglite.table.action.{AddUnpartitionedSpec, RowDelta}

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
-import iceberglite.spark.LiteCatalog
+import iceberglite.spark.session.LiteCatalog
 
 /** Random tables and queries: the rows must be those of plain Spark on the table's rows, whatever metadata spared. */
 class RandomQueriesSuite extends AnyFunSuite with PushedPlans {

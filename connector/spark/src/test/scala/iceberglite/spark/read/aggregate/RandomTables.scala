@@ -10,7 +10,7 @@ import iceberglite.data.{DataFileOf, DataTarget, Record, RecordValues}
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{FileScanTask, TableScan}
-import iceberglite.spark.LiteCatalog
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec._
 import iceberglite.spec.Type.StructType
 import iceberglite.spec.expr.Expression.AlwaysTrue

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.scan.RowDeletes
-import iceberglite.spark.read.WantedColumns
+import iceberglite.spark.read.files.WantedColumns
 import iceberglite.spec.MetadataColumns
 
 /** The rows of a batch that were live before some deletes came. */

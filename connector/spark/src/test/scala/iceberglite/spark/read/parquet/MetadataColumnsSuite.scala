@@ -9,14 +9,14 @@ import org.apache.parquet.schema.MessageTypeParser.parseMessageType
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.read.FileTask
+import iceberglite.spark.read.files.FileTask
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
+import iceberglite.spec._
 import iceberglite.spec.Literal.{DateLiteral, IntLiteral}
 import iceberglite.spec.NestedField.optional
 import iceberglite.spec.Type._
-import iceberglite.spec._
-import iceberglite.spec.expr.Expression.GreaterThanOrEqual
 import iceberglite.spec.expr.Term
+import iceberglite.spec.expr.Expression.GreaterThanOrEqual
 import iceberglite.spec.transform.{Bucket, Day}
 
 class MetadataColumnsSuite extends AnyFunSuite {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.{BatchSettings, FileBatches, FileTask, FileValues}
+import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask, FileValues}
 import iceberglite.spec._
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue

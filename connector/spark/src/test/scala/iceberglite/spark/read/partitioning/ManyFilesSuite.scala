@@ -3,14 +3,13 @@ package iceberglite.spark.read.partitioning
 import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog}
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spark.SharedSession
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
-import iceberglite.spark.read.ScanFiles
-import iceberglite.spark.read.planning.ScanPlanning
-import iceberglite.spark.{SharedSession, SparkTable}
+import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning}
+import iceberglite.spark.table.SparkTable
 import iceberglite.spec.Literal.LongLiteral
-import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan, In}
-import iceberglite.spec.expr.Term
 import iceberglite.table.Table
 
 /** Scans of so many files that the driver does not keep their metrics. */

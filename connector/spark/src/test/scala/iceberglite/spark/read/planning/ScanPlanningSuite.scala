@@ -10,13 +10,14 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.scan.{FileScanTask, TableScan}
+import iceberglite.spark.SharedSession
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
-import iceberglite.spark.{LiteCatalog, SharedSession}
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spec.{ContentFile, MetricMaps}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.Literal.LongLiteral
-import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan}
 import iceberglite.spec.expr.{Expression, Term}
-import iceberglite.spec.{ContentFile, MetricMaps}
+import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan}
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 

@@ -8,8 +8,8 @@ import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.data.{DataFileOf, DataTarget, Record, RecordValues}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.LiteCatalog
 import iceberglite.spark.read.soundness.EvolvingTable._
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec._
 import iceberglite.spec.Type._
 import iceberglite.table.{Action, Table}

@@ -10,8 +10,9 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
+import iceberglite.spark.SharedSession
 import iceberglite.spark.read.IcebergScan
-import iceberglite.spark.{LiteCatalog, SharedSession}
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.Type.DecimalType
 
 /**

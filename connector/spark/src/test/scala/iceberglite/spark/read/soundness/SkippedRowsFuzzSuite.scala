@@ -8,7 +8,8 @@ import org.apache.spark.sql.types.BinaryType
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
-import iceberglite.spark.{LiteCatalog, SharedSession}
+import iceberglite.spark.SharedSession
+import iceberglite.spark.session.LiteCatalog
 
 /**
  * Random tables whose files have many row groups, pages and batches, and row-level deletes: what a filter skips inside

@@ -10,7 +10,8 @@ import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 import iceberglite.data.Record
 import iceberglite.data.avro.AvroData
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.{DataFileFormat, InputField, RowFormatTests}
+import iceberglite.spark.write.RowFormatTests
+import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spec.TableProperty
 import iceberglite.storage.FileIO
 

@@ -14,7 +14,8 @@ import org.apache.orc.{CompressionKind, OrcFile, Reader, TypeDescription}
 import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.data.orc.{OrcData, OrcSettings}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.{DataFileFormat, InputField, RowFormatTests}
+import iceberglite.spark.write.RowFormatTests
+import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spec.{PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.NestedField.optional

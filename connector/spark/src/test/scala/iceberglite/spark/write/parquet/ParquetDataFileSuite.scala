@@ -21,7 +21,7 @@ import iceberglite.data.parquet.ParquetSettings
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.SharedSession
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.write.{DataFileWriter, FinishedFile, InputColumns}
+import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputColumns}
 import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.Literal._

@@ -13,11 +13,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
-import iceberglite.spark.write.InputColumns
+import iceberglite.spark.write.files.InputColumns
+import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
 import iceberglite.spec.Literal._
 import iceberglite.spec.Type._
-import iceberglite.spec._
 import iceberglite.spec.transform._
 
 class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -13,8 +13,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.FilesBelow
 import iceberglite.maintenance.EqualityDeletes
 import iceberglite.scan.TableScan
+import iceberglite.spark.SharedSession
 import iceberglite.spark.procedure.ProcedureContext
-import iceberglite.spark.{LiteCatalog, SharedSession}
+import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RewriteFiles

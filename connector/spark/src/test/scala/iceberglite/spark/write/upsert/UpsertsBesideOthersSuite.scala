@@ -3,7 +3,7 @@ package iceberglite.spark.write.upsert
 import org.apache.spark.sql.SparkSession
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.write.rows.StatementFixture
+import iceberglite.spark.rowlevel.StatementFixture
 
 /** Upserts whose keys might not meet those of the table. */
 class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {

@@ -1,0 +1,108 @@
+package iceberglite.spark.changelog
+
+import org.apache.spark.sql.catalyst.expressions.GetStructField
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.expressions.Window
+import org.apache.spark.sql.functions.{abs, col, explode, greatest, lit, max, sequence, struct, sum, when}
+import org.apache.spark.sql.types.{DataType, StringType, StructType}
+import org.apache.spark.sql.{Column, DataFrame}
+
+import iceberglite.scan.ChangeType
+import iceberglite.spark.read.files.CommitScan
+
+/**
+ * Computes views of a changelog. Columns are identified by position, because any name is possible, and values are in a
+ * comparable form. Equal rows are one row with a count, which is positive if more were inserted than deleted.
+ *
+ * @param changes with the changelog's own columns last
+ */
+final private class ChangedRows(changes: DataFrame) {
+  import ChangedRows._
+
+  private val fields = changes.schema.dropRight(CommitScan.columns.size)
+  private val columns = fields.indices.map(i => col(s"c$i"))
+
+  def ofCommits: DataFrame = rows(perCommit(changed).where(count =!= 0L), kindOf(count), count)
+
+  /** Combines a deleted and an inserted row with the same identifiers to an update, if there is one of each. */
+  def withUpdates(identifiers: Seq[ChangelogView.Identifier]): DataFrame = {
+    val keys = identifiers.map(i => part(i.places)._1)
+    val sameKey = Window.partitionBy(keys ++ commit: _*).orderBy(count).rowsBetween(First, Last)
+    val (deleted, inserted) = (col("deleted"), col("inserted"))
+    val changedKeys = perCommit(changed.repartition(keys ++ commit: _*)).where(count =!= 0L)
+      .withColumn("deleted", sum(greatest(-count, lit(0L))).over(sameKey))
+      .withColumn("inserted", sum(greatest(count, lit(0L))).over(sameKey))
+    val kind = when(deleted === 0L || inserted === 0L, kindOf(count))
+      .when(deleted > 1L || inserted > 1L, refusal(identifiers))
+      .when(count < 0L, ChangelogView.UpdateBefore)
+      .otherwise(ChangelogView.UpdateAfter)
+    rows(changedKeys, kind, count)
+  }
+
+  /**
+   * Returns the net changes. A remaining row has the position after the last point at which its count was 0; deletes
+   * precede inserts within one commit. This is Apache Iceberg's behavior.
+   */
+  def ofAll: DataFrame = {
+    val inOrder = Window.partitionBy(columns: _*).orderBy(ordinal)
+    val whole = inOrder.rowsBetween(First, Last)
+    val deletes = sum(greatest(-count, lit(0L))).as("deletes")
+    val counted = perCommit(changed.repartition(columns: _*), deletes)
+      .withColumn("after", sum(count).over(inOrder.rowsBetween(First, Window.currentRow)))
+      .withColumn("total", sum(count).over(whole))
+    val (after, total) = (col("after"), col("total"))
+    val before = after - count
+    val leaves = when(total > 0L, before - col("deletes") <= 0L && after > 0L).otherwise(before >= 0L && after < 0L)
+    val left = counted.where(total =!= 0L).withColumn("last", max(when(leaves, ordinal)).over(whole))
+      .where(ordinal === col("last"))
+    rows(left, kindOf(total), total)
+  }
+
+  /** Returns one row for each change. */
+  private def changed: DataFrame = {
+    val all = changes.queryExecution.analyzed.output.map(new Column(_))
+    val values = fields.indices.map(i => ComparableForm.of(all(i), fields(i).dataType).as(s"c$i"))
+    val Seq(kind, place, snapshot) = all.drop(fields.size)
+    val one = when(kind === ChangeType.Insert.name, 1L).otherwise(-1L)
+    changes.select(values ++ Seq(one.as("count"), place.as("ordinal"), snapshot.as("snapshot")): _*)
+  }
+
+  /** Returns how many times a commit inserted each row, minus how many times it deleted it. */
+  private def perCommit(changed: DataFrame, more: Column*): DataFrame =
+    changed.groupBy(columns ++ commit: _*).agg(sum(count).as("count"), more: _*)
+
+  /** Returns the rows of the view. @param times how many times a row is returned, regardless of the sign */
+  private def rows(counted: DataFrame, kind: Column, times: Column): DataFrame = {
+    val values = fields.indices.map { i =>
+      ComparableForm.back(columns(i), fields(i).dataType).as(fields(i).name, fields(i).metadata)
+    }
+    val change = CommitScan.columns.zip(kind +: commit).map { case (field, value) => value.as(field.name) }
+    counted.withColumn("copy", explode(sequence(lit(1L), abs(times)))).select(values ++ change: _*)
+  }
+
+  /** Returns a part of a row by its path of positions, and its type in the table. */
+  private def part(places: Seq[Int]): (Column, DataType) =
+    places.tail.foldLeft((columns(places.head), fields(places.head).dataType)) { case ((value, whole), place) =>
+      (new Column(GetStructField(value.expr, place)), whole.asInstanceOf[StructType](place).dataType)
+    }
+
+  private def refusal(identifiers: Seq[ChangelogView.Identifier]): Column = {
+    val parts = identifiers.map(i => part(i.places)).map { case (value, of) => ComparableForm.back(value, of) }
+    val names = lit(identifiers.map(_.name).mkString(", "))
+    val arguments = Seq(names, struct(parts: _*).cast(StringType), snapshot).map(_.expr)
+    new Column(StaticInvoke(RepeatedIdentifier.getClass, StringType, "refuse", arguments))
+  }
+}
+
+private object ChangedRows {
+  private val First = Window.unboundedPreceding
+  private val Last = Window.unboundedFollowing
+
+  private val count = col("count")
+  private val ordinal = col("ordinal")
+  private val snapshot = col("snapshot")
+  private val commit = Seq(ordinal, snapshot)
+
+  private def kindOf(count: Column): Column =
+    when(count > 0L, ChangeType.Insert.name).otherwise(ChangeType.Delete.name)
+}

@@ -1,0 +1,98 @@
+package iceberglite.spark.changelog
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.{
+  Scan,
+  ScanBuilder,
+  SupportsPushDownRequiredColumns,
+  SupportsPushDownV2Filters
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.scan.SnapshotRange
+import iceberglite.spark.conf.{ReadOptions, ReadSettings}
+import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.read.files.{CommitScan, MetadataFields, WantedColumns}
+import iceberglite.spark.read.planning.ScanFiles
+import iceberglite.spec.{MetadataColumns, NestedField, Schema}
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.Table
+
+/**
+ * Builds a scan of a changelog with Spark's pushdowns: columns, files without matching rows, and commits that are not
+ * requested.
+ *
+ * @param schema the schema of the table, without the changelog's columns
+ */
+final class ChangelogScanBuilder(
+    table: Table,
+    range: SnapshotRange,
+    schema: Schema,
+    options: CaseInsensitiveStringMap,
+    session: SparkSession
+) extends ScanBuilder
+    with SupportsPushDownV2Filters
+    with SupportsPushDownRequiredColumns {
+  private val settings = SparkErrors.in(table.name) {
+    ReadOptions.check(options, session)
+    ReadSettings.of(options, session, table.properties)
+  }
+  private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
+  private val visible = Schema(schema.schemaId, schema.fields ++ CommitScan.columns)
+
+  private var pushed: Array[Predicate] = Array.empty
+  private var wanted: WantedColumns = WantedColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
+  private var files: ScanFiles = filesWith(Vector.empty, Vector.empty)
+
+  /**
+   * Pushes filters down: a condition on the change selects commits, a condition on the table's columns selects files,
+   * and a condition on both is left to Spark.
+   *
+   * @return the filters that Spark has to apply to the rows
+   */
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = SparkErrors.in(table.name) {
+    val filters = new SparkFilters(visible, caseSensitive)
+    val converted = predicates.toVector.map { p =>
+      p -> (if (files.widened.isIn(p)) None else filters.convert(p).flatMap(ChangelogFilter.of))
+    }
+    val ofRows = converted.collect { case (_, Some(ChangelogFilter.OfRow(filter))) => filter }
+    val ofChanges = converted.collect { case (_, Some(ChangelogFilter.OfChange(filter))) => filter }
+    pushed = converted.collect { case (p, Some(_)) => p }.toArray
+    files = filesWith(ofRows, ofChanges)
+    converted.collect { case (p, c) if !c.exists(isDecided) => p }.toArray
+  }
+
+  private def isDecided(filter: ChangelogFilter): Boolean = filter match {
+    case ChangelogFilter.OfChange(f) => f.exact
+    case ChangelogFilter.OfRow(f) => f.exact && files.isDecided(f.expression)
+  }
+
+  override def pushedPredicates(): Array[Predicate] = pushed
+
+  override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
+    val more = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
+    wanted = WantedColumns.of(required, schema, more, caseSensitive)
+  }
+
+  override def build(): Scan = new IcebergScan(files, wanted, settings, caseSensitive, session)
+
+  private def filesWith(ofRows: Vector[ConvertedFilter], ofChanges: Vector[ConvertedFilter]): ScanFiles = {
+    def all(filters: Vector[ConvertedFilter]): Expression =
+      filters.map(_.expression).foldLeft[Expression](AlwaysTrue)(Expression.and)
+    val commits = Some(CommitScan.Changed(range, all(ofChanges)))
+    new ScanFiles(table, range.end, schema, all(ofRows), caseSensitive, commits)
+  }
+}
+
+object ChangelogScanBuilder {
+
+  /** The metadata columns of a changelog's rows; `_deleted` would repeat `_change_type`. */
+  def metadata(table: Table): Vector[NestedField] =
+    MetadataFields.of(table.metadata).filterNot(_.id == MetadataColumns.Deleted.id)
+}

@@ -1,0 +1,96 @@
+package iceberglite.spark.changelog
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{MetadataColumn, SupportsMetadataColumns, TableCapability}
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.conf.{RangeOptions, TimeTravel}
+import iceberglite.spark.convert.{DeclaredTypes, SparkTypes}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.RowMetadataColumns
+import iceberglite.spark.read.files.CommitScan
+import iceberglite.spark.session.LiveRead
+import iceberglite.spec.Schema
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.table.Table
+
+/**
+ * `db.t.changes`: the rows that each commit inserted and deleted, as a read-only table. The options `start-snapshot-id`
+ * or `start-timestamp` and `end-snapshot-id` or `end-timestamp` select the commits.
+ *
+ * @param source returns the current table
+ * @param travel the state that is the result of the commits
+ */
+final class ChangelogTable(source: () => Table, val travel: TimeTravel)
+    extends LiveRead
+    with SupportsMetadataColumns {
+  private val resolved = source()
+
+  /** The columns of the table. */
+  val tableSchema: Schema = SparkErrors.in(name)(ChangelogTable.checked(travel.schema(resolved.metadata), name))
+
+  override def name: String = s"${resolved.name}.${ChangelogTable.Name}"
+
+  override lazy val schema: StructType = DeclaredTypes.shown(
+    SparkTypes.toSpark(tableSchema.fields ++ CommitScan.columns),
+    tableSchema.fields,
+    resolved.properties
+  )
+
+  override private[iceberglite] def pinned: ChangelogTable = {
+    val now = source()
+    new ChangelogTable(() => now, travel)
+  }
+
+  override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
+
+  override def metadataColumns: Array[MetadataColumn] =
+    RowMetadataColumns.of(ChangelogScanBuilder.metadata(resolved))
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+    val now = CommitRange.whole(source())
+    val state = TimeTravel.ofOptions(options) match {
+      case TimeTravel.Latest => travel
+      case asked if travel == TimeTravel.Latest || travel == asked => asked
+      case asked => throw InvalidArgument(
+          "read options",
+          asked.toString,
+          s"$name already selects a state of the table, ${travel.selector}; remove one of them"
+        )
+    }
+    val range = CommitRange.of(now.metadata, state, RangeOptions.of(options))
+    new ChangelogScanBuilder(now, range, tableSchema, options, SparkSession.active)
+  }
+
+  override def toString: String = name
+
+  override def equals(that: Any): Boolean = that match {
+    case other: ChangelogTable => other.name == name && other.travel == travel
+    case _ => false
+  }
+
+  override def hashCode: Int = (name, travel).hashCode
+}
+
+object ChangelogTable {
+
+  /** The name that users write after the table's name. */
+  val Name = "changes"
+
+  /** Checks the schema. @throws Unsupported a column of the table has the name of a changelog column */
+  private def checked(schema: Schema, table: String): Schema = {
+    CommitScan.columns.map(_.name).find(name => schema.fields.exists(_.name.equalsIgnoreCase(name))).foreach { name =>
+      throw Unsupported(
+        s"$table of a table with a column $name",
+        "The changelog has a column with this name; rename the column of the table"
+      )
+    }
+    schema
+  }
+}

@@ -1,0 +1,35 @@
+package iceberglite.spark.changelog
+
+import iceberglite.scan.{RangeEnd, SnapshotRange}
+import iceberglite.spark.conf.{RangeOptions, TimeTravel}
+import iceberglite.spec.TableMetadata
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.Table
+
+/** The commits that the options of a read select. */
+object CommitRange {
+
+  /** Returns the table with all snapshots, if a catalog loaded only those of branches and tags. */
+  def whole(table: Table): Table = if (table.version.isWhole) table else table.refresh()
+
+  /**
+   * Returns the range.
+   *
+   * @param travel the state that is the result of the commits, unless the options set the last commit
+   * @throws iceberglite.spec.IcebergError.NotFound a snapshot does not exist
+   * @throws InvalidArgument the options contradict each other or the table's history
+   */
+  def of(table: TableMetadata, travel: TimeTravel, options: RangeOptions): SnapshotRange = {
+    val branch = travel match {
+      case TimeTravel.OnBranch(name) => Some(name)
+      case TimeTravel.Latest => None
+      case _ if options.end == RangeEnd.Newest => None
+      case state => throw InvalidArgument(
+          "read options",
+          s"${options.end.option} of ${state.selector}",
+          "The state is the end of the range; remove it, or remove end-snapshot-id or end-timestamp"
+        )
+    }
+    SnapshotRange.of(table, travel.snapshot(table), branch, options.start, options.end)
+  }
+}

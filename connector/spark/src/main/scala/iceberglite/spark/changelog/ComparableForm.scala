@@ -1,0 +1,57 @@
+package iceberglite.spark.changelog
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{CreateNamedStruct, GetStructField, Literal}
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.functions.{lit, map_entries, map_from_entries, sort_array, transform, when}
+import org.apache.spark.sql.types._
+
+/**
+ * Converts values to a form for grouping and sorting in Spark in which they are equal only if they are the same:
+ * otherwise, 0.0 and -0.0 would be equal, and maps cannot be compared. NaN is one value.
+ */
+private[changelog] object ComparableForm {
+
+  /** Returns the comparable form. @param value of the type */
+  def of(value: Column, dataType: DataType): Column = dataType match {
+    case t if isComparable(t) => value
+    case FloatType => call(classOf[java.lang.Float], IntegerType, "floatToIntBits", value)
+    case DoubleType => call(classOf[java.lang.Double], LongType, "doubleToLongBits", value)
+    case StructType(fields) => fieldwise(value, fields, of)
+    case ArrayType(element, _) => transform(value, of(_, element))
+    case map: MapType => sort_array(transform(map_entries(value), of(_, entry(map))))
+  }
+
+  /** Converts the form of [[of]] back; the entries of a map may have another order. */
+  def back(form: Column, dataType: DataType): Column = dataType match {
+    case t if isComparable(t) => form
+    case FloatType => call(classOf[java.lang.Float], FloatType, "intBitsToFloat", form)
+    case DoubleType => call(classOf[java.lang.Double], DoubleType, "longBitsToDouble", form)
+    case StructType(fields) => fieldwise(form, fields, back)
+    case ArrayType(element, _) => transform(form, back(_, element))
+    case map: MapType => map_from_entries(transform(form, back(_, entry(map))))
+  }
+
+  private def isComparable(dataType: DataType): Boolean = dataType match {
+    case FloatType | DoubleType | _: MapType => false
+    case StructType(fields) => fields.forall(f => isComparable(f.dataType))
+    case ArrayType(element, _) => isComparable(element)
+    case _ => true
+  }
+
+  private def entry(map: MapType): StructType = StructType(Seq(
+    StructField("key", map.keyType, nullable = false),
+    StructField("value", map.valueType, map.valueContainsNull)
+  ))
+
+  private def fieldwise(value: Column, fields: Array[StructField], form: (Column, DataType) => Column): Column = {
+    val parts = fields.toSeq.zipWithIndex.flatMap { case (f, i) =>
+      Seq(Literal(f.name), form(new Column(GetStructField(value.expr, i)), f.dataType).expr)
+    }
+    when(value.isNull, lit(null)).otherwise(new Column(CreateNamedStruct(parts)))
+  }
+
+  /** Calls a method, which returns null for null. */
+  private def call(of: Class[_], result: DataType, method: String, argument: Column): Column =
+    new Column(StaticInvoke(of, result, method, Seq(argument.expr), returnNullable = false))
+}

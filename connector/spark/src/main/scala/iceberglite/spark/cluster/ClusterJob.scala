@@ -1,0 +1,55 @@
+package iceberglite.spark.cluster
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream, ObjectStreamClass}
+
+import org.apache.spark.SparkContext
+
+import iceberglite.spec.IcebergError
+
+/**
+ * Spark jobs of the connector outside of queries. Arguments and results are byte arrays, so that the serializer of the
+ * session does not matter.
+ */
+private[iceberglite] object ClusterJob {
+  private val Description = "spark.job.description"
+  private val Fine: Byte = 0
+  private val Failed: Byte = 1
+
+  /** Runs a job with its own description. */
+  def described[A](context: SparkContext, description: String)(job: => A): A = {
+    val before = Option(context.getLocalProperty(Description))
+    context.setLocalProperty(Description, description)
+    try job
+    finally context.setLocalProperty(Description, before.orNull)
+  }
+
+  /**
+   * Returns the result of a task. An error is returned as an object rather than as the text of a failed job, because it
+   * contains the hint for the user.
+   */
+  def result(bytes: => Array[Byte]): Array[Byte] =
+    try Fine +: bytes
+    catch { case e: IcebergError => Failed +: toBytes(e) }
+
+  /** Returns the result. @throws IcebergError the error of the task */
+  def opened(result: Array[Byte]): Array[Byte] =
+    if (result.head == Fine) result.tail else throw ofBytes[IcebergError](result.tail)
+
+  def toBytes(value: AnyRef): Array[Byte] = {
+    val bytes = new ByteArrayOutputStream
+    val out = new ObjectOutputStream(bytes)
+    out.writeObject(value)
+    out.close()
+    bytes.toByteArray
+  }
+
+  /** Deserializes with the class loader of this class: jars that a session adds are not on the class path. */
+  def ofBytes[A](bytes: Array[Byte]): A = {
+    val in = new ObjectInputStream(new ByteArrayInputStream(bytes)) {
+      override def resolveClass(description: ObjectStreamClass): Class[_] =
+        try Class.forName(description.getName, false, ClusterJob.getClass.getClassLoader)
+        catch { case _: ClassNotFoundException => super.resolveClass(description) }
+    }
+    in.readObject().asInstanceOf[A]
+  }
+}

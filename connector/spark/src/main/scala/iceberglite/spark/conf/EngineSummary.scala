@@ -1,0 +1,18 @@
+package iceberglite.spark.conf
+
+import org.apache.spark.sql.SparkSession
+
+/** The entries about the engine and the job in the summary of every snapshot. */
+object EngineSummary {
+
+  /** The version of the connector from the jar's manifest; classes that were not packaged have none. */
+  val version: String =
+    Option(getClass.getPackage).flatMap(p => Option(p.getImplementationVersion)).getOrElse("unreleased")
+
+  def of(session: SparkSession): Map[String, String] = Map(
+    "engine-name" -> "spark",
+    "engine-version" -> session.version,
+    "iceberg-lite-version" -> version,
+    "spark.app.id" -> session.sparkContext.applicationId
+  )
+}

@@ -1,0 +1,47 @@
+package iceberglite.spark.conf
+
+import java.util.Optional
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.connector.write.LogicalWriteInfo
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** The description of a write, part of which does not come from Spark. */
+sealed abstract private[iceberglite] class GivenWriteInfo(info: LogicalWriteInfo) extends LogicalWriteInfo {
+  override def options: CaseInsensitiveStringMap = info.options
+  override def queryId: String = info.queryId
+  override def schema: StructType = info.schema
+  override def rowIdSchema: Optional[StructType] = info.rowIdSchema
+  override def metadataSchema: Optional[StructType] = info.metadataSchema
+}
+
+/** A write to the name of a branch, `t.branch_b`, which is equivalent to the write option `branch`. */
+final private[iceberglite] class BranchWriteInfo(info: LogicalWriteInfo, branch: String) extends GivenWriteInfo(info) {
+  private val key = WriteOptions.Branch.key
+
+  Option(info.options.get(key)).filter(_ != branch).foreach { other =>
+    throw InvalidArgument(s"write option $key", other, s"The table name selects the branch $branch; remove one of them")
+  }
+
+  override def options: CaseInsensitiveStringMap = {
+    val others = info.options.asCaseSensitiveMap.asScala.toMap.filterKeys(!_.equalsIgnoreCase(key))
+    new CaseInsensitiveStringMap((others + (key -> branch)).asJava)
+  }
+}
+
+/** A write of a statement with options. */
+final private[iceberglite] class StatementWriteInfo(info: LogicalWriteInfo, given: StatementOptions)
+    extends GivenWriteInfo(info) {
+  override def options: CaseInsensitiveStringMap =
+    new CaseInsensitiveStringMap((info.options.asCaseSensitiveMap.asScala ++ given.values).asJava)
+}
+
+/** A write with the options of another one, for rows with other columns. */
+final private[iceberglite] class ColumnsWriteInfo(info: LogicalWriteInfo, columns: StructType)
+    extends GivenWriteInfo(info) {
+  override def schema: StructType = columns
+}

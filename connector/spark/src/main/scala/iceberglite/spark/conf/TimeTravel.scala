@@ -1,0 +1,162 @@
+package iceberglite.spark.conf
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.spec.{Schema, Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+
+/** A state of a table, for reads. */
+sealed trait TimeTravel {
+
+  /**
+   * Returns the snapshot of the state, absent for an empty table. @throws NotFound, InvalidArgument the state does not
+   * exist
+   */
+  def snapshot(table: TableMetadata): Option[Snapshot]
+
+  /**
+   * Returns the schema of the state: a branch has the current schema of the table, other states the schema of their
+   * snapshot.
+   */
+  def schema(table: TableMetadata): Schema = snapshot(table).fold(table.schema)(table.schemaOf)
+
+  /** Returns the state as the last part of a table's name. */
+  def selector: String
+}
+
+object TimeTravel {
+
+  /** The current state of the table. */
+  case object Latest extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = table.currentSnapshot
+    override def schema(table: TableMetadata): Schema = table.schema
+    override def selector: String = ""
+  }
+
+  final case class AtSnapshot(id: Long) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshot(id))
+    override def selector: String = s"$SnapshotPrefix$id"
+  }
+
+  /** The state that was current at a time. */
+  final case class AtTimestamp(epochMs: Long) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = Some(table.snapshotAsOf(epochMs))
+    override def selector: String = s"$TimestampPrefix$epochMs"
+  }
+
+  final case class OnBranch(name: String) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
+      case Some(_: SnapshotRef.Tag) => throw InvalidArgument("branch", name, "It is a tag; read it as a tag")
+      case _ => snapshotOf(table, "branch", name)
+    }
+    override def schema(table: TableMetadata): Schema = {
+      snapshot(table)
+      table.schema
+    }
+    override def selector: String = s"$BranchPrefix$name"
+  }
+
+  final case class OnTag(name: String) extends TimeTravel {
+    override def snapshot(table: TableMetadata): Option[Snapshot] = refOf(table, name) match {
+      case Some(_: SnapshotRef.Branch) => throw InvalidArgument("tag", name, "It is a branch; read it as a branch")
+      case _ => snapshotOf(table, "tag", name)
+    }
+    override def selector: String = s"$TagPrefix$name"
+  }
+
+  /**
+   * The value of `VERSION AS OF`: the id of a snapshot, or the name of a branch or tag; a snapshot takes precedence.
+   */
+  final case class AtVersion(version: String) extends TimeTravel {
+    private def meant(table: TableMetadata): TimeTravel = {
+      val id = Try(version.toLong).toOption
+      refOf(table, version) match {
+        case _ if id.exists(table.snapshotsById.contains) => AtSnapshot(version.toLong)
+        case Some(_: SnapshotRef.Tag) => OnTag(version)
+        case Some(_: SnapshotRef.Branch) => OnBranch(version)
+        case None if version == SnapshotRef.Main => OnBranch(version)
+        case None => id.fold[TimeTravel](throw noSuchRef("snapshot, branch or tag", version, table))(AtSnapshot)
+      }
+    }
+    override def snapshot(table: TableMetadata): Option[Snapshot] = meant(table).snapshot(table)
+    override def schema(table: TableMetadata): Schema = meant(table).schema(table)
+    override def selector: String = version
+  }
+
+  private val SnapshotPrefix = "snapshot_id_"
+  private val TimestampPrefix = "at_timestamp_"
+  private val BranchPrefix = "branch_"
+  private val TagPrefix = "tag_"
+
+  /** Parses the last part of a table's name as a state: `at_timestamp_<ms>`, `tag_<name>`... */
+  def ofSelector(part: String): Option[TimeTravel] = {
+    def after(prefix: String): Option[String] =
+      Some(part).filter(p => p.length > prefix.length && p.toLowerCase.startsWith(prefix)).map(_.drop(prefix.length))
+    def number(prefix: String): Option[Long] = after(prefix).flatMap(text => Try(text.toLong).toOption)
+    number(SnapshotPrefix).map(AtSnapshot)
+      .orElse(number(TimestampPrefix).map(AtTimestamp))
+      .orElse(after(BranchPrefix).map(OnBranch))
+      .orElse(after(TagPrefix).map(OnTag))
+  }
+
+  /** The options that select a state, and how to parse their values. */
+  private val options: Seq[(String, (String, String) => TimeTravel)] = Seq(
+    "snapshot-id" -> ((key, value) => AtSnapshot(RangeOptions.long(key, value))),
+    "as-of-timestamp" -> ((key, value) => AtTimestamp(RangeOptions.long(key, value))),
+    "branch" -> ((_, value) => OnBranch(value)),
+    "tag" -> ((_, value) => OnTag(value)),
+    "versionAsOf" -> ((_, value) => AtVersion(value)),
+    "timestampAsOf" -> ((key, value) => AtTimestamp(timestamp(key, value)))
+  )
+
+  /** The names of the read options that select a state. */
+  val optionKeys: Seq[String] = options.map(_._1)
+
+  /** Returns the state that options select. @throws InvalidArgument more than one of them is set */
+  def ofOptions(given: CaseInsensitiveStringMap): TimeTravel = options.filter(o => given.containsKey(o._1)) match {
+    case Seq() => Latest
+    case Seq((key, parse)) => parse(key, given.get(key))
+    case several => throw InvalidArgument(
+        "read options",
+        several.map { case (key, _) => s"$key=${given.get(key)}" }.mkString(", "),
+        "At most one of them may select what is read"
+      )
+  }
+
+  /** Parses a timestamp in the session's time zone, or epoch seconds; returns milliseconds. */
+  private def timestamp(key: String, value: String): Long = {
+    val zone = DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone)
+    Try(Math.multiplyExact(value.trim.toLong, 1000L)).toOption
+      .orElse(DateTimeUtils.stringToTimestamp(UTF8String.fromString(value), zone).map(Math.floorDiv(_, 1000L)))
+      .getOrElse(throw InvalidArgument(
+        s"option $key",
+        value,
+        "It must be a timestamp such as 2024-01-31 12:00:00 or whole seconds since 1970"
+      ))
+  }
+
+  private def refOf(table: TableMetadata, name: String): Option[SnapshotRef] = table.refs.get(name)
+
+  private def snapshotOf(table: TableMetadata, kind: String, name: String): Option[Snapshot] =
+    if (name == SnapshotRef.Main || table.refs.contains(name)) table.snapshotOf(name)
+    else throw noSuchRef(kind, name, table)
+
+  /** Returns a branch or tag by its name. */
+  def ref(table: TableMetadata, name: String): SnapshotRef =
+    table.refs.getOrElse(name, throw noSuchRef("branch or tag", name, table))
+
+  private def noSuchRef(kind: String, name: String, table: TableMetadata): NotFound =
+    NotFound(kind, name, knownRefs(table))
+
+  /** Lists the branches and tags, for messages. */
+  def knownRefs(table: TableMetadata): String = {
+    val known = table.refs.toSeq.sortBy(_._1).map { case (name, ref) => s"${ref.kind} $name" }
+    if (known.isEmpty) "The table has no branches and tags"
+    else s"There ${if (known.size == 1) "is" else "are"} ${known.mkString(", ")}"
+  }
+}

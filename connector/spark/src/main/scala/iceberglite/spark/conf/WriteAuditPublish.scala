@@ -1,0 +1,70 @@
+package iceberglite.spark.conf
+
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.table.{SnapshotSummary, SnapshotTarget, Table}
+
+/**
+ * Write-audit-publish: with the table property `write.wap.enabled`, writes of a session can be audited before they are
+ * visible to others. With `spark.wap.id`, writes are staged as snapshots that no branch or tag refers to; with
+ * `spark.wap.branch`, they go to a branch, from which the session then reads.
+ */
+object WriteAuditPublish {
+  val IdKey = "spark.wap.id"
+  val BranchKey = "spark.wap.branch"
+
+  /** The target of a write, and the entries that it adds to the summary of its snapshot. */
+  final case class Target(to: SnapshotTarget, summary: Map[String, String] = Map.empty)
+
+  /**
+   * Returns the target of a write.
+   *
+   * @param branch the branch that the statement names
+   * @throws InvalidArgument the session and the statement request contradictory targets
+   * @throws iceberglite.spec.IcebergError.NotFound the branch does not exist
+   */
+  def target(table: Table, branch: Option[String], session: SparkSession): Target = {
+    val plain = Target(branch.fold[SnapshotTarget](SnapshotTarget.Main)(SnapshotTarget.Branch(_)))
+    val target = settings(table.metadata, session) match {
+      case Settings(None, None) => plain
+      case Settings(Some(id), Some(audit)) =>
+        throw InvalidArgument(s"$IdKey and $BranchKey", s"$id and $audit", "Unset one of them")
+      case Settings(Some(id), None) =>
+        branch.foreach(refuse(table, IdKey, id, _))
+        Target(SnapshotTarget.Staged, Map(SnapshotSummary.WapId -> id))
+      case Settings(None, Some(audit)) =>
+        branch.filter(_ != audit).foreach(refuse(table, BranchKey, audit, _))
+        Target(SnapshotTarget.Branch(audit, create = true))
+    }
+    target.to.head(table.metadata)
+    target
+  }
+
+  /** Returns the branch that the session reads instead of the table, if it exists. */
+  def branchToRead(table: TableMetadata, session: SparkSession): Option[String] =
+    settings(table, session).branch.filter(table.refs.contains)
+
+  private case class Settings(id: Option[String], branch: Option[String])
+
+  private def settings(table: TableMetadata, session: SparkSession): Settings =
+    if (!TableProperty.of(TableProperty.WriteAuditPublish, table.properties)) Settings(None, None)
+    else Settings(setting(session, IdKey), setting(session, BranchKey))
+
+  /**
+   * Returns the value of a setting. An empty value is an error: it is more likely a mistake than a request to publish
+   * directly.
+   */
+  private def setting(session: SparkSession, key: String): Option[String] = {
+    val value = session.conf.getOption(key)
+    value.filter(_.trim.isEmpty).foreach(v => throw InvalidArgument(key, v, s"It is empty; unset it with RESET $key"))
+    value
+  }
+
+  private def refuse(table: Table, key: String, value: String, branch: String): Nothing = throw InvalidArgument(
+    s"branch to write to in ${table.name}",
+    branch,
+    s"The session has $key=$value, and the table write.wap.enabled. RESET $key to write to the branch"
+  )
+}

@@ -1,0 +1,134 @@
+package iceberglite.spark.convert
+
+import org.apache.spark.sql.connector.expressions.{Expressions, Literal, NamedReference}
+import org.apache.spark.sql.connector.expressions.{Expression => SparkExpression, Transform => SparkTransform}
+
+import iceberglite.spec.{TableMetadata, Transform, Transforms}
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, Truncate, UnknownTransform, Void, Year}
+
+/**
+ * A term of a partitioning in SQL: a transform of a column.
+ *
+ * @param source the column's path from the root
+ */
+final case class PartitionTerm(source: Vector[String], transform: Transform) {
+
+  /** Returns the term in SQL: `bucket(16, id)`, or only the column. */
+  def sql: String = sparkTransform.describe
+
+  /** Returns the term as Apache Iceberg shows it in table properties: `bucket(16, id)`, but `truncate(name, 2)`. */
+  def inProperties: String = transform match {
+    case Truncate(width) =>
+      val column = Expressions.column(PartitionTerm.quoted(source))
+      Expressions.apply("truncate", column, Expressions.literal(width)).describe
+    case _ => sql
+  }
+
+  /** Returns the term as a Spark transform. */
+  def sparkTransform: SparkTransform = PartitionTerm.sparkTransform(this)
+
+  override def toString: String = s"$transform(${source.mkString(".")})"
+}
+
+object PartitionTerm {
+
+  /** An argument of a transform as written. */
+  sealed trait Argument
+  final case class Column(path: Vector[String]) extends Argument {
+    override def toString: String = path.mkString(".")
+  }
+  final case class Number(value: Int) extends Argument {
+    override def toString: String = value.toString
+  }
+
+  def identity(column: Vector[String]): PartitionTerm = PartitionTerm(column, Identity)
+
+  /** Other names of transforms in SQL; every transform also has its own name. */
+  private val aliases: Map[String, String] = Map(
+    "years" -> "year",
+    "months" -> "month",
+    "days" -> "day",
+    "date" -> "day",
+    "hours" -> "hour",
+    "date_hour" -> "hour"
+  )
+
+  /** The transforms for which Spark has own classes; it knows the others by name. */
+  private val sparkForms: Map[String, String => SparkTransform] = Map(
+    Identity.name -> (Expressions.identity(_)),
+    Year.name -> (Expressions.years(_)),
+    Month.name -> (Expressions.months(_)),
+    Day.name -> (Expressions.days(_)),
+    Hour.name -> (Expressions.hours(_))
+  )
+
+  /**
+   * Parses a transform, `bucket(16, id)`: its parameter may be before or after the column.
+   *
+   * @throws InvalidArgument it is not a supported partition transform
+   */
+  def of(name: String, arguments: Seq[Argument]): PartitionTerm = {
+    val family = aliases.getOrElse(name.toLowerCase, name.toLowerCase)
+    val written = s"$name(${arguments.mkString(", ")})"
+    def refuse(reason: String): Nothing = throw InvalidArgument("transform", written, reason)
+    if (!families.contains(family)) refuse(s"The supported transforms are ${names.mkString(", ")}")
+    val column = arguments.collect { case Column(path) => path } match {
+      case Seq(one) => one
+      case _ => refuse("It takes one column")
+    }
+    val json = arguments.collect { case Number(value) => value } match {
+      case Seq() => family
+      case Seq(parameter) if parameter > 0 => s"$family[$parameter]"
+      case _ => refuse("Its parameter must be one positive number")
+    }
+    Transforms.parse(json) match {
+      case _: UnknownTransform if json == family => refuse(s"It needs a number, as in $name(16, ${column.last})")
+      case _: UnknownTransform => refuse("It takes no parameter")
+      case transform => PartitionTerm(column, transform)
+    }
+  }
+
+  /** Converts a transform of a statement or of `DataFrameWriterV2.partitionedBy`. */
+  def of(transform: SparkTransform): PartitionTerm =
+    of(transform.name, transform.arguments.toSeq.map(argument(transform)))
+
+  private def argument(of: SparkTransform)(expression: SparkExpression): Argument = expression match {
+    case reference: NamedReference => Column(reference.fieldNames.toVector)
+    case number: Literal[_] =>
+      number.value match {
+        case n: Int => Number(n)
+        case n: Long if n.isValidInt => Number(n.toInt)
+        case n: Short => Number(n.toInt)
+        case n: Byte => Number(n.toInt)
+        case _ => throw InvalidArgument("transform", of.describe, s"$number is not a valid parameter")
+      }
+    case other => throw InvalidArgument("transform", of.describe, s"It does not accept $other")
+  }
+
+  /** Returns the partitioning of a table for Spark. Fields that were dropped from a version 1 table are omitted. */
+  def partitioning(table: TableMetadata): Array[SparkTransform] =
+    table.spec.fields.filter(_.transform != Void).map { field =>
+      val source = table.schema.paths.getOrElse(field.sourceId, Vector(field.name))
+      sparkTransform(PartitionTerm(source, field.transform))
+    }.toArray
+
+  private def sparkTransform(term: PartitionTerm): SparkTransform = {
+    val column = quoted(term.source)
+    val Parametrized = """(\w+)\[(\d+)\]""".r
+    term.transform.name match {
+      case Parametrized(Bucket.name, buckets) => Expressions.bucket(buckets.toInt, column)
+      case Parametrized(name, number) =>
+        Expressions.apply(name, Expressions.literal(number.toInt), Expressions.column(column))
+      case name =>
+        sparkForms.get(name).fold(Expressions.apply(name, Expressions.column(column)))(form => form(column))
+    }
+  }
+
+  /** Returns a column's path in a form that Spark parses. */
+  def quoted(path: Seq[String]): String = path.map(part => "`" + part.replace("`", "``") + "`").mkString(".")
+
+  private val families: Set[String] = Transforms.all.map(_.name).toSet - Void.name
+
+  private def names: Seq[String] = Transforms.all.map(_.name).filter(families)
+}

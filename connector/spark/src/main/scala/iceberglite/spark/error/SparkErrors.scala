@@ -1,0 +1,60 @@
+package iceberglite.spark.error
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.{
+  NamespaceAlreadyExistsException,
+  NoSuchNamespaceException,
+  NoSuchTableException,
+  TableAlreadyExistsException
+}
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError._
+
+/**
+ * An error of the connector in the form of Spark's analysis errors: the statement is not valid for this table.
+ *
+ * @param error the original error with its fields
+ */
+final class StatementError(message: String, val error: IcebergError)
+    extends AnalysisException(message, cause = Some(error))
+
+/**
+ * Converts all errors of tables to errors of Spark. The message is kept, prefixed with the table's name if it does not
+ * contain it, and the original error is the cause.
+ */
+object SparkErrors {
+
+  /**
+   * Runs an operation on a table or a namespace.
+   *
+   * @param name the name of the table or namespace, for messages
+   */
+  def in[A](name: String)(operation: => A): A =
+    try operation
+    catch { case error: IcebergError => throw of(name, error) }
+
+  def of(name: String, error: IcebergError): Exception = {
+    val message = messageOf(name, error)
+    error match {
+      case NotFound("table", _, _) => new NoSuchTableException(message, Some(error))
+      case AlreadyExists("table", _, _) => new TableAlreadyExistsException(message, Some(error))
+      case NotFound("namespace", _, _) => new NoSuchNamespaceException(message, Some(error))
+      case AlreadyExists("namespace", _, _) => new NamespaceTaken(message, error)
+      // Not an AnalysisException: the statement is valid and may succeed later.
+      case _: CommitConflict | _: CommitStateUnknown | _: StorageFailed => new SparkException(message, error)
+      case _: InvalidMetadata | _: UnreadableFile | _: Unsupported | _: NotFound | _: AlreadyExists | _: AlreadyCommitted |
+          _: InvalidArgument | _: ValidationFailed | _: ColumnWidened => new StatementError(message, error)
+    }
+  }
+
+  private def messageOf(name: String, error: IcebergError): String =
+    if (error.getMessage.contains(name)) error.getMessage else s"$name: ${error.getMessage}"
+}
+
+/** Spark's own exception cannot have a cause. */
+final private class NamespaceTaken(message: String, error: IcebergError)
+    extends NamespaceAlreadyExistsException(message) {
+  override def getCause: Throwable = error
+}

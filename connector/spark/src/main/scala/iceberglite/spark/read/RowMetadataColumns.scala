@@ -1,0 +1,25 @@
+package iceberglite.spark.read
+
+import org.apache.spark.sql.connector.catalog.MetadataColumn
+import org.apache.spark.sql.types.DataType
+
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.files.MetadataFields
+import iceberglite.spec.{NestedField, TableMetadata}
+
+/** The columns that a query may name although they are not in the table's schema (spec: "Reserved Field IDs"). */
+object RowMetadataColumns {
+
+  final private case class Column(
+      override val name: String,
+      override val dataType: DataType,
+      override val isNullable: Boolean,
+      override val comment: String
+  ) extends MetadataColumn
+
+  def of(table: TableMetadata): Array[MetadataColumn] = of(MetadataFields.of(table))
+
+  def of(fields: Vector[NestedField]): Array[MetadataColumn] = fields.map { field =>
+    Column(field.name, SparkTypes.toSpark(field.fieldType), field.optional, field.doc.getOrElse(field.name))
+  }.toArray
+}

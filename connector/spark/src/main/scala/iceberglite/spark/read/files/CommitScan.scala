@@ -1,0 +1,58 @@
+package iceberglite.spark.read.files
+
+import iceberglite.scan.{ChangelogScan, IncrementalScan, RowChange, ScanPlan, SnapshotRange}
+import iceberglite.spec.{Literal, MetadataColumns, NestedField, Schema}
+import iceberglite.spec.expr.{Evaluate, Expression}
+import iceberglite.table.Table
+import iceberglite.tree.ManifestCache
+
+/** The content of a scan that reads commits rather than a state of the table. */
+sealed private[iceberglite] trait CommitScan extends Product with Serializable {
+
+  /** Plans the files. @param filter a filter on the columns of `schema` */
+  def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan
+
+  /** The description for EXPLAIN. */
+  def description: String
+}
+
+private[iceberglite] object CommitScan {
+
+  /** The rows that appends added. */
+  final case class Appended(range: SnapshotRange) extends CommitScan {
+    override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan =
+      IncrementalScan(table.tree(schema), range, filter, caseSensitive, ManifestCache.of(table.io)).plan()
+
+    override def description: String = s"appends of $range" + (IncrementalScan.leftOut(range) match {
+      case 0 => ""
+      case 1 => ", 1 other commit skipped"
+      case n => s", $n other commits skipped"
+    })
+  }
+
+  /**
+   * The rows that commits inserted and deleted.
+   *
+   * @param wanted a condition on [[columns]], bound
+   */
+  final case class Changed(range: SnapshotRange, wanted: Expression) extends CommitScan {
+    override def plan(table: Table, schema: Schema, filter: Expression, caseSensitive: Boolean): ScanPlan = {
+      val isWanted = Evaluate.rows[RowChange](wanted, value)
+      ChangelogScan(table.tree(schema), range, filter, isWanted, caseSensitive, ManifestCache.of(table.io)).plan()
+    }
+
+    override def description: String = s"changes of $range"
+  }
+
+  /** The columns of a changelog in addition to the table's columns. */
+  val columns: Vector[NestedField] =
+    Vector(MetadataColumns.ChangeType, MetadataColumns.ChangeOrdinal, MetadataColumns.CommitSnapshotId)
+
+  /** Returns the value of one of [[columns]], by its id. */
+  def value(id: Int): RowChange => Option[Literal] = id match {
+    case MetadataColumns.ChangeType.id => c => Some(Literal.StringLiteral(c.changeType.name))
+    case MetadataColumns.ChangeOrdinal.id => c => Some(Literal.IntLiteral(c.ordinal))
+    case MetadataColumns.CommitSnapshotId.id => c => Some(Literal.LongLiteral(c.snapshotId))
+    case _ => _ => None
+  }
+}

@@ -1,0 +1,69 @@
+package iceberglite.spark.read.files
+
+import org.apache.spark.sql.vectorized.ColumnVector
+
+import iceberglite.spark.read.vector.{LongOrElse, RowIdByPlace, RowIdOrPlace}
+import iceberglite.spec.{MetadataColumns, NameMapping, NestedField}
+import iceberglite.spec.Type.StructType
+
+/**
+ * The columns of a scan in files of the formats that core reads: the columns to look for in a file, and their
+ * conversion.
+ *
+ * @param wanted columns of the table and metadata columns, in the order of the result
+ * @param mapping the table's field ids for files without field ids
+ * @param values the values that the table's metadata has for its files
+ */
+final private[iceberglite] class FileColumns(
+    wanted: Vector[NestedField],
+    val mapping: Option[NameMapping],
+    values: FileValues
+) {
+  private val (metadata, data) = wanted.partition(f => values.isMetadata(f.id))
+
+  /** Returns the columns that a file may contain (spec, version 3: "Row Lineage"). */
+  def stored(task: FileTask): StructType =
+    StructType(data ++ metadata.filter(f => FileColumns.isLineage(f.id) && task.firstRowId.isDefined))
+
+  /** Whether the positions of rows in the file are needed. */
+  def needPositions(task: FileTask): Boolean = metadata.exists(f =>
+    f.id == MetadataColumns.Position.id || f.id == MetadataColumns.RowId.id && task.firstRowId.isDefined
+  )
+
+  /**
+   * Returns the replacement of a [[stored]] column that the file lacks.
+   *
+   * @return left the path, from the field's name on, of a required field without a value by any rule
+   */
+  def absent(task: FileTask, positions: ColumnVector)(field: NestedField): Either[Vector[String], ColumnVector] =
+    (field.id, task.firstRowId) match {
+      case (MetadataColumns.RowId.id, Some(first)) => Right(new RowIdByPlace(positions, first))
+      case (MetadataColumns.LastUpdatedSequenceNumber.id, _) => Right(values.metadata(field, task))
+      case _ => values.ofAbsent(field, task)
+    }
+
+  /** Returns the columns in order. @param found those of [[stored]] */
+  def of(task: FileTask, found: Vector[ColumnVector], positions: ColumnVector): Vector[ColumnVector] = {
+    val inFile = stored(task).fields.map(_.id).zip(found).toMap
+    wanted.map { f =>
+      (f.id, task.firstRowId) match {
+        case (id, _) if !values.isMetadata(id) => inFile(id)
+        case (MetadataColumns.Position.id, _) => positions
+        case (MetadataColumns.RowId.id, Some(first)) => rowId(inFile(f.id), positions, first)
+        case (MetadataColumns.LastUpdatedSequenceNumber.id, Some(_)) =>
+          new LongOrElse(inFile(f.id), task.dataSequenceNumber)
+        case _ => values.metadata(f, task)
+      }
+    }
+  }
+
+  private def rowId(found: ColumnVector, positions: ColumnVector, first: Long): ColumnVector = found match {
+    case byPlace: RowIdByPlace => byPlace
+    case inFile => new RowIdOrPlace(inFile, positions, first)
+  }
+}
+
+private[iceberglite] object FileColumns {
+  def isLineage(id: Int): Boolean =
+    id == MetadataColumns.RowId.id || id == MetadataColumns.LastUpdatedSequenceNumber.id
+}

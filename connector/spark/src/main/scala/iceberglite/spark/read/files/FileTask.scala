@@ -1,0 +1,87 @@
+package iceberglite.spark.read.files
+
+import java.io.{FileNotFoundException, InterruptedIOException}
+import java.nio.channels.ClosedByInterruptException
+import java.util.Locale
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition}
+
+import iceberglite.scan.{DeleteFile, RowChange}
+import iceberglite.spec.{FileFormat, IcebergError, PartitionTuple}
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.expr.Expression
+
+/**
+ * A part of a data file to read: the information that an executor needs.
+ *
+ * @param start position of the part in the file, in bytes
+ * @param filter residual filter of the scan for the rows of this file; for skipping only
+ * @param withoutNan the ids of the filter's columns without NaN in this file
+ * @param firstRowId version 3: the id of the file's first row
+ * @param deletes the delete files that apply, without metrics
+ * @param fileLength length of the whole file, in bytes
+ * @param change for a changelog: what happened to which rows
+ */
+final private[iceberglite] case class FileTask(
+    path: String,
+    start: Long,
+    length: Long,
+    specId: Int,
+    partition: PartitionTuple,
+    filter: Expression,
+    withoutNan: Set[Int],
+    firstRowId: Option[Long],
+    dataSequenceNumber: Long,
+    deletes: Vector[DeleteFile] = Vector.empty,
+    format: FileFormat = FileFormat.Parquet,
+    fileLength: Long = 0L,
+    change: Option[RowChange] = None
+)
+
+private[iceberglite] object FileTask {
+
+  /** Returns the role of the file, for messages. */
+  def role(tableName: String): String = s"data file of table $tableName"
+
+  /** Adds the file and the table to any error of a read. */
+  def naming[A](task: FileTask, tableName: String)(read: => A): A =
+    try read
+    catch {
+      case e: UnreadableFile if e.file == task.path && !e.role.contains(tableName) =>
+        throw e.copy(role = role(tableName))
+      case e: UnreadableFile if task.deletes.exists(_.file.path == e.file) && !e.role.contains(tableName) =>
+        throw e.copy(role = s"delete file of table $tableName", reason = advised(e.reason))
+      case e: IcebergError => throw e
+      case e @ (_: InterruptedException | _: InterruptedIOException | _: ClosedByInterruptException) => throw e
+      case NonFatal(e) => throw UnreadableFile(task.path, role(tableName), reason(e), Some(e))
+    }
+
+  private def advised(reason: String): String =
+    if (reason.toLowerCase(Locale.ROOT).contains("restore")) reason
+    else s"${reason.stripSuffix(".")}. Restore the file, or read a snapshot without it"
+
+  private def reason(e: Throwable): String = e match {
+    case _: FileNotFoundException =>
+      "It does not exist, although the table refers to it. Restore the file, or read a snapshot without it"
+    case _ => s"${e.getMessage}. If the file is damaged, restore it, or read a snapshot without it"
+  }
+}
+
+/** The input of one Spark task. */
+sealed private[iceberglite] trait IcebergInputPartition extends InputPartition {
+  def tasks: Vector[FileTask]
+}
+
+private[iceberglite] object IcebergInputPartition {
+
+  /** Files packed by size. */
+  final case class Packed(tasks: Vector[FileTask]) extends IcebergInputPartition
+
+  /** Files, or pieces of files, of one group; see [[report.KeyGrouping]]. */
+  final case class Grouped(tasks: Vector[FileTask], override val partitionKey: InternalRow)
+      extends IcebergInputPartition
+      with HasPartitionKey
+}

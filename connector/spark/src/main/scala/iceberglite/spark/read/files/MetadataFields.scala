@@ -1,0 +1,37 @@
+package iceberglite.spark.read.files
+
+import scala.util.Try
+
+import iceberglite.inspect.UnionPartition
+import iceberglite.spec.{MetadataColumns, NestedField, TableMetadata}
+import iceberglite.spec.Type.StructType
+
+/** The metadata columns, whose values belong to files rather than to rows (spec: "Reserved Field IDs"). */
+object MetadataFields {
+
+  /**
+   * Returns the columns in the order of Apache Iceberg. A column of the table with the same name hides a metadata
+   * column.
+   */
+  def of(metadata: TableMetadata): Vector[NestedField] = Vector(
+    MetadataColumns.SpecId,
+    NestedField.optional(
+      MetadataColumns.PartitionId,
+      MetadataColumns.PartitionName,
+      partitionType(metadata),
+      "Partition of the row's file"
+    ),
+    MetadataColumns.FilePath,
+    MetadataColumns.Position,
+    MetadataColumns.Deleted,
+    MetadataColumns.RowId,
+    MetadataColumns.LastUpdatedSequenceNumber
+  )
+
+  /**
+   * Returns the partition fields of all specs; none for a version 1 table with contradictory specs, which can still be
+   * read.
+   */
+  private def partitionType(metadata: TableMetadata): StructType =
+    Try(new UnionPartition(metadata).structType).getOrElse(StructType(Vector.empty))
+}

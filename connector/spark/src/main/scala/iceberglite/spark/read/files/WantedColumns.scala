@@ -1,0 +1,55 @@
+package iceberglite.spark.read.files
+
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
+
+import iceberglite.spec.{ColumnPath, NestedField, Schema, Type}
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.Type.{ListType, MapType, StructType}
+
+/**
+ * The columns that a scan returns, with only the requested fields of structs.
+ *
+ * @param metadataIds the ids of the metadata columns among them
+ */
+final private[iceberglite] case class WantedColumns(fields: Vector[NestedField], metadataIds: Set[Int])
+
+private[iceberglite] object WantedColumns {
+
+  def all(schema: Schema): WantedColumns = WantedColumns(schema.fields, Set.empty)
+
+  /** Returns the columns. @throws NotFound for a name that is neither in the schema nor a metadata column */
+  def of(
+      required: SparkStruct,
+      schema: Schema,
+      metadata: Vector[NestedField],
+      caseSensitive: Boolean
+  ): WantedColumns = {
+    val found = required.fields.toVector.map { f =>
+      named(schema.fields, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> false)
+        .orElse(named(metadata, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> true))
+        .getOrElse(throw missing(f.name, schema.fields))
+    }
+    WantedColumns(found.map(_._1), found.collect { case (field, true) => field.id }.toSet)
+  }
+
+  private def pruned(field: NestedField, required: StructField, caseSensitive: Boolean): NestedField =
+    field.copy(fieldType = pruned(field.fieldType, required.dataType, caseSensitive))
+
+  private def pruned(t: Type, required: DataType, caseSensitive: Boolean): Type = (t, required) match {
+    case (StructType(fields), struct: SparkStruct) => StructType(struct.fields.toVector.map { f =>
+        val field = named(fields, f.name, caseSensitive).getOrElse(throw missing(f.name, fields))
+        pruned(field, f, caseSensitive)
+      })
+    case (list: ListType, ArrayType(element, _)) => list.copy(element = pruned(list.element, element, caseSensitive))
+    case (map: MapType, SparkMap(key, value, _)) =>
+      map.copy(key = pruned(map.key, key, caseSensitive), value = pruned(map.value, value, caseSensitive))
+    case _ => t
+  }
+
+  /** Finds a field. Spark passes names as reported, so an exact match takes precedence. */
+  private def named(fields: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
+    fields.find(_.name == name).orElse(ColumnPath.child(fields, name, caseSensitive))
+
+  private def missing(name: String, fields: Vector[NestedField]): NotFound =
+    NotFound("column", name, s"The columns are ${fields.map(_.name).mkString(", ")}")
+}

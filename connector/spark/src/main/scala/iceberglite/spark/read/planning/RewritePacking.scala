@@ -1,0 +1,85 @@
+package iceberglite.spark.read.planning
+
+import scala.collection.mutable.ArrayBuffer
+
+import iceberglite.scan.{FileScanTask, Splits}
+
+/**
+ * Packs the files that a statement rewrites into tasks that write few files: a task reads whole partitions, or a part
+ * of one partition that fills a file.
+ *
+ * @param byPartition whether each partition gets its own files
+ * @param fileSize minimum number of bytes that a task rewrites in one partition, if the partition is large enough
+ * @param smallestFileSize the minimum if larger parts would leave cores idle
+ * @param cores number of tasks that run at once
+ */
+final private[iceberglite] case class RewritePacking(
+    byPartition: Boolean,
+    fileSize: Long,
+    smallestFileSize: Long,
+    cores: Int
+) {
+
+  /** Packs the files. @param openCost minimum weight of a file in bytes, so that no task gets very many small files */
+  def of(files: Vector[FileScanTask], openCost: Long): Vector[Vector[FileScanTask]] =
+    if (!byPartition) Splits.evenly(files, tasksOf(bytes(files)))
+    else {
+      val groups = parts(partitions(files))
+      val weights = groups.map(_.iterator.map(f => math.max(f.length, openCost)).sum)
+      together(groups.zip(weights), math.min(fileSize, weights.sum / (cores * RewritePacking.TasksPerCore).toLong))
+    }
+
+  private def bytes(files: Vector[FileScanTask]): Long = files.iterator.map(_.length).sum
+
+  /**
+   * Returns the number of tasks that rewrite unpartitioned files: all cores get rows, unless that results in very small
+   * files.
+   *
+   * @param total the bytes of the files
+   */
+  def tasksOf(total: Long): Int = {
+    val forCores = math.min(cores.toLong, total / RewritePacking.LeastShare)
+    math.max(1L, math.max(forCores, total / fileSize)).toInt
+  }
+
+  /** Returns the files of each partition, in the order of first occurrence. */
+  private def partitions(files: Vector[FileScanTask]): Vector[Vector[FileScanTask]] = {
+    val byKey = files.groupBy(f => (f.file.specId, f.file.partition))
+    files.iterator.map(f => (f.file.specId, f.file.partition)).toVector.distinct.map(byKey)
+  }
+
+  private def parts(partitions: Vector[Vector[FileScanTask]]): Vector[Vector[FileScanTask]] = {
+    def counts(size: Long) = partitions.map(p => math.max(1L, bytes(p) / size).toInt)
+    val usual = counts(fileSize)
+    val chosen = if (usual.sum >= cores) usual else counts(smallestFileSize)
+    partitions.zip(chosen).flatMap { case (files, count) => Splits.evenly(files, count) }
+  }
+
+  /** Combines consecutive groups to tasks of about the target size. */
+  private def together(
+      groups: Vector[(Vector[FileScanTask], Long)],
+      size: Long
+  ): Vector[Vector[FileScanTask]] = {
+    val tasks = ArrayBuffer.empty[ArrayBuffer[Vector[FileScanTask]]]
+    var open = 0L
+    groups.foreach { case (files, weight) =>
+      if (tasks.isEmpty || open + weight > size || tasks.last.size == RewritePacking.MostPartitions) {
+        tasks += ArrayBuffer.empty
+        open = 0L
+      }
+      tasks.last += files
+      open += weight
+    }
+    tasks.iterator.map(_.iterator.flatten.toVector).toVector
+  }
+}
+
+private[iceberglite] object RewritePacking {
+  private val TasksPerCore = 2
+
+  /** Spark's own minimum size of a task after a shuffle. */
+  private val LeastShare = 1L << 20
+
+  /** The maximum number of partitions in a task, which has a file open for each of them. */
+  private val MostPartitions = 32
+}

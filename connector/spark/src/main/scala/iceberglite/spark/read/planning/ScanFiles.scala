@@ -1,0 +1,174 @@
+package iceberglite.spark.read.planning
+
+import java.util.IdentityHashMap
+
+import scala.collection.mutable
+
+import iceberglite.scan.{FileScanTask, ScanPlan, TableScan}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.files.{CommitScan, WidenedColumns}
+import iceberglite.spark.read.limit.RowLimit
+import iceberglite.spec.{PartitionTuple, Schema, Snapshot}
+import iceberglite.spec.expr.{Bind, Expression, InclusiveMetrics, Predicate, Residual, StrictMetrics, Term}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.table.Table
+import iceberglite.tree.PartitionSpecs
+
+/**
+ * The files of one scan, planned once: for filter pushdown, statistics, EXPLAIN and reading.
+ *
+ * @param filter satisfied by all rows that Spark needs
+ * @param limit the number of these rows that Spark needs
+ * @param known the plan of all of them, if it exists already
+ * @param commits the commits that are read; absent to read the snapshot itself
+ * @param planning where manifests are read; absent for the driver
+ * @param asked the columns whose metrics are needed, regardless of the number of files
+ * @param wholeFiles whether all rows of the files are read
+ */
+final private[iceberglite] class ScanFiles private (
+    val table: Table,
+    val snapshot: Option[Snapshot],
+    val schema: Schema,
+    val filter: Expression,
+    caseSensitive: Boolean,
+    val limit: RowLimit,
+    known: Option[(ScanPlan, Long)],
+    val commits: Option[CommitScan],
+    planning: Option[ScanPlanning],
+    asked: Set[Int],
+    wholeFiles: Boolean
+) {
+  def this(
+      table: Table,
+      snapshot: Option[Snapshot],
+      schema: Schema,
+      filter: Expression,
+      caseSensitive: Boolean,
+      commits: Option[CommitScan] = None,
+      planning: Option[ScanPlanning] = None,
+      wholeFiles: Boolean = false
+  ) =
+    this(table, snapshot, schema, filter, caseSensitive, RowLimit.None, None, commits, planning, Set.empty, wholeFiles)
+
+  private lazy val planned: (ScanPlan, Long) = SparkErrors.in(table.name) {
+    val start = System.nanoTime()
+    val local = TableScan(table.tree(widened.planned), snapshot, filter, caseSensitive).copy(wholeFiles = wholeFiles)
+    val scan = planning.fold(local)(_.of(local, asked))
+    val make =
+      commits.fold[Option[Long] => ScanPlan](scan.plan)(c => _ => c.plan(table, widened.planned, filter, caseSensitive))
+    val plan = limit.plan(known.map(_._1), make)
+    isPlanned = true
+    (plan, (System.nanoTime() - start) / 1000000L + known.fold(0L)(_._2))
+  }
+
+  @volatile private var isPlanned = false
+
+  /** The columns that are wider in the snapshot than in the schema of the scan. */
+  val widened: WidenedColumns = WidenedColumns.of(table.name, table.metadata, snapshot, schema)
+
+  /** Returns the files for a limited number of rows, for a query that applies no filter to rows. */
+  def limitedTo(rows: RowLimit): ScanFiles = {
+    val known = if (isPlanned) Some(planned) else None
+    new ScanFiles(table, snapshot, schema, filter, caseSensitive, rows, known, commits, planning, asked, wholeFiles)
+  }
+
+  /**
+   * Returns the files with the metrics of these columns, if they are available: for a large number of files, a plan
+   * keeps only the metrics of its filter's columns.
+   */
+  def withMetricsOf(ids: Set[Int]): ScanFiles =
+    if (plan.keeps.has(ids)) this
+    else
+      copyWith(filter, asked ++ ids)
+
+  private def copyWith(filter: Expression, asked: Set[Int]): ScanFiles =
+    new ScanFiles(table, snapshot, schema, filter, caseSensitive, limit, None, commits, planning, asked, wholeFiles)
+
+  def plan: ScanPlan = planned._1
+
+  def planningMs: Long = planned._2
+
+  /** Whether the plan exists already, or the rows are not all rows of the snapshot, which its summary describes. */
+  def isPlanNeeded: Boolean =
+    isPlanned || filter != AlwaysTrue || limit != RowLimit.None || commits.isDefined
+
+  /**
+   * Whether a part of the filter holds for every row of the planned files by their partitions, so that it need not be
+   * applied to rows.
+   *
+   * @param byMetrics whether to use the files' metrics too
+   */
+  def isDecided(condition: Expression, byMetrics: Boolean = false): Boolean = {
+    val bound = Bind(condition, schema, caseSensitive)
+    bound == AlwaysTrue || (byMetrics || isOnPartitionSources(bound)) && holdsFor(bound, byMetrics)
+  }
+
+  private def isOnPartitionSources(bound: Expression): Boolean = {
+    val sources = table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
+    columns(bound).forall(sources.contains)
+  }
+
+  private def columns(e: Expression): Set[Int] = e match {
+    case And(l, r) => columns(l) ++ columns(r)
+    case Or(l, r) => columns(l) ++ columns(r)
+    case Not(child) => columns(child)
+    case p: Predicate => ScanFiles.columnOf(p.term).toSet
+    case AlwaysTrue | AlwaysFalse => Set.empty
+  }
+
+  /** Checks files until the first one for which the condition is not certain. */
+  private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
+    val residual = residuals(bound)
+    val strict = new StrictMetrics(bound)
+    val ids = columns(bound)
+    plan.tasks.forall { task =>
+      residual(task) == AlwaysTrue || byMetrics && isCounted(task, ids) && strict.allMatch(task.file)
+    }
+  }
+
+  /** Whether null counts are reliable: a writer that did not inspect a column may have counted no nulls in it. */
+  private def isCounted(task: FileScanTask, ids: Set[Int]): Boolean =
+    ids.forall(task.file.metrics.valueCount(_).contains(task.file.recordCount))
+
+  /** Binds a condition to the columns of the scan's schema. */
+  def bound(condition: Expression): Expression = Bind(condition, schema, caseSensitive)
+
+  /**
+   * Returns the planned files that may have rows for an additional condition from a runtime filter.
+   *
+   * @param bound the condition, bound to the columns of the scan's schema
+   */
+  def tasksWith(bound: Expression): Vector[FileScanTask] =
+    if (bound == AlwaysTrue) plan.tasks
+    else if (plan.keeps.has(columns(bound)) || limit != RowLimit.None) {
+      val residual = residuals(bound)
+      val metrics = new InclusiveMetrics(bound)
+      plan.tasks.filter(task => residual(task) != AlwaysFalse && metrics.mightMatch(task.file))
+    } else {
+      val both = Expression.and(filter, bound)
+      copyWith(both, asked).plan.tasks
+    }
+
+  /**
+   * Returns the residual of a condition for the rows of a file, computed once for the files with the same partition
+   * tuple.
+   */
+  private def residuals(bound: Expression): FileScanTask => Expression = {
+    val sources = PartitionSpecs.sources(table.metadata, widened.planned)
+    val bySpec = mutable.Map.empty[Int, Residual]
+    val known = new IdentityHashMap[PartitionTuple, Expression]
+    task => {
+      val ofSpec = bySpec.getOrElseUpdate(task.spec.specId, new Residual(bound, task.spec, sources))
+      known.computeIfAbsent(task.file.partition, partition => ofSpec.of(partition))
+    }
+  }
+}
+
+private[iceberglite] object ScanFiles {
+
+  def columnOf(term: Term): Option[Int] = term match {
+    case Term.Bound(field, _) => Some(field.id)
+    case Term.Transformed(_, of) => columnOf(of)
+    case Term.Named(_) => None
+  }
+}

@@ -1,0 +1,27 @@
+package iceberglite.spark.read.planning
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysFalse
+
+/**
+ * The files that a row-level statement has read.
+ *
+ * @param tasks the data files, with the delete files that apply to them
+ * @param filter satisfied by all rows of the statement, unbound
+ */
+final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask], filter: Expression) {
+
+  /**
+   * Returns the number of remaining rows; absent if deletes other than deletion vectors apply, because they do not tell
+   * how many rows they delete.
+   */
+  def liveRecords: Option[Long] =
+    if (tasks.forall(_.deletes.forall(_.isVector))) Some(tasks.iterator.map(_.liveRecords).sum) else None
+}
+
+private[iceberglite] object StatementFiles {
+
+  /** The files of a statement whose condition no row can satisfy: Spark does not read the table then. */
+  val Nothing: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
+}

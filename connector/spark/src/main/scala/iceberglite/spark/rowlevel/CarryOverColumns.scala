@@ -1,0 +1,21 @@
+package iceberglite.spark.rowlevel
+
+import iceberglite.spec.NestedField
+import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId, SpecId}
+
+/** The metadata columns that are passed to the write with rows that copy-on-write has read. */
+private[iceberglite] object CarryOverColumns {
+
+  /** The columns that a row keeps across its versions (adopted version 3: "Row Lineage"). */
+  val Lineage: Vector[NestedField] = Vector(RowId, LastUpdatedSequenceNumber)
+
+  /**
+   * The column that tells the write what happened to a row; it temporarily replaces the partition spec of the row's
+   * file.
+   */
+  val Change: NestedField = SpecId
+
+  private val names: Set[String] = (Lineage :+ Change).map(_.name).toSet
+
+  def contains(name: String): Boolean = names(name)
+}

@@ -1,0 +1,135 @@
+package iceberglite.spark.rowlevel
+
+import iceberglite.puffin.{DeletedRows, DeletionVectorFiles}
+import iceberglite.scan.{DeleteFile, FileScanTask}
+import iceberglite.spark.read.planning.StatementFiles
+import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
+import iceberglite.spec.expr.Expression
+import iceberglite.table.DataFileNames
+
+/**
+ * The delete files of a statement, one deletion vector for each data file.
+ *
+ * @param dataFiles the data files with deleted rows
+ * @param replaced files of tasks that are no longer needed
+ */
+final private[rowlevel] case class UnitedDeletes(
+    files: Vector[ContentFile],
+    dataFiles: Set[String],
+    replaced: Vector[String]
+) {
+  def isEmpty: Boolean = files.isEmpty
+
+  /** Returns the data files of delete files that apply to several data files and therefore do not name them. */
+  def unnamed: Set[String] = dataFiles -- files.flatMap(_.referencedDataFile)
+}
+
+/**
+ * The data files whose rows a statement may change, on the driver.
+ *
+ * @param read known when Spark has planned the scan
+ */
+final private[rowlevel] class ChangedFiles(statement: RowLevelStatement, read: () => StatementFiles) {
+  private lazy val files = read()
+  private lazy val tasks: Map[String, FileScanTask] = files.tasks.iterator.map(t => t.file.path -> t).toMap
+
+  def filter: Expression = files.filter
+
+  /** Returns the deletes of a single data file; for deletion vectors, all deletes by position. */
+  private def taken(task: FileScanTask): Vector[DeleteFile] = task.deletes.filter { d =>
+    !d.isEquality && (statement.hasVectors || d.file.referencedDataFile.contains(task.file.path) && ofFiles)
+  }
+
+  private def ofFiles: Boolean = statement.granularity == DeleteGranularity.OfFile
+
+  /**
+   * Returns the existing deletes of data files that are merged into the new ones, so that a data file has one delete
+   * file.
+   */
+  def earlier: Map[String, Vector[DeleteFile]] = tasks.flatMap { case (path, task) =>
+    val deletes = taken(task)
+    if (deletes.isEmpty) None else Some(path -> deletes.map(_.withoutMetrics))
+  }
+
+  /** Returns those that apply only to these data files. */
+  def takenIn(dataFiles: Set[String]): Vector[ContentFile] = for {
+    path <- dataFiles.toVector.sorted
+    delete <- taken(tasks(path))
+    if delete.isVector || delete.file.referencedDataFile.contains(path)
+  } yield delete.file
+
+  /**
+   * Returns the metadata of the delete files of all tasks. If several tasks deleted rows of one data file, their
+   * deletes are merged.
+   */
+  def united(
+      written: Vector[TaskDeletes],
+      target: DeleteFileTarget,
+      operationId: String,
+      made: String => Unit
+  ): UnitedDeletes = {
+    val files = written.flatMap(_.files).map(w => (w, w.contentFile(dataFile(w.dataFiles.head))))
+    val sent = written.flatMap(_.vectors)
+    val dataFiles = (files.flatMap(_._1.dataFiles) ++ sent.map(_.dataFile)).toSet
+    val (entries, replaced) =
+      if (target.vectors) vectors(files.map(_._2), sent, target, operationId, made)
+      else positions(files, target, operationId, made)
+    UnitedDeletes(entries, dataFiles, replaced)
+  }
+
+  private def dataFile(path: String): ContentFile = tasks(path).file
+
+  /** Merges deletion vectors. @return the delete files, and the paths of those that they replace */
+  private def vectors(
+      written: Vector[ContentFile],
+      sent: Vector[SentVector],
+      target: DeleteFileTarget,
+      operationId: String,
+      made: String => Unit
+  ): (Vector[ContentFile], Vector[String]) = {
+    val sentOf = sent.groupBy(_.dataFile)
+    val (kept, parts) = written.groupBy(_.referencedDataFile.mkString).partition { case (path, several) =>
+      several.size == 1 && !sentOf.contains(path)
+    }
+    val rows = (sentOf.keySet ++ parts.keySet).toVector.sorted.map { path =>
+      val positions = sentOf.getOrElse(path, Vector.empty).map(_.positions) ++
+        parts.getOrElse(path, Vector.empty).map(DeletionVectorFiles.read(target.io, _))
+      val file = dataFile(path)
+      DeletedRows(path, file.specId, file.partition, positions.reduce(_ union _))
+    }
+    if (rows.isEmpty) (written, Vector.empty)
+    else {
+      val name = s"$operationId-united-deletes${FileFormat.Puffin.extension}"
+      val path = target.locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, name)
+      made(path)
+      val files = written.filter(f => kept.contains(f.referencedDataFile.mkString))
+      (files ++ DeletionVectorFiles.write(target.io, path, rows), unused(written, files))
+    }
+  }
+
+  /** Merges position delete files. Large files are kept, because the driver should not write much. */
+  private def positions(
+      written: Vector[(WrittenDeletes, ContentFile)],
+      target: DeleteFileTarget,
+      operationId: String,
+      made: String => Unit
+  ): (Vector[ContentFile], Vector[String]) = {
+    val groups = written.groupBy { case (w, file) =>
+      target.granularity match {
+        case DeleteGranularity.OfFile => w.dataFiles.head
+        case DeleteGranularity.OfPartition => (file.specId, file.partition)
+      }
+    }.values.toVector
+    val (small, kept) = groups.partition(g => g.size > 1 && g.map(_._2.fileSizeInBytes).sum <= target.targetSize)
+    val number = Iterator.from(0)
+    val united = small.flatMap { group =>
+      val of = number.next()
+      target.united(group, new DataFileNames(of, 0L, s"$operationId-united", _), made)
+    }
+    val files = kept.flatten.map(_._2)
+    (files ++ united.map(w => w.contentFile(dataFile(w.dataFiles.head))), unused(written.map(_._2), files))
+  }
+
+  private def unused(written: Vector[ContentFile], kept: Vector[ContentFile]): Vector[String] =
+    written.map(_.path).distinct.filterNot(kept.map(_.path).toSet)
+}

@@ -1,0 +1,100 @@
+package iceberglite.spark.rowlevel
+
+import scala.util.Try
+
+import org.apache.spark.sql.connector.expressions.NamedReference
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.write.{LogicalWriteInfo, RowLevelOperation, Write, WriteBuilder}
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
+import iceberglite.spark.write.{CountedRows, IcebergWrite, WriteMode, WritePlan}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.MetadataColumns.{FilePath, RowId}
+
+/**
+ * Changes rows by rewriting the files that contain them.
+ *
+ * @param overwrites whether rows from elsewhere replace those that satisfy the condition; they are not counted
+ */
+final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
+    extends RowLevelOperation {
+  private var scan: Option[GroupScanBuilder] = None
+
+  /** Known when the write is planned, before Spark runs the scan. */
+  @volatile private var packing: Option[RewritePacking] = None
+
+  override def command(): Command = statement.command
+
+  statement.requireMetadata(FilePath.name +: (if (statement.hasLineage) CarryOverColumns.Lineage.map(_.name) else Nil))
+
+  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(FilePath.name)
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
+    val builder = scanOfWholeFiles(options)
+    scan = Some(builder)
+    builder
+  }
+
+  private def scanOfWholeFiles(options: CaseInsensitiveStringMap): GroupScanBuilder =
+    new GroupScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
+
+  /**
+   * Returns the files that were read. Spark does not read a table if it finds that no row is needed. A statement then
+   * changes nothing; an overwrite keeps no row.
+   */
+  private def read: StatementFiles = scan match {
+    case Some(builder) => builder.files
+    case None if overwrites =>
+      val all = scanOfWholeFiles(CaseInsensitiveStringMap.empty)
+      all.build()
+      all.files
+    case None => StatementFiles.Nothing
+  }
+
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
+    override def build(): Write = SparkErrors.in(statement.table.name) {
+      if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw withoutLineage
+      val plan = planOf(info)
+      // All rows that a DELETE writes are copies; for other statements, only the rows themselves tell.
+      val counts = !overwrites && (command() == Command.DELETE || plan.changeAt.isDefined)
+      val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
+      new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
+    }
+  }
+
+  /**
+   * Returns the plan of a write. New rows of an overwrite belong to no file, and are distributed like those of other
+   * writes.
+   */
+  private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
+    RowPlans.of(statement, info, statement.distribution)
+  else {
+    val placement = new RewritePlacement(statement, scan.fold(StatementFiles.Nothing)(_.files).tasks)
+    packing = placement.packing
+    val mode = StatementRequirements.replacing(statement, placement.stays)
+    val plan = RowPlans.of(statement, info, mode)
+    plan.copy(requirements = StatementRequirements.byFile(statement, mode, plan.requirements))
+  }
+
+  /**
+   * Returns how many tasks may write rows that stay in the tasks that read them, in an unpartitioned table; absent with
+   * partitions, or if the size of the table is unknown. Known before Spark plans the scan.
+   */
+  def mostTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
+  else for {
+    packing <- new RewritePlacement(statement, Vector.empty).packing
+    size <- statement.snapshot.flatMap(_.summary.get("total-files-size")).flatMap(n => Try(n.toLong).toOption)
+  } yield packing.tasksOf(size)
+
+  private def withoutLineage: Unsupported = Unsupported(
+    s"${statement.command} of ${statement.table.name} by copy-on-write without the extensions",
+    "Rows of version 3 tables keep their ids, but Spark alone would lose them: add " +
+      "iceberglite.spark.SparkSessionExtensions to " +
+      s"spark.sql.extensions, or set write.${statement.command.toString.toLowerCase}.mode to merge-on-read"
+  )
+
+  override def toString: String = s"copy-on-write ${statement.command} of ${statement.table.name}"
+}

@@ -1,0 +1,86 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.connector.expressions.{Expressions, Literal, NamedReference}
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.metric.{CustomMetric, CustomTaskMetric}
+import org.apache.spark.sql.connector.read.Scan.ColumnarSupportMode
+import org.apache.spark.sql.connector.read.{
+  Batch,
+  Scan,
+  Statistics,
+  SupportsReportStatistics,
+  SupportsRuntimeV2Filtering
+}
+import org.apache.spark.sql.types.{Metadata, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
+import iceberglite.spec.MetadataColumns
+import iceberglite.spec.expr.Expression.AlwaysTrue
+
+/**
+ * Reads whole files, for a statement that replaces them. Spark first runs a query for the files with a row to change,
+ * if the condition allows it; other files are kept.
+ *
+ * @param packing how the files are packed into tasks, known after the write is planned; absent for the packing of
+ *   ordinary scans
+ */
+final private[rowlevel] class CopyOnWriteScan(inner: IcebergScan, packing: () => Option[RewritePacking])
+    extends Scan
+    with SupportsReportStatistics
+    with SupportsRuntimeV2Filtering {
+
+  /** Absent if Spark did not determine the files with a row to change. */
+  @volatile private var withChanges: Option[Set[String]] = None
+
+  private lazy val candidates: Vector[FileScanTask] = inner.planned.map(_.copy(residual = AlwaysTrue))
+
+  private def tasks: Vector[FileScanTask] =
+    withChanges.fold(candidates)(paths => candidates.filter(t => paths(t.file.path)))
+
+  def statementFiles: StatementFiles = StatementFiles(tasks, inner.filter)
+
+  /** Returns the schema. Columns that a statement carries from reads to writes are ordinary columns. */
+  override def readSchema(): StructType = StructType(inner.readSchema().map { column =>
+    if (CarryOverColumns.contains(column.name)) column.copy(metadata = Metadata.empty) else column
+  })
+
+  override def description(): String =
+    s"${inner.describedWith(inner.packing.ofReplaced(tasks, packing()).size)} whole files"
+
+  override def estimateStatistics(): Statistics = inner.estimateStatistics()
+
+  override def columnarSupportMode(): ColumnarSupportMode = inner.columnarSupportMode()
+
+  override def toBatch: Batch = inner.batchOf(tasks, packing())
+
+  override def filterAttributes(): Array[NamedReference] = Array(Expressions.column(MetadataColumns.FilePath.name))
+
+  /**
+   * Restricts the files. An UPDATE with a subquery reads the replaced files twice, and the files it replaces must be
+   * those it read: the first result applies.
+   */
+  override def filter(predicates: Array[Predicate]): Unit = synchronized {
+    if (withChanges.isEmpty) withChanges = Some(predicates.map(pathsOf).reduce(_ intersect _))
+  }
+
+  private def pathsOf(predicate: Predicate): Set[String] = predicate.children.toVector match {
+    case (column: NamedReference) +: values
+        if predicate.name == "IN" && column.fieldNames.sameElements(Array(MetadataColumns.FilePath.name)) =>
+      values.collect { case literal: Literal[_] =>
+        literal.value match {
+          case path: UTF8String => path.toString
+          case other => throw new IllegalArgumentException(s"$other is not a file path")
+        }
+      }.toSet
+    case _ => throw new IllegalArgumentException(s"$predicate does not choose files")
+  }
+
+  override def supportedCustomMetrics(): Array[CustomMetric] = inner.supportedCustomMetrics()
+
+  override def reportDriverMetrics(): Array[CustomTaskMetric] = inner.metricsOf(tasks)
+
+  override def toString: String = s"CopyOnWriteScan($inner)"
+}

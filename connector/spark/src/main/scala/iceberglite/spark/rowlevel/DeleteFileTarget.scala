@@ -1,0 +1,121 @@
+package iceberglite.spark.rowlevel
+
+import iceberglite.data.PositionDeleteFiles
+import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
+import iceberglite.scan.{DeleteFile, DeleteReader}
+import iceberglite.spark.write.files.RowFaults
+import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
+import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.storage.FileIO
+import iceberglite.table.{DataFileNames, DataLocations}
+
+/**
+ * The settings for writing delete files in the tasks of a statement. Serializable, for tasks.
+ *
+ * @param vectors whether deletes are deletion vectors: version 3
+ * @param earlier the deletes of a data file that are merged into its new ones
+ * @param table its name, for messages
+ * @param sentBytes maximum bytes of deletion vectors that a task sends to the driver, instead of writing a file
+ */
+final private[rowlevel] case class DeleteFileTarget(
+    vectors: Boolean,
+    granularity: DeleteGranularity,
+    format: FileFormat,
+    targetSize: Long,
+    properties: Map[String, String],
+    locations: DataLocations,
+    io: FileIO,
+    specs: Map[Int, PartitionSpec],
+    earlier: Map[String, Vector[DeleteFile]],
+    table: String,
+    sentBytes: Long
+) {
+
+  /** The reader of position delete files, whose column names are fixed, so that no name mapping is needed. */
+  private def reader = new DeleteReader(io, specs, nameMapping = None)
+
+  /** Writes the deletes of a task. @param names creates names of files of the task without an extension */
+  def write(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): TaskDeletes =
+    try writeAll(deletes, names, made)
+    catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
+
+  private def writeAll(deletes: PositionDeletes, names: String => DataFileNames, made: String => Unit): TaskDeletes = {
+    val reader = this.reader
+    val files = deletes.byPath.map { d =>
+      val path = d.path.toString
+      (d.group, (path, d.positions.union(reader.of(path, earlier.getOrElse(path, Vector.empty)).positions)))
+    }
+    if (files.isEmpty) TaskDeletes.Empty
+    else if (vectors) sent(files.map(_._2)).getOrElse {
+      TaskDeletes(writeVectors(files.map(_._2), names(FileFormat.Puffin.extension), made), Array.empty)
+    }
+    else {
+      val own = names(extension)
+      val groups = granularity match {
+        case DeleteGranularity.OfFile => files.map(f => Vector(f._2))
+        case DeleteGranularity.OfPartition => files.groupBy(_._1).values.map(_.map(_._2)).toVector
+      }
+      TaskDeletes(groups.flatMap(writePositions(_, own, made)).toArray, Array.empty)
+    }
+  }
+
+  private def extension: String = s"-deletes${format.extension}"
+
+  /** Returns deletion vectors that are small enough for a message, if they are. */
+  private def sent(files: Vector[Deleted]): Option[TaskDeletes] =
+    if (files.iterator.map(_._2.bytes).sum > sentBytes) None
+    else Some(TaskDeletes(Array.empty, files.map { case (path, p) => SentVector(path, p.toBytes) }.toArray))
+
+  /**
+   * Merges position delete files that several tasks have written for the same data files.
+   *
+   * @param written with the delete file of each
+   */
+  def united(
+      written: Vector[(WrittenDeletes, ContentFile)],
+      names: String => DataFileNames,
+      made: String => Unit
+  ): Vector[WrittenDeletes] = {
+    val reader = this.reader
+    val files = written.flatMap(_._1.dataFiles).distinct.sorted.map { path =>
+      val deletes =
+        written.collect { case (w, file) if w.dataFiles.contains(path) => DeleteFile(file, 0L, Vector.empty) }
+      (path, reader.of(path, deletes).positions)
+    }
+    writePositions(files, names(extension), made)
+  }
+
+  private type Deleted = (String, DeletionVector)
+
+  private def newPath(names: DataFileNames, made: String => Unit): String = {
+    val path = locations.path(PartitionSpec.Unpartitioned, PartitionTuple.Empty, names.next())
+    made(path)
+    path
+  }
+
+  private def writeVectors(
+      files: Vector[Deleted],
+      names: DataFileNames,
+      made: String => Unit
+  ): Array[WrittenDeletes] = {
+    val rows = files.map { case (path, positions) => DeletedRows(path, 0, PartitionTuple.Empty, positions) }
+    DeletionVectorFiles.write(io, newPath(names, made), rows).map(WrittenDeletes.ofVector).toArray
+  }
+
+  /** Writes position delete files of one partition, one after the other. */
+  private def writePositions(
+      files: Vector[Deleted],
+      names: DataFileNames,
+      made: String => Unit
+  ): Vector[WrittenDeletes] = {
+    val writer = new PositionDeleteFiles(io, format, properties)
+    val result = Vector.newBuilder[WrittenDeletes]
+    var rest = files
+    while (rest.nonEmpty) {
+      val (file, done) = writer.write(newPath(names, made), rest, targetSize)
+      result += WrittenDeletes.ofPositions(file, rest.take(done).map(_._1))
+      rest = rest.drop(done)
+    }
+    result.result()
+  }
+}

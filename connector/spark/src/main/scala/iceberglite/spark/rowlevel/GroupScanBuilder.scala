@@ -1,0 +1,35 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.{Scan, SupportsPushDownRequiredColumns, SupportsPushDownV2Filters}
+import org.apache.spark.sql.types.StructType
+
+import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
+
+/**
+ * Reads files that a statement will replace: all rows of every file that may have a row that satisfies its condition.
+ *
+ * @param packing how the files are packed into tasks; called when Spark runs the scan
+ */
+final private[iceberglite] class GroupScanBuilder(inner: IcebergScanBuilder, packing: () => Option[RewritePacking])
+    extends SupportsPushDownV2Filters
+    with SupportsPushDownRequiredColumns {
+  private var scan: Option[CopyOnWriteScan] = None
+
+  /** Pushes conditions down: they select files. Spark applies them to rows, except those that partitions decide. */
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = inner.pushPredicates(predicates)
+
+  override def pushedPredicates(): Array[Predicate] = inner.pushedPredicates()
+
+  override def pruneColumns(required: StructType): Unit = inner.pruneColumns(required)
+
+  override def build(): Scan = {
+    val built = new CopyOnWriteScan(inner.buildPlain(), packing)
+    scan = Some(built)
+    built
+  }
+
+  /** Returns the files that were read, when Spark has planned the scan. */
+  def files: StatementFiles = scan.fold(StatementFiles.Nothing)(_.statementFiles)
+}

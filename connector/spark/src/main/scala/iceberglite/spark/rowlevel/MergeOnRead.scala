@@ -1,0 +1,104 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.connector.distributions.Distribution
+import org.apache.spark.sql.connector.expressions.{Expressions, NamedReference, SortOrder}
+import org.apache.spark.sql.connector.metric.CustomMetric
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.connector.write.{
+  DeltaBatchWrite,
+  DeltaWrite,
+  DeltaWriteBuilder,
+  LogicalWriteInfo,
+  RequiresDistributionAndOrdering,
+  SupportsDelta
+}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.read.planning.StatementFiles
+import iceberglite.spark.write.{RowRequirements, WriteMetrics, WritePlan}
+import iceberglite.spec.{MetadataColumns, NestedField}
+
+/** Changes rows by marking them in delete files, and appending their new versions. */
+final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) extends SupportsDelta {
+  private var scan: Option[IcebergScanBuilder] = None
+
+  override def command(): Command = statement.command
+
+  override def rowId(): Array[NamedReference] = columns(MetadataColumns.FilePath, MetadataColumns.Position)
+
+  private val besides: Seq[String] = Seq(MetadataColumns.SpecId.name, MetadataColumns.PartitionName) ++
+    (if (statement.hasLineage) Some(MetadataColumns.RowId.name) else None)
+
+  statement.requireMetadata(Seq(MetadataColumns.FilePath.name, MetadataColumns.Position.name) ++ besides)
+
+  override def requiredMetadataAttributes(): Array[NamedReference] = statement.metadata(besides: _*)
+
+  private def columns(fields: NestedField*): Array[NamedReference] =
+    fields.map(f => Expressions.column(f.name): NamedReference).toArray
+
+  /** Otherwise, Spark would not pass the id of the updated row. */
+  override def representUpdateAsDeleteAndInsert(): Boolean = false
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(statement.table.name) {
+    val builder = statement.scanBuilder(options, wholeFiles = false)
+    scan = Some(builder)
+    builder
+  }
+
+  private def read: StatementFiles = scan.fold(StatementFiles.Nothing)(_.statementFiles)
+
+  override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
+    override def build(): DeltaWrite = SparkErrors.in(statement.table.name) {
+      val isDelete = statement.command == Command.DELETE
+      val given = if (statement.hasLineage) RowPlans.withLineage(info) else info
+      val rows = if (isDelete) None else Some(RowPlans.of(statement, given))
+      val isOneTask = statement.staysInTasks && scan.forall(_.isOneTask)
+      val requirements = StatementRequirements.changing(statement, rows, isOneTask)
+      new ChangeWrite(statement, rows, requirements, new ChangedFiles(statement, () => read), metadataOf(info))
+    }
+  }
+
+  private def metadataOf(info: LogicalWriteInfo): ChangeMetadata = {
+    val schema = info.metadataSchema.orElseThrow(() =>
+      new IllegalStateException("Spark hands over none of the metadata columns that it was asked for")
+    )
+    ChangeMetadata(
+      schema(MetadataColumns.PartitionName).dataType.asInstanceOf[StructType].size,
+      if (statement.hasLineage) Some(schema.fieldIndex(MetadataColumns.RowId.name)) else None
+    )
+  }
+
+  override def toString: String = s"merge-on-read ${statement.command} of ${statement.table.name}"
+}
+
+/** The requirements of a statement's changes for Spark's planning. @param rows absent for DELETE */
+final private[iceberglite] class ChangeWrite(
+    statement: RowLevelStatement,
+    rows: Option[WritePlan],
+    requirements: RowRequirements,
+    files: ChangedFiles,
+    metadata: ChangeMetadata
+) extends DeltaWrite
+    with RequiresDistributionAndOrdering {
+
+  override def description: String = s"IcebergWrite(table=${statement.table.name}, mode=merge-on-read)"
+
+  override def requiredDistribution: Distribution = requirements.distribution
+
+  override def distributionStrictlyRequired: Boolean = false
+
+  override def requiredOrdering: Array[SortOrder] = requirements.ordering
+
+  override def advisoryPartitionSizeInBytes: Long =
+    if (requirements.isDistributed) rows.fold(statement.deleteAdvisorySize)(_.advisorySize) else 0L
+
+  override def toBatch: DeltaBatchWrite = new ChangeBatchWrite(statement, rows, files, metadata)
+
+  override def supportedCustomMetrics: Array[CustomMetric] = WriteMetrics.ofChanges
+
+  override def toString: String = description
+}

@@ -1,0 +1,54 @@
+package iceberglite.spark.rowlevel
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.unsafe.types.UTF8String
+
+import iceberglite.puffin.DeletionVector
+
+/**
+ * The rows of a data file that a task has deleted.
+ *
+ * @param group the spec and the partition of the file; an unpartitioned file has none
+ */
+final private[iceberglite] class DeletedFrom(val path: UTF8String, val group: (Int, Option[InternalRow])) {
+  private[iceberglite] val builder = DeletionVector.newBuilder
+
+  lazy val positions: DeletionVector = builder.result()
+}
+
+/**
+ * The rows that a task has deleted, as bitmaps in memory.
+ *
+ * @param partitionSize the number of fields of the partition struct of each row
+ */
+final private[iceberglite] class PositionDeletes(partitionSize: Int) {
+  private val files = new util.HashMap[UTF8String, DeletedFrom]
+  private var last: DeletedFrom = _
+
+  /** Adds a row. @param metadata begins with spec id and partition of the file; the caller may reuse it afterwards */
+  def add(file: UTF8String, position: Long, metadata: InternalRow): Unit = {
+    if (last == null || last.path != file) turn(file, metadata)
+    last.builder += position
+  }
+
+  /** Switches to another file than that of the previous row. */
+  private def turn(file: UTF8String, metadata: InternalRow): Unit = {
+    last = files.get(file)
+    if (last == null) {
+      val path = file.clone()
+      val partition = if (metadata.isNullAt(1)) None else Some(metadata.getStruct(1, partitionSize).copy())
+      last = new DeletedFrom(path, (metadata.getInt(0), partition))
+      files.put(path, last)
+    }
+  }
+
+  /** Returns the number of rows, each counted once. */
+  def count: Long = files.values.asScala.iterator.map(_.positions.cardinality).sum
+
+  /** Returns the deletes in the order of paths, in which the rows of position delete files are sorted. */
+  def byPath: Vector[DeletedFrom] = files.values.asScala.toVector.sortBy(_.path)
+}

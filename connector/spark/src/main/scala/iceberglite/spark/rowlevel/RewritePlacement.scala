@@ -1,0 +1,71 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.internal.SQLConf
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.conf.{Settings, WriteOptions}
+import iceberglite.spark.read.planning.RewritePacking
+import iceberglite.spec.DistributionMode
+
+/**
+ * Decides whether copy-on-write writes rows in the tasks that read them, and packs the files into these tasks.
+ *
+ * @param candidates the data files that may be rewritten
+ */
+final private[rowlevel] class RewritePlacement(statement: RowLevelStatement, candidates: Vector[FileScanTask]) {
+  private val conf = statement.session.sessionState.conf
+  private val settings =
+    Settings.of(statement.options.asOptions, statement.session, statement.table.properties)
+  private val targetSize = settings(WriteOptions.TargetFileSize)
+
+  /** Whether rows are written by the tasks that read them. */
+  lazy val stays: Boolean =
+    if (!statement.isDistributed) true
+    else statement.distribution match {
+      case Some(mode) => mode == DistributionMode.NoDistribution
+      case None => statement.staysInTasks && (!statement.table.spec.isPartitioned || keepsPartitions)
+    }
+
+  /**
+   * Whether the rows of a file remain in its partition. New rows of a MERGE come from other tasks and result in more
+   * files, which matters less if the rewritten files are large.
+   */
+  private def keepsPartitions: Boolean = {
+    val current = statement.table.spec.specId
+    def areLarge = candidates.forall(_.file.fileSizeInBytes >= targetSize / 2)
+    candidates.forall(_.file.specId == current) && (statement.command match {
+      case Command.DELETE => true
+      case Command.UPDATE => !statement.facts.changesPartitions
+      case Command.MERGE => !statement.facts.changesPartitions && (!statement.facts.inserts || areLarge)
+    })
+  }
+
+  /** How the files are packed into tasks; absent if rows are distributed before the write. */
+  def packing: Option[RewritePacking] =
+    if (stays) Some(RewritePacking(statement.table.spec.isPartitioned, fileSize, smallestFileSize, tasksAtOnce))
+    else None
+
+  /** Returns the number that Spark uses: the number of partitions of a small shuffle. */
+  private def tasksAtOnce: Int = {
+    val cores = statement.session.sparkContext.defaultParallelism
+    val wanted =
+      if (!conf.adaptiveExecutionEnabled) cores
+      else conf.getConf(SQLConf.COALESCE_PARTITIONS_MIN_PARTITION_NUM).getOrElse(
+        if (conf.getConf(SQLConf.COALESCE_PARTITIONS_PARALLELISM_FIRST)) cores else 1
+      )
+    math.max(1, math.min(wanted, conf.numShufflePartitions))
+  }
+
+  /**
+   * Returns the target size: a shuffle without adaptive execution sends each partition to one task, which fills files
+   * up to the target size.
+   */
+  private def fileSize: Long =
+    if (!conf.adaptiveExecutionEnabled) targetSize
+    else WriteOptions.AdvisoryPartitionSize.given(settings).fold(math.max(1L, targetSize / 2))(math.min(_, targetSize))
+
+  private def smallestFileSize: Long =
+    if (!conf.adaptiveExecutionEnabled) fileSize
+    else math.min(fileSize, settings(WriteOptions.AdvisoryPartitionSize) / WriteOptions.ShuffleRatio)
+}

@@ -1,0 +1,174 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.{Expressions, NamedReference}
+import org.apache.spark.sql.connector.write.RowLevelOperation
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.conf.{EngineSummary, Settings, StatementOptions, WriteAuditPublish, WriteOptions}
+import iceberglite.spark.read.IcebergScanBuilder
+import iceberglite.spark.write.SchemaMerge
+import iceberglite.spec.{
+  DeleteGranularity,
+  DistributionMode,
+  FileFormat,
+  FormatVersion,
+  RowLevelMode,
+  RowLevelProperty,
+  Schema,
+  Snapshot,
+  TableProperty
+}
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.table.{Isolation, IsolationLevel, Table}
+import iceberglite.table.action.RecordApplication
+
+/**
+ * A DELETE, UPDATE or MERGE on a table in its state when the statement is planned.
+ *
+ * @param schema the columns of the table at the resolution of the statement
+ * @param target the branch of the statement's snapshot
+ * @param facts information from the plan
+ * @param options the options of the statement (`WITH`)
+ * @param merge the changes of the table's columns, which this table already has
+ */
+final private[iceberglite] class RowLevelStatement(
+    val table: Table,
+    val schema: Schema,
+    val command: Command,
+    val target: WriteAuditPublish.Target,
+    val session: SparkSession,
+    val facts: StatementAnalysis,
+    val options: StatementOptions = StatementOptions.Empty,
+    val merge: Option[SchemaMerge] = None
+) {
+  @volatile private var stay = facts.isRowByRow
+
+  /**
+   * Whether rows are written by the tasks that read them, so that those of a file are in a few tasks: if each row is
+   * processed individually, and in a MERGE depending on Spark's choice of a join.
+   */
+  def staysInTasks: Boolean = stay
+
+  /** Called for a MERGE when Spark has planned its joins. */
+  def noteRowsStay(): Unit = stay = true
+
+  private val properties = RowLevelStatement.propertiesOf(command)
+
+  /** The options and the session's settings, without the table's properties. */
+  private val given: Settings = Settings.of(options.asOptions, session, Map.empty)
+
+  private val settings: Settings = Settings.of(options.asOptions, session, table.properties)
+
+  private def setting[A](property: TableProperty[A]): A = TableProperty.of(property, table.properties)
+
+  /** The state that the statement reads. */
+  val snapshot: Option[Snapshot] = target.to.head(table.metadata)
+
+  /** The mode. @throws Unsupported the format version of the table does not support it */
+  lazy val mode: RowLevelMode = setting(properties.Mode) match {
+    case RowLevelMode.MergeOnRead if table.metadata.formatVersion == FormatVersion.V1 =>
+      throw Unsupported(
+        s"$command of ${table.name} by merge-on-read",
+        s"Tables of version 1 have no delete files: set ${properties.Mode.key} to copy-on-write, or " +
+          s"${TableProperty.Version.key} to 2"
+      )
+    case mode => mode
+  }
+
+  /** The validation against commits after the snapshot that is read. */
+  val isolation: Isolation =
+    Isolation(
+      options.isolation.getOrElse(IsolationLevel.parse(setting(properties.Isolation))),
+      options.validatedFrom.orElse(snapshot.map(_.snapshotId))
+    )
+
+  /**
+   * The distribution that the user requests: by an option, in the session or by the table's property of the command.
+   */
+  val distribution: Option[DistributionMode] =
+    WriteOptions.Distribution.asked(given).orElse(setting(properties.Distribution))
+
+  /**
+   * Returns the number of bytes of shuffled positions that Spark should send to one task that writes only delete files.
+   */
+  def deleteAdvisorySize: Long = WriteOptions.AdvisoryPartitionSize
+    .given(settings)
+    .getOrElse(math.max(
+      WriteOptions.DeleteAdvisorySize,
+      session.sessionState.conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
+    ))
+
+  /** Whether rows are distributed and sorted at all. */
+  def isDistributed: Boolean = given(WriteOptions.UseTableDistribution)
+
+  /** Returns the table at the start of the statement. */
+  def base: Table = merge.fold(table)(_.base)
+
+  /** Records the version of an application's statement, which may be run again. */
+  val once: Option[RecordApplication] = options.application
+
+  /** Returns entries for the snapshot's summary. */
+  def summary: Map[String, String] = EngineSummary.of(session) ++
+    WriteOptions.snapshotProperties(options.asOptions, session) ++ target.summary
+
+  val granularity: DeleteGranularity = settings(WriteOptions.Granularity)
+
+  def deleteFormat: FileFormat =
+    WriteOptions.DeleteFormat.given(settings).getOrElse(RowLevelProperty.deleteFormat(table.properties))
+
+  def deleteTargetSize: Long = settings(WriteOptions.DeleteTargetSize)
+
+  /** Whether rows have persistent ids (adopted version 3: "Row Lineage"). */
+  val hasLineage: Boolean = table.metadata.formatVersion >= FormatVersion.V3
+
+  /** Whether deletes are deletion vectors, one for each data file. */
+  def hasVectors: Boolean = hasLineage
+
+  /** Whether each data file has its own position delete file. */
+  def hasDeleteFileForEachDataFile: Boolean = !hasVectors && granularity == DeleteGranularity.OfFile
+
+  /** Whether the change of a row depends on that row only. */
+  def isRowByRow: Boolean = facts.isRowByRow
+
+  /** Returns the metadata columns to read: those of an operation, and those that the statement names. */
+  def metadata(needed: String*): Array[NamedReference] =
+    (needed ++ facts.namedMetadata).distinct.map(Expressions.column(_): NamedReference).toArray
+
+  /** Checks metadata columns. @throws Unsupported a column of the table hides one of them */
+  def requireMetadata(names: Seq[String]): Unit = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    val hidden = schema.fields.map(_.name).find { column =>
+      names.exists(name => if (caseSensitive) name == column else name.equalsIgnoreCase(column))
+    }
+    hidden.foreach { column =>
+      throw Unsupported(
+        s"$command of ${table.name}, whose column $column hides the metadata column of that name",
+        s"Rename the column: ALTER TABLE ${table.name} RENAME COLUMN `$column` TO ..."
+      )
+    }
+  }
+
+  /** Returns the operation that Spark runs. */
+  def operation: RowLevelOperation = mode match {
+    case RowLevelMode.CopyOnWrite => new CopyOnWrite(this)
+    case RowLevelMode.MergeOnRead => new MergeOnRead(this)
+  }
+
+  /**
+   * Builds a scan of the rows of the statement, possibly with others. @param wholeFiles whether to read all rows of
+   * their files
+   */
+  def scanBuilder(options: CaseInsensitiveStringMap, wholeFiles: Boolean): IcebergScanBuilder =
+    new IcebergScanBuilder(table, snapshot, schema, options, session, wholeFiles = wholeFiles)
+}
+
+private[iceberglite] object RowLevelStatement {
+  def propertiesOf(command: Command): RowLevelProperty.OfCommand = command match {
+    case Command.DELETE => RowLevelProperty.Delete
+    case Command.UPDATE => RowLevelProperty.Update
+    case Command.MERGE => RowLevelProperty.Merge
+  }
+}

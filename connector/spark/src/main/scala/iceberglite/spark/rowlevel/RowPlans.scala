@@ -1,0 +1,40 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.connector.write.LogicalWriteInfo
+import org.apache.spark.sql.types.LongType
+
+import iceberglite.spark.conf.{ColumnsWriteInfo, Settings, StatementWriteInfo}
+import iceberglite.spark.write.WritePlan
+import iceberglite.spec.DistributionMode
+
+/** The write plans for rows of a statement. */
+private[rowlevel] object RowPlans {
+
+  /** Returns the plan. @param distribution absent to use the same as other writes */
+  def of(
+      statement: RowLevelStatement,
+      written: LogicalWriteInfo,
+      distribution: Option[DistributionMode] = None
+  ): WritePlan = {
+    val info: LogicalWriteInfo = new StatementWriteInfo(written, statement.options)
+    val settings = Settings.of(info.options, statement.session, statement.table.properties)
+    val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
+    val changeAt = changeOrdinal(statement, info)
+    WritePlan.of(statement.table, info, settings, statement.target, statement.session, lineage, distribution, changeAt)
+      .copy(changeAt = changeAt, isolation = Some(statement.isolation), merge = statement.merge)
+  }
+
+  /** Returns the index of the change column: in copy-on-write with the extensions, it follows the stored columns. */
+  private def changeOrdinal(statement: RowLevelStatement, info: LogicalWriteInfo): Option[Int] = {
+    val last = info.schema.length - 1
+    val isColumn = statement.schema.fields.exists(_.name == CarryOverColumns.Change.name)
+    if (!isColumn && info.schema.lastOption.exists(_.name == CarryOverColumns.Change.name)) Some(last) else None
+  }
+
+  /** Returns the write info with the lineage columns of the rows' older versions, which Spark passes separately. */
+  def withLineage(info: LogicalWriteInfo): LogicalWriteInfo =
+    new ColumnsWriteInfo(
+      info,
+      CarryOverColumns.Lineage.foldLeft(info.schema)((s, f) => s.add(f.name, LongType, nullable = true))
+    )
+}

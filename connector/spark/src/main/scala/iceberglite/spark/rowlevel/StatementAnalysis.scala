@@ -1,0 +1,57 @@
+package iceberglite.spark.rowlevel
+
+import scala.util.Try
+
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+
+import iceberglite.spec.{FormatVersion, RowLevelMode, Snapshot, TableProperty}
+import iceberglite.table.Table
+
+/**
+ * Information about a statement that only Spark's plan has.
+ *
+ * @param isRowByRow whether the change of a row depends on that row only
+ * @param namedMetadata the metadata columns in the statement's conditions and values
+ * @param isMerge whether the statement is a MERGE; Spark converts some to appends
+ * @param broadcastsSource whether a hint says that the source of a MERGE is small; Spark drops the hint
+ * @param seeksByMetadata whether the condition of a copy-on-write MERGE names metadata columns
+ * @param changesPartitions whether an UPDATE or MERGE may move rows to other partitions
+ * @param inserts whether a MERGE may add rows
+ * @param marksDeletes whether rows that copy-on-write deletes are passed to the write, so that it can count them
+ */
+final private[iceberglite] case class StatementAnalysis(
+    isRowByRow: Boolean = false,
+    namedMetadata: Seq[String] = Nil,
+    marksDeletes: Boolean = false,
+    isMerge: Boolean = false,
+    broadcastsSource: Boolean = false,
+    seeksByMetadata: Boolean = false,
+    changesPartitions: Boolean = true,
+    inserts: Boolean = true
+)
+
+private[iceberglite] object StatementAnalysis {
+
+  /**
+   * Returns the metadata columns that copy-on-write carries, which Spark alone would drop: row ids in version 3, and a
+   * column that tells what happened to a row. The remaining rows of a DELETE are known without it.
+   */
+  def carriedBy(table: Table, command: Command): Seq[String] =
+    if (copiesOnWrite(table, command)) lineageOf(table) :+ CarryOverColumns.Change.name else Nil
+
+  /** Whether a statement rewrites files. */
+  def copiesOnWrite(table: Table, command: Command): Boolean =
+    TableProperty.of(RowLevelStatement.propertiesOf(command).Mode, table.properties) == RowLevelMode.CopyOnWrite
+
+  /** Returns the metadata columns that a copied row keeps. */
+  def lineageOf(table: Table): Seq[String] =
+    if (table.metadata.formatVersion >= FormatVersion.V3) CarryOverColumns.Lineage.map(_.name) else Nil
+
+  /**
+   * Whether there may be deletes other than deletion vectors, for which metadata does not tell how many rows remain.
+   */
+  def hasUncountedDeletes(snapshot: Option[Snapshot]): Boolean = snapshot.exists { s =>
+    def total(of: String): Option[Long] = s.summary.get(s"total-$of-deletes").flatMap(n => Try(n.toLong).toOption)
+    total("equality").forall(_ > 0) || total("position").forall(_ > 0)
+  }
+}

@@ -1,0 +1,87 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.connector.distributions.{Distribution, Distributions}
+import org.apache.spark.sql.connector.expressions.{
+  Expression,
+  Expressions,
+  NullOrdering,
+  SortDirection,
+  SortOrder => SparkSortOrder
+}
+import org.apache.spark.sql.connector.write.RowLevelOperation.Command
+
+import iceberglite.spark.write.{RowRequirements, WritePlan}
+import iceberglite.spec.{DistributionMode, MetadataColumns}
+
+/** The requirements of row-level statements for the distribution and order of rows. */
+private[rowlevel] object StatementRequirements {
+  private val OfFile: Vector[Expression] =
+    Vector(MetadataColumns.SpecId.name, MetadataColumns.PartitionName, MetadataColumns.FilePath.name)
+      .map(Expressions.column)
+  private val OfPartition: Vector[Expression] = OfFile.init
+  private val Partition: Expression = OfPartition.last
+
+  /**
+   * Returns the distribution of the rows that copy-on-write writes. Rows that stay in the tasks that read them are not
+   * distributed: [[RewritePacking]] reads each partition in few tasks. Others are grouped by partition, or by file if a
+   * DELETE or UPDATE changes an unpartitioned table; there, a MERGE is distributed like other writes.
+   *
+   * @param stays whether the rows stay in the tasks that read them
+   */
+  def replacing(statement: RowLevelStatement, stays: Boolean): Option[DistributionMode] =
+    if (statement.distribution.isDefined) statement.distribution
+    else if (stays) Some(DistributionMode.NoDistribution)
+    else if (statement.command != Command.MERGE || statement.table.spec.isPartitioned) Some(DistributionMode.Hash)
+    else None
+
+  /**
+   * Completes the requirements of a copy-on-write DELETE or UPDATE: without partitions, rows are grouped by the file
+   * that they come from.
+   */
+  def byFile(statement: RowLevelStatement, mode: Option[DistributionMode], rows: RowRequirements): RowRequirements =
+    if (
+      statement.isDistributed && statement.command != Command.MERGE && !statement.table.spec.isPartitioned &&
+      mode.contains(DistributionMode.Hash)
+    ) rows.copy(distribution = Distributions.clustered(Array(Expressions.column(MetadataColumns.FilePath.name))))
+    else rows
+
+  /**
+   * Returns the distribution of the new rows of merge-on-read, and of the positions of the old ones: grouped by
+   * partition, because they are few and every task writes its own files. A single task has nothing to group.
+   *
+   * @param rows absent for DELETE, which has no new rows
+   * @param isOneTask whether one task reads all the rows, and nothing moves them before the write
+   */
+  def changing(statement: RowLevelStatement, rows: Option[WritePlan], isOneTask: Boolean): RowRequirements =
+    if (!statement.isDistributed) RowRequirements.Nothing
+    else {
+      val ordering = rows.fold(RowRequirements.Nothing)(_.requirements)
+      val mode = statement.distribution.getOrElse(
+        if (isOneTask) DistributionMode.NoDistribution else DistributionMode.Hash
+      )
+      ordering.copy(distribution = distributed(mode, statement, ordering))
+    }
+
+  /**
+   * Rows go to the tasks of their new partition if it may differ from the old one, so that rows that a MERGE inserts
+   * and updates share files. Rows without a new version have no new partition, and go to one task, which adaptive
+   * execution divides. A delete file for each data file can be written by any task that gets all its positions.
+   */
+  private def grouping(statement: RowLevelStatement, rows: RowRequirements): Vector[Expression] =
+    if (!statement.table.spec.isPartitioned)
+      if (statement.command == Command.DELETE && statement.hasDeleteFileForEachDataFile) OfFile else Vector(Partition)
+    else if (rows.partitions.nonEmpty && (statement.facts.changesPartitions || statement.facts.inserts)) rows.partitions
+    else OfPartition
+
+  private def distributed(
+      mode: DistributionMode,
+      statement: RowLevelStatement,
+      rows: RowRequirements
+  ): Distribution = mode match {
+    case DistributionMode.NoDistribution => Distributions.unspecified()
+    case DistributionMode.Hash => Distributions.clustered(grouping(statement, rows).toArray)
+    case DistributionMode.Range =>
+      val byFile = OfFile.map(Expressions.sort(_, SortDirection.ASCENDING, NullOrdering.NULLS_FIRST))
+      Distributions.ordered((byFile ++ rows.ordering.toVector).toArray[SparkSortOrder])
+  }
+}

@@ -1,0 +1,155 @@
+package iceberglite.spark.rules
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+
+import iceberglite.scan.FileScanTask
+import iceberglite.spark.read.IcebergScan
+import iceberglite.spark.read.partitioning.{GroupTerm, KeyGrouping}
+import iceberglite.spec.{NestedField, PrimitiveType}
+import iceberglite.spec.transform.Void
+
+/**
+ * A side of a join with a scan whose partitions are those of the side.
+ *
+ * @param keys the keys of the join by their names at the join, with the corresponding columns of the scan
+ */
+final private[rules] case class JoinSide(
+    plan: LogicalPlan,
+    relation: DataSourceV2ScanRelation,
+    scan: IcebergScan,
+    keys: Vector[Option[(Attribute, NestedField)]]
+) {
+  val isGrouped: Boolean = relation.keyGroupedPartitioning.isDefined
+
+  /** The terms by which the files of the scan are partitioned. */
+  lazy val terms: Vector[GroupTerm] = KeyGrouping.terms(scan.files)
+
+  /** The existing grouping of the scan: the positions of its columns among the keys, and the terms. */
+  lazy val fixed: Option[Vector[(Int, GroupTerm)]] = for {
+    grouping <- scan.grouping
+    expressions <- relation.keyGroupedPartitioning
+    positions = expressions.flatMap(e => e.collectLeaves()).map(position)
+    if positions.size == grouping.terms.size && positions.forall(_ >= 0)
+  } yield positions.toVector.zip(grouping.terms)
+
+  private def position(column: Expression): Int =
+    keys.indexWhere(_.exists { case (attribute, _) => attribute.semanticEquals(column) })
+
+  /** Returns the scan's term that is equivalent to a term of another scan, for the key at a position. */
+  def like(term: GroupTerm, position: Int): Option[GroupTerm] = keys(position).flatMap { case (_, column) =>
+    if (term.transform == Void) anything(position)
+    else terms.find(t => t.column.id == column.id && t.isLike(term))
+  }
+
+  /** Returns a term without effect: the files are not grouped by the key at this position. */
+  def anything(position: Int): Option[GroupTerm] = keys(position).map(_._2).flatMap { column =>
+    column.fieldType match {
+      case t: PrimitiveType => Some(GroupTerm(column, t, Void))
+      case _ => None
+    }
+  }
+
+  def groups(by: Vector[(Int, GroupTerm)]): Option[Vector[Vector[FileScanTask]]] =
+    KeyGrouping(by.map(_._2)).of(scan.files.plan.tasks).map(_.map(_._2))
+
+  /** Returns the plan with the scan grouped. */
+  def grouped(by: Vector[(Int, GroupTerm)]): LogicalPlan =
+    if (isGrouped) plan
+    else {
+      val plain = KeyGrouping(by.map(_._2))
+      val grouping = if (KeyGrouping.isOrderKept) plain.ordered(scan.files) else plain
+      val sorted = grouping.order.map(read).takeWhile(_.isDefined).flatten
+      plan.transform {
+        case r: DataSourceV2ScanRelation if r eq relation =>
+          r.copy(
+            scan = scan.groupedBy(grouping.copy(order = grouping.order.take(sorted.size))),
+            keyGroupedPartitioning = Some(by.flatMap { case (i, term) => keys(i).map(k => term.expression(k._1)) }),
+            ordering = if (sorted.isEmpty) r.ordering else Some(sorted.map(SortOrder(_, Ascending)))
+          )
+      }
+    }
+
+  /** Returns a column as an attribute of the relation. */
+  private def read(column: NestedField): Option[Attribute] =
+    Some(scan.wanted.fields.indexWhere(_.id == column.id)).filter(_ >= 0).flatMap(i => relation.output.lift(i))
+}
+
+/** How Spark will execute the joins below a side. */
+private[rules] trait JoinKinds {
+
+  /** The side of a join that is not broadcast, if the other side is. */
+  def streamed(join: Join): Option[LogicalPlan]
+
+  /** Whether its two sides are grouped for it. */
+  def isInPlace(join: Join): Boolean
+}
+
+private[rules] object JoinSide {
+
+  def isGrouped(plan: LogicalPlan): Boolean = plan match {
+    case DataSourceV2ScanRelation(_, _: IcebergScan, _, Some(_), _) => true
+    case _ => false
+  }
+
+  /**
+   * Returns the side.
+   *
+   * @param streamed returns the side of a join that is not broadcast, if the other side is
+   * @return absent if rows are shuffled between the scan and the join, or the keys are not columns of a scan
+   */
+  def of(plan: LogicalPlan, keys: Seq[Expression], joins: JoinKinds): Option[JoinSide] = {
+    val attributes = keys.toVector.map {
+      case a: Attribute => Some(a)
+      case _ => None
+    }
+    new Search(joins).in(plan, attributes).flatMap { case (relation, sources) =>
+      relation.scan match {
+        case scan: IcebergScan if scan.settings.dataGrouping.isEmpty =>
+          val columns = sources.map(_.flatMap(column(relation, scan, _)))
+          val known = attributes.zip(columns).map { case (a, c) => a.flatMap(k => c.map(k -> _)) }
+          Some(JoinSide(plan, relation, scan, known))
+        case _ => None
+      }
+    }
+  }
+
+  private def column(relation: DataSourceV2ScanRelation, scan: IcebergScan, of: Attribute): Option[NestedField] =
+    scan.wanted.fields.lift(relation.output.indexWhere(_.exprId == of.exprId))
+      .filterNot(f => scan.wanted.metadataIds(f.id))
+
+  /** Finds the scan, and the names of the keys there. */
+  final private class Search(joins: JoinKinds) {
+    private type Keys = Vector[Option[Attribute]]
+
+    def in(plan: LogicalPlan, keys: Keys): Option[(DataSourceV2ScanRelation, Keys)] = plan match {
+      case r: DataSourceV2ScanRelation if keys.flatten.exists(r.outputSet.contains) => Some((r, keys))
+      case Project(list, child) =>
+        val renamed = list.collect { case alias @ Alias(a: Attribute, _) => alias.exprId -> a }.toMap
+        in(child, keys.map(_.map(k => renamed.getOrElse(k.exprId, k))))
+      case Filter(_, child) => in(child, keys)
+      case join: Join => joins.streamed(join) match {
+          case Some(side) => Some(side).filterNot(_ => other(join, side).exists(isGrouped)).flatMap(in(_, keys))
+          case None if joins.isInPlace(join) => kept(join).flatMap(in(_, keys)).headOption
+          case None => None
+        }
+      case _ => None
+    }
+
+    /**
+     * Returns the other side of a join. Spark passes the groups to all scans below a join, also those below a
+     * broadcast.
+     */
+    private def other(join: Join, side: LogicalPlan): LogicalPlan = if (side eq join.left) join.right else join.left
+
+    /** Returns the sides whose partitioning a join of two grouped scans preserves. */
+    private def kept(join: Join): Seq[LogicalPlan] = join.joinType match {
+      case _: InnerLike => Seq(join.left, join.right)
+      case LeftOuter | LeftSemi | LeftAnti | ExistenceJoin(_) => Seq(join.left)
+      case RightOuter => Seq(join.right)
+      case _ => Nil
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package iceberglite.spark.rules
+
+import java.util.{Collections, IdentityHashMap}
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, JoinSelectionHelper}
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Groups the files of two scans that are partitioned alike by the keys of their join, so that Spark joins partition by
+ * partition without a shuffle. Scans that do not benefit keep their parallelism: a grouped scan has no more tasks than
+ * partitions.
+ */
+private[iceberglite] object StoragePartitionedJoins extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    val session = SparkSession.active
+    val grouped = if (BucketingSettings.mayBeOn(conf)) new StoragePartitionedJoins(conf, session).of(plan) else plan
+    if (grouped.exists(JoinSide.isGrouped)) BucketingSettings.turnOn(session)
+    grouped
+  }
+}
+
+/** Processes one plan. */
+final private[iceberglite] class StoragePartitionedJoins(conf: SQLConf, session: SparkSession)
+    extends JoinSelectionHelper
+    with JoinKinds {
+  private val parallelism = session.sparkContext.defaultParallelism
+  private val wantsAllKeys = conf.getConf(SQLConf.REQUIRE_ALL_CLUSTER_KEYS_FOR_CO_PARTITION)
+  private val inPlace = Collections.newSetFromMap(new IdentityHashMap[Join, java.lang.Boolean])
+
+  /** Transforms a plan bottom-up, so that a join sees the grouping for the joins below it. */
+  def of(plan: LogicalPlan): LogicalPlan = plan.transformUp { case join: Join => grouped(join) }
+
+  private def grouped(join: Join): Join = join match {
+    case ExtractEquiJoinKeys(_, leftKeys, rightKeys, _, _, _, _, _) if mayMove(join) =>
+      val sides = for {
+        left <- JoinSide.of(join.left, leftKeys, this)
+        right <- JoinSide.of(join.right, rightKeys, this)
+        (byLeft, byRight) <- GroupMatch.of(left, right, wantsAllKeys)
+        if GroupMatch.isWorth(left.groups(byLeft), right.groups(byRight), left.scan.settings, parallelism)
+      } yield (left.grouped(byLeft), right.grouped(byRight))
+      sides.fold(join) { case (left, right) =>
+        val result = join.copy(left = left, right = right)
+        inPlace.add(result)
+        result
+      }
+    case _ => join
+  }
+
+  /** Whether Spark would shuffle the rows of both sides. */
+  private def mayMove(join: Join): Boolean = streamed(join).isEmpty && !hintToShuffleReplicateNL(join.hint)
+
+  override def streamed(join: Join): Option[LogicalPlan] = {
+    def build(hintOnly: Boolean) =
+      getBroadcastBuildSide(join.left, join.right, join.joinType, join.hint, hintOnly, conf)
+    val isAsked = hintToSortMergeJoin(join.hint) || hintToShuffleHashJoin(join.hint)
+    build(hintOnly = true).orElse(if (isAsked) None else build(hintOnly = false))
+      .map(side => if (side == BuildLeft) join.right else join.left)
+  }
+
+  override def isInPlace(join: Join): Boolean = inPlace.contains(join)
+}

@@ -1,0 +1,33 @@
+package iceberglite.spark.session
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{CatalogNotFoundException, CatalogPlugin, Identifier}
+
+/** Resolves multipart names in a session, with the same rules as Spark. */
+object CatalogNames {
+
+  /** Returns the catalog and the name in it; the session's current catalog and namespace are the defaults. */
+  def resolve(session: SparkSession, name: Seq[String]): (CatalogPlugin, Identifier) =
+    resolveIn(session, session.sessionState.catalogManager.currentCatalog, name)
+
+  /** Resolves a name with another catalog, and its default namespace, as the defaults. */
+  def resolveIn(session: SparkSession, default: CatalogPlugin, name: Seq[String]): (CatalogPlugin, Identifier) = {
+    val manager = session.sessionState.catalogManager
+    name match {
+      case Seq(table) =>
+        val isCurrent = default.name == manager.currentCatalog.name
+        (default, Identifier.of(if (isCurrent) manager.currentNamespace else default.defaultNamespace, table))
+      case parts => registered(session, parts.head) match {
+          case Some(catalog) => (catalog, identifier(parts.tail))
+          case None => (default, identifier(parts))
+        }
+    }
+  }
+
+  /** Returns the catalog with a name, if it is configured. Errors of a misconfigured catalog are thrown. */
+  private def registered(session: SparkSession, name: String): Option[CatalogPlugin] =
+    try Some(session.sessionState.catalogManager.catalog(name))
+    catch { case _: CatalogNotFoundException => None }
+
+  private def identifier(parts: Seq[String]): Identifier = Identifier.of(parts.init.toArray, parts.last)
+}

@@ -1,0 +1,37 @@
+package iceberglite.spark.session
+
+import java.util.{Collections, WeakHashMap}
+
+import scala.collection.JavaConverters._
+
+import iceberglite.table.Table
+
+/**
+ * Notifies the caches of this JVM of its own commits. A table may have several names, in several catalogs or as a path;
+ * the next statement sees the commit under each of them.
+ */
+private[iceberglite] object CommitListeners {
+  private val caches = Collections.newSetFromMap(new WeakHashMap[TableCache, java.lang.Boolean])
+
+  def join(cache: TableCache): Unit = synchronized {
+    caches.add(cache)
+    ()
+  }
+
+  /**
+   * Announces that a table was changed, replaced or dropped.
+   *
+   * @param through the object that has already seen the change
+   */
+  def announce(table: Table, through: Option[SharedTable]): Unit = table.metadata.uuid.foreach { uuid =>
+    everywhere(_.suspect(uuid, through))
+  }
+
+  /**
+   * Announces that a table was dropped, created or renamed under a name. The same name in another catalog of the JVM
+   * may be the same table; if it is not, its metadata is checked once more than necessary.
+   */
+  def announce(name: String): Unit = everywhere(_.invalidate(name))
+
+  private def everywhere(tell: TableCache => Unit): Unit = synchronized(caches.asScala.toVector).foreach(tell)
+}

@@ -1,0 +1,33 @@
+package iceberglite.spark.session
+
+import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, StagingTableCatalog, SupportsNamespaces}
+
+import iceberglite.table.Table
+
+/** A Spark catalog with iceberg-lite tables, possibly next to other tables. */
+trait LiteCatalog extends StagingTableCatalog with FunctionCatalog with SupportsNamespaces {
+
+  /**
+   * Returns an iceberg-lite table by its name, for statements that change it. The catalog's cache sees commits through
+   * it.
+   *
+   * @throws org.apache.spark.sql.catalyst.analysis.NoSuchTableException the table does not exist
+   */
+  def liveTable(ident: Identifier): SharedTable
+
+  /**
+   * Registers a metadata file as a table.
+   *
+   * @throws org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException the name is taken
+   */
+  def registerTable(ident: Identifier, metadataFile: String): Table
+
+  /** Whether a path is a valid table name. */
+  def allowsPaths: Boolean
+
+  /** Returns why a name cannot be a table in this catalog, and the alternative. */
+  def rejection(ident: Identifier): Option[String]
+
+  /** Returns the existing table whose name is most similar to a missing name. */
+  def nearName(ident: Identifier): Option[String]
+}

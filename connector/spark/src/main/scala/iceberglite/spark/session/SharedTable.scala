@@ -1,0 +1,74 @@
+package iceberglite.spark.session
+
+import iceberglite.spec.Requirement.AssertTableUuid
+import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
+
+/**
+ * The newest version of a table that its catalog has seen. Commits through it are visible at once to every relation
+ * over the table: a data frame that was created before an INSERT shows the inserted rows.
+ */
+final class SharedTable(loaded: Table) extends Committer {
+
+  // Tables that are handed out commit through this object.
+  @volatile private var newest: Table = new Table(loaded.id, loaded.name, loaded.version, loaded.io, this)
+
+  /** Whether there may be a newer version, which the next access must load. */
+  @volatile private var doubted = false
+
+  /** Returns the newest version, for a new resolution of the table. */
+  def current: Table = {
+    if (doubted) {
+      // Reset the flag first, so that a concurrent doubt is not lost.
+      doubted = false
+      try refresh()
+      catch {
+        case e: Throwable =>
+          doubted = true
+          throw e
+      }
+    }
+    newest
+  }
+
+  /** Returns the newest known version without asking the catalog. */
+  def seen: Table = newest
+
+  /** Makes the next access ask the catalog. */
+  def doubt(): Unit = doubted = true
+
+  /** Loads commits of others. */
+  def refresh(): Unit = load(loaded.id)
+
+  override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = {
+    val committed = advance(loaded.committer.commit(id, base, change))
+    CommitListeners.announce(seen, Some(this))
+    committed
+  }
+
+  /**
+   * Loads the newest version. @throws iceberglite.spec.IcebergError.ValidationFailed another table has this name now
+   * (spec: `table-uuid`)
+   */
+  override def load(id: TableIdentifier): TableVersion = {
+    val known = newest.version
+    val version = if (known.isWhole) loaded.committer.reload(id, known) else loaded.committer.load(id)
+    loaded.metadata.uuid.foreach(AssertTableUuid(_).check(Some(version.metadata), loaded.name))
+    advance(version)
+  }
+
+  /** Loads the version under the table's name, which may be of another table, without keeping it. */
+  def atName(): TableVersion = loaded.committer.reload(loaded.id, newest.version)
+
+  /**
+   * Keeps a version unless a newer one is known: threads report versions in any order, and the metadata log of a
+   * version tells which ones it follows.
+   */
+  def advance(version: TableVersion): TableVersion = synchronized {
+    val known = newest.version
+    val older = known.metadata.metadataLog.exists(_.metadataFile == version.metadataLocation)
+    // The same version can have more snapshots loaded, or newer credentials for the table's files.
+    val same = known.metadataLocation == version.metadataLocation && (known.isWhole || !version.isWhole)
+    if (!older && (!same || version.io.isDefined)) newest = newest.at(version)
+    version
+  }
+}

@@ -1,0 +1,119 @@
+package iceberglite.spark.table
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.write.{LogicalWriteInfo, SupportsDynamicOverwrite, SupportsOverwriteV2, Write}
+
+import iceberglite.spark.conf.{
+  OverwriteOptions,
+  SchemaOptions,
+  Settings,
+  UpsertOptions,
+  WriteAuditPublish,
+  WriteOptions
+}
+import iceberglite.spark.conf.OverwriteOptions.Replaces
+import iceberglite.spark.convert.SparkFilters
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.write.{IcebergWrite, SchemaMerge, WriteMode, WritePlan}
+import iceberglite.spark.write.upsert.UpsertPlan
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.expr.Expression
+import iceberglite.table.Table
+
+/**
+ * Builds a write to a table for Spark.
+ *
+ * @param columns the columns that a resolved statement already adds to the table
+ */
+final class IcebergWriteBuilder private[iceberglite] (
+    table: Table,
+    info: LogicalWriteInfo,
+    session: SparkSession,
+    columns: Option[SchemaMerge] = None
+) extends SupportsDynamicOverwrite
+    with SupportsOverwriteV2 {
+  private val settings = Settings.of(info.options, session, table.properties)
+  private val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+  private var mode: WriteMode = WriteMode.Append
+  private var isDynamicByOption = false
+
+  private val target: WriteAuditPublish.Target = SparkErrors.in(table.name) {
+    WriteOptions.check(info.options, session)
+    WriteOptions.all.foreach(_.given(settings))
+    WriteAuditPublish.target(table, WriteOptions.Branch.given(settings), session)
+  }
+
+  private val merge: Option[SchemaMerge] = SparkErrors.in(table.name) {
+    if (columns.isDefined) columns
+    else if (SchemaOptions.merges(settings)) SchemaMerge.of(table, info.schema, caseSensitive) else None
+  }
+
+  /** The table with its columns after the write. */
+  private val written: Table = merge.fold(table)(_.merged)
+
+  override def overwriteDynamicPartitions(): IcebergWriteBuilder = {
+    mode = WriteMode.OverwritePartitions
+    this
+  }
+
+  /**
+   * Sets an overwrite by a condition. @throws iceberglite.spark.error.StatementError for a condition that cannot be evaluated
+   * on files
+   */
+  override def overwrite(predicates: Array[Predicate]): IcebergWriteBuilder = SparkErrors.in(table.name) {
+    val where = condition(predicates)
+    val dynamic = where == Expression.AlwaysTrue && OverwriteOptions.isDynamic(settings).contains(true)
+    mode = if (dynamic) WriteMode.OverwritePartitions else WriteMode.OverwriteWhere(where)
+    isDynamicByOption = dynamic
+    this
+  }
+
+  override def build(): Write = SparkErrors.in(table.name) {
+    OverwriteOptions.check(table.name, replaces, settings)
+    if (UpsertOptions.asked(settings)) upsert
+    else new IcebergWrite(WritePlan.of(written, info, settings, target, session).copy(merge = merge), mode)
+  }
+
+  /**
+   * Returns the rows that are replaced. Spark fills a staged table, which is empty, by an append or by an overwrite of
+   * all rows.
+   */
+  private def replaces: Replaces =
+    if (table.isStaged) { if (table.isReplacement) Replaces.Table else Replaces.Absent }
+    else mode match {
+      case WriteMode.OverwriteWhere(Expression.AlwaysTrue) => Replaces.AllRows
+      case WriteMode.OverwriteWhere(_) => Replaces.Matching
+      case WriteMode.OverwritePartitions if isDynamicByOption => Replaces.AllRows
+      case WriteMode.OverwritePartitions => Replaces.Partitions
+      case _ => Replaces.NoRows
+    }
+
+  private def upsert: Write = {
+    if (mode != WriteMode.Append || merge.isDefined) throw IcebergWriteBuilder.upsertThatOverwrites(table.name)
+    if (table.isStaged) throw Unsupported(
+      s"an upsert into ${table.name}, which is being created",
+      "Create the table first; a new table has no rows to replace"
+    )
+    UpsertPlan.of(table, info, settings, target, session)
+  }
+
+  private def condition(predicates: Array[Predicate]): Expression = {
+    val filters = new SparkFilters(written.schema, caseSensitive)
+    predicates.map { predicate =>
+      filters.exact(predicate).getOrElse(
+        throw Unsupported(
+          s"overwriting ${table.name} where $predicate",
+          "Compare columns with constants, or delete the rows in one statement and append in another"
+        )
+      )
+    }.foldLeft[Expression](Expression.AlwaysTrue)(Expression.and)
+  }
+}
+
+private[iceberglite] object IcebergWriteBuilder {
+  def upsertThatOverwrites(table: String): Unsupported = Unsupported(
+    s"an upsert into $table that overwrites, or adds columns",
+    "Append the rows, and add columns with ALTER TABLE"
+  )
+}

@@ -1,0 +1,265 @@
+package iceberglite.spark.table
+
+import java.util
+
+import scala.collection.JavaConverters._
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{
+  MetadataColumn,
+  SupportsDeleteV2,
+  SupportsMetadataColumns,
+  SupportsRowLevelOperations,
+  SupportsWrite,
+  TableCapability
+}
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.connector.write.{
+  LogicalWriteInfo,
+  RowLevelOperation,
+  RowLevelOperationBuilder,
+  RowLevelOperationInfo,
+  WriteBuilder
+}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import iceberglite.spark.catalog.TableDescription
+import iceberglite.spark.changelog.CommitRange
+import iceberglite.spark.conf.{
+  BranchWriteInfo,
+  RangeOptions,
+  StatementOptions,
+  StatementWriteInfo,
+  TimeTravel,
+  WriteAuditPublish,
+  WriteOptions
+}
+import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
+import iceberglite.spark.rowlevel.{CopyOnWrite, RowLevelStatement, StatementAnalysis, StatementTarget}
+import iceberglite.spark.session.LiveRead
+import iceberglite.spark.write.MetadataDelete
+import iceberglite.spec.Schema
+import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
+import iceberglite.spec.transform.Void
+import iceberglite.table.Table
+
+/**
+ * A table, or an earlier state of a table, for Spark.
+ *
+ * Its columns are those at the time of its resolution. Its rows are those at the time a scan is planned, so that a data
+ * frame created before an INSERT of this session shows the new rows, as with Apache Iceberg.
+ *
+ * @param source returns the current table
+ * @param travel the state of the table
+ * @param of the options of the statement that changes the table
+ */
+class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarget = StatementTarget.plain())
+    extends LiveRead
+    with SupportsWrite
+    with SupportsDeleteV2
+    with SupportsRowLevelOperations
+    with SupportsMetadataColumns {
+
+  /** The table at the version at which it was resolved. */
+  val table: Table = withNewColumns(of.seen.getOrElse(source()))
+
+  private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(of.merge(now).fold(now)(_.merged))
+
+  /**
+   * The state that a query without time travel reads: a session may read a branch instead of the table. The state is
+   * fixed for a query; otherwise a cached result could be recomputed from another state.
+   */
+  private val shown: TimeTravel = SparkErrors.in(table.name) {
+    if (travel != TimeTravel.Latest) travel
+    else
+      WriteAuditPublish.branchToRead(table.metadata, SparkSession.active).fold[TimeTravel](travel)(TimeTravel.OnBranch)
+  }
+
+  private val columnsSeen: Schema = SparkErrors.in(table.name)(travel.schema(table.metadata))
+
+  private lazy val sparkSchema: StructType = SparkErrors.in(table.name) {
+    DeclaredTypes.shown(SparkTypes.withDefaults(columnsSeen), columnsSeen.fields, table.properties)
+  }
+
+  override def name: String = table.name
+
+  override def schema: StructType = sparkSchema
+
+  override def partitioning: Array[Transform] = PartitionTerm.partitioning(table.metadata)
+
+  override def properties: util.Map[String, String] = TableDescription.properties(table.metadata).asJava
+
+  override def capabilities: util.Set[TableCapability] = {
+    val always = Seq(
+      TableCapability.BATCH_READ,
+      TableCapability.BATCH_WRITE,
+      TableCapability.OVERWRITE_BY_FILTER,
+      TableCapability.OVERWRITE_DYNAMIC
+    )
+    val acceptsAny = table.properties.get("write.spark.accept-any-schema").exists(_.equalsIgnoreCase("true"))
+    (always ++ (if (acceptsAny) Seq(TableCapability.ACCEPT_ANY_SCHEMA) else Nil)).toSet.asJava
+  }
+
+  override def metadataColumns: Array[MetadataColumn] = RowMetadataColumns.of(table.metadata)
+
+  /**
+   * Returns the state that a statement reads. A statement may read its table several times, for the files with rows to
+   * change and for the rows; all reads use one state.
+   */
+  private def current(): Table = of.running.get.fold(withNewColumns(source()))(_.table)
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
+    val range = RangeOptions.ofAppends(options)
+    val now = if (range.isEmpty) current() else CommitRange.whole(current())
+    val state = chosen(options)
+    val appended = range.map(CommitRange.of(now.metadata, state, _))
+    val snapshot = appended.fold(state.snapshot(now.metadata))(_.end)
+    new IcebergScanBuilder(now, snapshot, columnsSeen, options, SparkSession.active, appended)
+  }
+
+  /** Returns the state to read: options can select one if the name does not. */
+  private def chosen(options: CaseInsensitiveStringMap): TimeTravel = TimeTravel.ofOptions(options) match {
+    case TimeTravel.Latest => shown
+    case asked if travel == TimeTravel.Latest || travel == asked => asked
+    case asked => throw InvalidArgument(
+        "read options",
+        asked.toString,
+        s"$name already selects a state of the table, ${travel.selector}; remove one of them"
+      )
+  }
+
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = SparkErrors.in(name) {
+    val asked = if (of.options.isEmpty) info else new StatementWriteInfo(info, of.options)
+    val onBranch = branchToChange("write to").map(new BranchWriteInfo(asked, _))
+    val now = source()
+    new IcebergWriteBuilder(now, onBranch.getOrElse(asked), SparkSession.active, of.merge(now))
+  }
+
+  override private[iceberglite] def pinned: SparkTable = {
+    val now = source()
+    new SparkTable(() => now, travel, of)
+  }
+
+  /** Returns the options of the statement (`WITH`) for which the table is resolved. */
+  private[iceberglite] def statementOptions: StatementOptions = of.options
+
+  /** Returns the table for a statement with options. @throws InvalidArgument the name selects another branch */
+  private[iceberglite] def changedWith(options: StatementOptions): SparkTable = SparkErrors.in(name) {
+    val at = options.branch.fold(travel) { branch =>
+      val asked = TimeTravel.OnBranch(branch)
+      if (travel != TimeTravel.Latest && travel != asked) throw InvalidArgument(
+        s"option ${WriteOptions.Branch.key}",
+        branch,
+        s"$name already selects a state of the table, ${travel.selector}; remove one of them"
+      )
+      asked
+    }
+    new SparkTable(source, at, of.withOptions(options, table))
+  }
+
+  /** Returns the table for a statement that adds columns. @param wanted the columns of its rows, matched by name */
+  private[iceberglite] def changedWith(wanted: Schema): SparkTable =
+    new SparkTable(source, travel, of.withColumns(wanted, table))
+
+  /**
+   * Information about the statement that Spark does not pass to a table; set by
+   * [[iceberglite.spark.rules.PrepareRowLevelOperations]].
+   */
+  @volatile private[iceberglite] var facts: StatementAnalysis = StatementAnalysis()
+
+  /** Whether a statement rewrites files. */
+  private[iceberglite] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
+    SparkErrors.in(name)(StatementAnalysis.copiesOnWrite(table, command))
+
+  /** Returns the metadata columns that a statement must carry from the rows it reads to the rows it writes. */
+  private[iceberglite] def carriedBy(command: RowLevelOperation.Command): Seq[String] =
+    SparkErrors.in(name)(StatementAnalysis.carriedBy(table, command))
+
+  /** Returns the columns of the current partitioning; for nested fields, the top-level columns that contain them. */
+  private[iceberglite] def partitionColumns: Set[String] =
+    table.spec.fields.filter(_.transform != Void).flatMap(_.sourceIds).flatMap(table.schema.paths.get(_))
+      .map(_.head).toSet
+
+  /** Returns the metadata columns of rows that are copied unchanged. */
+  private[iceberglite] def lineage: Seq[String] = SparkErrors.in(name)(StatementAnalysis.lineageOf(table))
+
+  /** Whether the number of remaining rows in the table's files is known only by reading them. */
+  private[iceberglite] def hasUncountedDeletes: Boolean = SparkErrors.in(name) {
+    StatementAnalysis.hasUncountedDeletes(travel.snapshot(table.metadata))
+  }
+
+  /** Returns the table as Spark cached it before the statement, if the statement adds columns. */
+  private[iceberglite] def beforeStatement: Option[SparkTable] =
+    of.withoutColumns.map(new SparkTable(source, travel, _))
+
+  override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder =
+    SparkErrors.in(name) {
+      val begun = begin(info.command, info.command.toString)
+      () => begun.operation
+    }
+
+  /** Returns the operation of an UPDATE that reads each row once. */
+  private[iceberglite] def update(): CopyOnWrite = SparkErrors.in(name) {
+    new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "UPDATE"))
+  }
+
+  /**
+   * Returns the operation of an overwrite that rewrites files with other rows. It is an UPDATE for Spark: for a DELETE,
+   * Spark would drop the new rows if whole files can be deleted.
+   */
+  private[iceberglite] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
+    WriteOptions.check(of.options.asOptions, SparkSession.active)
+    of.options.checkOverwriteByCondition(name)
+    if (of.options.upserts) throw IcebergWriteBuilder.upsertThatOverwrites(name)
+    new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)
+  }
+
+  private def begin(command: RowLevelOperation.Command, verb: String): RowLevelStatement = {
+    val branch = branchToChange(verb)
+    val session = SparkSession.active
+    val now = source()
+    val merge = of.merge(now)
+    val target = WriteAuditPublish.target(now, branch, session)
+    val read = merge.fold(now)(_.merged)
+    if (read.schema.fields != columnsSeen.fields)
+      throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
+    val begun = new RowLevelStatement(read, columnsSeen, command, target, session, facts, of.options, merge)
+    of.running.set(Some(begun))
+    begun
+  }
+
+  /** Whether no file contains both rows to delete and rows to keep. */
+  override def canDeleteWhere(predicates: Array[Predicate]): Boolean = SparkErrors.in(name) {
+    MetadataDelete.canDelete(current(), branchToChange("DELETE from"), predicates, SparkSession.active)
+  }
+
+  override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
+    MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, of.options, SparkSession.active)
+  }
+
+  /** Returns the branch in the table's name. @throws Unsupported the name selects a read-only state */
+  private def branchToChange(verb: String): Option[String] = travel match {
+    case TimeTravel.Latest => None
+    case TimeTravel.OnBranch(branch) => Some(branch)
+    case state => throw Unsupported(
+        s"$verb $name at ${state.selector}",
+        s"Only the table itself and its branches can be changed: $verb $name"
+      )
+  }
+
+  override def toString: String = name
+
+  /** Equality means that a cached query on one table answers a query on the other. */
+  override def equals(that: Any): Boolean = that match {
+    case other: SparkTable =>
+      other.name == name && other.shown == shown && other.table.metadata.uuid == table.metadata.uuid
+    case _ => false
+  }
+
+  override def hashCode: Int = (name, shown).hashCode
+}

@@ -1,0 +1,39 @@
+package iceberglite.spark.table
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.{StagedTable => SparkStagedTable}
+import org.slf4j.LoggerFactory
+
+import iceberglite.spark.conf.{EngineSummary, TimeTravel}
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spark.session.CommitListeners
+import iceberglite.spec.IcebergError.AlreadyCommitted
+import iceberglite.table.StagedTable
+
+/**
+ * A table that CREATE or REPLACE ... AS SELECT creates: its files are committed only when Spark reports success.
+ *
+ * @param onCommit called after the table is committed
+ */
+final class StagedSparkTable(staged: StagedTable, onCommit: () => Unit)
+    extends SparkTable(() => staged.table, TimeTravel.Latest)
+    with SparkStagedTable {
+
+  /** A table that an application already committed with the same version is kept unchanged. */
+  override def commitStagedChanges(): Unit = SparkErrors.in(name) {
+    try {
+      CommitListeners.announce(staged.commit(EngineSummary.of(SparkSession.active)), None)
+      onCommit()
+    } catch {
+      case done: AlreadyCommitted =>
+        StagedSparkTable.log.warn(done.getMessage)
+        staged.abort()
+    }
+  }
+
+  override def abortStagedChanges(): Unit = SparkErrors.in(name)(staged.abort())
+}
+
+private[iceberglite] object StagedSparkTable {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.table.StagedSparkTable")
+}

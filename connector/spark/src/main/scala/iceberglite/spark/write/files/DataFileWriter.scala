@@ -1,0 +1,56 @@
+package iceberglite.spark.write.files
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+import iceberglite.spec.{FileFormat, MetricMaps}
+
+/** A format of data files. Open by design: one file for each. Serializable, because tasks create the files. */
+private[iceberglite] trait DataFileFormat extends Serializable {
+  def format: FileFormat
+
+  /**
+   * The approximate number of bytes that are buffered in memory before they are written: a row group, a stripe, a
+   * block.
+   */
+  def unitSize: Long
+
+  /** Prepares a task for writing files. */
+  def newFiles(): NewDataFiles
+}
+
+/** The files of one task. */
+private[iceberglite] trait NewDataFiles extends AutoCloseable {
+
+  /** Creates an empty file. */
+  def open(path: String): DataFileWriter
+}
+
+/** An incomplete data file. */
+private[iceberglite] trait DataFileWriter {
+
+  /** Writes a row, which may be reused afterwards. */
+  def write(row: InternalRow): Unit
+
+  /** The approximate length of the file if it ended here. */
+  def length: Long
+
+  /** The approximate number of buffered bytes. */
+  def buffered: Long
+
+  /** Writes the buffer, as far as the format allows it: smaller units make the file slower to read. */
+  def flush(): Unit
+
+  /** Completes the file. */
+  def finish(): FinishedFile
+
+  /** Releases the file, which remains incomplete. */
+  def abandon(): Unit
+}
+
+/** The information of a complete data file. */
+final private[iceberglite] case class FinishedFile(
+    recordCount: Long,
+    length: Long,
+    metrics: MetricMaps,
+    splitOffsets: Vector[Long]
+)

@@ -1,0 +1,221 @@
+package iceberglite.spark.write.files
+
+import org.apache.spark.sql.types.{
+  ArrayType,
+  ByteType,
+  DataType,
+  DecimalType => SparkDecimal,
+  FloatType => SparkFloat,
+  IntegerType,
+  MapType => SparkMap,
+  NullType,
+  ShortType,
+  StructField => SparkField,
+  StructType => SparkStruct
+}
+
+import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
+import iceberglite.spec.{ColumnPath, NestedField, PrimitiveType, Schema, Type}
+import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.Type._
+
+/** The source of the values of a field. */
+sealed private[iceberglite] trait InputSource
+
+private[iceberglite] object InputSource {
+
+  /**
+   * The rows contain the field. @param ordinal the index of the value in the rows of the write, or in the enclosing
+   * struct
+   */
+  final case class Rows(ordinal: Int) extends InputSource
+
+  /** The rows lack the field. @param value in Spark's internal format; absent for null */
+  final case class Constant(value: Option[Any]) extends InputSource
+}
+
+/**
+ * A field of the table for which a write has values.
+ *
+ * @param field with its stored parts, and without defaults. It is required if Spark knows that no value is null, even
+ *   if it is optional in the table: files without definition levels are read faster
+ * @param isStored false for a type that cannot be written: only nulls are allowed
+ * @param dataType the type of the values
+ * @param parts the fields of a struct, the element of a list, the key and value of a map
+ */
+final private[iceberglite] case class InputField(
+    field: NestedField,
+    source: InputSource,
+    isStored: Boolean,
+    dataType: DataType,
+    parts: Vector[InputField]
+) {
+
+  /** The index of the value; not used for a field that the rows lack. */
+  def ordinal: Int = source match {
+    case InputSource.Rows(place) => place
+    case InputSource.Constant(_) => 0
+  }
+
+  /** The number of fields of a struct in the rows, including fields that are not written. */
+  def size: Int = dataType match {
+    case struct: SparkStruct => struct.length
+    case _ => parts.size
+  }
+}
+
+/**
+ * Matches the table's columns to the rows of a write, by name. Spark has already done so and cast the values, except
+ * for tables that accept any schema (`write.spark.accept-any-schema`) and for tables that changed concurrently.
+ *
+ * @param name the name of the table, for messages
+ * @param checkNullability whether to reject nullable columns for columns that are NOT NULL
+ */
+final private[iceberglite] class InputColumns(
+    name: String,
+    schema: Schema,
+    caseSensitive: Boolean,
+    checkNullability: Boolean
+) {
+
+  /**
+   * Returns the fields.
+   *
+   * @param besides the index of a column that is for the write itself, and not stored
+   * @throws iceberglite.spec.IcebergError with the name of the column that does not match
+   */
+  def of(input: SparkStruct, besides: Option[Int] = None): Vector[InputField] =
+    fields(schema.fields, input.fields.toVector.zipWithIndex.filterNot(f => besides.contains(f._2)), Vector.empty)
+
+  private def fields(
+      columns: Vector[NestedField],
+      input: Vector[(SparkField, Int)],
+      path: Vector[String]
+  ): Vector[InputField] = {
+    val found = input.map { case (f, ordinal) =>
+      val column = ColumnPath.child(columns, f.name, caseSensitive).getOrElse(
+        throw NotFound(
+          "column",
+          shown(path :+ f.name),
+          s"The columns of $name are ${columns.map(_.name).mkString(", ")}; " +
+            "the write option merge-schema adds others"
+        )
+      )
+      column -> given(column, f.dataType, f.nullable, ordinal, path :+ column.name)
+    }
+    val others = columns.filterNot(c => found.exists(_._1.id == c.id)).flatMap(c => missing(c, path :+ c.name))
+    found.flatMap(_._2) ++ others
+  }
+
+  /**
+   * Returns a column that the rows lack. Every column is written to every file: a reader would use the initial default
+   * for a missing one.
+   */
+  private def missing(column: NestedField, path: Vector[String]): Option[InputField] = {
+    if (column.required && column.writeDefault.isEmpty) {
+      throw ValidationFailed(
+        s"Cannot write to $name without its column ${shown(path)}, which is NOT NULL and has no default. Add it to " +
+          "the rows"
+      )
+    }
+    constant(column, SparkDefaults.writeValue(column), path)
+  }
+
+  private def constant(column: NestedField, value: Option[Any], path: Vector[String]): Option[InputField] =
+    if (isWritten(column.fieldType)) {
+      val dataType = SparkTypes.toSpark(column.fieldType)
+      Some(stored(column, InputSource.Constant(value), dataType, path))
+    } else None
+
+  /** Returns a column of the rows. @return absent if it is always null and not stored */
+  private def given(
+      column: NestedField,
+      dataType: DataType,
+      nullable: Boolean,
+      ordinal: Int,
+      path: Vector[String]
+  ): Option[InputField] = {
+    if (nullable && column.required && checkNullability) {
+      throw ValidationFailed(
+        s"Cannot write values that may be null to column ${shown(path)} of $name, which is NOT NULL. Filter out " +
+          "nulls, or set the write option check-nullability to false, so that the write fails only if there is one"
+      )
+    }
+    if (dataType == NullType && column.optional) constant(column, None, path)
+    else if (isWritten(column.fieldType)) {
+      Some(stored(column.copy(required = column.required || !nullable), InputSource.Rows(ordinal), dataType, path))
+    } else if (column.required) throw notWritten(column, path)
+    else Some(InputField(column, InputSource.Rows(ordinal), isStored = false, dataType, Vector.empty))
+  }
+
+  /** Whether this release writes the type, or some parts of it. */
+  private def isWritten(t: Type): Boolean = t match {
+    case VariantType | UnknownType => false
+    case StructType(columns) => columns.exists(c => isWritten(c.fieldType))
+    case list: ListType => isWritten(list.element)
+    case map: MapType => isWritten(map.key) && isWritten(map.value)
+    case _: PrimitiveType => true
+  }
+
+  private def notWritten(column: NestedField, path: Vector[String]): Unsupported = Unsupported(
+    s"writing to $name with its column ${shown(path)} of type ${column.fieldType}",
+    "This release can only write null to it, but it is NOT NULL"
+  )
+
+  private def stored(
+      column: NestedField,
+      source: InputSource,
+      dataType: DataType,
+      path: Vector[String]
+  ): InputField = {
+    val (fieldType, parts) = typeOf(column.fieldType, dataType, path)
+    val plain = column.copy(fieldType = fieldType, doc = None, initialDefault = None, writeDefault = None)
+    InputField(plain, source, isStored = true, dataType, parts)
+  }
+
+  /** Returns the table's type with its stored parts, and those parts. */
+  private def typeOf(t: Type, dataType: DataType, path: Vector[String]): (Type, Vector[InputField]) =
+    (t, dataType) match {
+      case (StructType(columns), struct: SparkStruct) =>
+        val parts = fields(columns, struct.fields.toVector.zipWithIndex, path)
+        StructType(parts.filter(_.isStored).map(_.field)) -> parts
+      case (list: ListType, ArrayType(element, containsNull)) =>
+        val part = partOf(list.elementField, element, containsNull, path)
+        list.copy(element = part.field.fieldType, elementRequired = part.field.required) -> Vector(part)
+      case (map: MapType, SparkMap(keys, values, valueContainsNull)) =>
+        val key = partOf(map.keyField, keys, nullable = false, path)
+        val value = partOf(map.valueField, values, valueContainsNull, path)
+        val types = map.copy(key = key.field.fieldType, value = value.field.fieldType)
+        types.copy(valueRequired = value.field.required) -> Vector(key, value)
+      case (p: PrimitiveType, _) => heldAs(p, dataType).getOrElse(throw unlike(t, dataType, path)) -> Vector.empty
+      case _ => throw unlike(t, dataType, path)
+    }
+
+  private def unlike(t: Type, dataType: DataType, path: Vector[String]): ValidationFailed = ValidationFailed(
+    s"Cannot write values of type ${dataType.catalogString} to column ${shown(path)} of $name, which is of type $t. " +
+      "Cast them"
+  )
+
+  private def partOf(part: NestedField, dataType: DataType, nullable: Boolean, path: Vector[String]): InputField =
+    given(part, dataType, nullable, 0, path :+ part.name).getOrElse(throw notWritten(part, path :+ part.name))
+
+  /**
+   * Returns the type of the values in files: the column's type, or one that is read as if it had been promoted to it.
+   */
+  private def heldAs(t: PrimitiveType, dataType: DataType): Option[PrimitiveType] = (t, dataType) match {
+    case (IntType, ByteType | ShortType) => Some(IntType)
+    case (LongType, ByteType | ShortType | IntegerType) => Some(IntType)
+    case (DoubleType, SparkFloat) => Some(FloatType)
+    case (DecimalType(p, s), d: SparkDecimal) if d.scale == s && d.precision < p => Some(DecimalType(d.precision, s))
+    case _ => Some(t).filter(SparkTypes.toSpark(_) == dataType)
+  }
+
+  private def shown(path: Vector[String]): String = path.mkString(".")
+}
+
+private[iceberglite] object InputColumns {
+
+  /** Returns the schema of the files with these columns. */
+  def schemaOf(fields: Vector[InputField], schemaId: Int): Schema =
+    Schema(schemaId, fields.filter(_.isStored).map(_.field))
+}

@@ -1,0 +1,288 @@
+package iceberglite.spark.changelog
+
+import scala.util.Random
+
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.execution.FilterExec
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.{DataFrame, Row}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.scan.{RandomHistory, SnapshotRange}
+import iceberglite.spark.SharedSession
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spec.{FileFormat, FormatVersion, Snapshot}
+import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.table.Table
+
+/** `t.changes` and incremental reads of random histories, against time travel and against Apache Iceberg. */
+class ChangelogSuite extends AnyFunSuite with SharedSession {
+  private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
+  private val columns = "id, category, note"
+  private val change = "_change_type, _change_ordinal, _commit_snapshot_id"
+
+  private def core(name: String): Table = {
+    val parts = name.split('.')
+    spark.sessionState.catalogManager.catalog(parts.head).asInstanceOf[LiteCatalog]
+      .liveTable(Identifier.of(Array(parts(1)), parts(2))).current
+  }
+
+  private def create(version: FormatVersion, partitioned: Boolean): String = {
+    val table = newTable()
+    val by = if (partitioned) "PARTITIONED BY (category)" else ""
+    sql(s"CREATE TABLE $table (id bigint, category string, note string) USING iceberg $by " +
+      s"TBLPROPERTIES ('format-version' = '$version', 'commit.manifest.min-count-to-merge' = '3')")
+    table
+  }
+
+  private def history(seed: Long, version: FormatVersion, of: IndexedSeq[FileFormat]): String = {
+    val random = new Random(seed)
+    val table = create(version, random.nextBoolean())
+    val made = new RandomHistory(core(table), random, of)
+    (0 until 9).foreach(_ => made.step(None))
+    sql(s"REFRESH TABLE $table")
+    table
+  }
+
+  private def snapshots(table: String): Vector[Snapshot] = {
+    val metadata = core(table).metadata
+    metadata.currentSnapshot.toVector.flatMap(metadata.ancestors(_)).reverse
+  }
+
+  private def changes(table: String, options: (String, String)*): DataFrame =
+    spark.read.format("iceberg-lite").options(options.toMap).load(s"$table.changes")
+
+  private def counted(rows: Seq[Row]): Map[Row, Int] = rows.groupBy(identity).mapValues(_.size).toMap
+
+  /** For each commit: the rows before it, less those deleted, and those inserted, are the rows after it. */
+  private def check(table: String, wanted: String, all: Seq[Row], clue: String): Unit = {
+    val width = wanted.split(',').length
+    val ofCommit = all.groupBy(_.getLong(width + 2))
+    val states = snapshots(table)
+      .map(s => s.snapshotId -> rows(s"SELECT $wanted FROM $table VERSION AS OF ${s.snapshotId}")).toMap
+    val commits = snapshots(table).filterNot(SnapshotRange.isRewrite)
+    commits.zipWithIndex.foreach { case (s, ordinal) =>
+      val (in, out) = ofCommit.getOrElse(s.snapshotId, Nil).partition(_.getString(width) == "INSERT")
+      assert((in ++ out).forall(_.getInt(width + 1) == ordinal), clue)
+      def only(rows: Seq[Row]): Seq[Row] = rows.map(r => Row.fromSeq(r.toSeq.take(width)))
+      val before = s.parentSnapshotId.fold(Seq.empty[Row])(states)
+      assert(only(out).diff(before).isEmpty, s"$clue, snapshot ${s.snapshotId}")
+      val after = counted(before.diff(only(out)) ++ only(in))
+      assert(after == counted(states(s.snapshotId)), s"$clue, snapshot ${s.snapshotId} ${s.summary}")
+    }
+    assert((ofCommit.keySet -- commits.map(_.snapshotId)).isEmpty, clue)
+  }
+
+  for (version <- Seq(V1, V2, V3)) test(s"changes lead from each state to the next, in version $version") {
+    (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
+      val clue = s"seed ${Fuzz.seed + 100 + round}"
+      val table = history(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)
+      val wanted = columns + (if (version == V3) ", _row_id, _last_updated_sequence_number" else "")
+      val query = s"SELECT $wanted, $change FROM $table.changes"
+      val all = rows(query)
+      check(table, wanted, all, clue)
+      withConf("spark.sql.iceberg.vectorization.enabled" -> "false")(assert(counted(rows(query)) == counted(all), clue))
+      assert(counted(rows(s"SELECT note FROM $table.changes")) == counted(all.map(r => Row(r(2)))), clue)
+      val some = all.filter(r => !r.isNullAt(1) && r.getString(1) == "a" || !r.isNullAt(0) && r.getLong(0) > 6)
+      assert(counted(rows(s"$query WHERE category = 'a' OR id > 6")) == counted(some), clue)
+    }
+  }
+
+  test("changes of tables without row-level deletes are those that Apache Iceberg sees") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
+    sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")
+    sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20, 30)")
+    sql(s"DELETE FROM ${peer(table)} WHERE id % 5 = 1")
+    sql(s"UPDATE ${peer(table)} SET id = id + 100 WHERE category = 'c1'")
+    val name = table.stripPrefix("lite.")
+    sql(s"CALL ice.system.rewrite_data_files(table => '$name', options => map('rewrite-all', 'true'))")
+    sql(s"INSERT OVERWRITE ${peer(table)} VALUES (1, 'c1')")
+    sql(s"DELETE FROM ${peer(table)} WHERE category = 'c1'")
+    sql(s"REFRESH TABLE $table")
+    val query = s"SELECT id, category, $change FROM %s.changes"
+    assert(sorted(query.format(table)) == sorted(query.format(peer(table))))
+    def read(format: String, name: String, options: Map[String, String]): Seq[String] =
+      spark.read.format(format).options(options).load(name).collect().map(_.toString).sorted.toSeq
+    snapshots(table).map(_.snapshotId.toString).sliding(3).foreach { part =>
+      val options = Map("start-snapshot-id" -> part.head, "end-snapshot-id" -> part.last)
+      assert(read("iceberg-lite", table, options) == read("iceberg", peer(table), options))
+      assert(read("iceberg-lite", s"$table.changes", options) == read("iceberg", s"${peer(table)}.changes", options))
+    }
+  }
+
+  private def longs(frame: DataFrame): Seq[Long] = frame.select("id").collect().map(_.getLong(0)).sorted.toSeq
+
+  private def scanOf(frame: DataFrame): BatchScanExec =
+    frame.queryExecution.sparkPlan.collectFirst { case b: BatchScanExec => b }.get
+
+  private def appended(): (String, Vector[Long]) = {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id bigint, s struct<a: int>) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    (0 until 40 by 10).foreach { first =>
+      sql(s"INSERT INTO $table SELECT id, named_struct('a', 1) FROM range($first, ${first + 10}, 1, 1)")
+    }
+    (table, snapshots(table).map(_.snapshotId))
+  }
+
+  test("an incremental read brings what was appended after one snapshot until another") {
+    val (table, ids) = appended()
+    def read(options: (String, String)*): DataFrame =
+      spark.read.format("iceberg-lite").options(options.toMap).load(table)
+    val range = Seq("start-snapshot-id" -> ids(0).toString, "end-snapshot-id" -> ids(2).toString)
+    assert(longs(read(range: _*)) == (10L until 30L))
+    assert(longs(read(range.take(1): _*)) == (10L until 40L))
+    assert(longs(read(range: _*).where("id >= 25 AND s.a = 1")) == (25L until 30L))
+    assert(read(range: _*).count() == 20 && read(range: _*).agg(Map("id" -> "max")).head.getLong(0) == 29L)
+    assert(read(range: _*).limit(15).count() == 15)
+    assert(longs(read("start-snapshot-id" -> ids(3).toString)) == Nil)
+    val scan = scanOf(read(range: _*).where("id >= 25"))
+    val shown = scan.scan.description
+    assert(scan.supportsColumnar)
+    assert(shown.contains(s"appends of snapshots after ${ids(0)} until ${ids(2)}"), shown)
+    assert(shown.contains("files=1 of 2"), shown)
+  }
+
+  test("timestamps bound a read too, the start exclusive and the end inclusive") {
+    val (table, _) = appended()
+    val times = snapshots(table).map(_.timestampMs)
+    assert(times.distinct == times)
+    def read(name: String, options: (String, Long)*): Seq[Long] = longs(
+      spark.read.format("iceberg-lite").options(options.map { case (k, v) => k -> v.toString }.toMap).load(name)
+    )
+    for (name <- Seq(table, s"$table.changes")) {
+      assert(read(name, "start-timestamp" -> times(0)) == (10L until 40L))
+      assert(read(name, "start-timestamp" -> times(0), "end-timestamp" -> times(2)) == (10L until 30L))
+      assert(read(name, "start-timestamp" -> (times(0) - 1), "end-timestamp" -> (times(2) - 1)) == (0L until 20L))
+      assert(read(name, "start-timestamp" -> (times(3) + 1)) == Nil)
+      assert(read(name, "start-timestamp" -> 0L, "end-timestamp" -> 1L) == Nil)
+    }
+  }
+
+  test("conditions on what happened choose the commits that are read, and none of their files is opened else") {
+    val (table, ids) = appended()
+    val frame = sql(s"SELECT id FROM $table.changes WHERE _commit_snapshot_id = ${ids(1)} AND _change_type = 'INSERT'")
+    assert(longs(frame) == (10L until 20L))
+    val plan = frame.queryExecution.sparkPlan
+    assert(scanOf(frame).scan.description.contains("files=1 of 1"), plan)
+    assert(plan.collectFirst { case f: FilterExec => f }.isEmpty, plan)
+    assert(rows(s"SELECT id FROM $table.changes WHERE _change_type = 'DELETE'").isEmpty)
+    assert(longs(sql(s"SELECT id FROM $table.changes WHERE _change_ordinal > 2 OR id = 5")) == (5L +: (30L until 40L)))
+    assert(rows(s"SELECT count(*) FROM $table.changes").head.getLong(0) == 40L)
+    assert(rows(s"SELECT * FROM $table.changes LIMIT 3").size == 3)
+  }
+
+  test("a branch has its own changes, and so has a state") {
+    val (table, ids) = appended()
+    sql(s"ALTER TABLE $table CREATE BRANCH b AS OF VERSION ${ids(1)}")
+    sql(s"INSERT INTO $table.branch_b SELECT 99, NULL")
+    def read(name: String, options: (String, String)*): Seq[Long] =
+      longs(spark.read.format("iceberg-lite").options(options.toMap).load(name))
+    assert(longs(sql(s"SELECT id FROM $table.branch_b.changes")) == ((0L until 20L) :+ 99L))
+    assert(read(s"$table.changes", "branch" -> "b", "start-snapshot-id" -> ids(1).toString) == Seq(99L))
+    assert(read(table, "branch" -> "b", "start-snapshot-id" -> ids(0).toString) == ((10L until 20L) :+ 99L))
+    assert(longs(sql(s"SELECT id FROM $table.changes VERSION AS OF ${ids(0)}")) == (0L until 10L))
+    assert(longs(sql(s"SELECT id FROM $table.snapshot_id_${ids(1)}.changes")) == (0L until 20L))
+    val elsewhere = Seq("branch" -> "b", "start-snapshot-id" -> s"${ids(0)}", "end-snapshot-id" -> s"${ids(3)}")
+    val e = intercept[Exception](read(table, elsewhere: _*))
+    assert(e.getMessage.contains("not in the history of b"), e.getMessage)
+  }
+
+  test("after the start has expired its commits are still told apart, and older ones are missed") {
+    val (table, ids) = appended()
+    val name = table.stripPrefix("lite.")
+    sql(s"CALL ice.system.expire_snapshots(table => '$name', snapshot_ids => array(${ids(0)}, ${ids(1)}))")
+    sql(s"REFRESH TABLE $table")
+    def read(options: (String, String)*): Seq[Long] = longs(changes(table, options: _*))
+    assert(read("start-snapshot-id" -> ids(1).toString) == (20L until 40L))
+    assert(read() == (20L until 40L))
+    val gone = intercept[Exception](read("start-snapshot-id" -> ids(0).toString)).getMessage
+    assert(gone.contains("It has expired, or never was"), gone)
+    val early = intercept[Exception](read("start-timestamp" -> "1")).getMessage
+    assert(early.contains("have expired; the oldest that is left"), early)
+  }
+
+  test("what cannot be read is said") {
+    val (table, ids) = appended()
+    def failure(name: String, options: (String, String)*): String = intercept[Exception](
+      spark.read.format("iceberg-lite").options(options.toMap).load(name).collect()
+    ).getMessage
+    assert(failure(table, "start-snapshot-id" -> "7").contains("Snapshot not found: 7 (start-snapshot-id)"))
+    assert(failure(s"$table.changes", "end-snapshot-id" -> "7").contains("Snapshot not found: 7 (end-snapshot-id)"))
+    assert(failure(table, "end-snapshot-id" -> ids(1).toString).contains("It needs a start"))
+    assert(failure(table, "start-snapshot-id" -> s"${ids(2)}", "end-snapshot-id" -> s"${ids(1)}").contains("swap"))
+    assert(failure(table, "start-snapshot-id" -> "1", "start-timestamp" -> "1").contains("At most one of them"))
+    assert(failure(table, "start-timestamp" -> "5", "end-timestamp" -> "4").contains("later than end-timestamp=4"))
+    assert(failure(table, "start-snapshot-id" -> "x").contains("It must be a whole number"))
+    assert(failure(s"$table.files", "start-snapshot-id" -> s"${ids(0)}").contains("Only a table itself"))
+    val range = Seq("start-snapshot-id" -> s"${ids(0)}", "end-snapshot-id" -> s"${ids(1)}")
+    val both = failure(table, range :+ ("snapshot-id" -> s"${ids(2)}"): _*)
+    assert(both.contains("The state is the end of the range"), both)
+    sql(s"ALTER TABLE $table ADD COLUMN _change_type int")
+    assert(failure(s"$table.changes").contains("rename the column of the table"))
+  }
+
+  test("with row lineage, rows that were only written again can be told from those that changed") {
+    val table = newTable()
+    sql(s"CREATE TABLE $table (id bigint, v string) USING iceberg TBLPROPERTIES ('format-version' = '3')")
+    sql(s"INSERT INTO $table SELECT id, 'old' FROM range(0, 6, 1, 1)")
+    sql(s"UPDATE ${peer(table)} SET v = 'new' WHERE id = 2")
+    sql(s"DELETE FROM ${peer(table)} WHERE id = 3")
+    sql(s"REFRESH TABLE $table")
+    val all = s"SELECT id, v, $change FROM %s.changes"
+    assert(sorted(all.format(table)) == sorted(all.format(peer(table))))
+    assert(rows(s"SELECT * FROM $table.changes WHERE _change_ordinal = 1").size == 12)
+    val changed = sorted(
+      s"""SELECT id, v, _change_type, _change_ordinal FROM (
+         |  SELECT *, count(*) OVER (PARTITION BY _change_ordinal, _row_id, _last_updated_sequence_number) AS times
+         |  FROM (SELECT *, _row_id, _last_updated_sequence_number FROM $table.changes)
+         |) WHERE times = 1 AND _change_ordinal > 0""".stripMargin
+    )
+    assert(changed == Seq("[2,new,INSERT,1]", "[2,old,DELETE,1]", "[3,old,DELETE,2]"))
+  }
+
+  test("deletes of every kind show, columnar, with filters on what they are about") {
+    val table = newTable()
+    val properties = "'format-version' = '3', 'write.delete.mode' = 'merge-on-read'"
+    sql(s"CREATE TABLE $table (id bigint, s struct<a: int>) USING iceberg TBLPROPERTIES ($properties)")
+    sql(s"INSERT INTO $table SELECT id, named_struct('a', CAST(id AS int)) FROM range(0, 100, 1, 1)")
+    Seq(7, 8, 9).foreach(digit => sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = $digit"))
+    sql(s"REFRESH TABLE $table")
+    val frame = sql(s"SELECT id, s.a, _change_ordinal FROM $table.changes WHERE _change_type = 'DELETE'")
+    val expected = for (digit <- 7 to 9; tens <- 0 until 10) yield Row(tens * 10L + digit, tens * 10 + digit, digit - 6)
+    assert(counted(frame.collect().toSeq) == counted(expected) && scanOf(frame).supportsColumnar)
+    assert(longs(sql(s"SELECT id FROM $table.changes WHERE _change_ordinal = 2 AND id < 20")) == Seq(8L, 18L))
+    // One vector replaces the other: rows of the first are neither deleted again nor back.
+    assert(rows(s"SELECT count(*) FROM $table.changes WHERE _change_ordinal > 0").head.getLong(0) == 30L)
+  }
+
+  test("of a file with many row groups only those are read in which rows were deleted") {
+    val table = newTable()
+    val properties = Seq("format-version" -> "3", "write.delete.mode" -> "merge-on-read") ++
+      Seq("size-bytes" -> "20000", "check-min-record-count" -> "100", "check-max-record-count" -> "100")
+        .map { case (key, value) => s"write.parquet.row-group-$key" -> value }
+    val all = properties.map { case (key, value) => s"'$key' = '$value'" }.mkString(", ")
+    sql(s"CREATE TABLE $table (id bigint, v string) USING iceberg TBLPROPERTIES ($all)")
+    sql(s"INSERT INTO ${peer(table)} SELECT id, uuid() FROM range(0, 5000, 1, 1)")
+    sql(s"DELETE FROM ${peer(table)} WHERE id IN (0, 2500, 2501, 4999)")
+    sql(s"REFRESH TABLE $table")
+    assert(rows(s"SELECT size(split_offsets) FROM $table.files WHERE content = 0").head.getInt(0) > 5)
+    val frame = sql(s"SELECT id, _pos FROM $table.changes WHERE _change_type = 'DELETE'")
+    assert(frame.collect().map(_.toString).sorted.toSeq == Seq(0, 2500, 2501, 4999).map(i => s"[$i,$i]"))
+  }
+
+  test("an overwritten table tells how many commits an incremental read leaves out") {
+    val (table, ids) = appended()
+    sql(s"INSERT OVERWRITE $table SELECT 1, NULL")
+    val frame = spark.read.format("iceberg-lite").option("start-snapshot-id", ids(2)).load(table)
+    assert(longs(frame) == (30L until 40L))
+    assert(scanOf(frame).scan.description.contains("1 other commit skipped"), scanOf(frame).scan.description)
+  }
+
+  test("a table without snapshots has no changes") {
+    val table = create(V2, partitioned = false)
+    assert(rows(s"SELECT * FROM $table.changes").isEmpty)
+    assert(changes(table).columns.toSeq == (columns + ", " + change).split(", ").toSeq)
+  }
+}

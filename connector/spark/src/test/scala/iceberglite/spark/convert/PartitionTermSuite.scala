@@ -1,0 +1,51 @@
+package iceberglite.spark.convert
+
+import org.apache.spark.sql.connector.expressions.Expressions
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.transform._
+
+class PartitionTermSuite extends AnyFunSuite {
+  private val column = Expressions.column("`a.b`.c")
+
+  test("every transform goes by its own name and by those of Spark and Apache Iceberg, in any case") {
+    val path = Vector("a.b", "c")
+    Seq(
+      Seq("year", "years", "YEARS") -> Year,
+      Seq("month", "months") -> Month,
+      Seq("day", "days", "date") -> Day,
+      Seq("hour", "hours", "date_hour") -> Hour,
+      Seq("identity") -> Identity
+    ).foreach { case (names, transform) =>
+      names.foreach(n => assert(PartitionTerm.of(Expressions.apply(n, column)) == PartitionTerm(path, transform), n))
+    }
+    Seq(Seq(Expressions.literal(8), column), Seq(column, Expressions.literal(8L))).foreach { arguments =>
+      assert(PartitionTerm.of(Expressions.apply("bucket", arguments: _*)) == PartitionTerm(path, Bucket(8)))
+      assert(PartitionTerm.of(Expressions.apply("Truncate", arguments: _*)) == PartitionTerm(path, Truncate(8)))
+    }
+  }
+
+  test("what Spark's own transforms stand for comes back as the same ones") {
+    Seq(
+      Expressions.identity("`a.b`.c"),
+      Expressions.years("ts"),
+      Expressions.months("ts"),
+      Expressions.days("ts"),
+      Expressions.hours("ts"),
+      Expressions.bucket(4, "id")
+    ).foreach(t => assert(PartitionTerm.of(t).sparkTransform == t))
+  }
+
+  test("a transform that cannot be says why") {
+    def reason(name: String, arguments: PartitionTerm.Argument*): String =
+      intercept[InvalidArgument](PartitionTerm.of(name, arguments)).getMessage
+    val id = PartitionTerm.Column(Vector("id"))
+    assert(reason("zorder", id).contains("zorder(id). The supported transforms are identity, bucket, truncate"))
+    assert(reason("bucket", id).contains("It needs a number, as in bucket(16, id)"))
+    assert(reason("days", id, PartitionTerm.Number(2)).contains("It takes no parameter"))
+    assert(reason("bucket", PartitionTerm.Number(2)).contains("It takes one column"))
+    assert(reason("bucket", PartitionTerm.Number(0), id).contains("one positive number"))
+    assert(reason("void", id).contains("The supported transforms are"))
+  }
+}

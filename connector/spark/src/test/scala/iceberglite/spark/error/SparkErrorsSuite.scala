@@ -1,0 +1,52 @@
+package iceberglite.spark.error
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.{
+  NamespaceAlreadyExistsException,
+  NoSuchNamespaceException,
+  NoSuchTableException,
+  TableAlreadyExistsException
+}
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError._
+
+class SparkErrorsSuite extends AnyFunSuite {
+
+  private val classes: Seq[(IcebergError, Class[_ <: Exception])] = Seq(
+    NotFound("table", "t", "Look") -> classOf[NoSuchTableException],
+    AlreadyExists("table", "t", "Drop") -> classOf[TableAlreadyExistsException],
+    NotFound("namespace", "n", "Look") -> classOf[NoSuchNamespaceException],
+    AlreadyExists("namespace", "n", "Drop") -> classOf[NamespaceAlreadyExistsException],
+    NotFound("column", "c", "Look") -> classOf[StatementError],
+    InvalidMetadata("v1.metadata.json", "$", "cut short") -> classOf[StatementError],
+    UnreadableFile("f", "manifest", "gone") -> classOf[StatementError],
+    Unsupported("this", "Do that") -> classOf[StatementError],
+    InvalidArgument("option", "x", "A number") -> classOf[StatementError],
+    ValidationFailed("No") -> classOf[StatementError],
+    CommitConflict("cat.db.t", "version 3") -> classOf[SparkException],
+    CommitStateUnknown("cat.db.t", "v3", "timed out", None) -> classOf[SparkException],
+    StorageFailed("write", "f", "full") -> classOf[SparkException]
+  )
+
+  test("every error has its class in Spark, the message whole, the table's name, and the original as cause") {
+    classes.foreach { case (error, expected) =>
+      val e = SparkErrors.of("cat.db.t", error)
+      assert(expected.isInstance(e) && e.getMessage.contains(error.getMessage) && e.getMessage.contains("cat.db.t"))
+      assert(e.getCause == error)
+    }
+  }
+
+  test("a name that the message has is not repeated") {
+    val e = SparkErrors.of("cat.db.t", NotFound("table", "cat.db.t", "Look"))
+    assert(e.getMessage == "Table not found: cat.db.t. Look")
+  }
+
+  test("what the statement is to blame for is an AnalysisException, and other exceptions pass through") {
+    assert(intercept[AnalysisException](SparkErrors.in("t")(throw ValidationFailed("No"))).getMessage == "t: No")
+    intercept[ArithmeticException](SparkErrors.in("t")(throw new ArithmeticException))
+    assert(SparkErrors.in("t")(1) == 1)
+  }
+}

@@ -1,0 +1,245 @@
+package iceberglite.spark.read.files
+
+import scala.annotation.nowarn
+import scala.collection.JavaConverters._
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.Fuzz
+import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
+import iceberglite.metrics.MetricsModes
+import iceberglite.puffin.DeletionVector
+import iceberglite.scan.RowDeletes
+import iceberglite.spark.convert.SparkTypes
+import iceberglite.spark.read.deletes.FileDeletes
+import iceberglite.spec._
+import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.NestedField.{optional, required}
+import iceberglite.spec.Type._
+import iceberglite.spec.expr.{Bind, Expression, Term}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.storage.FileIO
+import iceberglite.table.MemoryFileIO
+
+/** What holds for the batches of a format that core reads row by row: they have the same rows. */
+abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 30)
+
+  protected def open(
+      task: FileTask,
+      columns: FileColumns,
+      io: FileIO,
+      capacity: Int,
+      deletes: Option[FileDeletes]
+  ): FileBatches
+
+  /** The value without what the format cannot hold. */
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+
+  /** Properties of tables whose files have many parts. */
+  protected def manyParts: Map[String, String] = Map.empty
+
+  protected val capacity = 1000
+
+  final protected class OneFile(
+      val schema: Schema,
+      rows: Seq[Record],
+      properties: Map[String, String] = Map.empty,
+      bytes: Option[Array[Byte]] = None
+  ) {
+    val io = new MemoryFileIO
+    private val path = s"mem:/f.${format.format.name}"
+    private val length: Long = bytes match {
+      case Some(given) =>
+        io.write(path, given)
+        given.length.toLong
+      case None => write().fileSizeInBytes
+    }
+    private def write(): WrittenFile = {
+      val writer = format.write(DataTarget(io, path, schema, properties, MetricsModes(Map.empty)))
+      rows.foreach(writer.write)
+      writer.close()
+    }
+
+    def content: Array[Byte] = io.read(path)
+
+    def task(start: Long = 0L, end: Long = length, filter: Expression = AlwaysTrue): FileTask = FileTask(
+      path,
+      start,
+      end - start,
+      0,
+      PartitionTuple.Empty,
+      filter,
+      Set.empty,
+      Some(1000000L),
+      7L,
+      format = format.format,
+      fileLength = length
+    )
+
+    /** In pieces of a size, in the order of the file. */
+    def pieces(size: Long): Vector[FileTask] =
+      (0L until length by size).map(start => task(start, math.min(start + size, length))).toVector
+
+    def batches(
+        task: FileTask,
+        wanted: Vector[NestedField],
+        deletes: RowDeletes = RowDeletes.None
+    ): Vector[UnsafeRow] = {
+      val metadata = wanted.map(_.id).filter(_ > MetadataColumns.PartitionId - 1000).toSet
+      val applied = new FileDeletes(WantedColumns(wanted, metadata), deletes)
+      val values = new FileValues(Map(0 -> PartitionSpec.Unpartitioned), applied.columns.metadataIds, capacity)
+      val columns = new FileColumns(applied.columns.fields, None, values)
+      val copy = projection(wanted)
+      val read = open(task, columns, io, capacity, Some(applied).filterNot(_.isEmpty))
+      try Iterator.continually(read).takeWhile(_.next()).flatMap(_.batch.rowIterator().asScala.map(copy)).toVector
+      finally read.close()
+    }
+
+    def expected(wanted: Vector[NestedField]): Vector[UnsafeRow] = {
+      val records = format.read(DataSource(io, path, length), StructType(wanted))
+      val (toRow, copy) = (RecordRows.of(wanted), projection(wanted))
+      try records.map(r => copy(toRow(r))).toVector
+      finally records.close()
+    }
+
+    private val known = scala.collection.mutable.Map.empty[Vector[NestedField], Vector[UnsafeRow]]
+
+    /** The same, remembered. */
+    def all(wanted: Vector[NestedField]): Vector[UnsafeRow] = known.getOrElseUpdate(wanted, expected(wanted))
+
+    private def projection(wanted: Vector[NestedField]): InternalRow => UnsafeRow = {
+      val made = UnsafeProjection.create(SparkTypes.toSpark(wanted.map(_.copy(required = false))))
+      row => made(row).copy()
+    }
+  }
+
+  private def records(schema: Schema, most: Int = 30): Gen[Vector[Record]] =
+    RecordGenerators.records(schema, most).map(_.map(held(_, schema.asStruct).asInstanceOf[Record]))
+
+  protected def some(schema: Schema, count: Int, random: Random): Vector[Record] = {
+    val record = RecordGenerators.record(schema.asStruct)
+    Vector.fill(count)(record.pureApply(Gen.Parameters.default, Seed(random.nextLong())))
+      .map(held(_, schema.asStruct).asInstanceOf[Record])
+  }
+
+  private val cases: Gen[(Schema, Vector[Record])] = RecordGenerators.schema().flatMap(s => records(s).map(s -> _))
+
+  test("random rows of random schemas are the same in batches and one by one") {
+    forAll(cases) { case (schema, rows) =>
+      val file = new OneFile(schema, rows)
+      assert(file.batches(file.task(), schema.fields) == file.expected(schema.fields))
+    }
+  }
+
+  test("so are all types in many batches, with and without nulls") {
+    val schema = RecordGenerators.flat(RecordGenerators.all)
+    forAll(records(schema, most = 60), minSuccessful(5)) { few =>
+      whenever(few.nonEmpty) {
+        val file = new OneFile(schema, Vector.tabulate(2500)(i => few(i % few.size)))
+        assert(file.batches(file.task(), schema.fields) == file.expected(schema.fields))
+      }
+    }
+  }
+
+  test("columns are found by id after changes of the schema, at every level") {
+    val evolving = for {
+      (schema, rows) <- cases
+      wanted <- RecordGenerators.evolved(schema)
+    } yield (schema, rows, wanted)
+    forAll(evolving) { case (schema, rows, wanted) =>
+      val file = new OneFile(schema, rows)
+      assert(file.batches(file.task(), wanted.fields) == file.expected(wanted.fields))
+    }
+  }
+
+  private val simple = Schema(
+    0,
+    Vector(
+      required(1, "id", LongType),
+      optional(2, "text", StringType),
+      optional(3, "l", ListType(4, IntType, elementRequired = false))
+    )
+  )
+  private lazy val manyRows: Vector[Record] = {
+    val random = new Random(5)
+    Vector.tabulate(30000) { i =>
+      Record.of(i.toLong, if (i % 7 == 0) null else random.alphanumeric.take(i % 30).mkString, Vector(Int.box(i), null))
+    }
+  }
+  private lazy val large = new OneFile(simple, manyRows, manyParts)
+  private lazy val places = simple.fields ++ Vector(MetadataColumns.Position, MetadataColumns.RowId)
+
+  test("the parts of a file have each row once, with its place, however the file is cut") {
+    val whole = large.batches(large.task(), places)
+    assert(whole.size == manyRows.size)
+    assert(whole.indices.forall(i => whole(i).getLong(3) == i && whole(i).getLong(4) == 1000000L + i))
+    for (size <- Seq(100000L, 33333L, 121001L)) {
+      val parts = large.pieces(size).map(large.batches(_, places))
+      assert(parts.flatten == whole, size)
+      assert(parts.count(_.nonEmpty) > 2, size)
+      assert(large.pieces(size).flatMap(large.batches(_, simple.fields)) == large.expected(simple.fields), size)
+    }
+  }
+
+  test("rows at deleted places are left out of every part, and row ids stay") {
+    val random = new Random(3)
+    val deleted = (0 until manyRows.size).filter(i => random.nextInt(3) == 0 || i > 9000 && i < 13000).map(_.toLong)
+    val deletes = new RowDeletes(DeletionVector.of(deleted: _*), Vector.empty)
+    val live = large.batches(large.task(), places).filterNot(row => deleted.contains(row.getLong(3)))
+    assert(large.pieces(50000L).flatMap(large.batches(_, places, deletes)) == live)
+    val ids = large.pieces(70000L).flatMap(large.batches(_, Vector(simple.fields(0)), deletes)).map(_.getLong(0))
+    assert(ids == live.map(_.getLong(0)))
+  }
+
+  test("rows with long strings come in smaller batches") {
+    val schema = Schema(0, Vector(required(1, "text", StringType)))
+    val file = new OneFile(schema, Seq.fill(200)(Record.of("x" * 500000)), manyParts)
+    val columns = new FileColumns(schema.fields, None, new FileValues(Map.empty, Set.empty, capacity))
+    val read = open(file.task(), columns, file.io, capacity, None)
+    try {
+      val sizes = Iterator.continually(read).takeWhile(_.next()).map(_.batch.numRows).toVector
+      assert(sizes.sum == 200 && sizes.max < 150)
+    } finally read.close()
+  }
+
+  test("no column at all: the rows are counted") {
+    assert(large.batches(large.task(), Vector.empty).size == manyRows.size)
+  }
+
+  test("damaged files have rows or an error that names them") {
+    val schema = RecordGenerators.flat(RecordGenerators.all)
+    val nested = Schema(
+      1,
+      Vector(
+        optional(1, "l", ListType(2, StructType(Vector(optional(3, "x", StringType))), elementRequired = false)),
+        optional(4, "m", MapType(5, StringType, 6, DoubleType, valueRequired = false))
+      )
+    )
+    for (each <- Seq(schema, nested)) {
+      val random = new Random(17)
+      val valid = Seq(1, 300).map(n => new OneFile(each, some(each, n, random)).content).toIndexedSeq
+      damaged(each, valid, rounds = 150)
+    }
+  }
+
+  protected def damaged(schema: Schema, valid: IndexedSeq[Array[Byte]], rounds: Int): Unit = {
+    val filter = Bind(Expression.NotNull(Term.Named(schema.fields.head.name)), schema, caseSensitive = true)
+    Fuzz.bytes(s"batches of ${format.format.name}", rounds, valid) { bytes =>
+      val file = new OneFile(schema, Seq.empty, bytes = Some(bytes))
+      try file.batches(file.task(filter = filter), schema.fields :+ MetadataColumns.Position)
+      catch {
+        case e: UnreadableFile =>
+          assert(e.getMessage.contains("mem:/f"))
+          throw e
+      }
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.sources.{BaseRelation, RelationProvider, TableScan}
+import org.apache.spark.sql.types.{LongType, StructField, StructType}
+import org.apache.spark.sql.{Row, SQLContext}
+
+/** A source that need not have the same rows when it is asked again, as a database. */
+final class ChangingSource extends RelationProvider {
+  override def createRelation(context: SQLContext, parameters: Map[String, String]): BaseRelation =
+    new BaseRelation with TableScan {
+      override def sqlContext: SQLContext = context
+      override def schema: StructType = StructType(Seq(StructField("id", LongType)))
+      override def buildScan(): RDD[Row] =
+        context.sparkContext.parallelize(Seq(()), 1).flatMap(_ => ChangingSource.rows().map(id => Row(id.orNull)))
+    }
+}
+
+object ChangingSource {
+
+  /** The ids it has now; none is a null. */
+  @volatile var rows: () => Seq[Option[Long]] = () => Nil
+}

@@ -1,0 +1,109 @@
+package iceberglite.spark.rowlevel
+
+import java.nio.file.{Files, Path}
+
+import scala.util.Random
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.scalatest.Suite
+
+import iceberglite.{FilesBelow, Fuzz}
+import iceberglite.spark.{SharedSession, SparkCatalog}
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.table.TestTables
+import iceberglite.tree.{ManifestCache, TreeReader}
+
+/** Statements for drivers in processes of their own, and a look at what they leave. */
+private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
+  override lazy val spark: SparkSession = SharedSession.alone
+
+  import DriverFixture.storage
+
+  protected val warehouse: String = s"ofs://dying$storage"
+
+  /** A statement, and a table for it alone. @param sql with `%s` in the place of the table */
+  protected case class Case(namespace: String, name: String, version: Int, mode: String, sql: String) {
+    val table: String = s"$namespace.${name}_${mode.take(4)}_$version"
+    val statement: String = sql.replace("%s", s"dying.$table")
+  }
+
+  protected val statements: Seq[(String, String)] = Seq(
+    "insert" -> "INSERT INTO %s SELECT id, id % 10 FROM range(1000, 1100)",
+    "delete" -> "DELETE FROM %s WHERE n = 3 OR id > 990",
+    "update" -> "UPDATE %s SET n = n + 100 WHERE n = 4",
+    "merge" -> ("MERGE INTO %s t USING (SELECT id AS k FROM range(950, 1050)) s ON t.id = s.k " +
+      "WHEN MATCHED AND s.k % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = -1 " +
+      "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.k, -2)")
+  )
+
+  protected def casesIn(namespace: String): Seq[Case] = for {
+    (name, statement) <- statements
+    (version, mode) <- Seq(3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")
+    if name != "insert" || mode == "copy-on-write"
+  } yield Case(namespace, name, version, mode, statement)
+
+  /** So many of them as the seed chooses, or all where the environment has `ICEBERG_LITE_ALL`. */
+  protected def chosen(count: Int, all: Seq[Case]): Seq[Case] =
+    if (sys.env.contains("ICEBERG_LITE_ALL")) all
+    else new Random(Fuzz.seed ^ all.head.namespace.last).shuffle(all).take(count)
+
+  protected val namespaces: Seq[String] = (0 until 4).map(i => s"${ns}_$i")
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    val settings = DriverProcess.settings(warehouse)
+    val both = SharedSession.catalogConf("dying", classOf[SparkCatalog].getName, settings: _*) ++
+      SharedSession.catalogConf("icedying", SharedSession.PeerCatalog, settings: _*)
+    both.foreach { case (key, value) => spark.conf.set(key, value) }
+    namespaces.foreach(name => sql(s"CREATE NAMESPACE dying.$name"))
+  }
+
+  protected def create(c: Case): Unit = create(s"dying.${c.table}", c.version, c.mode)
+
+  private def create(table: String, version: Int, mode: String): Unit = {
+    val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
+    sql(
+      s"CREATE TABLE $table (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('format-version' = '$version', $modes)"
+    )
+    sql(s"INSERT INTO $table SELECT id, id % 10 FROM range(0, 1000, 1, 2)")
+    ()
+  }
+
+  /** The rows of each statement's table before it, and after it as Apache Iceberg runs it. */
+  protected lazy val expected: Map[String, (Seq[String], Seq[String])] = statements.map { case (name, statement) =>
+    val oracle = peer(newTable("oracle"))
+    create(oracle, 2, "copy-on-write")
+    val before = sorted(s"SELECT * FROM $oracle")
+    sql(statement.replace("%s", oracle))
+    name -> (before -> sorted(s"SELECT * FROM $oracle"))
+  }.toMap
+
+  /** Of the table as both read it. */
+  protected def check(c: Case, wanted: Seq[String]): Unit = withClue(s"${c.table}: ") {
+    assert(sorted(s"SELECT * FROM dying.${c.table}") == wanted)
+    assert(sorted(s"SELECT * FROM icedying.${c.table}") == wanted)
+    ()
+  }
+
+  protected def filesOf(c: Case): Set[Path] = FilesBelow.withoutHints(storage.resolve(c.table.replace('.', '/')))
+
+  /** The files of a table's directory that nothing in its metadata names. */
+  protected def orphans(c: Case): Set[Path] = {
+    val Array(namespace, name) = c.table.split('.')
+    val table = spark.sessionState.catalogManager.catalog("dying").asInstanceOf[LiteCatalog]
+      .liveTable(Identifier.of(Array(namespace), name)).current
+    val tree = new TreeReader(table.io, table.metadata, ManifestCache.Off)
+    val content = table.metadata.snapshots.flatMap(tree.manifests).flatMap(tree.entries(_).map(_.file.path))
+    val named = (TestTables.reachable(table.io, table.version) ++ content)
+      .map(path => Path.of(path.stripPrefix("ofs://dying")))
+    assert(named.forall(Files.exists(_)), "a file that metadata names is missing")
+    filesOf(c) -- named
+  }
+}
+
+private object DriverFixture {
+
+  /** Of the one catalog `dying` that the session has. */
+  val storage: Path = Files.createTempDirectory(SharedSession.root, "drivers")
+}

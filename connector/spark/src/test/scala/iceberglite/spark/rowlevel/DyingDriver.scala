@@ -1,0 +1,182 @@
+package iceberglite.spark.rowlevel
+
+import java.lang.management.ManagementFactory
+import java.nio.file.{Files, Path => LocalPath, Paths}
+import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.fs.{FSDataOutputStream, Path}
+import org.apache.hadoop.util.Progressable
+import org.apache.spark.sql.SparkSession
+
+import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionExtensions}
+import iceberglite.storage.RenamingFileSystem
+
+/**
+ * When a statement's driver dies.
+ *
+ * @param call the first call of the storage that it does not come back from
+ * @param isDone whether what was called for is there all the same
+ * @param of the path that is called with
+ */
+final private[rowlevel] case class Death(name: String, call: Death.Call, isDone: Boolean, of: String => Boolean)
+
+private[rowlevel] object Death {
+  sealed trait Call
+  case object Create extends Call
+  case object Rename extends Call
+
+  private def isCommit(to: String): Boolean = to.endsWith(".metadata.json")
+
+  val WhileTasksWrite: Death = Death("while tasks write", Create, isDone = true, _.contains("/data/"))
+  val BeforeCommit: Death = Death("before the commit", Create, isDone = false, _.contains("/metadata/"))
+  val InCommit: Death = Death("in the commit", Rename, isDone = false, isCommit)
+  val AfterCommit: Death = Death("after the commit", Rename, isDone = true, isCommit)
+  val all: Seq[Death] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
+}
+
+/** Storage whose caller does not come back from a call at which its statement's driver dies, nor from any later one. */
+class DyingFileSystem extends RenamingFileSystem {
+  import DyingFileSystem._
+
+  override def getScheme: String = getUri.getScheme
+
+  override def create(
+      path: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = {
+    dieIf(Death.Create, path, isDone = false)
+    val stream = super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
+    dieIf(Death.Create, path, isDone = true)
+    stream
+  }
+
+  override def rename(from: Path, to: Path): Boolean = {
+    dieIf(Death.Rename, to, isDone = false)
+    // One at a time in the superclass, which the dead must not hold.
+    val renamed = super.rename(from, to)
+    dieIf(Death.Rename, to, isDone = true)
+    renamed
+  }
+
+  override def delete(path: Path, recursive: Boolean): Boolean = {
+    stopIfDead(path)
+    super.delete(path, recursive)
+  }
+}
+
+private[rowlevel] object DyingFileSystem {
+  @volatile var death: Option[Death] = None
+  val dead: java.util.Set[String] = ConcurrentHashMap.newKeySet[String]
+
+  @volatile private var everyone = new CountDownLatch(0)
+
+  def expect(deaths: Int): Unit = everyone = new CountDownLatch(deaths)
+
+  /** Whether all of them died. */
+  def awaitAll(): Boolean = everyone.await(150, TimeUnit.SECONDS)
+
+  private def tableOf(path: Path): String = path.toString.replaceFirst("/(data|metadata)/.*", "")
+
+  private def dieIf(call: Death.Call, path: Path, isDone: Boolean): Unit = {
+    val isTime = death.exists(d => d.call == call && d.isDone == isDone && d.of(path.toString))
+    if (isTime && dead.add(tableOf(path))) everyone.countDown()
+    stopIfDead(path)
+  }
+
+  private def stopIfDead(path: Path): Unit = if (dead.contains(tableOf(path))) new CountDownLatch(1).await()
+}
+
+/**
+ * A program that runs statements, each on a table of its own, all at once. When each of them has come as far as it is
+ * to, the program ends as suddenly as by `kill -9`.
+ */
+object DyingDriver {
+  val Killed = 137
+
+  /** @param args the name of a [[Death]], the warehouse, a directory for what Spark writes, and a file of statements */
+  def main(args: Array[String]): Unit = {
+    val Array(name, warehouse, scratch, file) = args
+    val statements = Files.readAllLines(Paths.get(file)).asScala
+    // Tasks that died keep their place.
+    val spark = DriverProcess.session("local[40]", warehouse, scratch)
+    DyingFileSystem.expect(statements.size)
+    DyingFileSystem.death = Death.all.find(_.name == name)
+    statements.foreach { statement =>
+      val thread = new Thread(() => {
+        spark.sql(statement)
+        ()
+      })
+      thread.setDaemon(true)
+      thread.start()
+    }
+    Runtime.getRuntime.halt(if (DyingFileSystem.awaitAll()) Killed else 1)
+  }
+}
+
+/** A process of its own that is a driver on the warehouse of a test, where its catalog is called `dying`. */
+private[rowlevel] object DriverProcess {
+
+  /** Of a catalog on [[DyingFileSystem]]. */
+  def settings(warehouse: String): Seq[(String, String)] = Seq(
+    "type" -> "hadoop",
+    "warehouse" -> warehouse,
+    "hadoop.fs.ofs.impl" -> classOf[DyingFileSystem].getName,
+    "cache-enabled" -> "false"
+  )
+
+  /** @param scratch what Spark writes goes there */
+  def session(master: String, warehouse: String, scratch: String): SparkSession = {
+    val catalog = SharedSession.catalogConf("dying", classOf[SparkCatalog].getName, settings(warehouse): _*)
+    val conf = catalog ++ Map(
+      "spark.ui.enabled" -> "false",
+      "spark.local.dir" -> scratch,
+      "spark.sql.shuffle.partitions" -> "2",
+      "spark.default.parallelism" -> "2",
+      "spark.sql.session.timeZone" -> "UTC",
+      "spark.sql.extensions" -> classOf[SparkSessionExtensions].getName
+    )
+    val builder = conf.foldLeft(SparkSession.builder().master(master)) { case (b, (key, value)) =>
+      b.config(key, value)
+    }
+    val spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark
+  }
+
+  /**
+   * Runs a program, with a name, the warehouse, a directory and a file of statements as its arguments.
+   *
+   * @return how it ended, and the last of what it said
+   */
+  def run(
+      program: String,
+      name: String,
+      warehouse: String,
+      statements: Seq[String],
+      scratch: LocalPath
+  ): (Int, String) = {
+    val file = Files.write(scratch.resolve("statements"), statements.asJava)
+    val log = scratch.resolve("log").toFile
+    val opens =
+      ManagementFactory.getRuntimeMXBean.getInputArguments.asScala.filter(_.startsWith("--add-opens"))
+    val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
+    val command = Seq(java, "-Xmx1g", "-XX:TieredStopAtLevel=1") ++ opens ++
+      Seq("-cp", System.getProperty("java.class.path"), program, name, warehouse, scratch.toString, file.toString)
+    val process = new ProcessBuilder(command.asJava).redirectErrorStream(true).redirectOutput(log).start()
+    try {
+      val ended = process.waitFor(240, TimeUnit.SECONDS)
+      (if (ended) process.exitValue else -1, Files.readString(log.toPath).takeRight(4000))
+    } finally {
+      process.destroyForcibly()
+      ()
+    }
+  }
+}

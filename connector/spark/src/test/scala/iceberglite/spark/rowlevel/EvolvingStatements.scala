@@ -1,0 +1,85 @@
+package iceberglite.spark.rowlevel
+
+import scala.util.Random
+
+/**
+ * Random statements on a table whose columns and partitions change between them.
+ *
+ * @param isEvolved otherwise the columns and partitions stay
+ */
+final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Boolean) extends RandomStatements(random) {
+
+  /** In the order of the table: a name, and a value by an id. */
+  private var columns: Vector[(String, String => String)] =
+    super.values("").toVector.map { case (name, _) => name -> ((id: String) => super.values(id).toMap.apply(name)) }
+
+  private val fixed = columns.map(_._1)
+  private var names = 0
+  private var types = Map("n" -> "int")
+  private var partitions = Vector.empty[String]
+
+  override protected def values(id: String): Seq[(String, String)] =
+    columns.map { case (name, value) => name -> value(id) }
+
+  /** Changes of the schema, for every table with these columns. */
+  def evolution(): Seq[String] = if (!isEvolved) Nil
+  else Seq.fill(1 + random.nextInt(2))(random.nextInt(6) match {
+    case 0 | 1 => add()
+    case 2 => others.headOption.fold(add())(rename)
+    case 3 => others.lastOption.fold(add())(drop)
+    case 4 => types.collectFirst { case (name, "int") => name }.fold(move())(promote)
+    case _ => move()
+  })
+
+  /** A change of the partitions, which says nothing of the rows; maybe none. */
+  def repartition(): Option[String] = if (!isEvolved || random.nextBoolean()) None
+  else {
+    val field = pick("p", "bucket(3, id)", "truncate(10, n)", "truncate(1, p)")
+    val isThere = partitions.contains(field)
+    partitions = if (isThere) partitions.filterNot(_ == field) else partitions :+ field
+    Some(s"ALTER TABLE %s ${if (isThere) "DROP" else "ADD"} PARTITION FIELD $field")
+  }
+
+  private def others: Vector[String] = columns.map(_._1).filterNot(fixed.contains)
+
+  private def add(): String = {
+    names += 1
+    val name = s"x$names"
+    val kind = pick("int", "string", "float", "date")
+    types += name -> kind
+    val value = (id: String) =>
+      kind match {
+        case "date" => s"date_add(DATE'2024-01-01', CAST($id % 40 AS int))"
+        case "float" => s"CAST(IF($id % 5 = 0, 'NaN', $id / 4) AS float)"
+        case _ => s"CAST(IF($id % 4 = 0, NULL, $id % 9) AS $kind)"
+      }
+    val after = columns(random.nextInt(columns.size))._1
+    columns = columns.flatMap(c => if (c._1 == after) Seq(c, name -> value) else Seq(c))
+    s"ALTER TABLE %s ADD COLUMN $name $kind AFTER $after"
+  }
+
+  private def rename(name: String): String = {
+    names += 1
+    val now = s"y$names"
+    columns = columns.map(c => if (c._1 == name) now -> c._2 else c)
+    types = types - name + (now -> types(name))
+    s"ALTER TABLE %s RENAME COLUMN $name TO $now"
+  }
+
+  private def drop(name: String): String = {
+    columns = columns.filterNot(_._1 == name)
+    types -= name
+    s"ALTER TABLE %s DROP COLUMN $name"
+  }
+
+  private def promote(name: String): String = {
+    types += name -> "bigint"
+    s"ALTER TABLE %s ALTER COLUMN $name TYPE bigint"
+  }
+
+  private def move(): String = {
+    val moved = columns(random.nextInt(columns.size))
+    columns = moved +: columns.filterNot(_._1 == moved._1)
+    s"ALTER TABLE %s ALTER COLUMN ${moved._1} FIRST"
+  }
+}

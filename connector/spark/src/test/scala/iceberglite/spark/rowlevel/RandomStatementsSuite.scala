@@ -1,0 +1,99 @@
+package iceberglite.spark.rowlevel
+
+import scala.util.Random
+
+import org.apache.spark.sql.SparkSession
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.Fuzz
+import iceberglite.spark.SharedSession
+import iceberglite.spark.write.TableChecks
+
+/** @param values all columns of the table, as text */
+final private[iceberglite] case class Lineage(rowId: Long, updated: Long, values: String)
+
+/**
+ * Random histories of statements, run on a table of ours and by Apache Iceberg on one of its own: after each of them the
+ * rows are the same, and Apache Iceberg reads ours as we do. In the end metadata says what is in the files.
+ *
+ * Layouts and formats take turns, and are all there where the environment has `ICEBERG_LITE_ALL`; what deletes are written
+ * in is left to chance.
+ */
+class RandomStatementsSuite extends AnyFunSuite with TableChecks {
+  override lazy val spark: SparkSession = SharedSession.alone
+  private val steps = Fuzz.slowRounds(5)
+
+  private val ids = "SELECT _row_id, _last_updated_sequence_number, to_json(struct(id, p, n, s, l)), id FROM "
+
+  /** Of the rows whose id no other row has, by this id. */
+  private def lineage(table: String): Map[Long, Lineage] =
+    rows(ids + table).groupBy(_.getLong(3)).collect { case (id, Seq(row)) =>
+      id -> Lineage(row.getLong(0), row.getLong(1), row.getString(2))
+    }
+
+  /** Adopted version 3, "Row Lineage": the id stays, and the number is that of the last commit that changed the row. */
+  private def checkLineage(table: String, before: Map[Long, Lineage], statement: String): Unit = {
+    val all = rows(ids + table)
+    assert(all.map(_.getLong(0)).distinct.size == all.size, statement)
+    assert(sorted(ids + table) == sorted(ids + peer(table)), s"as Apache Iceberg reads it: $statement")
+    val now = rows(s"SELECT max(sequence_number) FROM $table.entries").head.getLong(0)
+    // A row that does not match may go, and another come with its id.
+    val isSame = !statement.contains("t.id = u.id AND")
+    if (isSame) lineage(table).foreach { case (id, after) =>
+      before.get(id).foreach { old =>
+        assert(after.rowId == old.rowId, s"$id: $statement")
+        if (after.values != old.values) assert(after.updated == now, s"$id: $statement")
+        else assert(after.updated == old.updated || after.updated == now && !statement.startsWith("DELETE"), statement)
+      }
+    }
+  }
+
+  private def create(name: String, version: Int, mode: String, partitioned: String, more: String = ""): Unit = {
+    val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
+    sql(s"CREATE TABLE $name (${RandomStatements.Columns}) USING iceberg $partitioned TBLPROPERTIES " +
+      s"('format-version' = '$version', $modes$more)")
+    ()
+  }
+
+  private def run(ours: String, oracle: String, version: Int, statement: String): Unit = {
+    val before = if (version == 3) lineage(ours) else Map.empty[Long, Lineage]
+    sql(statement.replace("%s", oracle))
+    sql(statement.replace("%s", ours))
+    val expected = sorted(s"SELECT * FROM $oracle")
+    assert(sorted(s"SELECT * FROM $ours") == expected, statement)
+    sql(s"REFRESH TABLE ${peer(ours)}")
+    assert(sorted(s"SELECT * FROM ${peer(ours)}") == expected, s"as Apache Iceberg reads it: $statement")
+    if (version == 3) checkLineage(ours, before, statement)
+  }
+
+  private val formats = Vector("parquet", "orc", "avro")
+  private val layouts =
+    Vector("and evolved", "", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(3, id), truncate(10, n))")
+  private val kinds =
+    Vector(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")
+
+  for {
+    ((version, mode), k) <- kinds.zipWithIndex
+    (layout, l) <- layouts.zipWithIndex
+    (format, f) <- formats.zipWithIndex
+    if sys.env.contains("ICEBERG_LITE_ALL") || (f == (k + l) % 3 && (l == 0 || l == 1 + k % 3))
+  } test(s"version $version by $mode in $format ${layout.toLowerCase}".trim) {
+    val random = new Random(Fuzz.seed ^ (version, mode, layout, format).hashCode)
+    val isEvolved = layout == "and evolved"
+    val statements = new EvolvingStatements(random, isEvolved)
+    val ours = newTable()
+    val oracle = peer(newTable("oracle"))
+    val partitioned = if (isEvolved) "" else layout
+    val deletes = formats(random.nextInt(formats.size))
+    val written = s", 'write.format.default' = '$format', 'write.delete.format.default' = '$deletes'"
+    create(ours, version, mode, partitioned, written)
+    create(oracle, math.min(version, 2), "copy-on-write", partitioned)
+    Seq.fill(2)(statements.insert).foreach(run(ours, oracle, version, _))
+    (0 until steps).foreach { _ =>
+      statements.repartition().foreach(change => sql(change.replace("%s", ours)))
+      for (change <- statements.evolution(); table <- Seq(ours, oracle)) sql(change.replace("%s", table))
+      run(ours, oracle, version, statements.next())
+    }
+    checkMetadata(ours)
+  }
+}

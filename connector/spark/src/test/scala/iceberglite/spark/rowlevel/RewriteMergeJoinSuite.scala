@@ -1,0 +1,240 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.LeftSemi
+import org.apache.spark.sql.catalyst.plans.logical.CommandResult
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, V2TableWriteExec}
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
+import org.apache.spark.sql.internal.SQLConf
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.write.WriteFixture
+
+/** MERGE with a source that is small enough to be sent to every task. */
+class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
+  override lazy val spark: SparkSession = SharedSession.alone
+
+  private def filled(mode: String, version: Int = 2, more: String = ""): String = {
+    val t = newTable()
+    sql(
+      s"CREATE TABLE $t (id BIGINT, p INT, n STRING) USING iceberg $more " +
+        s"TBLPROPERTIES ('write.merge.mode' = '$mode', 'format-version' = '$version')"
+    )
+    sql(s"INSERT INTO $t SELECT id, CAST(id % 5 AS INT), concat('n', id) FROM range(0, 2000, 1, 4)")
+    sql(s"INSERT INTO $t VALUES (NULL, 1, 'null'), (-1, NULL, NULL)")
+    t
+  }
+
+  /** The source's ids, one of them null. */
+  private val source = "(SELECT IF(id = 1909, NULL, id) AS id, CAST(7 AS INT) AS p, concat('u', id) AS n " +
+    "FROM range(1900, 2100, 3, 2)) u"
+
+  /** The write of a statement, as Spark ran it. */
+  private def writeOf(statement: String): V2TableWriteExec =
+    spark.sql(statement).queryExecution.commandExecuted match {
+      case CommandResult(_, _, write: V2TableWriteExec, _) => write
+      case other => fail(s"no write: $other")
+    }
+
+  private def planOf(statement: String): SparkPlan = writeOf(statement).query
+
+  private def joins(plan: SparkPlan): (Int, Int) = (
+    collect(plan) { case j: BroadcastHashJoinExec => j }.size,
+    collect(plan) { case j: SortMergeJoinExec => j }.size
+  )
+
+  private def rowsOf(t: String): Seq[String] = rows(s"SELECT * FROM $t").map(_.toString).sorted
+
+  private val upsert = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+
+  private val clauses = Seq(
+    upsert,
+    "WHEN MATCHED AND u.id % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = u.n WHEN NOT MATCHED THEN INSERT *",
+    "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND u.id IS NOT NULL THEN INSERT (id, p) VALUES (u.id, 0) " +
+      "WHEN NOT MATCHED BY SOURCE AND t.id < 10 THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.p = 3 THEN UPDATE SET p = 33",
+    "WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED BY SOURCE THEN DELETE",
+    "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *",
+    "WHEN MATCHED THEN UPDATE SET p = t.p + u.p"
+  )
+
+  test("rows that several rows of the source match are never written twice, also where no clause is about them") {
+    for ((mode, threshold) <- Seq("copy-on-write" -> "10MB", "copy-on-write" -> "-1", "merge-on-read" -> "10MB")) {
+      val t = filled(mode)
+      val twice = "(SELECT id DIV 2 AS id FROM range(20)) u"
+      val before = rowsOf(t)
+      withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> threshold) {
+        def merge() =
+          sql(s"MERGE INTO $t t USING $twice ON t.id = u.id WHEN NOT MATCHED BY SOURCE AND t.id = 1000 THEN DELETE")
+        if (mode == "copy-on-write")
+          assert(messages(intercept[Exception](merge())).contains("MERGE_CARDINALITY_VIOLATION"))
+        else merge()
+      }
+      assert(rowsOf(t) == (if (mode == "copy-on-write") before else before.filterNot(_.startsWith("[1000,"))))
+    }
+  }
+
+  for (mode <- Seq("copy-on-write", "merge-on-read")) {
+    test(s"the rows are those that a MERGE without a broadcast gives, by $mode") {
+      val conditions = Seq("t.id = u.id", "t.id = u.id AND t.p < 4 AND u.p = 7", "t.id <=> u.id AND t.n <> u.n")
+      for ((clause, i) <- clauses.zipWithIndex) {
+        val on = conditions(i % conditions.size)
+        val outcomes = Seq("10MB" -> "true", "10MB" -> "false", "-1" -> "true").map { case (threshold, adaptive) =>
+          val t = filled(mode, more = "PARTITIONED BY (p)")
+          withConf(
+            SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> threshold,
+            SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive
+          ) {
+            sql(s"MERGE INTO $t t USING $source ON $on $clause")
+          }
+          (rowsOf(t), rowsOf(peer(t)))
+        }
+        assert(outcomes.tail.forall(_ == outcomes.head), s"$on $clause")
+        assert(outcomes.head._1 == outcomes.head._2)
+      }
+    }
+
+    test(s"rows of the target that several of the source match are refused, by $mode") {
+      val t = filled(mode)
+      val error = intercept[Exception](
+        sql(s"MERGE INTO $t t USING (SELECT id DIV 2 AS id, 1 AS p, 'x' AS n FROM range(10)) u ON t.id = u.id $upsert")
+      )
+      assert(messages(error).contains("MERGE_CARDINALITY_VIOLATION"), messages(error))
+    }
+
+    test(s"the source may be the table itself, by $mode") {
+      val t = filled(mode, version = 3)
+      sql(
+        s"MERGE INTO $t t USING (SELECT id + 1000 AS id, p, 'again' AS n FROM $t WHERE p = 2) u ON t.id = u.id $upsert"
+      )
+      assert(rows(s"SELECT count(*), count_if(n = 'again') FROM $t").head.toSeq == Seq(2202L, 400L))
+    }
+  }
+
+  test(
+    "without adaptive execution, as in a batch of a stream, a MERGE does not write a file for each task of a shuffle"
+  ) {
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      val t = filled(mode)
+      withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> "false", SQLConf.SHUFFLE_PARTITIONS.key -> "50") {
+        sql(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
+      }
+      // Those of two files that are read, and those of the source's two tasks.
+      assert(summaryOf(t)("added-data-files").toInt <= 4, mode)
+    }
+  }
+
+  test("the source may be cached, and in order") {
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      val t = filled(mode)
+      val cached = sql(s"SELECT * FROM $source ORDER BY id").cache()
+      try {
+        cached.count()
+        cached.createOrReplaceTempView("cached_source")
+        val plan = planOf(s"MERGE INTO $t t USING cached_source u ON t.id = u.id $upsert")
+        assert(joins(plan)._1 >= 1, plan.treeString)
+        assert(rows(s"SELECT count(*) FROM $t WHERE n LIKE 'u%'").head.getLong(0) == 67)
+      } finally cached.unpersist()
+    }
+  }
+
+  test("copy-on-write leaves the target's rows in the tasks that read them") {
+    val t = filled("copy-on-write")
+    val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
+    val (broadcast, sorted) = joins(plan)
+    assert(broadcast >= 2 && sorted == 0, plan.treeString)
+    assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows are in a file of old ones")
+  }
+
+  test("the plan of a MERGE counts what became of rows") {
+    for ((mode, copied) <- Seq("copy-on-write" -> true, "merge-on-read" -> false)) {
+      val t = filled(mode)
+      val write = writeOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
+      def metric(name: String) = write.metrics(name).value
+      assert((metric("insertedRows"), metric("updatedRows")) == ((34L, 33L)))
+      if (copied) assert(metric("copiedRows") + 33 + 34 == metric("addedRecords"))
+      else assert(metric("deletedRows") == 0 && metric("addedRecords") == 67)
+    }
+  }
+
+  test("merge-on-read sorts none but the rows with a match") {
+    val t = filled("merge-on-read")
+    val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
+    assert(joins(plan)._1 >= 1, plan.treeString)
+  }
+
+  test("a MERGE that only inserts looks for the source's keys without moving the target's rows") {
+    val t = filled("copy-on-write")
+    (0 until 4).foreach(i => sql(s"INSERT INTO $t SELECT id, 1, 'x' FROM range(${i}000000, ${i}000100)"))
+    val clauses = Seq(
+      "WHEN NOT MATCHED THEN INSERT *",
+      "WHEN NOT MATCHED AND u.id % 2 = 0 THEN INSERT (id, p) VALUES (u.id + 10000, 8) WHEN NOT MATCHED THEN INSERT *"
+    )
+    for (clause <- clauses) {
+      val keys = "(SELECT * FROM VALUES (2000007L, 1, 'a'), (2000107L, 1, 'b'), (2000200L, 1, 'c'), (NULL, 1, 'd') " +
+        "AS v(id, p, n)) u"
+      val plan = planOf(s"MERGE INTO $t t USING $keys ON t.id = u.id $clause")
+      assert(collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }.nonEmpty, plan.treeString)
+      assert(collect(plan) { case s: BatchScanExec => s.metrics("resultDataFiles").value }.max < 8, plan.treeString)
+    }
+    val found = rows(s"SELECT id FROM $t WHERE n IN ('a', 'b', 'c', 'd') OR p = 8 ORDER BY id NULLS LAST").map(_.get(0))
+    assert(found == Seq(2000107L, 2000200L, null, null))
+    assert(rowsOf(t) == rowsOf(peer(t)))
+  }
+
+  for (mode <- Seq("copy-on-write", "merge-on-read"))
+    test(s"files that cannot have a key of the source are not read, by $mode") {
+      val t = newTable()
+      sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('write.merge.mode' = '$mode')")
+      (0 until 4).foreach(i =>
+        sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, id FROM range(${i * 100}, ${i * 100 + 100})")
+      )
+      val plan = planOf(
+        s"MERGE INTO $t t USING (SELECT * FROM VALUES (205L, 0L), (207L, 0L), (900L, 0L) AS v(id, n)) u ON t.id = u.id $upsert"
+      )
+      val scans = collectWithSubqueries(plan) { case s: BatchScanExec => s }
+      assert(scans.nonEmpty && scans.forall(_.metrics("resultDataFiles").value == 1), plan.treeString)
+      assert(rows(s"SELECT id FROM $t WHERE n = 0 ORDER BY id").map(_.getLong(0)) == Seq(0L, 205L, 207L, 900L))
+    }
+
+  test("a source of which nobody knows which rows it takes is read once") {
+    val t = filled("merge-on-read")
+    for (
+      source <- Seq("SELECT id, 1 AS p, 'x' AS n FROM range(100) LIMIT 10", "SELECT * FROM t TABLESAMPLE (50 PERCENT)")
+    ) {
+      sql("SELECT id, 1 AS p, 'x' AS n FROM range(100)").createOrReplaceTempView("t")
+      val plan = planOf(s"MERGE INTO $t t USING ($source) u ON t.id = u.id $upsert")
+      assert(collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }.isEmpty, plan.treeString)
+      val copied = filled("copy-on-write")
+      def filters(using: String) =
+        planOf(s"MERGE INTO $copied t USING ($using) u ON t.id = u.id $upsert").treeString.contains("dynamicpruning")
+      assert(!filters(source) && filters("SELECT id, 1 AS p, 'x' AS n FROM range(10)"))
+    }
+  }
+
+  test("a database that answers otherwise a moment later does not make a MERGE insert a row twice") {
+    val t = filled("copy-on-write")
+    val answers = new java.util.concurrent.atomic.AtomicInteger
+    ChangingSource.rows = () => if (answers.getAndIncrement() == 0) Seq(Some(1L)) else Seq(Some(1L), Some(1000L))
+    val source = spark.read.format(classOf[ChangingSource].getName).load()
+    source.createOrReplaceTempView("changing")
+    sql(s"MERGE INTO $t t USING (SELECT id, 1 AS p, 'x' AS n FROM changing) u ON t.id = u.id $upsert")
+    assert(rows(s"SELECT id FROM $t GROUP BY id HAVING count(*) > 1").isEmpty)
+    assert(rows(s"SELECT n FROM $t WHERE id = 1").map(_.getString(0)) == Seq("x") && answers.get == 1)
+  }
+
+  test("a source that is not small, or that changes from one look to the next, is left to Spark") {
+    val t = filled("copy-on-write")
+    withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "-1") {
+      assert(joins(planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")) == ((0, 1)))
+      val hinted = s"(SELECT /*+ BROADCAST(v) */ * FROM $source v)".replace(") u v", ") v")
+      assert(joins(planOf(s"MERGE INTO $t t USING $hinted u ON t.id = u.id $upsert"))._1 >= 1)
+    }
+    val random = "(SELECT id, CAST(rand() * 10 AS INT) AS p, 'r' AS n FROM range(10)) u"
+    val changed = filled("merge-on-read")
+    val plan = planOf(s"MERGE INTO $changed t USING $random ON t.id = u.id $upsert")
+    assert(collect(plan) { case j: BroadcastHashJoinExec if j.joinType == LeftSemi => j }.isEmpty, plan.treeString)
+  }
+}

@@ -1,0 +1,138 @@
+package iceberglite.spark.rowlevel
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.internal.SQLConf
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.write.WriteFixture
+
+/** @param puffins how many files hold the delete files: several deletion vectors share one */
+final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, puffins: Int) {
+  def atMost(other: AddedFiles): Boolean =
+    data <= other.data && deletes <= other.deletes && puffins <= other.puffins
+}
+
+/**
+ * Compares how many files statements write with Apache Iceberg, which runs the same statements on equal tables: ten
+ * partitions with six files each, or sixty files without partitions.
+ */
+class StatementFilesSuite extends AnyFunSuite with WriteFixture {
+  override lazy val spark: SparkSession = SharedSession.alone
+
+  /** Apache Iceberg needs its extensions for tables of version 3. */
+  private lazy val oracleSession: SparkSession = SharedSession.spark
+
+  /** Tables of Apache Iceberg have the name that it knows. */
+  override protected def peer(table: String): String = if (table.startsWith("ice")) table else super.peer(table)
+
+  private val source =
+    "(SELECT id, CAST(id DIV 100 % 10 AS INT) AS p, -id AS n FROM range(0, 9000, 1, 2) " +
+      "WHERE id % 100 = 3 AND (id < 6000 OR id % 200 = 3)) u"
+
+  private val statements = Seq(
+    "UPDATE %s SET n = -1 WHERE id % 100 = 5",
+    "UPDATE %s SET p = (p + 1) % 10 WHERE id % 100 = 6",
+    "UPDATE %s SET n = -2 WHERE id IN (SELECT id * 100 + 8 FROM range(60))",
+    "DELETE FROM %s WHERE id % 100 = 7",
+    "DELETE FROM %s WHERE id IN (SELECT id * 100 + 9 FROM range(60))",
+    s"MERGE INTO %s t USING $source ON t.id = u.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    s"MERGE INTO %s t USING $source ON t.id = u.id AND t.p = u.p WHEN MATCHED AND t.id % 200 = 3 THEN DELETE " +
+      "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    s"MERGE INTO %s t USING $source ON t.id = u.id WHEN MATCHED THEN UPDATE SET n = u.n"
+  )
+
+  /** Sixty files in one commit. */
+  private def create(session: SparkSession, t: String, partitioned: Boolean, properties: Map[String, String]): Unit =
+    inSession(session) { s =>
+      val layout = if (partitioned) "PARTITIONED BY (p)" else ""
+      val all = properties.map { case (k, v) => s"'$k' = '$v'" }.mkString(", ")
+      s.sql(s"CREATE TABLE $t (id BIGINT, p INT, n BIGINT) USING iceberg $layout TBLPROPERTIES ($all)")
+      s.range(0, 6000, 1, if (partitioned) 6 else 60).selectExpr("id", "CAST(id DIV 100 % 10 AS INT) AS p", "id AS n")
+        .writeTo(t).option("distribution-mode", "none").option("fanout-enabled", "true").append()
+    }
+
+  private def snapshotOf(t: String): Long =
+    rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getLong(0)
+
+  /**
+   * @param before the snapshot that the table goes back to
+   * @return the files that the statement has added, and the rows after it
+   */
+  private def outcome(
+      session: SparkSession,
+      t: String,
+      before: Long,
+      statement: String
+  ): (AddedFiles, Seq[String]) = {
+    inSession(session)(_.sql(statement.replace("%s", t)))
+    val summary = summaryOf(t)
+    def added(key: String) = summary.getOrElse(key, "0").toInt
+    val puffins = rows(s"SELECT count(DISTINCT file_path) FROM ${peer(t)}.delete_files").head.getLong(0).toInt
+    val after = sorted(s"SELECT * FROM ${peer(t)}")
+    val Array(catalog, namespace, name) = t.split('.')
+    inSession(session)(_.sql(s"CALL $catalog.system.rollback_to_snapshot('$namespace.$name', $before)"))
+    (AddedFiles(added("added-data-files"), added("added-delete-files"), puffins), after)
+  }
+
+  private def withSettings[A](pairs: (String, String)*)(body: => A): A = {
+    val sessions = Seq(spark, oracleSession)
+    val before = sessions.map(s => pairs.map { case (key, _) => key -> s.conf.getOption(key) })
+    sessions.foreach(s => pairs.foreach { case (key, value) => s.conf.set(key, value) })
+    try body
+    finally sessions.zip(before).foreach { case (s, old) =>
+        old.foreach { case (key, value) => value.fold(s.conf.unset(key))(s.conf.set(key, _)) }
+      }
+  }
+
+  private def properties(version: Int, mode: String, granularity: String): Map[String, String] =
+    Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode).toMap ++
+      Map("format-version" -> version.toString, "write.delete.granularity" -> granularity)
+
+  for {
+    partitioned <- Seq(true, false)
+    (version, mode, granularity) <- Seq(
+      (2, "copy-on-write", "file"),
+      (3, "copy-on-write", "file"),
+      (2, "merge-on-read", "file"),
+      (2, "merge-on-read", "partition"),
+      (3, "merge-on-read", "file")
+    )
+  } {
+    val layout = if (partitioned) "with" else "without"
+    test(s"version $version by $mode, deletes by $granularity, $layout partitions: no more files than Apache Iceberg") {
+      val ours = newTable()
+      val oracle = newTable("oracle").replaceFirst("lite", "ice")
+      create(spark, ours, partitioned, properties(version, mode, granularity))
+      create(oracleSession, oracle, partitioned, properties(version, mode, granularity))
+      val (ourBase, oracleBase) = (snapshotOf(ours), snapshotOf(oracle))
+      for (adaptive <- Seq("true", "false"))
+        withSettings(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive, SQLConf.SHUFFLE_PARTITIONS.key -> "7") {
+          val run = if (adaptive == "true") statements else statements.filter(_.startsWith("MERGE")) :+ statements.head
+          run.foreach { statement =>
+            val (theirs, expected) = outcome(oracleSession, oracle, oracleBase, statement)
+            val (added, found) = outcome(spark, ours, ourBase, statement)
+            info(s"adaptive=$adaptive $added, Apache Iceberg $theirs: ${statement.take(60)}")
+            assert(found == expected, statement)
+            assert(added.atMost(theirs), s"adaptive=$adaptive $statement")
+          }
+        }
+    }
+  }
+
+  test("INSERT and CREATE TABLE AS SELECT write no more files than Apache Iceberg") {
+    for (adaptive <- Seq("true", "false"); layout <- Seq("PARTITIONED BY (p)", "PARTITIONED BY (bucket(4, id))", ""))
+      withSettings(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive, SQLConf.SHUFFLE_PARTITIONS.key -> "7") {
+        val select = "SELECT id, CAST(id % 10 AS INT) AS p FROM range(0, 2000, 1, 6)"
+        def files(session: SparkSession, t: String): Seq[Int] = inSession(session) { s =>
+          s.sql(s"CREATE TABLE $t USING iceberg $layout AS $select")
+          val created = summaryOf(t)("added-data-files").toInt
+          s.sql(s"INSERT INTO $t $select")
+          Seq(created, summaryOf(t)("added-data-files").toInt)
+        }
+        val ours = files(spark, newTable())
+        val theirs = files(oracleSession, newTable("oracle").replaceFirst("lite", "ice"))
+        assert(ours.zip(theirs).forall { case (a, b) => a <= b }, s"$layout adaptive=$adaptive $ours $theirs")
+      }
+  }
+}

@@ -1,0 +1,80 @@
+package iceberglite.spark.rowlevel
+
+import java.util.concurrent.atomic.AtomicReference
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.scalatest.Suite
+
+import iceberglite.spark.SharedSession
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spark.write.WriteFixture
+import iceberglite.spec.Content
+import iceberglite.table.Table
+import iceberglite.table.action.MergeAppend
+import iceberglite.tree.TreeReader
+
+/** Tables whose rows are changed, and others that commit to them meanwhile. */
+trait StatementFixture extends WriteFixture { self: Suite =>
+  override lazy val spark: SparkSession = SharedSession.alone
+
+  protected def create(columns: String, version: Int, mode: String, more: (String, String)*): String = {
+    val t = newTable()
+    val properties = Seq("delete", "update", "merge").map(c => s"write.$c.mode" -> mode) ++ more :+
+      ("format-version" -> version.toString)
+    sql(s"CREATE TABLE $t ($columns) USING iceberg TBLPROPERTIES " +
+      properties.map { case (k, v) => s"'$k' = '$v'" }.mkString("(", ", ", ")"))
+    t
+  }
+
+  /** 1000 rows in two files. */
+  protected def filled(version: Int, mode: String, more: (String, String)*): String = {
+    val t = create("id BIGINT, n BIGINT", version, mode, more: _*)
+    sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(0, 1000, 1, 2)")
+    t
+  }
+
+  protected def live(name: String): Table = {
+    val Array(catalog, namespace, last) = name.split('.')
+    spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
+      .liveTable(Identifier.of(Array(namespace), last)).current
+  }
+
+  protected def count(t: String, where: String = "true"): Long =
+    rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
+
+  /** A commit of another program, by the function `meanwhile`, which gives back what it gets. @return how often it came */
+  protected def beside(name: String, times: Int = 1)(commit: Table => Unit): () => Int = {
+    val left = new AtomicReference[Int](times)
+    StatementFixture.meanwhile.set { () =>
+      if (left.getAndUpdate(n => math.max(0, n - 1)) > 0) commit(live(name))
+    }
+    spark.udf.register(
+      "meanwhile",
+      (value: Long) => {
+        StatementFixture.once()
+        value
+      }
+    )
+    () => times - left.get
+  }
+
+  /** Lists a data file of the table under another name. */
+  protected def addCopy(table: Table): Unit = {
+    val tree = new TreeReader(table.io, table.metadata)
+    val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
+      .map(_.file).filter(f => f.content == Content.Data && f.recordCount == 500).minBy(_.path)
+    val path = file.path.replace(".parquet", s"-${StatementFixture.copies.incrementAndGet()}-copy.parquet")
+    table.io.createExclusively(path, table.io.readRange(file.path, 0L, file.fileSizeInBytes.toInt))
+    table.transaction().add(new MergeAppend(Vector(file.copy(path = path)))).commit()
+    ()
+  }
+}
+
+object StatementFixture {
+  private val meanwhile = new AtomicReference[() => Unit](() => ())
+  private val copies = new java.util.concurrent.atomic.AtomicInteger
+
+  /** One after the other: each sees what the one before has committed. */
+  private def once(): Unit = synchronized(meanwhile.get.apply())
+}

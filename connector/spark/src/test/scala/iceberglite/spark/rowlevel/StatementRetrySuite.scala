@@ -1,0 +1,131 @@
+package iceberglite.spark.rowlevel
+
+import scala.concurrent.duration._
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.connector.expressions.Expressions
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spark.session.LiteCatalog
+import iceberglite.spark.sql.RetriedStatement
+import iceberglite.spark.table.SparkTable
+import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, InvalidArgument, ValidationFailed}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.table.action.DeleteFiles
+
+/** Statements that are run again where another commit is in their way. */
+class StatementRetrySuite extends AnyFunSuite with StatementFixture {
+
+  for (mode <- Seq("copy-on-write", "merge-on-read")) {
+    test(s"an UPDATE that fails without retries sees the other commit's rows with them, by $mode") {
+      val t = filled(2, mode)
+      beside(t)(addCopy(_))
+      val statement = "SET n = meanwhile(id % 1 + 100) WHERE n = 3"
+      val error = intercept[Exception](sql(s"UPDATE $t $statement"))
+      assert(messages(error).contains("Run the statement again"))
+      val came = beside(t)(addCopy(_))
+      sql(s"UPDATE $t WITH ('statement-retries' = 2, 'snapshot-property.n' = 'once') $statement")
+      assert(came() == 1 && count(t) == 2000 && count(t, "n = 3") == 0 && count(t, "n = 100") == 200)
+      assert(summaryOf(t)("n") == "once" && count(s"$t.snapshots") == 4)
+      leavesNoFiles(t)
+    }
+
+    test(s"it is given up after as many retries as are asked for, by $mode") {
+      val t = filled(2, mode)
+      val came = beside(t, times = 1000)(addCopy(_))
+      withConf("spark.sql.iceberg-lite.statement-retries" -> "1") {
+        val error = intercept[Exception] {
+          sql(s"DELETE FROM $t WHERE CASE WHEN id = 3 THEN meanwhile(n) = 3 ELSE n = 3 END")
+        }
+        assert(messages(error).contains("isolation level serializable"))
+      }
+      assert(came() > 1 && count(t) == 1000 + 500 * came())
+      leavesNoFiles(t)
+    }
+
+    test(s"a MERGE is run again, with its named queries and parameters, by $mode") {
+      val t = filled(2, mode)
+      val came = beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
+      spark.sql(
+        s"WITH s AS (SELECT id, meanwhile(id) AS n FROM range(0, 10)) " +
+          s"MERGE INTO $t WITH ('statement-retries' = 3) t USING s ON t.id = s.id AND s.id > :least " +
+          "WHEN MATCHED THEN UPDATE SET n = -1 WHEN NOT MATCHED THEN INSERT *",
+        Map("least" -> 4)
+      )
+      assert(came() == 1)
+      // All rows went, so that the second time nothing matched.
+      assert(sorted(s"SELECT id, n FROM $t") == (0 until 10).map(i => s"[$i,$i]").sorted)
+    }
+  }
+
+  test("a DELETE of whole files beside which another commit's file would have to be split is run again by rows") {
+    val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
+    sql(s"INSERT INTO $t SELECT id, 0 FROM range(0, 10, 1, 1)")
+    val planned = loaded(t)
+    // This session does not hear of what it commits by Apache Iceberg's catalog.
+    spark.range(0, 20, 1, 1).selectExpr("id", "id AS n").writeTo(peer(t)).append()
+    val below = new Predicate("<", Array(Expressions.column("id"), Expressions.literal(10L)))
+    assert(planned.canDeleteWhere(Array(below)))
+    val error = intercept[Exception](planned.deleteWhere(Array(below)))
+    assert(RetriedStatement.isConflict(error) && messages(error).contains("may also have rows that do not match"))
+    sql(s"REFRESH TABLE $t")
+    sql(s"DELETE FROM $t WITH ('statement-retries' = 1) WHERE id < 10")
+    assert(count(t) == 10 && count(t, "id < 10") == 0)
+  }
+
+  private def loaded(t: String): SparkTable = {
+    val Array(catalog, namespace, name) = t.split('.')
+    spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]
+      .loadTable(Identifier.of(Array(namespace), name)).asInstanceOf[SparkTable]
+  }
+
+  test("a statement that fails for another reason is not run again") {
+    val t = filled(2, "copy-on-write")
+    spark.udf.register(
+      "fails",
+      (n: Long) => {
+        StatementRetrySuite.calls.incrementAndGet()
+        if (n >= 0) throw new IllegalStateException("no more") else n
+      }
+    )
+    val jobs = StatementRetrySuite.calls.get
+    val error = intercept[Exception] {
+      sql(s"UPDATE $t WITH ('statement-retries' = 5) SET n = fails(n) WHERE id = 7")
+    }
+    assert(messages(error).contains("no more") && StatementRetrySuite.calls.get == jobs + 1)
+  }
+
+  test("only what others have committed is a reason to run a statement again, and never an unknown outcome") {
+    def isConflict(error: Throwable): Boolean = RetriedStatement.isConflict(new SparkException("failed", error))
+    assert(isConflict(CommitConflict("t", "r")) && isConflict(ValidationFailed("m", byOthers = true)))
+    assert(!isConflict(ValidationFailed("m")) && !isConflict(InvalidArgument("a", "b", "c")))
+    val unknown = CommitStateUnknown("t", "f", "r", Some(CommitConflict("t", "r")))
+    assert(!isConflict(unknown))
+  }
+
+  test("EXPLAIN and statements of others are as they were in a session that retries") {
+    val t = filled(2, "copy-on-write")
+    withConf("spark.sql.iceberg-lite.statement-retries" -> "2") {
+      assert(rows(s"EXPLAIN DELETE FROM $t WHERE id = 3").head.getString(0).contains("ReplaceData"))
+      sql(s"INSERT INTO $t VALUES (-1, -1)")
+      assert(sql(s"DELETE FROM $t WHERE id = 3").collect().isEmpty && count(t) == 1000)
+      sql("CREATE TEMPORARY VIEW of_others AS SELECT 1 AS id")
+      val error = intercept[Exception](sql("DELETE FROM of_others WHERE id = 1"))
+      assert(!messages(error).contains("RetriedStatement"))
+      sql("DROP VIEW of_others")
+    }
+  }
+
+  /** Those of attempts that failed go, also where Spark has killed a task of theirs. */
+  private def leavesNoFiles(t: String): Unit = {
+    val listed = rows(s"SELECT file_path FROM ${peer(t)}.all_files").map(_.getString(0).split('/').last).toSet
+    eventually(timeout(10.seconds))(assert(dataFilesOf(t).map(_.getFileName.toString) == listed))
+    ()
+  }
+}
+
+object StatementRetrySuite {
+  private val calls = new java.util.concurrent.atomic.AtomicInteger
+}

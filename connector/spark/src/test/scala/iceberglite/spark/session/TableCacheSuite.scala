@@ -1,0 +1,214 @@
+package iceberglite.spark.session
+
+import java.nio.file.Files
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.hadoop.conf.Configuration
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.catalog.{Catalog, Catalogs, FileIOWrapper}
+import iceberglite.spec.{NestedField, Schema}
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.Type.IntType
+import iceberglite.storage.HadoopFileIO
+import iceberglite.table.{Table, TableCreation, TableIdentifier}
+import iceberglite.table.action.UpdateProperties
+
+class TableCacheSuite extends AnyFunSuite {
+  private val directory = Files.createTempDirectory("table-cache")
+  private val catalog: Catalog = Catalogs.open(
+    "c",
+    Map("type" -> "hadoop", "warehouse" -> directory.toUri.toString),
+    new HadoopFileIO(new Configuration)
+  )
+
+  private class Fixture(name: String, expirationMs: Long = 30000, catalog: Catalog = catalog) {
+    val id: TableIdentifier = TableIdentifier(Vector("db"), name)
+    var nowMs = 0L
+    var loads = 0
+    val cache = new TableCache(expirationMs, () => nowMs, capacity = 3)
+    create()
+
+    def create(): Table = catalog.create(id, TableCreation(Schema(0, Vector(NestedField.optional(1, "id", IntType)))))
+    def table: Table = live.current
+    def live = cache.table(id.toString) {
+      loads += 1
+      catalog.table(id)
+    }
+    def commit(table: Table, key: String): Unit =
+      table.transaction().add(new UpdateProperties(Map(key -> "1"))).commit()
+    def keys: Set[String] = table.properties.keySet
+  }
+
+  test("a table that is used all the time shows what others commit within the interval") {
+    new Fixture("expires") {
+      (0 to 29).foreach { second =>
+        nowMs = second * 1000L
+        table
+      }
+      commit(catalog.table(id), "others")
+      assert(!keys("others"))
+      nowMs = 30000
+      assert(keys("others") && loads == 1)
+    }
+  }
+
+  test("a busy table is never staler than the interval, whoever commits and whenever it is asked for") {
+    new Fixture("bound") {
+      var committedMs = Vector.empty[(Long, String)]
+      (1 to 400).foreach { step =>
+        nowMs = step * 1000L
+        if (step % 7 == 0) {
+          commit(catalog.table(id), s"k$step")
+          committedMs :+= nowMs -> s"k$step"
+        }
+        val seen = keys
+        committedMs.foreach { case (at, key) => assert(nowMs - at < 30000 || seen(key)) }
+      }
+    }
+  }
+
+  test("an old table of a catalog with pointers is not read again as long as its pointer stands") {
+    val reads = new AtomicInteger
+    val io = new HadoopFileIO(new Configuration)
+    val counting = new FileIOWrapper(io) {
+      override def read(path: String): Array[Byte] = {
+        reads.incrementAndGet()
+        super.read(path)
+      }
+    }
+    val database = Map("type" -> "jdbc", "uri" -> s"jdbc:sqlite:$directory/tables.db")
+    val jdbc = Catalogs.open("c", database + ("warehouse" -> directory.toUri.toString), counting)
+    new Fixture("pointer", catalog = jdbc) {
+      table
+      val before = reads.get
+      (1 to 10).foreach { i =>
+        nowMs = i * 60000L
+        table
+      }
+      assert(reads.get == before)
+      commit(jdbc.table(id), "others")
+      nowMs += 60000
+      assert(keys("others") && reads.get > before)
+    }
+    jdbc.close()
+  }
+
+  test("a commit under one name shows under every other, in other catalogs too") {
+    new Fixture("names") {
+      val (byPath, elsewhere) = (new TableCache(-1), new TableCache(-1))
+      def others = Seq(byPath, elsewhere).map(_.table("another name")(catalog.table(id)).current.properties.keySet)
+      others
+      commit(table, "mine")
+      assert(others.forall(_("mine")))
+      commit(byPath.table("another name")(fail("It is known")).current, "theirs")
+      assert(keys("theirs") && others.forall(_("theirs")))
+    }
+  }
+
+  test("what is committed while a table is being loaded is not lost to the cache") {
+    new Fixture("meanwhile", expirationMs = -1) {
+      val own = new SharedTable(catalog.table(id))
+      cache.table("late") {
+        val loaded = catalog.table(id)
+        commit(own.current, "meanwhile")
+        loaded
+      }
+      assert(cache.table("late")(fail("It is known")).current.properties.contains("meanwhile"))
+    }
+  }
+
+  test("what is committed through a table that came from the cache shows at once, everywhere") {
+    new Fixture("own") {
+      val before = live
+      commit(table, "mine")
+      assert(keys("mine") && before.current.properties.contains("mine") && loads == 1)
+    }
+  }
+
+  test("an invalidated table is loaded anew, and those who hold it see the new version too") {
+    new Fixture("refresh") {
+      val held = live
+      commit(catalog.table(id), "others")
+      assert(!keys("others"))
+      cache.invalidate(id.toString)
+      assert(keys("others") && held.current.properties.contains("others"))
+    }
+  }
+
+  test("a table that was dropped and made again is another one for those who hold the old") {
+    new Fixture("again") {
+      val (held, uuid) = (live, table.metadata.uuid)
+      catalog.drop(id, purge = false)
+      create()
+      cache.remove(id.toString)
+      assert(table.metadata.uuid != uuid && held.current.metadata.uuid == uuid)
+    }
+  }
+
+  test("a table that others dropped and made again is the new one within the interval") {
+    new Fixture("replaced") {
+      val uuid = table.metadata.uuid
+      catalog.drop(id, purge = false)
+      create()
+      nowMs = 30000
+      assert(table.metadata.uuid != uuid && loads == 2)
+      catalog.drop(id, purge = false)
+      nowMs = 60000
+      intercept[NotFound](table)
+    }
+  }
+
+  test("versions that come late do not hide newer ones") {
+    new Fixture("order") {
+      val first = table.version
+      commit(table, "second")
+      live.advance(first)
+      assert(keys("second"))
+    }
+  }
+
+  test("an interval of 0 keeps nothing, a negative one keeps for ever") {
+    new Fixture("none", expirationMs = 0) {
+      table
+      table
+      assert(loads == 2)
+    }
+    new Fixture("forever", expirationMs = -1) {
+      table
+      nowMs = Long.MaxValue
+      table
+      assert(loads == 1)
+    }
+  }
+
+  test("with an interval of 0 those who hold a table see what this JVM commits, and the rest once it is refreshed") {
+    val f = new Fixture("unkept", expirationMs = 0)
+    val (held, other) = (f.live, f.live)
+    f.commit(other.current, "ours")
+    assert(held.current.properties.contains("ours"))
+    f.commit(catalog.table(f.id), "theirs")
+    assert(!held.current.properties.contains("theirs"))
+    f.cache.invalidate(f.id.toString)
+    assert(held.current.properties.contains("theirs"))
+  }
+
+  test("the number of tables that are kept is bounded") {
+    new Fixture("bounded") {
+      table
+      (1 to 3).foreach { i =>
+        nowMs += 1
+        cache.table(s"other$i")(catalog.table(id))
+      }
+      table
+      assert(loads == 2)
+    }
+  }
+
+  test("a failure to load is not remembered") {
+    new Fixture("failure") {
+      intercept[IllegalStateException](cache.table(id.toString)(throw new IllegalStateException("down")))
+      assert(table.schema.fields.size == 1)
+    }
+  }
+}
