@@ -8,12 +8,15 @@ import org.apache.spark.sql.connector.catalog.Identifier
 
 import iceberglite.scan.TableScan
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal}
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, SingleValue, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 

@@ -9,7 +9,8 @@ import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.openjdk.jmh.annotations._
 import org.openjdk.jmh.infra.Blackhole
 
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.tree.manifestlist.Manifests
 
 /** Reads and writes a manifest of 20,000 entries, one operation an entry. Both read the file that Apache Iceberg wrote. */

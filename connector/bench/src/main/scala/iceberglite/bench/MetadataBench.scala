@@ -8,8 +8,10 @@ import org.apache.iceberg.TableMetadataParser
 import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.openjdk.jmh.annotations._
 
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.SortOrder
 import iceberglite.storage.MetadataFiles
 
 /** Parses and renders the metadata of a table of 10,000 snapshots. */

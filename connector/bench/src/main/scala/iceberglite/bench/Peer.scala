@@ -27,7 +27,7 @@ object Peer {
 
   def file(i: Int): DataFile = {
     val fields = Sample.schema.fields
-    def map[V](value: iceberglite.spec.NestedField => V): java.util.Map[Integer, V] =
+    def map[V](value: iceberglite.spec.types.NestedField => V): java.util.Map[Integer, V] =
       fields.map(f => Int.box(f.id) -> value(f)).toMap.asJava
     val metrics = new Metrics(
       Sample.rows,

@@ -6,13 +6,17 @@ import java.util.UUID
 import org.apache.hadoop.conf.Configuration
 
 import iceberglite.scan.{ScanPlan, StatsToKeep, TableScan}
-import iceberglite.spec._
-import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
-import iceberglite.spec.Type.{IntType, LongType, StringType}
+import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, LessThan}
 import iceberglite.spec.expr.Term.Named
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple, SortOrder}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, SingleValue}
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
+import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}

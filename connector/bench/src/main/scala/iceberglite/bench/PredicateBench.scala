@@ -9,11 +9,11 @@ import org.apache.iceberg.expressions.{Evaluator, Expressions, InclusiveMetricsE
 import org.apache.iceberg.inmemory.InMemoryFileIO
 import org.openjdk.jmh.annotations._
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.expr._
+import iceberglite.spec.expr.{Bind, Evaluate, Expression, Project}
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.file.{InclusiveMetrics, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.types.Literal._
 import iceberglite.tree.manifestlist.Manifests
 
 /**

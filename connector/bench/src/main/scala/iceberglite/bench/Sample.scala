@@ -3,10 +3,12 @@ package iceberglite.bench
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets.UTF_8
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.DateLiteral
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.Day
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
+import iceberglite.spec.partition.{Day, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.DateLiteral
+import iceberglite.spec.types.Type._
 
 /** One and the same table for both implementations: events by day, with the metrics of twelve columns for each file. */
 object Sample {

@@ -9,7 +9,7 @@ import org.apache.commons.compress.compressors.bzip2.BZip2CompressorInputStream
 import org.apache.commons.compress.compressors.xz.{XZCompressorInputStream, XZUtils}
 import org.xerial.snappy.Snappy
 
-import iceberglite.spec.TableProperty
+import iceberglite.spec.property.TableProperty
 
 /**
  * A compression codec for the blocks of an Avro file.

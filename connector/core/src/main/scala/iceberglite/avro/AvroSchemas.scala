@@ -4,8 +4,8 @@ import scala.collection.JavaConverters._
 
 import org.apache.avro.{JsonProperties, LogicalType, LogicalTypes, Schema => AvroSchema}
 
-import iceberglite.spec.{NestedField, PrimitiveType, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Converts Iceberg types to Avro schemas with field ids (spec: "Appendix A: Avro"). */
 object AvroSchemas {

@@ -5,8 +5,9 @@ import java.nio.ByteBuffer
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-import iceberglite.spec.{FormatVersion, Type}
-import iceberglite.spec.Type.ListType
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.Type.ListType
 
 /** Writes and reads the values of a column. Not sealed: columns with a special layout define their own type. */
 abstract private[iceberglite] class ColumnType[V] {

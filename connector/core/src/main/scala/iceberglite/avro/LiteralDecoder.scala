@@ -9,9 +9,9 @@ import scala.util.Try
 import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
-import iceberglite.spec.{Literal, LiteralConversion, PrimitiveType}
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Decodes single values of primitive types from Avro. */
 private[iceberglite] object LiteralDecoder {

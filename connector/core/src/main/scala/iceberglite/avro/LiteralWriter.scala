@@ -4,11 +4,11 @@ import java.math.BigDecimal
 
 import scala.util.Try
 
-import iceberglite.spec.{Literal, PrimitiveType, Type}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.LiteralText
+import iceberglite.spec.types.{Literal, PrimitiveType, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /**
  * Writes single values of one type in Avro's encoding (spec: "Appendix A: Avro").

@@ -1,9 +1,10 @@
 package iceberglite.avro
 
-import iceberglite.spec.{FormatVersion, NestedField}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.StructType
 
 /** The presence of a field in the files of a format version. */
 sealed private[iceberglite] trait Presence

@@ -5,8 +5,9 @@ import scala.util.Try
 import org.slf4j.LoggerFactory
 
 import iceberglite.maintenance.PurgeTable
-import iceberglite.spec.{Redaction, TableProperty}
+import iceberglite.spec.Redaction
 import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.table._
 

@@ -1,7 +1,7 @@
 package iceberglite.catalog
 
-import iceberglite.spec.ForeignSetting.{accepted, rejected, warned}
-import iceberglite.spec.{ForeignSetting, ForeignSettings}
+import iceberglite.spec.property.{ForeignSetting, ForeignSettings}
+import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 
 /** The properties of Apache Iceberg's catalogs that this release does not act on. */
 object ForeignCatalogProperties {

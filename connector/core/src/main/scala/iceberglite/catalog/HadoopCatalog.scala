@@ -1,8 +1,9 @@
 package iceberglite.catalog
 
 import iceberglite.catalog.HadoopCatalog.ShownNames
-import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 import iceberglite.table._
 

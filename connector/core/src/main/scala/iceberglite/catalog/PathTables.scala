@@ -1,7 +1,8 @@
 package iceberglite.catalog
 
-import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table._
 

@@ -3,8 +3,9 @@ package iceberglite.catalog
 import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
-import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.{AlreadyExists, StorageFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 

@@ -1,7 +1,9 @@
 package iceberglite.catalog
 
-import iceberglite.spec.{TableProperty, ViewMetadata, ViewUpdate}
 import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.update.ViewUpdate
+import iceberglite.spec.view.ViewMetadata
 import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table.{Environment, TableLocations, ViewChange, ViewState}
 

@@ -3,8 +3,8 @@ package iceberglite.catalog
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.spec.TableProperty
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles, ReadBounds}
 import iceberglite.table.{TableLocations, TableVersion}
 

@@ -4,8 +4,10 @@ import java.util.Arrays
 
 import scala.util.control.NonFatal
 
-import iceberglite.spec.{IcebergError, TableMetadata, TableProperty}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataCodec, MetadataFiles}
 import iceberglite.table._
 

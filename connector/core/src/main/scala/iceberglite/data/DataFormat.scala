@@ -3,8 +3,9 @@ package iceberglite.data
 import java.io.Closeable
 
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.{FileFormat, Metrics, NameMapping, Schema}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.{FileFormat, Metrics}
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**

@@ -3,8 +3,8 @@ package iceberglite.data
 import iceberglite.data.avro.AvroData
 import iceberglite.data.orc.OrcData
 import iceberglite.data.parquet.ParquetData
-import iceberglite.spec.FileFormat
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.file.FileFormat
 
 object DataFormats {
 

@@ -4,7 +4,7 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.Type.{DecimalType, FixedType}
+import iceberglite.spec.types.Type.{DecimalType, FixedType}
 
 /** Validates values before they are written (spec: "Schemas and Data Types"). */
 private[data] object FieldChecks {

@@ -2,7 +2,8 @@ package iceberglite.data
 
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
-import iceberglite.spec.{FileFormat, MetadataColumns, Schema}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.storage.FileIO
 
 /**

@@ -1,8 +1,10 @@
 package iceberglite.data
 
-import iceberglite.spec.{ColumnSource, MetadataColumns, NestedField}
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.partition.ColumnSource
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.StructType
 
 /** The source of a wanted field's values. */
 sealed private[iceberglite] trait FieldPlace[+V]

@@ -5,9 +5,12 @@ import java.nio.ByteBuffer
 import java.util.Comparator
 
 import iceberglite.metrics.{ColumnMetrics, DoubleRange, FloatRange, MetricsModes}
-import iceberglite.spec.{Literal, MetricMaps, MetricsMode, PrimitiveType, Schema, Type}
-import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
-import iceberglite.spec.Type._
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * Collects counts and bounds of the columns of a file while it is written (spec: `data_file`), for formats whose own

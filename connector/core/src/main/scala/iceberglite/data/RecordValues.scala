@@ -4,9 +4,10 @@ import java.math.BigDecimal
 import java.nio.ByteBuffer
 import java.util.UUID
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.partition.ValueShape
+import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Converts partition values and defaults to the representation of [[Record]], and back to literals for filters. */
 object RecordValues extends ValueShape[AnyRef] {

@@ -7,10 +7,9 @@ import java.util.{Base64, UUID}
 
 import com.fasterxml.jackson.core.io.JsonStringEncoder
 
-import iceberglite.spec.DateTime
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal
-import iceberglite.spec.Literal._
+import iceberglite.spec.types.{DateTime, Literal}
+import iceberglite.spec.types.Literal._
 
 /**
  * Converts variants to JSON text (Parquet: "Variant Binary Encoding", types and "Conversion to JSON"). Dates and times

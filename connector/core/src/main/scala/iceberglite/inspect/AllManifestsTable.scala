@@ -1,7 +1,9 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{NestedField, Schema, Snapshot}
-import iceberglite.spec.Type.{BinaryType, LongType}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{BinaryType, LongType}
 import iceberglite.table.Table
 import iceberglite.tree.MetadataTree
 

@@ -1,7 +1,10 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{ManifestContent, NestedField, Schema, Snapshot}
-import iceberglite.spec.Type.{IntType, LongType, StructType}
+import iceberglite.spec.file.ManifestContent
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{IntType, LongType, StructType}
 import iceberglite.table.Table
 
 /** The entries of a snapshot's manifests (spec: `manifest_entry`), including those of deleted files. */

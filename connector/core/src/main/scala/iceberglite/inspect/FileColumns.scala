@@ -2,8 +2,10 @@ package iceberglite.inspect
 
 import java.util.Locale
 
-import iceberglite.spec.{ContentFile, NestedField, PrimitiveType, Schema}
-import iceberglite.spec.Type._
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /** The columns of a file (spec: `data_file`), as the metadata tables show them. */
 final private[inspect] class FileColumns(partition: UnionPartition) {

@@ -1,6 +1,8 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{ManifestContent, ManifestEntry, Schema, Snapshot}
+import iceberglite.spec.file.{ManifestContent, ManifestEntry}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 import iceberglite.tree.{MetadataTree, SeenParts}
 

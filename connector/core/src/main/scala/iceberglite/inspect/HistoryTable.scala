@@ -1,7 +1,9 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{NestedField, Schema, Snapshot}
-import iceberglite.spec.Type.{BooleanType, LongType, TimestampTzType}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{BooleanType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
 /**

@@ -2,9 +2,12 @@ package iceberglite.inspect
 
 import java.nio.ByteBuffer
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
-import iceberglite.spec.Type._
+import iceberglite.spec.file.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, SingleValue, Type}
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.types.Type._
 import iceberglite.tree.{PartitionSpecs, SnapshotFiles}
 
 /** The columns of a manifest (spec: `manifest_file`), as the metadata tables show them. */

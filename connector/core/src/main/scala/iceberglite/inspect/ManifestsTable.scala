@@ -1,6 +1,7 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{Schema, Snapshot}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 import iceberglite.tree.MetadataTree
 

@@ -1,7 +1,9 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{MetadataLogEntry, NestedField, Schema, Snapshot}
-import iceberglite.spec.Type.{IntType, LongType, StringType, TimestampTzType}
+import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{IntType, LongType, StringType, TimestampTzType}
 import iceberglite.table.Table
 
 /** The metadata files of the table, the current one last, with the snapshot that was current in each. */

@@ -2,8 +2,11 @@ package iceberglite.inspect
 
 import scala.collection.mutable
 
-import iceberglite.spec.{Content, ManifestContent, ManifestEntry, NestedField, Schema, Snapshot}
-import iceberglite.spec.Type.{IntType, LongType, TimestampTzType}
+import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{IntType, LongType, TimestampTzType}
 import iceberglite.table.Table
 
 /** The contents of each partition of each spec in a snapshot. An unpartitioned table has a single row. */

@@ -2,8 +2,8 @@ package iceberglite.inspect
 
 import java.nio.ByteBuffer
 
-import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Type._
 
 /** Converts bounds to the values that [[MetadataRow]] documents. */
 private[inspect] object PlainValue {

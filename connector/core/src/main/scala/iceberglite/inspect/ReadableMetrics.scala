@@ -1,7 +1,9 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{ContentFile, NestedField, NestedType, PrimitiveType, Schema}
-import iceberglite.spec.Type.{LongType, StructType}
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type.{LongType, StructType}
 
 /**
  * The column `readable_metrics`: counts and bounds of a file, with a struct for each primitive column, by full name.

@@ -2,8 +2,10 @@ package iceberglite.inspect
 
 import java.util.Locale
 
-import iceberglite.spec.{NestedField, Schema, Snapshot, SnapshotRef}
-import iceberglite.spec.Type.{IntType, LongType, StringType}
+import iceberglite.spec.metadata.{Snapshot, SnapshotRef}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.table.Table
 
 /** Branches and tags. */

@@ -1,7 +1,9 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{NestedField, Schema, Snapshot}
-import iceberglite.spec.Type.{LongType, MapType, StringType, TimestampTzType}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{LongType, MapType, StringType, TimestampTzType}
 import iceberglite.table.Table
 
 /** The snapshots in the table's metadata, in the order of the metadata. */

@@ -1,7 +1,9 @@
 package iceberglite.inspect
 
-import iceberglite.spec.{Literal, PartitionTuple, TableMetadata}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Type.StructType
 import iceberglite.tree.UnifiedPartition
 
 /** The column `partition` of metadata tables that list files of all specs of a table. */

@@ -6,9 +6,15 @@ import java.nio.charset.StandardCharsets.UTF_8
 import iceberglite.data.PositionDeleteFiles
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{DeleteSharing, FileScanTask, TableRows, TableScan}
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent, MetricMaps, Metrics}
 import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.property.{DeleteFileProperties, RowLevelProperty, TableProperty}
+import iceberglite.spec.schema.{MetadataColumns, NameMapping, Schema}
+import iceberglite.spec.types.NestedField
 import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, SnapshotTarget, Table}
 import iceberglite.table.action.ConvertDeletes

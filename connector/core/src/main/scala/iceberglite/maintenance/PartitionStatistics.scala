@@ -2,7 +2,10 @@ package iceberglite.maintenance
 
 import scala.collection.mutable
 
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.Literal
 import iceberglite.tree.UnifiedPartition
 
 /**

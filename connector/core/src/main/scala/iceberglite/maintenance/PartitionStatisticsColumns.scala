@@ -1,12 +1,14 @@
 package iceberglite.maintenance
 
 import iceberglite.data.{Record, RecordValues}
-import iceberglite.spec.DefaultValue.OfPrimitive
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Literal.IntLiteral
-import iceberglite.spec.Type.{IntType, LongType, StructType}
-import iceberglite.spec._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.DefaultValue.OfPrimitive
+import iceberglite.spec.types.Literal.IntLiteral
+import iceberglite.spec.types.Type.{IntType, LongType, StructType}
 
 /** The columns of a partition statistics file (spec: "Partition Statistics File"). */
 private[maintenance] object PartitionStatisticsColumns {

@@ -4,8 +4,10 @@ import java.util.UUID
 
 import iceberglite.data.{DataFormats, DataSource, DataTarget}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.metadata.{PartitionStatisticsFile, Snapshot, TableMetadata}
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 import iceberglite.table.TableLocations
 import iceberglite.tree.{MetadataPool, MetadataTree, TreeTable, UnifiedPartition}

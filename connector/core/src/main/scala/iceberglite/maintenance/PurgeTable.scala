@@ -1,7 +1,8 @@
 package iceberglite.maintenance
 
-import iceberglite.spec.{Encryption, TableProperty}
 import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.metadata.Encryption
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataFiles}
 import iceberglite.table.{
   Cleanup,

@@ -2,9 +2,10 @@ package iceberglite.metrics
 
 import java.nio.ByteBuffer
 
-import iceberglite.spec.{Literal, MetricsMode}
-import iceberglite.spec.Literal._
-import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
 
 /**
  * Lower and upper bounds of a column as metadata stores them (spec: `data_file`, notes 1 and 2). Strings and binaries

@@ -2,7 +2,8 @@ package iceberglite.metrics
 
 import java.nio.ByteBuffer
 
-import iceberglite.spec.{Literal, MetricMaps, SingleValue}
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.types.{Literal, SingleValue}
 
 /**
  * Metrics that a writer collected for one column of a file.

@@ -1,7 +1,7 @@
 package iceberglite.metrics
 
-import iceberglite.spec.Literal
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
  * Metrics that a writer collected for a floating point column. The statistics of the formats do not suffice: a NaN

@@ -1,17 +1,11 @@
 package iceberglite.metrics
 
-import iceberglite.spec.{
-  MetadataColumns,
-  MetricsMode,
-  NestedType,
-  PrimitiveType,
-  Schema,
-  SortOrder,
-  TableProperty,
-  Type
-}
-import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
-import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.property.{MetricsMode, TableProperty}
+import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /** The metrics modes of the columns by field id. A field that is not in the map has no metrics. */
 final case class MetricsModes(byId: Map[Int, MetricsMode]) {

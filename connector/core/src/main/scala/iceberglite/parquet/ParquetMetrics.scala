@@ -11,8 +11,11 @@ import org.apache.parquet.schema.{PrimitiveType => ParquetLeaf}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
 import iceberglite.metrics.{ColumnBounds, FloatingValues, MetricsModes}
-import iceberglite.spec.{Literal, MetricMaps, MetricsMode, NestedField, PrimitiveType, Schema, SingleValue}
-import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, SingleValue}
 
 /**
  * Metrics from the footer of a Parquet file.

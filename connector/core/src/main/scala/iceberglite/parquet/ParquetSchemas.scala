@@ -7,9 +7,10 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REQUIRED}
 
 import iceberglite.avro.{AvroSchemas, FileFieldNames}
-import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Converts Iceberg schemas to Parquet schemas with a field id on every node (spec: "Appendix A: Parquet"). */
 object ParquetSchemas {

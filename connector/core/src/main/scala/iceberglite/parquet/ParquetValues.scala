@@ -14,9 +14,9 @@ import org.apache.parquet.schema.LogicalTypeAnnotation.{
 }
 
 import iceberglite.avro.AvroSchemas
-import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Converts values of Parquet statistics to literals (spec: "Appendix A: Parquet"). */
 private[parquet] object ParquetValues {

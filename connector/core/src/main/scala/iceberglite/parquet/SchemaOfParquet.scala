@@ -6,9 +6,10 @@ import org.apache.parquet.schema.Type.Repetition.{REPEATED, REQUIRED}
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
 import iceberglite.parquet.ParquetShapes._
-import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Converts the schema of a Parquet file to a table schema; the reverse of the table in "Appendix A: Parquet". */
 object SchemaOfParquet {

@@ -1,7 +1,10 @@
 package iceberglite.puffin
 
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, PuffinBlob}
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.schema.MetadataColumns
 import iceberglite.storage.FileIO
 
 /**

@@ -2,9 +2,9 @@ package iceberglite.puffin
 
 import java.nio.{ByteBuffer, ByteOrder}
 
-import iceberglite.spec.{PuffinBlob, PuffinFooter}
 import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
 import iceberglite.spec.json.PuffinFooterJson
+import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 import iceberglite.storage.FileIO
 
 /**

@@ -3,9 +3,9 @@ package iceberglite.puffin
 import java.io.ByteArrayOutputStream
 import java.nio.{ByteBuffer, ByteOrder}
 
-import iceberglite.spec.{BlobMetadata, PuffinBlob, PuffinFooter, StatisticsFile}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.json.PuffinFooterJson
+import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter, StatisticsFile}
 import iceberglite.storage.FileIO
 
 /** A blob to write, not compressed yet. */

@@ -8,8 +8,9 @@ import org.apache.datasketches.memory.Memory
 import org.apache.datasketches.theta.{CompactSketch, SetOperation, UpdateSketch}
 import org.apache.datasketches.{Family, Util}
 
-import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, Literal, SingleValue, Snapshot}
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType, Snapshot}
+import iceberglite.spec.types.{Literal, SingleValue}
 
 /**
  * The approximate number of distinct values (NDV) of a column (adopted version 3: `apache-datasketches-theta-v1`).

@@ -1,6 +1,7 @@
 package iceberglite.scan
 
-import iceberglite.spec.{Content, ContentFile, Metrics, NestedField}
+import iceberglite.spec.file.{Content, ContentFile, Metrics}
+import iceberglite.spec.types.NestedField
 
 /**
  * A delete file that applies to the data file of a task.

@@ -3,9 +3,9 @@ package iceberglite.scan
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{HashMap, IdentityHashMap}
 
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.expr.KeyRanges
+import iceberglite.spec.file.{Content, ContentFile, KeyRanges, ManifestEntry}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
  * Finds the delete files of a snapshot that apply to a data file (spec: "Scan Planning"; adopted version 3: "Deletion

@@ -7,9 +7,12 @@ import scala.collection.mutable
 
 import iceberglite.data.{DataFormats, DataSource, Record}
 import iceberglite.puffin.{DeletionVector, DeletionVectorFiles}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.schema.{MappedField, MetadataColumns, NameMapping}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**

@@ -1,8 +1,10 @@
 package iceberglite.scan
 
 import iceberglite.data.{Record, RecordValues}
-import iceberglite.spec._
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
 
 /** Columns whose values are stored in a file's metadata. The values have the form of records, by field id. */
 private[scan] object FileConstants {

@@ -1,8 +1,9 @@
 package iceberglite.scan
 
-import iceberglite.spec.{ContentFile, PartitionSpec}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.partition.PartitionSpec
 
 /**
  * A data file, or a split of one, that a scan reads.

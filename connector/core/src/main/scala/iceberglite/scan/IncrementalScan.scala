@@ -1,7 +1,7 @@
 package iceberglite.scan
 
-import iceberglite.spec.{Operation, Snapshot}
 import iceberglite.spec.expr.{Bind, Expression}
+import iceberglite.spec.metadata.{Operation, Snapshot}
 import iceberglite.tree.{ManifestCache, MetadataPool, TreeTable}
 
 /**

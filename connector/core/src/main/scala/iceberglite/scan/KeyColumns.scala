@@ -2,10 +2,12 @@ package iceberglite.scan
 
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.Type._
-import iceberglite.spec.expr.KeyOverlap
+import iceberglite.spec.file.{ContentFile, KeyOverlap, Metrics}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * The columns of `equality_ids` (spec: "Equality Delete Files"). The specification forbids float and double, but Flink

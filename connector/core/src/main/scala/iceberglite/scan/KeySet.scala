@@ -2,8 +2,8 @@ package iceberglite.scan
 
 import java.util.Arrays
 
-import iceberglite.spec.NestedField
-import iceberglite.spec.Type._
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type._
 
 /** The keys of deleted rows in one or several equality delete files. Immutable once built, and thread-safe. */
 sealed trait KeySet {

@@ -1,8 +1,17 @@
 package iceberglite.scan
 
-import iceberglite.spec._
-import iceberglite.spec.expr.{Expression, InclusiveMetrics}
+import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  EntryStatus,
+  InclusiveMetrics,
+  ManifestContent,
+  ManifestEntry,
+  PartSummary
+}
+import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, MetadataPool, PartFilter, PartitionSpecs, SnapshotFiles, TreeTable}
 import iceberglite.tree.manifestlist.PackedEntries

@@ -1,8 +1,9 @@
 package iceberglite.scan
 
 import iceberglite.data.Record
-import iceberglite.spec.{NestedField, Schema}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Columns to read: the requested columns and, after them at every level, the additional fields, such as the keys of

@@ -2,7 +2,7 @@ package iceberglite.scan
 
 import iceberglite.data.Record
 import iceberglite.puffin.DeletionVector
-import iceberglite.spec.NestedField
+import iceberglite.spec.types.NestedField
 
 /**
  * The deleted rows of a data file.

@@ -1,8 +1,9 @@
 package iceberglite.scan
 
 import iceberglite.data.Record
-import iceberglite.spec.{MetadataColumns, NestedField, Type}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Converts the rows that were read from a file to the requested columns; row lineage according to the adopted version

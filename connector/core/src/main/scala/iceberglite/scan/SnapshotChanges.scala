@@ -1,8 +1,9 @@
 package iceberglite.scan
 
-import iceberglite.spec.{ManifestContent, ManifestEntry, Snapshot}
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.expr.Expression
+import iceberglite.spec.file.{ManifestContent, ManifestEntry}
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataTree, SnapshotFiles, TreeTable}
 
 /**

@@ -2,8 +2,8 @@ package iceberglite.scan
 
 import java.time.Instant
 
-import iceberglite.spec.{Operation, Snapshot, TableMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 
 /** The start of an incremental read. */
 sealed trait RangeStart

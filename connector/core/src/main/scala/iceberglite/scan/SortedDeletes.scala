@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 import java.util.concurrent.atomic.AtomicReferenceArray
 
-import iceberglite.spec.{ContentFile, ManifestEntry, MetadataColumns}
-import iceberglite.spec.expr.KeyRanges
+import iceberglite.spec.file.{ContentFile, KeyRanges, ManifestEntry}
+import iceberglite.spec.schema.MetadataColumns
 
 /** A delete file, and what its metrics say about the data that it may apply to. */
 sealed abstract private[scan] class IndexedDelete(entry: ManifestEntry) {

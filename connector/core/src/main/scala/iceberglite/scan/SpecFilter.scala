@@ -3,9 +3,11 @@ package iceberglite.scan
 import java.util.IdentityHashMap
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.spec._
-import iceberglite.spec.expr.{Evaluate, Expression, InclusiveMetrics, ManifestEvaluator, Project, Residual}
+import iceberglite.spec.expr.{Evaluate, Expression, Project, Residual}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.spec.file.{InclusiveMetrics, ManifestContent, ManifestEntry, ManifestEvaluator, PartSummary}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
 import iceberglite.tree.PartitionSpecs
 
 /** The scan's filter, projected to the files of each spec. */

@@ -1,6 +1,6 @@
 package iceberglite.scan
 
-import iceberglite.spec.{ContentFile, Metrics, PartSummary}
+import iceberglite.spec.file.{ContentFile, Metrics, PartSummary}
 
 /** Which metrics to keep with the files of a plan. Metrics that are not needed later would only fill the heap. */
 sealed trait StatsToKeep extends Product with Serializable {

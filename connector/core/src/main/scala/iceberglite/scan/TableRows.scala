@@ -1,11 +1,13 @@
 package iceberglite.scan
 
 import iceberglite.data.{DataFormats, DataSource, Record, RecordIterator, RecordValues}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
-import iceberglite.spec.Type.StructType
 import iceberglite.spec.expr.{Evaluate, Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.schema.{MetadataColumns, NameMapping, Schema}
+import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
 
 /**

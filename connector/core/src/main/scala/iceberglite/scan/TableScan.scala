@@ -2,10 +2,12 @@ package iceberglite.scan
 
 import java.util.IdentityHashMap
 
-import iceberglite.spec.{FormatVersion, ManifestContent, Snapshot}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.expr.{Bind, Expression}
+import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.ManifestContent
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.{FilePart, ManifestCache, MetadataPool, MetadataTree, TreeTable}
 
 /**

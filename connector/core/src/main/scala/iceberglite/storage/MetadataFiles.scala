@@ -7,9 +7,10 @@ import java.util.zip.{GZIPInputStream, GZIPOutputStream}
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import iceberglite.spec.{TableMetadata, ViewMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
 import iceberglite.spec.json.{TableMetadataJson, ViewMetadataJson}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.view.ViewMetadata
 
 /** Compression codec of a metadata file. `name` is the value of `write.metadata.compression-codec`. */
 sealed abstract class MetadataCodec(val name: String, private[iceberglite] val infix: String)

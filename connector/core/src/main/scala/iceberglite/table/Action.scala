@@ -1,6 +1,7 @@
 package iceberglite.table
 
-import iceberglite.spec.{ContentFile, TableMetadata}
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.TableMetadata
 
 /**
  * A kind of change to a table. Given a base, it describes what the commit would do. It is called again with a newer

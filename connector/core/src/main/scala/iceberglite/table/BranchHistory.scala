@@ -1,7 +1,8 @@
 package iceberglite.table
 
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, EntryStatus, ManifestContent, ManifestEntry}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.tree.{MetadataPool, MetadataTree, PartFilter, SnapshotFiles, TreeTable}
 
 /** A file that a commit added or removed, and that commit. */

@@ -2,7 +2,8 @@ package iceberglite.table
 
 import scala.annotation.nowarn
 
-import iceberglite.spec.{MetadataUpdate, Requirement, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.{MetadataUpdate, Requirement}
 import iceberglite.storage.FileIO
 
 /** A table's name in its catalog. The namespace may have several levels. */

@@ -4,8 +4,10 @@ import java.net.URLEncoder
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Locale
 
-import iceberglite.spec.{Murmur3, PartitionSpec, PartitionTuple, TableProperty}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.types.Murmur3
 
 /**
  * Locations of new data files of a table. Serializable, for use in tasks.

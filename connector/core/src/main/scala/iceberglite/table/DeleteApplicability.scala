@@ -4,8 +4,10 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
-import iceberglite.spec._
-import iceberglite.spec.expr.KeyOverlap
+import iceberglite.spec.file.{Content, ContentFile, KeyOverlap, ManifestContent, PartSummary}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.PrimitiveType
 
 /** Which data files a delete file may apply to, judged by its manifest entry (spec: "Scan Planning"). */
 private[table] object DeleteApplicability {

@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.spec.TableMetadata
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.{FileIO, StoragePath}
 import iceberglite.tree.MetadataPool
 

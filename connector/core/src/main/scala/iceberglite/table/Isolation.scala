@@ -1,7 +1,8 @@
 package iceberglite.table
 
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
-import iceberglite.spec._
+import iceberglite.spec.file.{ManifestContent, ManifestEntry}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.tree.PartFilter
 
 /** Which concurrent changes a write tolerates (spec: "Optimistic Concurrency"). */

@@ -1,6 +1,8 @@
 package iceberglite.table
 
-import iceberglite.spec.{MetadataLog, MetadataUpdate, TableMetadata, TableProperty}
+import iceberglite.spec.metadata.{MetadataLog, TableMetadata}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.update.MetadataUpdate
 
 /**
  * The metadata that a committer which keeps metadata files writes next.

@@ -1,6 +1,6 @@
 package iceberglite.table
 
-import iceberglite.spec.TableProperty
+import iceberglite.spec.property.TableProperty
 
 /**
  * Limits on retries, with exponential backoff. Waits are shortened at random, so that two writers that collided do not

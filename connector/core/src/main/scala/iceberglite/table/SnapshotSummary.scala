@@ -1,6 +1,9 @@
 package iceberglite.table
 
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.property.TableProperty
 import iceberglite.tree.WrittenTree
 
 /**

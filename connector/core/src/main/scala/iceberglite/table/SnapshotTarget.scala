@@ -1,7 +1,7 @@
 package iceberglite.table
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.{Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 
 /** Where a new snapshot is committed (spec: "Snapshot References"). */
 sealed trait SnapshotTarget {

@@ -1,7 +1,8 @@
 package iceberglite.table
 
-import iceberglite.spec.{MetadataUpdate, TableMetadata}
 import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.MetadataUpdate
 
 /**
  * Collects the actions of writes to a table that does not exist yet or is to be replaced. [[StagedTable.commit]]

@@ -1,6 +1,9 @@
 package iceberglite.table
 
-import iceberglite.spec.{PartitionSpec, Requirement, Schema, Snapshot, SortOrder, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.update.Requirement
 import iceberglite.storage.FileIO
 import iceberglite.tree.TreeTable
 

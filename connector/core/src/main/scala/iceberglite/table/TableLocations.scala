@@ -1,6 +1,7 @@
 package iceberglite.table
 
-import iceberglite.spec.{TableMetadata, TableProperty}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
 
 /** Locations for a table's new files. */
 object TableLocations {

@@ -5,8 +5,8 @@ import java.util.UUID
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.spec.TableProperty
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.{FileIO, MetadataFiles, StoragePath}
 import iceberglite.tree.MetadataPool
 

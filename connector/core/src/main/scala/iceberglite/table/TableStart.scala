@@ -3,7 +3,11 @@ package iceberglite.table
 import java.util.UUID
 
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound}
-import iceberglite.spec._
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{UnboundPartitionField, UnboundSortField}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.table.NewTable
+import iceberglite.spec.update.{MetadataUpdate, Requirement}
 
 /**
  * A table to be created, as a user describes it.

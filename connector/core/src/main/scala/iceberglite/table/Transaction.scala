@@ -3,8 +3,10 @@ package iceberglite.table
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
-import iceberglite.spec.{IcebergError, MetadataUpdate, TableMetadata}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, NotFound, UnreadableFile, ValidationFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.MetadataUpdate
 import iceberglite.storage.{FileIO, MetadataFiles}
 
 /** Where a transaction's changes are committed. */

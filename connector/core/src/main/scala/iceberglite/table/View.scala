@@ -1,6 +1,7 @@
 package iceberglite.table
 
-import iceberglite.spec.{ViewMetadata, ViewRequirement, ViewUpdate}
+import iceberglite.spec.update.{ViewRequirement, ViewUpdate}
+import iceberglite.spec.view.ViewMetadata
 
 /** A view's metadata and its metadata file's location; the location is empty if only the server knows the file. */
 final case class ViewState(metadata: ViewMetadata, metadataLocation: String)

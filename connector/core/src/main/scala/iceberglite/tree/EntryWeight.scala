@@ -1,6 +1,6 @@
 package iceberglite.tree
 
-import iceberglite.spec.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
+import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile, MetricMaps, PartSummary}
 
 /** Estimates of the size of decoded metadata: on the heap, for the cache, and in a manifest, for its target size. */
 private[tree] object EntryWeight {

@@ -3,7 +3,7 @@ package iceberglite.tree
 import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 import java.util.{LinkedHashMap, Map => JavaMap}
 
-import iceberglite.spec.{ManifestEntry, ManifestFile, PartSummary}
+import iceberglite.spec.file.{ManifestEntry, ManifestFile, PartSummary}
 import iceberglite.storage.{CacheBounds, FileIO}
 
 /**

@@ -2,7 +2,10 @@ package iceberglite.tree
 
 import java.util.UUID
 
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.file.{ContentFile, ManifestEntry, PartSummary}
+import iceberglite.spec.metadata.{Encryption, Snapshot}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
  * A form of metadata tree: how the files of a snapshot are listed, and how a commit writes the list. To add a form, add

@@ -1,6 +1,11 @@
 package iceberglite.tree
 
-import iceberglite.spec.{IcebergError, PartSummary, PartitionSpec, PrimitiveType, Schema, TableMetadata}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.file.PartSummary
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.PrimitiveType
 
 /**
  * The partition specs of a table, with the columns that their values come from. Serializable, so that executors read

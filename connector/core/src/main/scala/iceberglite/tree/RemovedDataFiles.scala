@@ -1,6 +1,6 @@
 package iceberglite.tree
 
-import iceberglite.spec.{Content, ManifestEntry}
+import iceberglite.spec.file.{Content, ManifestEntry}
 
 /**
  * The data files that a commit removes, used to find the delete files to remove with them.

@@ -2,7 +2,8 @@ package iceberglite.tree
 
 import java.util.HashMap
 
-import iceberglite.spec.{ManifestEntry, PartitionTuple}
+import iceberglite.spec.file.ManifestEntry
+import iceberglite.spec.partition.PartitionTuple
 
 /** Makes the files of one partition share one tuple. */
 final private[tree] class SharedTuples {

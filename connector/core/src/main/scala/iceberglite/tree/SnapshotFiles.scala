@@ -1,6 +1,7 @@
 package iceberglite.tree
 
-import iceberglite.spec.{ManifestEntry, ManifestFile, Snapshot}
+import iceberglite.spec.file.{ManifestEntry, ManifestFile}
+import iceberglite.spec.metadata.Snapshot
 
 /**
  * The files of one snapshot, as listed by its metadata tree. The list of parts is read once, when it is first needed.

@@ -1,6 +1,7 @@
 package iceberglite.tree
 
-import iceberglite.spec.{Schema, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
 /**

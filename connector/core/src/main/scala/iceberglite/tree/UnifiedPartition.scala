@@ -1,9 +1,11 @@
 package iceberglite.tree
 
-import iceberglite.spec.{Literal, NestedField, PartitionField, PartitionSpec, PartitionTuple, Schema, TableMetadata}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type.{StructType, UnknownType}
-import iceberglite.spec.transform.Void
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField}
+import iceberglite.spec.types.Type.{StructType, UnknownType}
 
 /**
  * The unified partition type (spec: "Partition Statistics File"): a single struct for the files of all specs of a

@@ -6,8 +6,8 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.NestedField
-import iceberglite.spec.Type._
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type._
 
 class AvroSchemasSuite extends AnyFunSuite {
 
@@ -16,7 +16,7 @@ class AvroSchemasSuite extends AnyFunSuite {
     val record = AvroSchemas.of(StructType(Vector(field)), "r")
     new AvroSchema.Parser().parse(record.toString).getFields.get(0).schema.toString
   }
-  private def json(t: iceberglite.spec.Type): String = json(NestedField.required(1, "f", t))
+  private def json(t: iceberglite.spec.types.Type): String = json(NestedField.required(1, "f", t))
 
   test("types are mapped as the table of Appendix A has it") {
     assert(json(BooleanType) == "\"boolean\"")

@@ -10,8 +10,17 @@ import org.scalatest.time.{Seconds, Span}
 
 import iceberglite.Fuzz
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  FileFormat,
+  ManifestContent,
+  ManifestEntry,
+  ManifestFile,
+  MetricMaps
+}
 import iceberglite.storage.MetadataFiles
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestDecoder, ManifestEntryColumns, ManifestLists, Manifests, PartitionCodec}

@@ -4,8 +4,9 @@ import java.nio.file.{Files, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.{FormatVersion, Type}
-import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 import iceberglite.tree.manifestlist.{
   DataFileColumns,
   FieldSummaryColumns,

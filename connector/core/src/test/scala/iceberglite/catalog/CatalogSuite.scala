@@ -3,10 +3,12 @@ package iceberglite.catalog
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.CatalogFixture.{Id, Store}
-import iceberglite.spec.{FormatVersion, NestedField, Schema, UnboundPartitionField}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.Type.{LongType, StringType}
-import iceberglite.spec.transform.Bucket
+import iceberglite.spec.partition.{Bucket, UnboundPartitionField}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.table.TestTables._

@@ -7,8 +7,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.FilesBelow
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.spec.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.storage.{HadoopFileIO, StorageSettings, TemporaryDirectory}
 import iceberglite.table.{DataLocations, _}
 import iceberglite.table.TestTables._

@@ -6,9 +6,9 @@ import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec._
-import iceberglite.table.TestTables._
+import iceberglite.spec.metadata.{MetadataLogEntry, StatisticsFile, TableMetadata}
 import iceberglite.table._
+import iceberglite.table.TestTables._
 import iceberglite.table.action.{SetStatistics, UpdateProperties}
 
 /** A writer of metadata cannot have another table's files deleted. */

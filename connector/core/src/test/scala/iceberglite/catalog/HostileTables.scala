@@ -6,8 +6,8 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.Suite
 
 import iceberglite.FilesBelow
-import iceberglite.spec._
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.{HadoopFileIO, StorageSettings, TemporaryDirectory}
 import iceberglite.table._
 import iceberglite.table.TestTables._

@@ -1,6 +1,7 @@
 package iceberglite.data
 
-import iceberglite.spec.{Content, ContentFile, FileFormat, PartitionTuple}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat}
+import iceberglite.spec.partition.PartitionTuple
 
 /** Writes a data file for a test, and tells of it what a commit wants to know. */
 object DataFileOf {

@@ -14,11 +14,13 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.FormatRules
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
-import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{DefaultValue, Literal, PrimitiveType, SingleValue, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.MemoryFileIO
 

@@ -6,9 +6,10 @@ import java.util.UUID
 
 import org.scalacheck.Gen
 
-import iceberglite.spec.{DefaultValue, Literal, NestedField, PrimitiveType, Schema, Type}
-import iceberglite.spec.Literal.{IntLiteral, StringLiteral}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DefaultValue, Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
+import iceberglite.spec.types.Type._
 
 /** Random schemas, with ids in no order, and rows of them. */
 object RecordGenerators {

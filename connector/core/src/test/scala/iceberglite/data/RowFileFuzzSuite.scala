@@ -11,10 +11,12 @@ import iceberglite.conformance.FormatRules
 import iceberglite.data.avro.AvroData
 import iceberglite.data.orc.OrcData
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.{IcebergError, MetadataColumns, MetricsMode, Schema}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
 /** Damaged files of rows and of deletes give rows or an error that names the file. */

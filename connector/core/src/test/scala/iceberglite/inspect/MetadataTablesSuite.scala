@@ -5,11 +5,15 @@ import java.nio.ByteBuffer
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.PartitionRules
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Literal.{DateLiteral, DoubleLiteral, IntLiteral, StringLiteral}
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.{Bucket, Day, Identity, Void}
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef}
+import iceberglite.spec.partition.{Bucket, Day, Identity, PartitionField, PartitionSpec, PartitionTuple, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, SingleValue, Type}
+import iceberglite.spec.types.Literal.{DateLiteral, DoubleLiteral, IntLiteral, StringLiteral}
+import iceberglite.spec.types.Type._
 import iceberglite.tree.{OfManifests, TestTable, TreeReader}
 import iceberglite.tree.TestTable._
 

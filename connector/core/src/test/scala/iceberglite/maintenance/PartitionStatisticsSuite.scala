@@ -4,15 +4,18 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.catalog.CatalogFixture
 import iceberglite.conformance.StatisticsRules
 import iceberglite.data.DataFormats
-import iceberglite.catalog.CatalogFixture
+import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
-import iceberglite.spec.Literal.{DateLiteral, IntLiteral, StringLiteral}
-import iceberglite.spec._
-import iceberglite.spec.transform.{Bucket, Identity, Void}
-import iceberglite.table.action.{FastAppend, SetPartitionStatistics}
+import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, ManifestEntry, Metrics}
+import iceberglite.spec.metadata.{PartitionStatisticsFile, TableMetadata}
+import iceberglite.spec.partition.{Bucket, Identity, PartitionField, PartitionSpec, PartitionTuple, Transform, Void}
+import iceberglite.spec.types.{Literal, Type}
+import iceberglite.spec.types.Literal.{DateLiteral, IntLiteral, StringLiteral}
 import iceberglite.table.{Table, TableCreation, TestTables}
+import iceberglite.table.action.{FastAppend, SetPartitionStatistics}
 import iceberglite.tree.UnifiedPartition
 
 /** Spec, "Partition Statistics". */

@@ -5,9 +5,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.MetricsRules
-import iceberglite.spec.Literal
-import iceberglite.spec.Literal._
-import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
 import iceberglite.tree.manifestlist.ManifestSamples.bytes
 
 class ColumnBoundsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -3,12 +3,13 @@ package iceberglite.metrics
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetricsRules
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.{Bucket, Identity}
+import iceberglite.spec.partition.{Bucket, Identity, NullOrder, SortDirection, SortField, SortOrder, Transform}
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 
 class MetricsModesSuite extends AnyFunSuite {
   private val schema = Schema(

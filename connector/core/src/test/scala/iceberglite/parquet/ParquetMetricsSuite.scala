@@ -16,10 +16,13 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetricsRules
 import iceberglite.metrics.{FloatingValues, MetricsModes}
-import iceberglite.spec.{Literal, Metrics, MetricsMode, NestedField, Schema, SingleValue}
-import iceberglite.spec.Literal._
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.file.Metrics
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 import iceberglite.tree.manifestlist.ManifestSamples
 

@@ -4,10 +4,11 @@ import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ParquetRules
-import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 class ParquetSchemasSuite extends AnyFunSuite {
   private def parquet(fields: NestedField*) = ParquetSchemas.of(Schema(0, fields.toVector))

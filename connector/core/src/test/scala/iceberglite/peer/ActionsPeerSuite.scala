@@ -9,10 +9,13 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
 import iceberglite.peer.PeerActions.vector
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
+import iceberglite.spec.file.{Content, ContentFile}
+import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.spec.types.Literal
 import iceberglite.table._
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}

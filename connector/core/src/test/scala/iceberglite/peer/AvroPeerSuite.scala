@@ -15,9 +15,10 @@ import iceberglite.avro.AvroSchemas
 import iceberglite.conformance.FormatRules
 import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.data.avro.{AvroData, AvroWithoutIds}
-import iceberglite.spec.{NameMapping, PrimitiveType, Schema}
-import iceberglite.spec.Type.VariantType
 import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.spec.types.PrimitiveType
+import iceberglite.spec.types.Type.VariantType
 
 /** Avro files beside those of the Java library. */
 class AvroPeerSuite extends RowFilesPeerTests(AvroData) {

@@ -5,8 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.JsonRules
-import iceberglite.spec._
-import iceberglite.spec.MetadataUpdate._
+import iceberglite.spec.SampleTables
 import iceberglite.spec.json.{
   ChangeGenerators,
   MetadataUpdateJson,
@@ -14,6 +13,9 @@ import iceberglite.spec.json.{
   ViewRequirementJson,
   ViewUpdateJson
 }
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.update.{MetadataUpdate, ViewRequirement}
+import iceberglite.spec.update.MetadataUpdate._
 
 /** Apache Iceberg reads the changes that we write, and we what it makes of them. */
 class ChangeJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -1,9 +1,10 @@
 package iceberglite.peer
 
-import iceberglite.spec.{DefaultValue, NestedField, PrimitiveType, Schema, Type}
-import iceberglite.spec.DefaultValue.OfPrimitive
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.DefaultValue.OfPrimitive
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.types.Type._
 
 /** What the schemas of both implementations have in common. */
 object CommonSchema {

@@ -6,7 +6,7 @@ import scala.util.Random
 import org.apache.iceberg.LocationProviders
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.DataLocations
 
 /** Where data files go, beside Apache Iceberg's providers of locations. */

@@ -18,7 +18,8 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.StatisticsRules
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.partition.PartitionTuple
 import iceberglite.table.MemoryFileIO
 
 /** Deletion vectors, both ways with Apache Iceberg. */

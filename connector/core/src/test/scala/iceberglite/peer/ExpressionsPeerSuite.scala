@@ -19,12 +19,25 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
+import iceberglite.spec.expr.{Evaluate, Expression, ExpressionGenerators, Project, Residual, PartitionSpecs}
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.expr.ExpressionGenerators.{matches, Row}
-import iceberglite.spec.expr._
-import iceberglite.spec.transform.{UnknownTransform, Void}
+import iceberglite.spec.expr.ExpressionGenerators.{Row, matches}
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  FieldSummary,
+  FileFormat,
+  InclusiveMetrics,
+  ManifestContent,
+  ManifestEvaluator,
+  ManifestFile,
+  MetricMaps,
+  StrictMetrics
+}
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple, UnknownTransform, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, SingleValue, Type}
+import iceberglite.spec.types.Literal._
 
 /**
  * Pruning beside Apache Iceberg's: what it rules out, or knows to match wholly, is ruled out or known here too, and never

@@ -4,10 +4,9 @@ import scala.collection.JavaConverters._
 
 import org.apache.iceberg.expressions.{Expression => PeerExpression, Expressions}
 
-import iceberglite.spec.Literal
-import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.expr.Term
+import iceberglite.spec.types.Literal
 
 /** Conditions as Apache Iceberg has them: not yet bound, and so by the names of columns. */
 object JavaExpressions {

@@ -4,10 +4,36 @@ import java.nio.ByteBuffer
 
 import org.scalacheck.Gen
 
-import iceberglite.spec._
-import iceberglite.spec.Type._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.ExpressionGenerators
-import iceberglite.spec.transform._
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  EntryStatus,
+  FieldSummary,
+  FileFormat,
+  ManifestContent,
+  ManifestEntry,
+  ManifestFile,
+  MetricMaps
+}
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  Month,
+  PartitionField,
+  PartitionSpec,
+  PartitionTuple,
+  Transform,
+  Truncate,
+  Void,
+  Year
+}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /** Partition specs, files and entries of any kind. */
 object ManifestGenerators {

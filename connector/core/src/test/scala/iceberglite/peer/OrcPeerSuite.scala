@@ -15,10 +15,12 @@ import org.scalacheck.Gen
 import iceberglite.conformance.FormatRules
 import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.data.orc.{OrcData, OrcWithoutIds}
-import iceberglite.spec.{MetricsMode, NameMapping, PrimitiveType, Schema, Type}
-import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
-import iceberglite.spec.Type._
 import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.spec.types.{PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** ORC files and their metrics, beside those of the Java library. */
 class OrcPeerSuite extends RowFilesPeerTests(OrcData) {

@@ -22,12 +22,15 @@ import iceberglite.data.{DataSource, DataTarget, Record, RecordGenerators, Writt
 import iceberglite.data.parquet.ParquetData
 import iceberglite.metrics.MetricsModes
 import iceberglite.parquet.{ParquetSchemas, SchemaOfParquet}
-import iceberglite.spec._
-import iceberglite.spec.MetricsMode.{Counts, Full, NoMetrics, Truncate}
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.file.Metrics
 import iceberglite.spec.json.SortOrderJson
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.partition.{Identity, NullOrder, SortDirection, SortField, SortOrder}
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.property.MetricsMode.{Counts, Full, NoMetrics, Truncate}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
 /** Parquet files and their metrics, beside those of the Java library. */

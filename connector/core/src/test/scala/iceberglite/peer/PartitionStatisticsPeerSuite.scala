@@ -28,8 +28,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.StatisticsRules
 import iceberglite.data.DataFormats
 import iceberglite.maintenance.{PartitionStatistics, PartitionStatisticsFiles}
-import iceberglite.spec._
-import iceberglite.spec.Literal._
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
 import iceberglite.storage.{HadoopFileIO, MetadataFiles, TemporaryDirectory}
 
 /** Partition statistics of tables that Apache Iceberg wrote, computed and read by both. */

@@ -12,8 +12,10 @@ import org.apache.iceberg.inmemory.InMemoryCatalog
 import org.scalatest.Assertions._
 
 import iceberglite.catalog.FileIOWrapper
-import iceberglite.spec._
+import iceberglite.spec.IcebergError
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Action, Actions, MemoryFileIO}
 import iceberglite.tree.{ManifestCache, TreeReader}

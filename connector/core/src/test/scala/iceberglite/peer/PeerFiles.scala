@@ -11,10 +11,13 @@ import org.apache.iceberg.{PartitionSpecParser, SchemaParser}
 import org.apache.iceberg.{ContentFile => PeerFile, ManifestFile => PeerManifest, Metrics => PeerMetrics}
 import org.apache.iceberg.{PartitionSpec => PeerSpec, Schema => PeerSchema}
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.file.{Content, ContentFile, FieldSummary, FileFormat, ManifestContent, ManifestFile, MetricMaps}
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Files, manifests and specs as Apache Iceberg holds them, and back. */
 object PeerFiles {

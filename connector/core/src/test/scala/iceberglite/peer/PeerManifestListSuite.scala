@@ -7,8 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V3}
+import iceberglite.spec.file.ManifestFile
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests}
 

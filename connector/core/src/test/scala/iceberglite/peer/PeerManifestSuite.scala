@@ -10,8 +10,11 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ManifestRules
 import iceberglite.peer.ManifestGenerators.{SnapshotId, schema}
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.V1
+import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.types.Type
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.{ManifestSamples, Manifests}
 

@@ -8,9 +8,12 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec._
-import iceberglite.spec.Type._
 import iceberglite.spec.json.{MetadataGenerators, TableMetadataJson}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{SortOrder, Transform}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DefaultValue, Literal, NestedField, NestedType, Type}
+import iceberglite.spec.types.Type._
 
 /** Table metadata is the same to Apache Iceberg and to us, whoever wrote it. */
 class PeerMetadataSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -11,8 +11,9 @@ import org.apache.iceberg.types.Types.{StructType => PeerStruct}
 import org.apache.iceberg.variants.{Variant => PeerVariant, VariantMetadata, VariantValue}
 
 import iceberglite.data.{Record, Variant}
-import iceberglite.spec.Type._
-import iceberglite.spec.{PrimitiveType, Schema, Type}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Rows as the Java library has them, and back. */
 object PeerRecords {

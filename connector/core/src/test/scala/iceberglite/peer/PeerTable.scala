@@ -3,8 +3,8 @@ package iceberglite.peer
 import org.apache.iceberg.{BaseTable, TableMetadata => PeerMetadata, TableMetadataParser, TableOperations}
 import org.apache.iceberg.io.{FileIO, LocationProvider}
 
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.TableMetadata
 
 /** A table of the Java library that lives in memory, made from metadata that this library wrote. */
 final class PeerTable(start: TableMetadata) extends TableOperations {

@@ -2,8 +2,8 @@ package iceberglite.peer
 
 import org.apache.iceberg.types.{Type => PeerType, Types => PeerTypes}
 
-import iceberglite.spec.{PrimitiveType, Type}
 import iceberglite.spec.json.TypeJson
+import iceberglite.spec.types.{PrimitiveType, Type}
 
 /** Types as the Java library has them; its values in memory are those of `Literal.plain`. */
 object PeerValues {

@@ -15,8 +15,9 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.StatisticsRules
 import iceberglite.puffin.{NewBlob, PuffinCodec, PuffinFile, PuffinWriter, ThetaSketch}
-import iceberglite.spec.{BlobMetadata, Literal}
-import iceberglite.spec.Literal._
+import iceberglite.spec.metadata.BlobMetadata
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
 import iceberglite.table.MemoryFileIO
 
 /** Puffin files and sketches, both ways with Apache Iceberg, which has no LZ4. */

@@ -19,8 +19,12 @@ import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{TableRows, TableScan}
 import iceberglite.spec._
 import iceberglite.spec.FormatVersion.{V2, V3}
-import iceberglite.spec.Literal.StringLiteral
-import iceberglite.spec.Type.IntType
+import iceberglite.spec.file.{Content, ContentFile, FileFormat}
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.StringLiteral
+import iceberglite.spec.types.Type.IntType
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.{Action, _}
 import iceberglite.table.Actions.{category, serializable, snapshot}

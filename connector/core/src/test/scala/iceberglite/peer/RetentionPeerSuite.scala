@@ -11,9 +11,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.MetadataRules
-import iceberglite.spec.{RetentionSuite, SnapshotLogEntry, TableMetadata}
-import iceberglite.spec.SnapshotRef.{Branch, Tag}
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.{SnapshotLogEntry, TableMetadata}
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Tag}
+import iceberglite.spec.table.RetentionSuite
 
 /** Apache Iceberg expires the same snapshots of the same histories. */
 class RetentionPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -15,9 +15,11 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.conformance.FormatRules
 import iceberglite.data._
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.{MappedField, MetricsMode, NameMapping, NestedField, PrimitiveType, Schema, SingleValue, Type}
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.schema.{MappedField, NameMapping, Schema}
+import iceberglite.spec.types.{NestedField, PrimitiveType, SingleValue, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
 /** Files of rows beside those of the Java library, both ways. */

@@ -5,10 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.JsonRules
-import iceberglite.spec.ContentFile
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.ContentFile
 import iceberglite.spec.json.{ChangeGenerators, ScanTaskJson}
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /** Apache Iceberg reads the content files and tasks that we write, and we those that it writes. */
 class ScanTaskJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

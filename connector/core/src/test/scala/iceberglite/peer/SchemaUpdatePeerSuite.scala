@@ -9,11 +9,16 @@ import org.apache.iceberg.types.{Type => PeerType}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.EvolutionRules
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V2, V3}
-import iceberglite.spec.SchemaEdit._
 import iceberglite.spec.json.{NameMappingJson, SchemaJson}
-import iceberglite.spec.transform._
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Bucket, Day, UnboundPartitionField, UnboundSortField}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.{ColumnPath, MappedField, NameMapping, Schema}
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.update.{MetadataUpdate, SchemaEdit, SchemaUpdate, SpecUpdate}
+import iceberglite.spec.update.SchemaEdit._
 import iceberglite.table.{CommitContext, Environment, MemoryFileIO}
 import iceberglite.table.action.UpdateSchema
 

@@ -9,9 +9,11 @@ import org.scalacheck.rng.Seed
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.PartitionRules
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
-import iceberglite.spec.transform._
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, PartitionSpec, Transform, Truncate, Void, Year}
+import iceberglite.spec.update.{MetadataUpdate, SpecUpdate}
 
 /** Random changes of the partitioning, one for each commit, beside those of the Java library. */
 class SpecUpdatePeerSuite extends AnyFunSuite {

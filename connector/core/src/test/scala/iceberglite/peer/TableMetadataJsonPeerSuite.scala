@@ -8,9 +8,22 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.JsonRules
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
 import iceberglite.spec.json.{MetadataGenerators, TableMetadataJson}
-import iceberglite.spec.transform.{Identity, UnknownTransform, Void}
+import iceberglite.spec.metadata.{MetadataLogEntry, Operation, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.{
+  Identity,
+  NullOrder,
+  PartitionField,
+  PartitionSpec,
+  SortDirection,
+  SortField,
+  SortOrder,
+  Transform,
+  UnknownTransform,
+  Void
+}
+import iceberglite.spec.schema.Schema
 
 /** Apache Iceberg reads the table metadata that we write, and we what it makes of it. */
 class TableMetadataJsonPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

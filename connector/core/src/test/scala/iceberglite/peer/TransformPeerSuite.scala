@@ -9,11 +9,27 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import iceberglite.spec.json.PartitionSpecJson
 import iceberglite.conformance.PartitionRules
-import iceberglite.spec._
-import iceberglite.spec.Type._
+import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.expr.ExpressionGenerators
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  Month,
+  PartitionField,
+  PartitionSpec,
+  PartitionTuple,
+  Transform,
+  Truncate,
+  UnknownTransform,
+  Void,
+  Year
+}
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.Type._
 import iceberglite.table.DataLocations
 
 /** Transforms of any value, beside those of the Java library. */
@@ -76,7 +92,7 @@ class TransformPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(cases) { case (t, transform, value, name) =>
       val schema = new PeerSchema(PeerTypes.NestedField.optional(1, "c", PeerValues.typeOf(t)))
       val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, name, transform)))
-      val theirs = org.apache.iceberg.PartitionSpecParser.fromJson(schema, json.PartitionSpecJson.toJson(spec))
+      val theirs = org.apache.iceberg.PartitionSpecParser.fromJson(schema, PartitionSpecJson.toJson(spec))
       val result = value.flatMap(transform(_))
       assert(DataLocations.partitionPath(spec, PartitionTuple(Vector(result))) == path(theirs, result))
     }

@@ -7,12 +7,16 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.{JsonRules, MetadataRules}
-import iceberglite.spec._
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.Type.IntType
-import iceberglite.spec.ViewRepresentation.Sql
-import iceberglite.spec.ViewUpdate._
+import iceberglite.spec.SampleTables
 import iceberglite.spec.json.{ChangeGenerators, ViewMetadataJson, ViewUpdateJson}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.IntType
+import iceberglite.spec.update.ViewUpdate
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.ViewUpdate._
+import iceberglite.spec.view.{ViewMetadata, ViewVersion}
+import iceberglite.spec.view.ViewRepresentation.Sql
 
 /** Views that Apache Iceberg reads, writes and changes beside us. */
 class ViewMetadataPeerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -3,9 +3,10 @@ package iceberglite.puffin
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.StatisticsRules
-import iceberglite.spec.{Content, ContentFile, FileFormat, PartitionTuple}
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile}
-import iceberglite.spec.Literal.StringLiteral
+import iceberglite.spec.file.{Content, ContentFile, FileFormat}
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.MemoryFileIO
 
 /** Adopted version 3, "Deletion vectors". */

@@ -12,8 +12,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.StatisticsRules
-import iceberglite.spec.{BlobMetadata, PuffinBlob, PuffinFooter}
 import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
+import iceberglite.spec.metadata.{BlobMetadata, PuffinBlob, PuffinFooter}
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 import iceberglite.table.MemoryFileIO
 

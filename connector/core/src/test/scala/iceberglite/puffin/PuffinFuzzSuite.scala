@@ -7,9 +7,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
 import iceberglite.conformance.StatisticsRules
-import iceberglite.spec.{BlobMetadata, IcebergError, PartitionTuple}
-import iceberglite.spec.Literal.IntLiteral
+import iceberglite.spec.IcebergError
 import iceberglite.spec.json.PuffinFooterJson
+import iceberglite.spec.metadata.BlobMetadata
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.Literal.IntLiteral
 import iceberglite.table.MemoryFileIO
 
 /** Damaged Puffin files, deletion vectors and sketches give a value or an `IcebergError`, and nothing else. */

@@ -5,9 +5,9 @@ import java.nio.{ByteBuffer, ByteOrder}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.StatisticsRules
-import iceberglite.spec.Snapshot
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 
 /** Adopted version 3, "Puffin's layout": `apache-datasketches-theta-v1`. */
 class ThetaSketchSuite extends AnyFunSuite {

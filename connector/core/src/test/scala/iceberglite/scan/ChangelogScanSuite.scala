@@ -6,12 +6,15 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
 import iceberglite.data.Record
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
-import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.table.{Actions, Table, TestTables}
 import iceberglite.table.action.UpgradeVersion
 import iceberglite.tree.ManifestCache

@@ -2,7 +2,7 @@ package iceberglite.scan
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 
-import iceberglite.spec.ManifestContent
+import iceberglite.spec.file.ManifestContent
 import iceberglite.tree.FilePart
 
 /** Reads parts as another JVM would: by copies of the parts and of the reading. */

@@ -4,12 +4,15 @@ import java.nio.ByteBuffer
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.expr.Expression
 import iceberglite.conformance.ScanRules
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.{Identity, Void}
+import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, ManifestEntry, MetricMaps, Metrics}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple, Void}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{Literal, NestedField, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Each scope rule of delete files by itself. */
 class DeleteIndexSuite extends AnyFunSuite {
@@ -62,7 +65,7 @@ class DeleteIndexSuite extends AnyFunSuite {
   )
 
   private def found(in: DeleteIndex, file: ContentFile, number: Long): Vector[DeleteFile] = {
-    val task = FileScanTask.whole(file, number, specs(file.specId), expr.Expression.AlwaysTrue)
+    val task = FileScanTask.whole(file, number, specs(file.specId), Expression.AlwaysTrue)
     in.applied(Vector(task)).head.deletes
   }
 

@@ -7,12 +7,15 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ScanRules
 import iceberglite.peer.PeerFiles
-import iceberglite.spec._
-import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
-import iceberglite.spec.Type.{LongType, StringType}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform.{Bucket, Identity, Void}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent, MetricMaps, Metrics}
+import iceberglite.spec.partition.{Bucket, Identity, PartitionField, PartitionSpec, PartitionTuple, Void}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{Literal, NestedField, SingleValue}
+import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
+import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 
 /** Plans of random snapshots with delete files, against a look at every delete for every row, and against the peer. */

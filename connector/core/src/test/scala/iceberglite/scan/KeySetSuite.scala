@@ -11,8 +11,8 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.ScanRules
 import iceberglite.spec.IcebergError.StorageFailed
-import iceberglite.spec.{NestedField, PrimitiveType}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /** Sets of deleted keys, in memory and on disk. */
 class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

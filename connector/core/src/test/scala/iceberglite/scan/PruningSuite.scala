@@ -4,11 +4,14 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, ExpressionGenerators, PartitionSpecs}
 import iceberglite.spec.expr.ExpressionGenerators.Row
-import iceberglite.spec.transform.{Bucket, Day, Identity, Truncate, UnknownTransform, Year}
+import iceberglite.spec.file.{MetricMaps, Metrics}
+import iceberglite.spec.partition.{Bucket, Day, Identity, PartitionSpec, Truncate, UnknownTransform, Year}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, SingleValue}
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable.file
 

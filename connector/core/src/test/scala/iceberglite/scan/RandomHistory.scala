@@ -7,11 +7,15 @@ import scala.util.Random
 import iceberglite.data.{DataFileOf, DataTarget, Record}
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec._
-import iceberglite.spec.Literal.StringLiteral
-import iceberglite.spec.Type.{LongType, StringType}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{Content, ContentFile, FileFormat}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.{Identity, PartitionTuple, UnboundPartitionField}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.StringLiteral
+import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.table.{Action, _}
 import iceberglite.table.action.{MergeAppend, OverwriteFiles, RewriteFiles, RewriteManifests, RowDelta, UpdateSpec}
 import iceberglite.tree.ManifestCache

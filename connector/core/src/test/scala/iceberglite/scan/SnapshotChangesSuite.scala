@@ -2,10 +2,11 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
-import iceberglite.spec.Type.LongType
-import iceberglite.spec._
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.LongType
 import iceberglite.tree.{ManifestCache, TestTable}
 
 /** What the entries of manifests say of commits. */

@@ -2,8 +2,9 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.{FormatVersion, Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.table.Actions
 
 /** Which snapshots lie between two bounds. */

@@ -4,9 +4,10 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec.{Content, FileFormat, PartitionSpec}
 import iceberglite.spec.IcebergError.InvalidArgument
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{Content, FileFormat}
+import iceberglite.spec.partition.PartitionSpec
 import iceberglite.tree.TestTable.{file, nameOf}
 
 class SplitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

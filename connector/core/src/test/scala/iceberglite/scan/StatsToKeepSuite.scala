@@ -2,11 +2,13 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.{IntLiteral, StringLiteral}
-import iceberglite.spec.Type.{IntType, StringType}
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan}
+import iceberglite.spec.file.{ContentFile, MetricMaps, Metrics}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, SingleValue}
+import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
+import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.tree.{ManifestCache, TestTable}
 import iceberglite.tree.TestTable._
 

@@ -2,12 +2,15 @@ package iceberglite.scan
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.{IntLiteral, StringLiteral}
-import iceberglite.spec.Type.{IntType, StringType}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal}
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
+import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable._
 

@@ -11,14 +11,16 @@ import iceberglite.conformance.ScanRules
 import iceberglite.data.{DataFileOf, DataTarget, Record}
 import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.DeletionVector
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported}
-import iceberglite.spec.Literal._
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, GreaterThan, IsNull, NotNull}
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
 

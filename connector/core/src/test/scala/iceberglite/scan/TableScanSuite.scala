@@ -3,13 +3,16 @@ package iceberglite.scan
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ScanRules
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidMetadata, NotFound}
-import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
-import iceberglite.spec.Type.{IntType, LongType, StringType}
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, And, Equal, GreaterThan}
-import iceberglite.spec.transform.{Bucket, Identity}
+import iceberglite.spec.file.{FileFormat, MetricMaps, Metrics}
+import iceberglite.spec.partition.{Bucket, Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, SingleValue}
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
+import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.tree.{ManifestCache, OfManifests, TestTable}
 import iceberglite.tree.TestTable._
 

@@ -1,7 +1,7 @@
 package iceberglite.sim
 
 import iceberglite.spec.json.TableMetadataJson
-import iceberglite.spec.{Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
 /** A version of the table: its metadata, and the place of its file among all that were ever made. */
 final case class Version(location: String, metadata: TableMetadata, order: Int)

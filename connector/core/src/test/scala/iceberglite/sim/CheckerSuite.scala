@@ -2,10 +2,10 @@ package iceberglite.sim
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.MetadataUpdate
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown}
-import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
-import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
+import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.storage.FileIO
 import iceberglite.table._
 
@@ -105,7 +105,7 @@ class CheckerSuite extends AnyFunSuite {
                 val updates: Vector[MetadataUpdate] =
                   Vector(
                     AddSnapshot(again),
-                    SetSnapshotRef("main", iceberglite.spec.SnapshotRef.Branch(again.snapshotId))
+                    SetSnapshotRef("main", iceberglite.spec.metadata.SnapshotRef.Branch(again.snapshotId))
                   )
                 inner.commit(id, Some(once), Change(updates, Vector(AssertRefSnapshotId("main", Some(s.snapshotId)))))
               case _ => once

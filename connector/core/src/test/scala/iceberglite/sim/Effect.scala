@@ -1,6 +1,6 @@
 package iceberglite.sim
 
-import iceberglite.spec.ContentFile
+import iceberglite.spec.file.ContentFile
 import iceberglite.table.IsolationLevel
 
 /**

@@ -1,6 +1,6 @@
 package iceberglite.sim
 
-import iceberglite.spec.TableMetadata
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.tree.SeenParts
 
 /**

@@ -4,9 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.HadoopCatalog
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.transform.Bucket
+import iceberglite.spec.file.{Content, ManifestEntry}
+import iceberglite.spec.partition.{Bucket, PartitionTuple}
+import iceberglite.spec.types.Literal
 import iceberglite.table.{Isolation, IsolationLevel, SnapshotTarget, Table, TestTables}
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action.{

@@ -5,9 +5,9 @@ import java.util.UUID
 import scala.util.Random
 
 import iceberglite.catalog.Catalog
-import iceberglite.spec.{IcebergError, UnboundPartitionField}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.CommitStateUnknown
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.partition.{Identity, UnboundPartitionField}
 import iceberglite.storage.FileIO
 import iceberglite.table._
 import iceberglite.tree.ManifestCache

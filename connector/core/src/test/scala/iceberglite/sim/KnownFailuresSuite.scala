@@ -4,9 +4,9 @@ import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.SnapshotRef
 import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, StorageFailed, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.{Action, _}
 import iceberglite.table.TestTables.{file, fileOf, liveFiles}
 import iceberglite.table.action.{

@@ -1,6 +1,7 @@
 package iceberglite.sim
 
-import iceberglite.spec.{MetadataLog, TableMetadata, TableProperty}
+import iceberglite.spec.metadata.{MetadataLog, TableMetadata}
+import iceberglite.spec.property.TableProperty
 
 /** Every version follows exactly one other, and takes nothing of it back that only grows. */
 object LinearHistory extends Check {

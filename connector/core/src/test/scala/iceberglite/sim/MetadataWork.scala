@@ -1,8 +1,9 @@
 package iceberglite.sim
 
-import iceberglite.spec._
-import iceberglite.spec.Type.LongType
-import iceberglite.spec.transform.Bucket
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Bucket, UnboundSortField}
+import iceberglite.spec.types.Type.LongType
 import iceberglite.table.Action
 import iceberglite.table.action.{
   FastAppend,

@@ -2,7 +2,9 @@ package iceberglite.sim
 
 import scala.collection.mutable
 
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{Content, EntryStatus, ManifestEntry, ManifestFile}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
 /** Sequence numbers and row ids are as the spec says ("Sequence Numbers"; adopted version 3: "Row Lineage"). */
 object Numbers extends Check {

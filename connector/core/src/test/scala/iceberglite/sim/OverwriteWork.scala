@@ -1,9 +1,9 @@
 package iceberglite.sim
 
-import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.Equal
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{DeleteFiles, OverwriteFiles, ReplacePartitions}
 

@@ -1,6 +1,6 @@
 package iceberglite.sim
 
-import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Main, Tag}
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.{
   CherryPick,

@@ -1,7 +1,8 @@
 package iceberglite.sim
 
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
 import iceberglite.table.{Isolation, IsolationLevel}
 import iceberglite.table.action.{RemoveFiles, RewriteFiles, RewriteManifests, RowDelta}
 

@@ -2,7 +2,7 @@ package iceberglite.sim
 
 import scala.collection.mutable
 
-import iceberglite.spec._
+import iceberglite.spec.file.ContentFile
 
 /** A data file that is only said to hold these rows, all of one category. */
 final case class PretendedFile(file: ContentFile, category: String, ids: Vector[Long]) {

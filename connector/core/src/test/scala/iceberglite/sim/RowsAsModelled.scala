@@ -1,6 +1,6 @@
 package iceberglite.sim
 
-import iceberglite.spec.{Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 
 /** Every snapshot has the rows that its operation makes of those of its parent, and could be committed on that. */
 object RowsAsModelled extends Check {

@@ -3,7 +3,8 @@ package iceberglite.sim
 import scala.collection.mutable
 
 import iceberglite.puffin.DeletionVectorFiles
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{ManifestCache, SnapshotFiles, TreeReader}
 

@@ -2,9 +2,12 @@ package iceberglite.sim
 
 import scala.util.Random
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
-import iceberglite.spec.transform.{Bucket, Identity}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestEntry, MetricMaps}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{Bucket, Identity, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, SingleValue, Type}
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Action, Table}
 
@@ -142,7 +145,7 @@ final class Desk(
 object Desk {
   val Categories: Vector[String] = Vector("a", "b", "c")
 
-  val Schema: Schema = iceberglite.spec.Schema(
+  val Schema: Schema = iceberglite.spec.schema.Schema(
     0,
     Vector(NestedField.required(1, "id", Type.LongType), NestedField.optional(2, "category", Type.StringType))
   )

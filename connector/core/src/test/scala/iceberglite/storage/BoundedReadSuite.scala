@@ -13,8 +13,9 @@ import iceberglite.avro.AvroContainer
 import iceberglite.catalog.{Catalogs, PathTables}
 import iceberglite.parquet.{DamagedFooter, ParquetInput}
 import iceberglite.puffin.{DeletionVectorFiles, PuffinFile}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent, ManifestFile, Metrics}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend

@@ -3,9 +3,10 @@ package iceberglite.storage
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalog, Catalogs}
-import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.Type.LongType
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.LongType
 import iceberglite.storage.StubS3._
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.action.UpdateProperties

@@ -5,8 +5,10 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.{FormatVersion, PartitionSpec, SnapshotRef, SortOrder, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, UnreadableFile}
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples
 

@@ -4,11 +4,14 @@ import java.nio.ByteBuffer
 import java.util.UUID
 
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec._
-import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{Equal, LessThan}
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.file.{Content, ContentFile, ManifestEntry, MetricMaps}
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.SingleValue
+import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.storage.FileIO
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend

@@ -3,9 +3,9 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
-import iceberglite.spec.SnapshotRef
 import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.metadata.SnapshotRef
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._

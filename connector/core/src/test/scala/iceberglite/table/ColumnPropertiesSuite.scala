@@ -3,10 +3,14 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.EvolutionRules
-import iceberglite.spec._
+import iceberglite.spec.SampleTables
 import iceberglite.spec.FormatVersion.V2
-import iceberglite.spec.Type.{IntType, LongType}
 import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.NameMapping
+import iceberglite.spec.types.Type.{IntType, LongType}
+import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
 import iceberglite.table.action.UpdateSchema
 
 class ColumnPropertiesSuite extends AnyFunSuite {

@@ -2,10 +2,9 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.{PartitionField, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Literal._
-import iceberglite.spec.transform.{Day, Identity}
+import iceberglite.spec.partition.{Day, Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.types.Literal._
 
 class DataLocationsSuite extends AnyFunSuite {
   private val spec = PartitionSpec(

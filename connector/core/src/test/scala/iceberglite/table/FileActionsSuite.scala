@@ -3,13 +3,15 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalog, CatalogFixture}
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.Literal.{LongLiteral, StringLiteral}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.Term.Named
-import iceberglite.spec.transform.Bucket
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.partition.{Bucket, PartitionTuple}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal.{LongLiteral, StringLiteral}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{DeleteFiles, FastAppend, OverwriteFiles, ReplacePartitions, UpdateSpec}
 import iceberglite.tree.{OfManifests, TreeReader}

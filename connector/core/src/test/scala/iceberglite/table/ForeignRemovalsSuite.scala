@@ -2,11 +2,12 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.Type.LongType
-import iceberglite.spec._
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.RowFilter
 import iceberglite.tree.TestTable
 

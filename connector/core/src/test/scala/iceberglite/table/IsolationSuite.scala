@@ -6,10 +6,10 @@ import iceberglite.catalog.CatalogFixture
 import iceberglite.conformance.CommitRules
 import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, Equal, Not}
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.types.Literal.StringLiteral
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{
   DeleteFiles,

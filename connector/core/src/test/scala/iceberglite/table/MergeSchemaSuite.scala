@@ -2,12 +2,15 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import iceberglite.spec.SampleTables
 import iceberglite.spec.FormatVersion.V2
 import iceberglite.spec.IcebergError.{CommitConflict, ValidationFailed}
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Requirement.AssertCurrentSchemaId
-import iceberglite.spec.Type.{IntType, LongType, StringType}
-import iceberglite.spec.{MetadataUpdate, SampleTables, Schema, SchemaUpdate, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type.{IntType, LongType, StringType}
+import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+import iceberglite.spec.update.Requirement.AssertCurrentSchemaId
 import iceberglite.table.action.{MergeSchema, UpdateSchema}
 
 class MergeSchemaSuite extends AnyFunSuite {

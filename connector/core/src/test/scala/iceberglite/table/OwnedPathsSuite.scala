@@ -2,7 +2,7 @@ package iceberglite.table
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate
 import iceberglite.table.TestTables._
 
 class OwnedPathsSuite extends AnyFunSuite {

@@ -3,10 +3,10 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
-import iceberglite.spec.ContentFile
 import iceberglite.spec.FormatVersion.V2
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression.AlwaysFalse
+import iceberglite.spec.file.ContentFile
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}

@@ -3,10 +3,12 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{Content, ContentFile, ManifestFile, Metrics}
+import iceberglite.spec.partition.{Identity, PartitionTuple, UnboundPartitionField}
+import iceberglite.spec.types.Literal
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{

@@ -3,9 +3,9 @@ package iceberglite.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
-import iceberglite.spec.ContentFile
 import iceberglite.spec.FormatVersion.V3
 import iceberglite.spec.IcebergError.{CommitStateUnknown, InvalidArgument, ValidationFailed}
+import iceberglite.spec.file.ContentFile
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{OverwriteFiles, RemoveFiles, RewriteFiles, RowDelta}

@@ -5,9 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.CatalogFixture
 import iceberglite.conformance.StatisticsRules
 import iceberglite.puffin.{NewBlob, PuffinFile, PuffinWriter}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.NotFound
-import iceberglite.spec.MetadataUpdate.RemoveSnapshots
+import iceberglite.spec.metadata.{BlobMetadata, PartitionStatisticsFile, Snapshot, StatisticsFile, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.RemoveSnapshots
 import iceberglite.table.action.{
   FastAppend,
   RemovePartitionStatistics,

@@ -5,11 +5,12 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.CommitRules
-import iceberglite.spec.{ContentFile, ManifestFile, SnapshotRef}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.{CommitConflict, ValidationFailed}
-import iceberglite.spec.Type.{IntType, StringType}
-import iceberglite.spec.transform.{Bucket, Identity}
+import iceberglite.spec.file.{ContentFile, ManifestFile}
+import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.spec.partition.{Bucket, Identity}
+import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.table.Actions._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{

@@ -6,9 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetadataRules
 import iceberglite.scan.TableScan
-import iceberglite.spec.{EncryptionKey, FormatVersion, SampleTables, TableMetadata}
+import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.{EncryptionKey, TableMetadata}
 import iceberglite.table.action.{FastAppend, UpdateProperties}
 
 class TableSuite extends AnyFunSuite {

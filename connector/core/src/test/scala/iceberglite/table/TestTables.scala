@@ -1,9 +1,12 @@
 package iceberglite.table
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.StringLiteral
-import iceberglite.spec.Type.{LongType, StringType}
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.partition.{Identity, PartitionTuple, UnboundPartitionField}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, SingleValue}
+import iceberglite.spec.types.Literal.StringLiteral
+import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.storage.FileIO
 import iceberglite.tree.{SeenParts, TreeReader}
 

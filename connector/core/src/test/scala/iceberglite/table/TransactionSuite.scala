@@ -4,10 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.FileIOWrapper
 import iceberglite.conformance.CommitRules
-import iceberglite.spec.{FormatVersion, SnapshotRef, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.Type.{LongType, StringType}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.types.Type.{LongType, StringType}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{FastAppend, OverwriteFiles, SetRef, UpdateProperties, UpdateSchema, UpgradeVersion}
 

@@ -5,10 +5,13 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.FileIOWrapper
-import iceberglite.spec._
-import iceberglite.spec.Literal.IntLiteral
-import iceberglite.spec.Type.IntType
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.ManifestEntry
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.IntLiteral
+import iceberglite.spec.types.Type.IntType
 import iceberglite.storage.CacheBounds
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.TestTable._

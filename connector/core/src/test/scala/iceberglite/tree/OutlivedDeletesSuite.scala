@@ -3,12 +3,15 @@ package iceberglite.tree
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec._
-import iceberglite.spec.Literal.LongLiteral
-import iceberglite.spec.Type.LongType
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysTrue, LessThan}
 import iceberglite.spec.expr.Term.Named
+import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, ManifestContent, ManifestEntry, MetricMaps}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, SingleValue}
+import iceberglite.spec.types.Literal.LongLiteral
+import iceberglite.spec.types.Type.LongType
 import iceberglite.table.action.{Match, RowFilter}
 import iceberglite.tree.TestTable._
 

@@ -2,7 +2,21 @@ package iceberglite.tree
 
 import java.util.UUID
 
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  EntryStatus,
+  FileFormat,
+  ManifestContent,
+  ManifestEntry,
+  ManifestFile,
+  Metrics,
+  PartSummary
+}
+import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
+import iceberglite.spec.schema.Schema
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 import iceberglite.tree.manifestlist.{ManifestLists, Manifests, WrittenManifestList}
 

@@ -1,6 +1,7 @@
 package iceberglite.tree
 
-import iceberglite.spec.{ManifestEntry, ManifestFile, Snapshot, TableMetadata}
+import iceberglite.spec.file.{ManifestEntry, ManifestFile}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.ManifestPart
 

@@ -3,12 +3,16 @@ package iceberglite.tree
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{UnreadableFile, ValidationFailed}
-import iceberglite.spec.Literal.LongLiteral
-import iceberglite.spec.Type.LongType
+import iceberglite.spec.expr.{Bind, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan}
-import iceberglite.spec.expr.{Bind, InclusiveMetrics, StrictMetrics, Term}
+import iceberglite.spec.file.{ContentFile, InclusiveMetrics, StrictMetrics}
+import iceberglite.spec.metadata.Operation
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.LongLiteral
+import iceberglite.spec.types.Type.LongType
 import iceberglite.table.SnapshotSummary
 import iceberglite.tree.TestTable._
 

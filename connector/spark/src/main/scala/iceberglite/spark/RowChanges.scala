@@ -3,7 +3,7 @@ package iceberglite.spark
 import scala.util.Try
 
 import iceberglite.spark.write.RowCounts._
-import iceberglite.spec.Snapshot
+import iceberglite.spec.metadata.Snapshot
 
 /**
  * The numbers of rows that a statement changed.

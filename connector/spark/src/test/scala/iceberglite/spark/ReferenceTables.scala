@@ -42,9 +42,11 @@ import iceberglite.spark.conf.{
 import iceberglite.spark.convert.{PartitionTerm, SparkTypes}
 import iceberglite.spark.function.Functions
 import iceberglite.spark.read.RowMetadataColumns
-import iceberglite.spec._
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.{Identity, Void}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, Transforms, Void}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 import iceberglite.tree.{InMemoryIO, TestTable}
 
 /** The tables of `docs/reference.md`, as lines of Markdown, rendered from the registries that the code uses. */

@@ -18,7 +18,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.FilesBelow
 import iceberglite.catalog.PathTables
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.Type.IntType
+import iceberglite.spec.types.Type.IntType
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.action.UpdateSchema
 

@@ -6,7 +6,7 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
   private val Adopted = "Version 3 as adopted"
   private val Identifiers = "Identifier Field IDs"
   private val Mapping = "Column Projection"
-  private val Update = "spec/SchemaUpdate.scala"
+  private val Update = "spec/update/SchemaUpdate.scala"
 
   val newSchema: Rule = rule(
     "new-schema",
@@ -17,27 +17,27 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "promotions",
     Evolution,
     "int becomes long, float double, and a decimal one of the same scale and greater precision; nothing else does."
-  )("spec/Type.scala", Update)
+  )("spec/types/Type.scala", Update)
   val promotionsOfV3: Rule = rule(
     "promotions-of-version-3",
     Adopted,
     "From version 3 on unknown becomes any type, and date timestamp or timestamp_ns, never one with zone."
-  )("spec/Type.scala", Update)
+  )("spec/types/Type.scala", Update)
   val outOfRange: Rule = rule(
     "promotion-out-of-range",
     Adopted,
     "A date that the wider type cannot hold is an error at run time, that names the column."
-  )("spec/DefaultValue.scala", "core/avro/LiteralDecoder.scala")
+  )("spec/types/DefaultValue.scala", "core/avro/LiteralDecoder.scala")
   val promotionOfSource: Rule = rule(
     "promotion-of-partition-source",
     Adopted,
     "A column is not promoted where the result of a partition transform would change; the path is named."
-  )("spec/ColumnUse.scala")
+  )("spec/update/ColumnUse.scala")
   val freshIds: Rule = rule(
     "fresh-ids",
     Evolution,
     "An added field and all that is in it get new ids; no id is ever used again, not that of a dropped field either."
-  )(Update, "spec/FreshIds.scala")
+  )(Update, "spec/update/FreshIds.scala")
   val renameKeepsId: Rule = rule("rename-keeps-id", Evolution, "A renamed field keeps its id.")(Update)
   val deletion: Rule = rule("deletion", Evolution, "A deleted field leaves the current schema, with all in it.")(Update)
   val reorder: Rule = rule("reorder", Evolution, "Fields move within their struct.")(Update)
@@ -50,12 +50,12 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "primitive-stays-primitive",
     Evolution,
     "A primitive does not become a struct, a struct no primitive."
-  )("spec/Type.scala")
+  )("spec/types/Type.scala")
   val nestedEvolution: Rule = rule(
     "nested",
     Evolution,
     "Structs evolve wherever they are: in structs, as elements of lists, as values of maps."
-  )(Update, "spec/FieldEdit.scala")
+  )(Update, "spec/schema/FieldEdit.scala")
   val optionalNotRequired: Rule = rule(
     "optional-not-required",
     Evolution,
@@ -75,17 +75,17 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "errors-name-paths",
     Evolution,
     "What a change must not do is refused with the full name of the field."
-  )(Update, "spec/SchemaCheck.scala")
+  )(Update, "spec/schema/SchemaCheck.scala")
   val asThePeer: Rule = rule(
     "as-the-java-library",
     Evolution,
     "Changes of columns end as with the Java library: the same columns, ids and name mapping, or both refuse."
-  )(Update, "spec/NameMapping.scala")
+  )(Update, "spec/schema/NameMapping.scala")
   val unionByName: Rule = rule(
     "union-by-name",
     Evolution,
     "Columns of rows to write are merged by name: added, widened, made optional, and nothing else."
-  )("spec/SchemaUnion.scala")
+  )("spec/update/SchemaUnion.scala")
 
   val requiredNeedsDefaults: Rule = rule(
     "required-needs-defaults",
@@ -101,18 +101,18 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "initial-default-stays",
     Evolution,
     "An initial default never changes, but for its type when the field is promoted; a write default may."
-  )(Update, "spec/FieldEdit.scala")
+  )(Update, "spec/schema/FieldEdit.scala")
 
   val identifierTypes: Rule = rule(
     "identifier-types",
     Identifiers,
     "Identifier fields are primitive, required, and no float or double."
-  )("spec/SchemaCheck.scala")
+  )("spec/schema/SchemaCheck.scala")
   val identifierNesting: Rule = rule(
     "identifier-nesting",
     Identifiers,
     "Identifier fields may be in structs that are required, not in optional ones, lists or maps."
-  )("spec/SchemaCheck.scala")
+  )("spec/schema/SchemaCheck.scala")
   val identifierKept: Rule = rule(
     "identifier-kept",
     Identifiers,
@@ -123,18 +123,18 @@ object EvolutionRules extends RuleBook("evolution", "Schema evolution") {
     "reserved-ids",
     "Reserved Field IDs",
     "Field ids above 2147483447 are refused in schemas."
-  )("spec/SchemaCheck.scala", "spec/json/SchemaJson.scala")
+  )("spec/schema/SchemaCheck.scala", "spec/json/SchemaJson.scala")
   val metadataColumns: Rule = rule(
     "metadata-columns",
     "Reserved Field IDs",
     "The metadata columns have the ids and types of the specification."
-  )("spec/Schema.scala")
+  )("spec/schema/Schema.scala")
 
   val mappingFollows: Rule = rule(
     "mapping-follows",
     Mapping,
     "The table's name mapping goes with its columns: a new name is added to the old, an added column to the mapping."
-  )("spec/NameMapping.scala", "core/table/action/UpdateSchema.scala")
+  )("spec/schema/NameMapping.scala", "core/table/action/UpdateSchema.scala")
   val propertiesFollow: Rule = rule(
     "column-properties-follow",
     "Schema Evolution",

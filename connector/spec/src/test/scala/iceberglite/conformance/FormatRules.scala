@@ -121,7 +121,7 @@ object FormatRules extends RuleBook("formats", "File formats") {
     Projected,
     "A column that the file lacks has the partition's value, its initial default, or null; without any, a required " +
       "one is an error that names the path"
-  )("core/data/Projection.scala", "spec/ColumnSource.scala")
+  )("core/data/Projection.scala", "spec/partition/ColumnSource.scala")
   val promoted: Rule = rule(
     "promoted",
     "Schema Evolution",

@@ -128,7 +128,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "unknown-records",
     "Issue: The table spec, whole",
     "A data file's record count of -1 is an unknown one: the file is read, and sums leave it out."
-  )(Files, "spec/ContentFile.scala")
+  )(Files, "spec/file/ContentFile.scala")
   val countedRowIds: Rule = rule(
     "counted-row-ids",
     "Row lineage (version 3 as adopted)",
@@ -181,7 +181,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     )
   val nullCounts: Rule =
     rule("null-counts", "Manifest Lists", "A null count means not zero: the manifest is not skipped.")(
-      "spec/ContentFile.scala"
+      "spec/file/ContentFile.scala"
     )
   val summaries: Rule = rule(
     "summaries",
@@ -192,7 +192,7 @@ object ManifestRules extends RuleBook("manifests", "Manifests and manifest lists
     "unknown-summaries",
     "Manifest Lists",
     "Null partitions or a null contains_nan say nothing: the manifest is not skipped."
-  )("spec/expr/ManifestEvaluator.scala")
+  )("spec/file/ManifestEvaluator.scala")
   val embedded: Rule = rule(
     "embedded-manifests",
     "Snapshots",

@@ -14,7 +14,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val requiredFields: Rule =
     rule("required-fields", Fields, "What a version of the format requires must be there.")(Reader)
   val uuid: Rule = rule("uuid", Fields, "A table's UUID never changes; another one is an error.")(
-    "spec/Requirement.scala",
+    "spec/update/Requirement.scala",
     "spec/update/Tables.scala"
   )
   val assignedIds: Rule = rule(
@@ -43,12 +43,12 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "main-branch",
     Fields,
     "There is always a branch main at the current snapshot, also where refs are left out; it is never a tag."
-  )(Reader, "spec/Snapshot.scala")
+  )(Reader, "spec/metadata/Snapshot.scala")
   val refsExist: Rule =
     rule("refs-exist", "Snapshot Reference", "A reference stands at a snapshot that the table has.")(Check, Snapshots)
   val refRetentionPositive: Rule =
     rule("ref-retention-positive", "Snapshot Reference", "What a reference says of its retention is positive.")(
-      "spec/Snapshot.scala"
+      "spec/metadata/Snapshot.scala"
     )
   val sequenceNumbers: Rule = rule(
     "sequence-numbers",
@@ -73,7 +73,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "metadata-log",
     Fields,
     "Each version adds the file of the one before, and the oldest entries go where there are too many."
-  )("spec/MetadataLog.scala")
+  )("spec/metadata/MetadataLog.scala")
   val upgrade: Rule = rule(
     "upgrade",
     "Appendix E: Format version changes",
@@ -98,7 +98,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "encryption",
     "Metadata, as adopted",
     "Files of an encrypted table are neither read nor written; the refusal names the key."
-  )("spec/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/Tables.scala")
+  )("spec/metadata/Encryption.scala", "core/tree/MetadataTree.scala", "spec/update/Tables.scala")
   val statistics: Rule = rule(
     "statistics",
     "Table Statistics",
@@ -123,7 +123,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   )(Fold)
   val ancestors: Rule =
     rule("ancestors", "Snapshots", "The parents of a snapshot come to an end, also where they go in a circle.")(
-      "spec/TableMetadata.scala"
+      "spec/metadata/TableMetadata.scala"
     )
 
   private val Policy = "Snapshot Retention Policy"
@@ -131,16 +131,16 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
     "retention",
     Policy,
     "Kept are the snapshots of references and a branch's ancestors until one is both too old and beyond the number."
-  )("spec/Retention.scala")
+  )("spec/table/Retention.scala")
   val refRetention: Rule =
     rule("ref-retention", Policy, "References whose snapshot is too old go, but main never does.")(
-      "spec/Retention.scala"
+      "spec/table/Retention.scala"
     )
   val stagedRetention: Rule = rule(
     "staged-retention",
     Policy + ", as in Apache Iceberg",
     "A snapshot to which no reference leads lives until the table's age limit."
-  )("spec/Retention.scala")
+  )("spec/table/Retention.scala")
 
   val viewVersions: Rule = rule(
     "view-versions",
@@ -159,7 +159,7 @@ object MetadataRules extends RuleBook("metadata", "Table and view metadata") {
   val viewUuid: Rule =
     rule("view-uuid", "View spec, as adopted", "A view's UUID never changes; another one is an error.")(
       Views,
-      "spec/Requirement.scala"
+      "spec/update/Requirement.scala"
     )
   val viewDialects: Rule = rule(
     "view-dialects",

@@ -18,7 +18,7 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
     "bounds",
     "Manifests",
     "Bounds are the single-value bytes of the column's type, at most and at least every value that is no null and no NaN."
-  )("core/parquet/ParquetMetrics.scala", "core/parquet/ParquetValues.scala", "spec/SingleValue.scala")
+  )("core/parquet/ParquetMetrics.scala", "core/parquet/ParquetValues.scala", "spec/types/SingleValue.scala")
 
   val nans: Rule = rule(
     "nans",
@@ -66,7 +66,7 @@ object MetricsRules extends RuleBook("metrics", "Metrics of files") {
     "uuids",
     "Appendix D: Single-value serialization",
     "UUIDs are compared and kept as their sixteen bytes, unsigned, the most significant first."
-  )("core/parquet/ParquetValues.scala", "spec/SingleValue.scala")
+  )("core/parquet/ParquetValues.scala", "spec/types/SingleValue.scala")
 
   val deleteFiles: Rule = rule(
     "delete-files",

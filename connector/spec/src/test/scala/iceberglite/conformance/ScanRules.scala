@@ -23,7 +23,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "skipped-manifests",
     Planning,
     "A manifest without live files, or without matching partitions by its summaries, is not read."
-  )("core/scan/TableScan.scala", "spec/expr/ManifestEvaluator.scala")
+  )("core/scan/TableScan.scala", "spec/file/ManifestEvaluator.scala")
   val inclusiveProjection: Rule = rule(
     "inclusive-projection",
     Planning,
@@ -32,7 +32,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   val fileBounds: Rule =
     rule("file-bounds", Planning, "Data files are left out where counts and bounds rule out every row, and only then.")(
       filter,
-      "spec/expr/MetricsEvaluator.scala"
+      "spec/file/MetricsEvaluator.scala"
     )
   val residuals: Rule = rule(
     "residuals",
@@ -71,13 +71,13 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
     "floating-partitions",
     "Scan Planning, note 3",
     "Floating point partition values are equal where their bits are, all NaNs being one."
-  )("spec/Literal.scala", index)
+  )("spec/types/Literal.scala", index)
   val deletesByBounds: Rule = rule(
     "deletes-by-bounds",
     "Scan Planning, note 2",
     "Equality deletes are left out where counts and bounds tell that no key of theirs is in the data file; missing, " +
       "cut and promoted bounds rule out nothing wrongly, and nulls meet nulls."
-  )("spec/expr/KeyOverlap.scala", sorted)
+  )("spec/file/KeyOverlap.scala", sorted)
   val deletesByFilter: Rule = rule(
     "deletes-by-filter",
     "Scan Planning, note 2",

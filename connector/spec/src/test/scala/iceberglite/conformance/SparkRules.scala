@@ -59,7 +59,7 @@ object SparkRules extends RuleBook("spark", "Spark") {
     "evolution-by-sql",
     "Schema Evolution",
     "ALTER TABLE changes columns at every level, and refuses with the column's path what would change old rows."
-  )("spark/catalog/TableChanges.scala", "spec/SchemaUpdate.scala")
+  )("spark/catalog/TableChanges.scala", "spec/update/SchemaUpdate.scala")
 
   val filesWithoutIds: Rule = rule(
     "files-without-ids",

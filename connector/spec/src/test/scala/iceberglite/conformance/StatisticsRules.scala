@@ -64,7 +64,7 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
     "puffin-footer",
     Layout,
     "The footer names for each blob its type, fields, snapshot id, sequence number, offset, length, codec and properties, and properties of the file such as created-by."
-  )("spec/json/PuffinFooterJson.scala", "spec/Puffin.scala")
+  )("spec/json/PuffinFooterJson.scala", "spec/metadata/Puffin.scala")
 
   val puffinPackedFooter: Rule = rule(
     "puffin-packed-footer",
@@ -94,7 +94,7 @@ object StatisticsRules extends RuleBook("statistics", "Puffin, deletion vectors 
     "table-statistics",
     Tables,
     "Table metadata names a Puffin file of a snapshot by path, size, size of the whole footer, and its blobs with type, snapshot, sequence number, fields and properties."
-  )("spec/Statistics.scala", "spec/json/StatisticsJson.scala", "core/puffin/PuffinWriter.scala")
+  )("spec/metadata/Statistics.scala", "spec/json/StatisticsJson.scala", "core/puffin/PuffinWriter.scala")
 
   val statisticsOfASnapshot: Rule = rule(
     "statistics-of-a-snapshot",

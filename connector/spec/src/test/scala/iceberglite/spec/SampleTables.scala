@@ -2,10 +2,14 @@ package iceberglite.spec
 
 import java.util.UUID
 
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.SnapshotRef.{Branch, Main}
-import iceberglite.spec.Type._
-import iceberglite.spec.transform._
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Main}
+import iceberglite.spec.partition.{Bucket, Day, UnboundPartitionField}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.table.NewTable
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type._
+import iceberglite.spec.update.MetadataUpdate._
 
 /** Small tables for tests. */
 object SampleTables {

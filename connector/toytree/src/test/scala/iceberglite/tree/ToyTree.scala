@@ -2,9 +2,23 @@ package iceberglite.tree
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec._
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  EntryStatus,
+  FieldSummary,
+  ManifestContent,
+  ManifestEntry,
+  ManifestFile,
+  MetricMaps,
+  Metrics
+}
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 import iceberglite.spec.json.{ContentFileJson, JsonFormat, JsonValue}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
 import iceberglite.storage.FileIO
 import iceberglite.tree.manifestlist.{AddedFiles, RowIds}
 

@@ -6,8 +6,9 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.hive.metastore.api.{FieldSchema, SerDeInfo, StorageDescriptor}
 
-import iceberglite.spec.Type._
-import iceberglite.spec.{Schema, Type}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.Type._
 
 /** A table's columns and location for Hive. They are not used for reads; the metadata file is authoritative. */
 private[hive] object HiveColumns {

@@ -8,7 +8,7 @@ import org.apache.hadoop.hive.metastore.TableType
 import org.apache.hadoop.hive.metastore.api.Table
 import org.apache.hadoop.security.UserGroupInformation
 
-import iceberglite.spec.ViewRepresentation
+import iceberglite.spec.view.ViewRepresentation
 import iceberglite.table.{TableIdentifier, TableVersion, ViewState}
 
 /** A kind of Iceberg object in the Metastore, table or view, and its representation there. */

@@ -3,7 +3,8 @@ package iceberglite.catalog.hive
 import org.slf4j.LoggerFactory
 
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson, SortOrderJson, SummaryJson}
-import iceberglite.spec.{Schema, Snapshot, TableMetadata}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.schema.Schema
 import iceberglite.table.{TableVersion, ViewState}
 
 /**

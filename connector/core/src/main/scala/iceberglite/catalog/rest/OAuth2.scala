@@ -8,7 +8,7 @@ import scala.util.Try
 
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata, StorageFailed}
-import iceberglite.spec.json.RestAnswerJson
+import iceberglite.spec.rest.RestAnswerJson
 import iceberglite.table.Environment
 
 /**

@@ -7,7 +7,7 @@ import scala.util.Try
 import iceberglite.catalog.rest.Outcome._
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.json.RestAnswerJson
+import iceberglite.spec.rest.RestAnswerJson
 import iceberglite.table.Environment
 
 /**

@@ -4,7 +4,7 @@ import scala.annotation.tailrec
 import scala.util.Try
 
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
-import iceberglite.spec.json.{RestAnswerJson, RestRequestJson}
+import iceberglite.spec.rest.{RestAnswerJson, RestRequestJson}
 import iceberglite.table.TableIdentifier
 
 /** The namespaces of a server, and their content. */

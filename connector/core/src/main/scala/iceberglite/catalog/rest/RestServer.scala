@@ -5,7 +5,7 @@ import java.net.URI
 import iceberglite.catalog.CatalogProperty
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
-import iceberglite.spec.json.RestAnswerJson
+import iceberglite.spec.rest.RestAnswerJson
 import iceberglite.table.Environment
 
 /**

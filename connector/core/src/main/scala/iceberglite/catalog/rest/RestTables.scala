@@ -2,11 +2,11 @@ package iceberglite.catalog.rest
 
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.MetadataUpdate.{AddSnapshot, AssignUuid}
-import iceberglite.spec.json.{RestAnswerJson, RestRequestJson}
-import iceberglite.spec.json.RestRequestJson.TableCommit
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.rest.{RestAnswerJson, RestRequestJson}
+import iceberglite.spec.rest.RestRequestJson.TableCommit
+import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, AssignUuid}
 import iceberglite.storage.FileIO
 import iceberglite.table._
 

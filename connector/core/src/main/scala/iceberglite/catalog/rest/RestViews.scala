@@ -2,9 +2,9 @@ package iceberglite.catalog.rest
 
 import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.MetadataUpdate.{AddSchema, SetLocation, SetProperties}
-import iceberglite.spec.ViewUpdate.AddViewVersion
-import iceberglite.spec.json.{RestAnswerJson, RestRequestJson}
+import iceberglite.spec.rest.{RestAnswerJson, RestRequestJson}
+import iceberglite.spec.update.MetadataUpdate.{AddSchema, SetLocation, SetProperties}
+import iceberglite.spec.update.ViewUpdate.AddViewVersion
 import iceberglite.table.{TableIdentifier, ViewChange, ViewState}
 
 /** The views of a server. */

@@ -1,7 +1,8 @@
 package iceberglite.catalog.rest
 
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.{MetadataUpdate, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate._
 
 /**
  * Converts updates to the form for servers. For a server, "the last added" refers only to an object that the same

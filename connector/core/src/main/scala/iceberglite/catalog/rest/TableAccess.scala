@@ -2,7 +2,7 @@ package iceberglite.catalog.rest
 
 import scala.util.Try
 
-import iceberglite.spec.json.RestAnswerJson.{Credential, LoadedTable}
+import iceberglite.spec.rest.RestAnswerJson.{Credential, LoadedTable}
 import iceberglite.storage.{FileIO, S3Settings}
 
 /**

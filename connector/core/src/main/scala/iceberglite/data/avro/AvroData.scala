@@ -1,8 +1,8 @@
 package iceberglite.data.avro
 
 import iceberglite.data._
-import iceberglite.spec.FileFormat
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.types.Type.StructType
 
 /** The Avro file format (spec: "Appendix A: Avro"). */
 object AvroData extends DataFormat {

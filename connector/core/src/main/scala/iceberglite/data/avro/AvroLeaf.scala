@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import java.util.UUID
 
 import iceberglite.avro.{AvroFault, AvroInput, AvroSchemas}
-import iceberglite.spec.LiteralConversion
+import iceberglite.spec.types.LiteralConversion
 
 /** Decodes the values of a primitive from an Avro file to the representation of [[iceberglite.data.Record]]. */
 sealed abstract private[iceberglite] class AvroLeaf extends AvroValues

@@ -7,7 +7,7 @@ import org.apache.avro.{JsonProperties, Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
 import iceberglite.avro.AvroSchemas
-import iceberglite.spec.{MappedField, NameMapping}
+import iceberglite.spec.schema.{MappedField, NameMapping}
 
 /**
  * Determines the field ids of the columns of an Avro file: from its schema or, if it has no ids, from a name mapping.

@@ -9,8 +9,8 @@ import iceberglite.avro.{AvroSchemaCheck, AvroSchemas, AvroUnion, FieldDecoder}
 import iceberglite.data.{FieldPlace, FileFaults, Projection}
 import iceberglite.data.avro.AvroColumn._
 import iceberglite.data.avro.AvroLeaf._
-import iceberglite.spec.{DateTime, PrimitiveType, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{DateTime, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Plans how the records of one Avro file are converted to the wanted columns. */
 final private[avro] class AvroProjection[V](projection: Projection[V]) {

@@ -2,7 +2,7 @@ package iceberglite.data.avro
 
 import iceberglite.avro.{AvroCodec, AvroOutput}
 import iceberglite.data._
-import iceberglite.spec.FileFormat
+import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.SchemaJson
 
 /** Writes the rows of one new file. */

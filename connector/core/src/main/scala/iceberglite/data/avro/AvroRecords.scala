@@ -2,8 +2,8 @@ package iceberglite.data.avro
 
 import iceberglite.avro.{AvroInput, AvroPart}
 import iceberglite.data._
-import iceberglite.spec.MetadataColumns
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Reads the rows of one file block by block.

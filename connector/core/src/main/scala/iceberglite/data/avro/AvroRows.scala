@@ -13,8 +13,8 @@ import iceberglite.avro.{
   DecodedRecords
 }
 import iceberglite.data.{DataSource, FileFaults, Projection}
-import iceberglite.spec.{NameMapping, Schema}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.DataInput
 
 /**

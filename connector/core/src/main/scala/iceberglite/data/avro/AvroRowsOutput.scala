@@ -4,7 +4,7 @@ import scala.util.Try
 
 import iceberglite.avro.{AvroCodec, AvroContainerWriter, AvroOutput, AvroSchemas}
 import iceberglite.data.FileFaults
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.{DataOutput, FileIO}
 
 /**

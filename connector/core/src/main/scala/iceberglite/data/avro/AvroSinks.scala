@@ -6,9 +6,9 @@ import java.util.UUID
 
 import iceberglite.avro.{AvroOutput, AvroSchemas}
 import iceberglite.data.{FieldChecks, Record, Variant}
-import iceberglite.spec.{NestedField, PrimitiveType, Type}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * Encodes the values of one column by the schemas of [[iceberglite.avro.AvroSchemas]].

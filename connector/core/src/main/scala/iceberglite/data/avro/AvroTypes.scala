@@ -6,8 +6,8 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type._
 
 import iceberglite.avro.AvroSchemas
-import iceberglite.spec.{NestedField, PrimitiveType, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Converts Avro types to Iceberg types (spec: "Appendix A: Avro"); the reverse of [[iceberglite.avro.AvroSchemas]]. */
 object AvroTypes {

@@ -6,9 +6,9 @@ import org.apache.orc.TypeDescription.{Category, RowBatchVersion}
 import org.apache.orc.impl.{ReaderImpl, TypeUtils}
 
 import iceberglite.data.{DataSource, FileFaults, Projection}
-import iceberglite.spec.{NameMapping, Schema}
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Reads the batches of a part of one file. The batch object is reused.

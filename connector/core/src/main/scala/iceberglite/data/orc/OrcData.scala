@@ -1,8 +1,8 @@
 package iceberglite.data.orc
 
 import iceberglite.data._
-import iceberglite.spec.FileFormat
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.types.Type.StructType
 
 /** The ORC file format (spec: "Appendix A: ORC"). */
 object OrcData extends DataFormat {

@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
-import iceberglite.spec.{MappedField, NameMapping}
+import iceberglite.spec.schema.{MappedField, NameMapping}
 
 /** Assigns field ids to ORC files that have none (spec: "Column Projection"). */
 object OrcNameMapping {

@@ -14,8 +14,9 @@ import org.apache.orc.{MemoryManager, OrcConf, OrcFile, TypeDescription, Writer}
 
 import iceberglite.data.FileFaults
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.{NestedField, PrimitiveType, Schema}
-import iceberglite.spec.MetricsMode.NoMetrics
+import iceberglite.spec.property.MetricsMode.NoMetrics
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.storage.FileIO
 
 /**

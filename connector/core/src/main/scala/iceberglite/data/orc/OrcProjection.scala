@@ -5,8 +5,8 @@ import org.apache.orc.TypeDescription.Category
 
 import iceberglite.data.{FieldPlace, FileFaults, Projection}
 import iceberglite.data.orc.OrcLeaf._
-import iceberglite.spec.{DateTime, NestedField, PrimitiveType, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{DateTime, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * Plans how the rows of one file are converted to the wanted columns: which nodes are read, and in which

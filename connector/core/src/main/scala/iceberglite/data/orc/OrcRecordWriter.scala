@@ -3,7 +3,7 @@ package iceberglite.data.orc
 import org.apache.orc.TypeDescription.RowBatchVersion
 
 import iceberglite.data._
-import iceberglite.spec.FileFormat
+import iceberglite.spec.file.FileFormat
 
 /** Writes the rows of one new file in batches. */
 final private[orc] class OrcRecordWriter private (target: DataTarget, file: OrcOutput) extends RecordWriter {

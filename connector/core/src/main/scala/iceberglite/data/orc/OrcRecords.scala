@@ -5,7 +5,7 @@ import org.apache.orc.TypeDescription.RowBatchVersion
 
 import iceberglite.data._
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.types.Type.StructType
 
 /** Reads the rows of one file in batches. */
 final private[orc] class OrcRecords private (path: String, batches: OrcBatchReader[AnyRef]) extends RecordIterator {

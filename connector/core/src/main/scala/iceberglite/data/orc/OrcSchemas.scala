@@ -6,9 +6,10 @@ import scala.util.Try
 import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
-import iceberglite.spec.{NestedField, PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Converts Iceberg schemas to ORC schemas with field ids on every node (spec: "Appendix A: ORC"), and back. */
 object OrcSchemas {

@@ -4,7 +4,7 @@ import java.util.{Locale, Properties}
 
 import org.apache.orc.OrcConf
 
-import iceberglite.spec.TableProperty
+import iceberglite.spec.property.TableProperty
 
 /**
  * The settings of ORC files; sizes are in bytes.

@@ -10,8 +10,8 @@ import org.apache.hadoop.hive.ql.exec.vector._
 
 import iceberglite.avro.AvroSchemas
 import iceberglite.data.{FieldChecks, Record, Variant}
-import iceberglite.spec.{NestedField, PrimitiveType}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /**
  * Writes the values of one column to the library's vectors.

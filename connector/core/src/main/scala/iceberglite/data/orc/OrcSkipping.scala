@@ -10,11 +10,13 @@ import org.apache.orc.OrcProto.ColumnStatistics
 import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.expr.{Expression, InclusiveMetrics, Predicate, Term}
+import iceberglite.spec.expr.{Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, InclusiveMetrics, MetricMaps, Metrics}
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /**
  * Checks by the statistics of a file which of its parts cannot contain matching rows. Individual rows are not tested.

@@ -7,8 +7,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
 import iceberglite.parquet.ParquetAnnotations.{isInteger, isText, isUnsigned32}
-import iceberglite.spec.PrimitiveType
-import iceberglite.spec.Type._
+import iceberglite.spec.types.PrimitiveType
+import iceberglite.spec.types.Type._
 
 /**
  * The read plan for one node of a file's schema: the part to request, and the converter for its values.

@@ -6,8 +6,9 @@ import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => Parqu
 
 import iceberglite.data.{DataSource, FieldPlace, Projection}
 import iceberglite.parquet.ParquetShapes._
-import iceberglite.spec.{MetadataColumns, NestedType, PrimitiveType, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.{NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * The read plan of a file for the wanted columns, by field id at every level (spec: "Column Projection").

@@ -4,9 +4,9 @@ import scala.util.Try
 
 import iceberglite.data._
 import iceberglite.parquet.{ParquetMetrics, ParquetSchemas}
-import iceberglite.spec.FileFormat
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.DataOutput
 
 /** The Parquet file format (spec: "Appendix A: Parquet"). */

@@ -14,8 +14,9 @@ import org.apache.parquet.schema.{
 }
 
 import iceberglite.parquet.ParquetSchemas
-import iceberglite.spec.{ParquetProperty, Schema, TableProperty}
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.{ParquetProperty, TableProperty}
+import iceberglite.spec.schema.Schema
 
 /**
  * The settings of Parquet files that control their pages, some of them for single columns. Settings for columns that a

@@ -3,8 +3,9 @@ package iceberglite.data.parquet
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType => ParquetPrimitive, Type => ParquetType}
 
 import iceberglite.parquet.ParquetShapes._
-import iceberglite.spec.{MappedField, NameMapping, NestedField, Type}
-import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.schema.{MappedField, NameMapping}
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /** Assigns field ids to Parquet files that have none (spec: "Column Projection"). */
 object ParquetNameMapping {

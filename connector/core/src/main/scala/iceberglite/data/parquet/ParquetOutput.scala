@@ -9,7 +9,7 @@ import org.apache.parquet.hadoop.{CodecFactory, ColumnChunkPageWriteStore, Parqu
 import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 import org.apache.parquet.schema.MessageType
 
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 
 /**
  * The properties that the Parquet files of a task share.

@@ -10,7 +10,7 @@ import org.apache.parquet.io.{ColumnIOFactory, InputFile, MessageColumnIO, Recor
 import iceberglite.data.{DataSource, FileFaults, Record, RecordIterator}
 import iceberglite.parquet.ParquetInput
 import iceberglite.spec.IcebergError
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.types.Type.StructType
 
 /** Reads the records of a Parquet file by row group. */
 final private[parquet] class ParquetRecords(source: DataSource, wanted: StructType) extends RecordIterator {

@@ -7,7 +7,8 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.MessageType
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.{Schema, TableProperty}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.Schema
 
 /**
  * The settings of Parquet files; sizes are in bytes.

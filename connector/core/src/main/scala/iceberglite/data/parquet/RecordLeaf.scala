@@ -10,9 +10,9 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{INT32, INT64}
 
 import iceberglite.data.FieldChecks
 import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
-import iceberglite.spec.PrimitiveType
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.types.PrimitiveType
+import iceberglite.spec.types.Type._
 
 /**
  * Writes primitive values to one column of the file.

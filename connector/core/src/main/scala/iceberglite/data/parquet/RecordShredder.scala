@@ -5,8 +5,9 @@ import org.apache.parquet.schema.{GroupType, MessageType, Type => ParquetType}
 
 import iceberglite.data.{FieldChecks, Record, Variant}
 import iceberglite.metrics.FloatingValues
-import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /**
  * Writes one field of every record to the columns of a Parquet file. Each value has a repetition level, which states

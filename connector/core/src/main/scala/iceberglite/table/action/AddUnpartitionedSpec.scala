@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{PartitionSpec, TableMetadata}
-import iceberglite.spec.MetadataUpdate.AddPartitionSpec
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.update.MetadataUpdate.AddPartitionSpec
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

@@ -3,8 +3,9 @@ package iceberglite.table.action
 import scala.annotation.tailrec
 import scala.util.Try
 
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestEntry}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, FileSelector, MetadataTree, PartFilter, TreeTable, WrittenTree}
 

@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, OlderFile, WrittenTree}
 

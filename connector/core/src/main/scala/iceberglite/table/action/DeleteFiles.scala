@@ -1,8 +1,8 @@
 package iceberglite.table.action
 
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.{Operation, Snapshot, TableMetadata}
-import iceberglite.table.{CommitContext, SnapshotTarget, Isolation}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.table.{CommitContext, Isolation, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**

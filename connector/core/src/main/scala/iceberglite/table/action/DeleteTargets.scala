@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent, PartSummary}
+import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table._
 
 /**

@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
-import iceberglite.spec.{ContentFile, FileFormat, TableMetadata}
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{CommitContext, DataLocations}
 
 /**

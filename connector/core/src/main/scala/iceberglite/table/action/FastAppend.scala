@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{ContentFile, Operation, Snapshot, TableMetadata}
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 

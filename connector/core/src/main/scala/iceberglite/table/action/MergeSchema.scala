@@ -1,9 +1,13 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{FormatVersion, NestedType, Schema, SchemaUpdate, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.CommitConflict
-import iceberglite.spec.Requirement.AssertCurrentSchemaId
-import iceberglite.spec.Type.canPromote
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedType
+import iceberglite.spec.types.Type.canPromote
+import iceberglite.spec.update.SchemaUpdate
+import iceberglite.spec.update.Requirement.AssertCurrentSchemaId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

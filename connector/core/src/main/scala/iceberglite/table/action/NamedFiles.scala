@@ -1,8 +1,9 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec._
-import iceberglite.table.{CommitContext, BranchHistory}
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, PartSummary}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.table.{BranchHistory, CommitContext}
 import iceberglite.tree.FileSelector
 
 /**

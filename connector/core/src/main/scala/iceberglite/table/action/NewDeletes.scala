@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.spec._
-import iceberglite.table.{DeleteApplicability, FileChange, BranchHistory}
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.table.{BranchHistory, DeleteApplicability, FileChange}
 
 /** Deletes for certain data files that other commits added. */
 private[action] object NewDeletes {

@@ -3,7 +3,8 @@ package iceberglite.table.action
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
-import iceberglite.spec.{ContentFile, ManifestEntry, Operation, PartSummary, Snapshot, TableMetadata}
+import iceberglite.spec.file.{ContentFile, ManifestEntry, PartSummary}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
 import iceberglite.table._
 import iceberglite.tree.{FileChanges, FileSelector, WrittenTree}
 

@@ -1,9 +1,11 @@
 package iceberglite.table.action
 
-import iceberglite.spec._
-import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, In, IsNan, IsNull}
-import iceberglite.spec.expr.{ManifestEvaluator, Term}
+import iceberglite.spec.file.{ContentFile, ManifestEvaluator, PartSummary}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.{Literal, NestedField}
 import iceberglite.tree.{PartFilter, PartitionSpecs}
 
 /** The partitions of some files. It tells which parts of a metadata tree may list such files. */

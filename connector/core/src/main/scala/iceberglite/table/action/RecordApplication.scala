@@ -2,9 +2,9 @@ package iceberglite.table.action
 
 import scala.util.Try
 
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.{AlreadyCommitted, InvalidArgument}
-import iceberglite.spec.MetadataUpdate.SetProperties
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, ManifestEntry, PartSummary}
+import iceberglite.spec.metadata.{Operation, TableMetadata}
 import iceberglite.table.{CommitContext, ConflictFilter, DeleteApplicability}
 import iceberglite.tree.{FileSelector, WrittenTree}
 

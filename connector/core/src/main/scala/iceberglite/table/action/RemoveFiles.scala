@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.spec._
-import iceberglite.table.{CommitContext, SnapshotTarget, BranchHistory}
+import iceberglite.spec.file.{ManifestContent, ManifestEntry, PartSummary}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.table.{BranchHistory, CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, FileSelector, PartFilter, WrittenTree}
 
 /**

@@ -1,8 +1,9 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec._
-import iceberglite.table.{CommitContext, SnapshotTarget, BranchHistory, Isolation, SnapshotSummary}
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.table.{BranchHistory, CommitContext, Isolation, SnapshotSummary, SnapshotTarget}
 import iceberglite.tree.{FileChanges, WrittenTree}
 
 /**

@@ -1,7 +1,10 @@
 package iceberglite.table.action
 
 import iceberglite.spec.IcebergError.NotFound
-import iceberglite.spec._
+import iceberglite.spec.file.{ManifestContent, PartSummary}
+import iceberglite.spec.metadata.{Operation, Snapshot, TableMetadata}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.types.Literal
 import iceberglite.table.{CommitContext, SnapshotTarget}
 import iceberglite.tree.{FileChanges, ManifestRewrite, WrittenTree}
 

@@ -2,8 +2,8 @@ package iceberglite.table.action
 
 import java.time.Instant
 
-import iceberglite.spec.{Snapshot, TableMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

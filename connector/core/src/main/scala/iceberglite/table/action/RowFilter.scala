@@ -2,9 +2,20 @@ package iceberglite.table.action
 
 import java.util.concurrent.ConcurrentHashMap
 
-import iceberglite.spec._
+import iceberglite.spec.expr.{Bind, Expression, Project, Residual}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
-import iceberglite.spec.expr._
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  InclusiveMetrics,
+  ManifestEntry,
+  ManifestEvaluator,
+  MetricMaps,
+  PartSummary,
+  StrictMetrics
+}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.ConflictFilter
 import iceberglite.tree.PartitionSpecs
 

@@ -1,6 +1,6 @@
 package iceberglite.table.action
 
-import iceberglite.spec.TableMetadata
+import iceberglite.spec.metadata.TableMetadata
 
 /** The sequence number of a snapshot. It is kept because the snapshot may expire before a later commit attempt. */
 final private[action] class SequenceNumberOf(snapshotId: Long) {

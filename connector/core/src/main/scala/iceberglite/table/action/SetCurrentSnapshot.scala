@@ -1,10 +1,10 @@
 package iceberglite.table.action
 
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
-import iceberglite.spec.MetadataUpdate.SetSnapshotRef
-import iceberglite.spec.Requirement.AssertRefSnapshotId
-import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Main, Tag}
+import iceberglite.spec.update.MetadataUpdate.SetSnapshotRef
+import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Sets the current snapshot, without regard to its ancestors. */

@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{MetadataUpdate, PartitionStatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{PartitionStatisticsFile, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

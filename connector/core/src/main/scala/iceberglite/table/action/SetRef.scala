@@ -1,9 +1,9 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{SnapshotRef, TableMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.MetadataUpdate.{RemoveSnapshotRef, SetSnapshotRef}
-import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate.{RemoveSnapshotRef, SetSnapshotRef}
+import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Creates or moves a branch or tag. It fails without a retry if another commit moves it at the same time. */

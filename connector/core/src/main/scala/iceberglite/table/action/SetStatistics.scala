@@ -1,6 +1,7 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{MetadataUpdate, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{StatisticsFile, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

@@ -2,10 +2,12 @@ package iceberglite.table.action
 
 import java.util.UUID
 
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{NotFound, Unsupported}
-import iceberglite.spec.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
-import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.{Operation, Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate.{AddSnapshot, SetSnapshotRef}
+import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Action, _}
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable, WrittenTree}
 

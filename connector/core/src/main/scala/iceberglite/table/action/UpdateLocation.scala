@@ -1,7 +1,7 @@
 package iceberglite.table.action
 
-import iceberglite.spec.TableMetadata
-import iceberglite.spec.MetadataUpdate.SetLocation
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.MetadataUpdate.SetLocation
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Changes the location for new files; existing files stay. A file-system catalog rejects it. */

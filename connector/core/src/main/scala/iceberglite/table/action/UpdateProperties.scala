@@ -1,8 +1,9 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.MetadataUpdate.{RemoveProperties, SetProperties}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.update.MetadataUpdate.{RemoveProperties, SetProperties}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /** Sets and removes table properties. It can always be applied. */

@@ -1,11 +1,14 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{MetadataUpdate, Requirement, Schema, SchemaUpdate, TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.MetadataUpdate.{RemoveProperties, SetProperties}
-import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertLastAssignedFieldId}
-import iceberglite.spec.TableProperty.NameMappingDefault
 import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.property.TableProperty.NameMappingDefault
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.update.{MetadataUpdate, Requirement, SchemaUpdate}
+import iceberglite.spec.update.MetadataUpdate.{RemoveProperties, SetProperties}
+import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertLastAssignedFieldId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

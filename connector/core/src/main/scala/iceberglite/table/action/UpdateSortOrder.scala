@@ -1,8 +1,9 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{TableMetadata, UnboundField, UnboundSortField}
-import iceberglite.spec.MetadataUpdate.{AddSortOrder, LastAdded, SetDefaultSortOrder}
-import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertDefaultSortOrderId}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{UnboundField, UnboundSortField}
+import iceberglite.spec.update.MetadataUpdate.{AddSortOrder, LastAdded, SetDefaultSortOrder}
+import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSortOrderId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

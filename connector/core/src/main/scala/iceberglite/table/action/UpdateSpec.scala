@@ -1,7 +1,8 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{SpecUpdate, TableMetadata}
-import iceberglite.spec.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertLastAssignedPartitionId}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.SpecUpdate
+import iceberglite.spec.update.Requirement.{AssertCurrentSchemaId, AssertDefaultSpecId, AssertLastAssignedPartitionId}
 import iceberglite.table.{Change, CommitContext, MetadataAction}
 
 /**

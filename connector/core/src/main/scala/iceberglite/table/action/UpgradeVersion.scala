@@ -1,8 +1,10 @@
 package iceberglite.table.action
 
-import iceberglite.spec.{FormatVersion, ManifestContent, SnapshotRef, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
-import iceberglite.spec.MetadataUpdate.UpgradeFormatVersion
+import iceberglite.spec.file.ManifestContent
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate.UpgradeFormatVersion
 import iceberglite.table.{BranchHistory, Change, CommitContext, MetadataAction}
 import iceberglite.tree.PartFilter
 

@@ -1,7 +1,8 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.file.{Content, ContentFile, ManifestEntry}
 import iceberglite.tree.{TreeHeader, TreeTable}
 
 /** Checks the files that a commit adds (spec: "Manifests", "Delete Formats"; version 3 as adopted). */

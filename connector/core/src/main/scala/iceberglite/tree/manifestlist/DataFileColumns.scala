@@ -3,7 +3,8 @@ package iceberglite.tree.manifestlist
 import iceberglite.avro.{AvroFault, AvroRow, ColumnType, StructColumn, StructColumns}
 import iceberglite.avro.ColumnType.{Bytes, Int32, Int64, Text}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
-import iceberglite.spec.{Content, ContentFile, EntryStatus, FileFormat, Metrics, PartitionTuple}
+import iceberglite.spec.file.{Content, ContentFile, EntryStatus, FileFormat, Metrics}
+import iceberglite.spec.partition.PartitionTuple
 
 /**
  * The struct `data_file` (spec: "Manifests"; fields 142 to 145 by version 3 as adopted). The spec deprecates 106

@@ -1,6 +1,7 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec.{EntryStatus, ManifestContent, ManifestFile, Snapshot}
+import iceberglite.spec.file.{EntryStatus, ManifestContent, ManifestFile}
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.tree.TreeTable
 
 /**

@@ -6,7 +6,7 @@ import java.util.Arrays
 import scala.reflect.ClassTag
 
 import iceberglite.avro.{AvroInput, AvroOutput}
-import iceberglite.spec.{MetricMaps, Metrics}
+import iceberglite.spec.file.{MetricMaps, Metrics}
 
 /** One of the metrics maps of a file, with its name in the spec. `index` is its position in [[EncodedMetrics]]. */
 sealed abstract private[manifestlist] class MetricsMap(val index: Int, val name: String) {

@@ -1,9 +1,11 @@
 package iceberglite.tree.manifestlist
 
 import iceberglite.avro.LiteralWriter
-import iceberglite.spec.{FieldSummary, Literal, PartitionTuple, SingleValue, Type}
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.FieldSummary
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.{Literal, SingleValue, Type}
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Computes the partition field summaries of a manifest while it is written (spec: `field_summary`).

@@ -3,7 +3,7 @@ package iceberglite.tree.manifestlist
 import iceberglite.avro.{AvroRow, StructColumns}
 import iceberglite.avro.ColumnType.{Bool, Bytes}
 import iceberglite.avro.Presence.{Optional, Required}
-import iceberglite.spec.FieldSummary
+import iceberglite.spec.file.FieldSummary
 
 /** The struct `field_summary` (spec: "Manifest Lists"). */
 private[iceberglite] object FieldSummaryColumns extends StructColumns[FieldSummary]("field_summary") {

@@ -7,7 +7,9 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.apache.avro.Schema.Type.STRING
 
 import iceberglite.avro.{AvroFault, AvroInput, AvroOutput, ColumnType, FieldDecoder, StructColumn}
-import iceberglite.spec.{FileFormat, FormatVersion, Type}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.types.Type
 
 /** The name of the file format: written in upper case, as known writers do, and read case-insensitively. */
 private[manifestlist] object FormatColumn extends ColumnType[FileFormat] {

@@ -1,7 +1,7 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, ManifestFile}
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.file.{EntryStatus, FieldSummary, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
 
 /** Counts the entries of a manifest by status. */
 final private[manifestlist] class ManifestCounts {

@@ -3,7 +3,7 @@ package iceberglite.tree.manifestlist
 import iceberglite.avro.{AvroFault, AvroRow, StructColumn, StructColumns}
 import iceberglite.avro.ColumnType.{Int32, Int64, Struct}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
-import iceberglite.spec.{EntryStatus, ManifestEntry}
+import iceberglite.spec.file.{EntryStatus, ManifestEntry}
 
 /**
  * The struct `manifest_entry` (spec: "Manifests").

@@ -3,7 +3,7 @@ package iceberglite.tree.manifestlist
 import iceberglite.avro.{AvroFault, AvroRow, StructColumn, StructColumns}
 import iceberglite.avro.ColumnType.{Bytes, Int32, Int64, Structs, Text}
 import iceberglite.avro.Presence.{Absent, Optional, Required}
-import iceberglite.spec.{ManifestContent, ManifestFile}
+import iceberglite.spec.file.{ManifestContent, ManifestFile}
 
 /** The struct `manifest_file`, a row of a manifest list (spec: "Manifest Lists"; field 520 by version 3 as adopted). */
 private[iceberglite] object ManifestFileColumns extends StructColumns[ManifestFile]("manifest_file") {

@@ -1,7 +1,9 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec._
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.file.{ManifestEntry, ManifestFile}
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.storage.FileIO
 import iceberglite.tree.{
   FileChanges,

@@ -7,8 +7,11 @@ import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import iceberglite.avro.AvroCodec
-import iceberglite.spec._
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{Content, ContentFile, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 import iceberglite.tree.{
   EntryWeight,

@@ -11,8 +11,9 @@ import iceberglite.avro.{
   Memo,
   RecordDecoder
 }
-import iceberglite.spec.{FormatVersion, ManifestContent, ManifestFile}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.file.{ManifestContent, ManifestFile}
 import iceberglite.storage.{FileIO, FileSink}
 
 /** Reads and writes manifest lists (spec: "Manifest Lists"). */

@@ -2,7 +2,8 @@ package iceberglite.tree.manifestlist
 
 import scala.collection.mutable.ArrayBuffer
 
-import iceberglite.spec.{ManifestContent, ManifestFile, PartSummary, TableProperty}
+import iceberglite.spec.file.{ManifestContent, ManifestFile, PartSummary}
+import iceberglite.spec.property.TableProperty
 
 /**
  * Chooses which of the manifests that a commit carries over to merge, so that a table with many small commits does not

@@ -1,6 +1,7 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec._
+import iceberglite.spec.file.{FieldSummary, ManifestContent, ManifestEntry, ManifestFile, Metrics}
+import iceberglite.spec.partition.PartitionSpec
 import iceberglite.storage.FileIO
 import iceberglite.tree.{FilePart, PartKey, PartitionSpecs}
 

@@ -3,8 +3,8 @@ package iceberglite.tree.manifestlist
 import java.util.concurrent.ConcurrentHashMap
 
 import iceberglite.avro.{AvroContainerReader, AvroFault, AvroRow, RecordDecoder}
-import iceberglite.spec.{Content, ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.types.Type.StructType
 
 /** Decodes the entries of manifests with the same Avro schema. Thread-safe. */
 final private[iceberglite] class ManifestDecoder private (columns: ManifestEntryColumns, record: RecordDecoder) {

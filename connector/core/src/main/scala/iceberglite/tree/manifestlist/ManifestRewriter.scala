@@ -1,7 +1,9 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec.{ManifestContent, ManifestEntry, ManifestFile, PartitionSpec, TableProperty}
-import iceberglite.spec.EntryStatus.Existing
+import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.file.EntryStatus.Existing
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.property.TableProperty
 import iceberglite.tree.{ManifestRewrite, MetadataPool, TreeTable}
 
 /** A manifest that an attempt has written, with its rows as written. */

@@ -13,11 +13,14 @@ import iceberglite.avro.{
   AvroSource,
   Memo
 }
-import iceberglite.spec._
-import iceberglite.spec.EntryStatus.Added
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.file.{Content, ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.file.EntryStatus.Added
 import iceberglite.spec.json.{PartitionSpecJson, SchemaJson}
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.{FileIO, FileSink, ReadBounds}
 
 /** Reads and writes manifest files (spec: "Manifests"). */

@@ -19,8 +19,10 @@ import iceberglite.avro.{
   StructColumns
 }
 import iceberglite.avro.Presence.Required
-import iceberglite.spec.{FormatVersion, MetricMaps, Metrics, Type}
-import iceberglite.spec.Type.MapType
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{MetricMaps, Metrics}
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.Type.MapType
 
 /**
  * A map of metrics by field id. It is encoded as `array<record<key, value>>`, because the keys of Avro maps are

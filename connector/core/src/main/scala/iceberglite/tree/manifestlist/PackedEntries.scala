@@ -3,7 +3,8 @@ package iceberglite.tree.manifestlist
 import java.nio.ByteBuffer
 
 import iceberglite.avro.AvroCodec
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.ManifestEntry
 import iceberglite.storage.FileSink
 import iceberglite.tree.{FilePart, PartitionSpecs}
 

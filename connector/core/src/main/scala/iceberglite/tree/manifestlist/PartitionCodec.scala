@@ -19,9 +19,11 @@ import iceberglite.avro.{
   RecordDecoder,
   StructColumn
 }
-import iceberglite.spec.{FormatVersion, Literal, PartitionTuple, PrimitiveType, Type}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.{Literal, PrimitiveType, Type}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * The struct `partition` of a data file (spec: "Manifests"). Its fields are those of a partition spec with their

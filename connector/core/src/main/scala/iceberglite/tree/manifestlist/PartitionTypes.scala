@@ -1,8 +1,10 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec._
-import iceberglite.spec.Type.StructType
-import iceberglite.spec.transform.UnknownTransform
+import iceberglite.spec.file.ManifestEntry
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, UnknownTransform}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType, Type}
+import iceberglite.spec.types.Type.StructType
 
 /** Determines the types of partition values to write. */
 private[manifestlist] object PartitionTypes {

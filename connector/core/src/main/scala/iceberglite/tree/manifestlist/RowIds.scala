@@ -1,6 +1,6 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec.{Content, ManifestEntry}
+import iceberglite.spec.file.{Content, ManifestEntry}
 
 /** Assigns the files of a manifest their first row ids, in its order (adopted version 3: "Row lineage"). */
 final private[iceberglite] class RowIds(first: Option[Long]) {

@@ -1,6 +1,7 @@
 package iceberglite.tree.manifestlist
 
-import iceberglite.spec.{ContentFile, FormatVersion, ManifestEntry, ManifestFile}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{ContentFile, ManifestEntry, ManifestFile}
 import iceberglite.tree.WrittenTree
 
 /** A file that a commit adds, with its own data sequence number if it has one. */

@@ -10,9 +10,10 @@ import org.apache.hadoop.hive.metastore.api.{FieldSchema, SerDeInfo, StorageDesc
 
 import iceberglite.catalog.{Catalog, Catalogs}
 import iceberglite.catalog.CatalogFixture.Id
-import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.{Environment, StageMode, TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._

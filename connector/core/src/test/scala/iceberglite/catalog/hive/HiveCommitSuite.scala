@@ -9,11 +9,12 @@ import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.hive.ThriftProxy._
 import iceberglite.servers.Servers
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.Type.{LongType, StringType}
-import iceberglite.spec.{NestedField, Schema}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.{LongType, StringType}
+import iceberglite.table.{TableCreation, TableIdentifier}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
-import iceberglite.table.{TableCreation, TableIdentifier}
 
 /** The lock of the Metastore, and what happens when calls to it fail. */
 class HiveCommitSuite extends HiveTests {

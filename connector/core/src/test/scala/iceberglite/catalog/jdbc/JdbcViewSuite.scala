@@ -1,11 +1,11 @@
 package iceberglite.catalog.jdbc
 
-import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.catalog.{Catalog, FaultyDriver, ViewCatalog}
+import iceberglite.catalog.CatalogFixture.Id
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.MetadataUpdate.SetProperties
-import iceberglite.table.TestTables._
+import iceberglite.spec.update.MetadataUpdate.SetProperties
 import iceberglite.table.{StageMode, TableIdentifier, ViewChange}
+import iceberglite.table.TestTables._
 
 /** Views beside tables. */
 class JdbcViewSuite extends JdbcTests {

@@ -2,12 +2,15 @@ package iceberglite.catalog.jdbc
 
 import java.util.UUID
 
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.Type.LongType
-import iceberglite.spec.ViewRepresentation.Sql
-import iceberglite.spec.ViewRequirement.AssertViewUuid
-import iceberglite.spec.ViewUpdate._
-import iceberglite.spec._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.LongType
+import iceberglite.spec.update.ViewUpdate
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.ViewRequirement.AssertViewUuid
+import iceberglite.spec.update.ViewUpdate._
+import iceberglite.spec.view.{ViewMetadata, ViewVersion}
+import iceberglite.spec.view.ViewRepresentation.Sql
 import iceberglite.table.ViewChange
 
 /** Changes that make and replace views. */

@@ -5,11 +5,14 @@ import java.util.UUID
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.rest.StubServer._
-import iceberglite.spec.{IcebergError, MetadataUpdate, NewTable, TableMetadata}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.MetadataUpdate.{AssignUuid, SetProperties}
-import iceberglite.spec.Requirement.{AssertCreate, AssertTableUuid}
 import iceberglite.spec.json.{JsonValue, MetadataUpdateJson, RequirementJson}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.table.NewTable
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.{AssignUuid, SetProperties}
+import iceberglite.spec.update.Requirement.{AssertCreate, AssertTableUuid}
 import iceberglite.table._
 import iceberglite.table.TestTables._
 import iceberglite.table.action.FastAppend

@@ -7,9 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.catalog.Catalogs
 import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.NewTable
-import iceberglite.table.TestTables.schema
+import iceberglite.spec.table.NewTable
 import iceberglite.table.{MemoryFileIO, TableIdentifier}
+import iceberglite.table.TestTables.schema
 
 /** What goes over the wire, and what the answers mean. */
 class RestProtocolSuite extends AnyFunSuite {

@@ -14,13 +14,15 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.Catalogs
 import iceberglite.servers.Servers
-import iceberglite.spec.{FormatVersion, SchemaUpdate, ViewRepresentation, ViewUpdate, ViewVersion}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.Requirement.AssertTableUuid
-import iceberglite.spec.Type.LongType
-import iceberglite.spec.ViewRequirement.AssertViewUuid
-import iceberglite.spec.ViewUpdate._
+import iceberglite.spec.types.Type.LongType
+import iceberglite.spec.update.{SchemaUpdate, ViewUpdate}
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.Requirement.AssertTableUuid
+import iceberglite.spec.update.ViewRequirement.AssertViewUuid
+import iceberglite.spec.update.ViewUpdate._
+import iceberglite.spec.view.{ViewRepresentation, ViewVersion}
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table._
 import iceberglite.table.TestTables._

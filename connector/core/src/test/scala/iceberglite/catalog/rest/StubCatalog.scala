@@ -7,8 +7,8 @@ import com.sun.net.httpserver.HttpExchange
 import iceberglite.catalog.Catalog
 import iceberglite.catalog.rest.StubServer._
 import iceberglite.spec.IcebergError.{CommitConflict, NotFound}
-import iceberglite.spec.NewTable
-import iceberglite.spec.json._
+import iceberglite.spec.json.{JsonValue, MetadataUpdateJson, RequirementJson, SchemaJson, TableMetadataJson}
+import iceberglite.spec.table.NewTable
 import iceberglite.table._
 
 /**

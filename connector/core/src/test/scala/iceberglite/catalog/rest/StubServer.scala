@@ -9,8 +9,8 @@ import scala.collection.JavaConverters._
 import com.sun.net.httpserver.{HttpExchange, HttpServer}
 
 import iceberglite.catalog.Catalogs
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.json.TableMetadataJson
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.storage.FileIO
 import iceberglite.table.{Environment, MemoryFileIO, TestTables}
 

@@ -6,9 +6,9 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.rest.StubServer._
-import iceberglite.spec.NewTable
 import iceberglite.spec.IcebergError._
-import iceberglite.spec.json.RestAnswerJson.Credential
+import iceberglite.spec.rest.RestAnswerJson.Credential
+import iceberglite.spec.table.NewTable
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Change, Table, TableIdentifier}
 import iceberglite.table.TestTables._

@@ -12,10 +12,11 @@ import org.apache.avro.generic.{GenericData, GenericDatumReader, GenericDatumWri
 
 import iceberglite.conformance.FormatRules
 import iceberglite.data.{DataSource, FormatTests, Record}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.{MappedField, NameMapping, Schema}
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 /** Spec: "Appendix A: Avro". */
 class AvroDataSuite extends FormatTests(AvroData) {

@@ -7,9 +7,9 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import iceberglite.avro.AvroSchemas
 import iceberglite.conformance.FormatRules
 import iceberglite.data.RecordGenerators
-import iceberglite.spec.Type
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 /** Spec: "Appendix A: Avro". */
 class AvroTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -2,7 +2,7 @@ package iceberglite.data.avro
 
 import iceberglite.avro.{AvroCodec, AvroContainerWriter, AvroSchemas}
 import iceberglite.data.Record
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
 /** Files as a writer makes them that knows nothing of Iceberg. */

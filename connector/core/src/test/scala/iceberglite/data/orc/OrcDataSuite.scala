@@ -12,10 +12,11 @@ import org.apache.orc.{CompressionKind, OrcFile, TypeDescription}
 
 import iceberglite.conformance.FormatRules
 import iceberglite.data.{DataSource, FormatTests, Record, RecordGenerators}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, ValidationFailed}
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.{MappedField, NameMapping, Schema}
+import iceberglite.spec.types.{DateTime, PrimitiveType, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 /** Spec: "Appendix A: ORC". */
 class OrcDataSuite extends FormatTests(OrcData) {

@@ -8,10 +8,11 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.FormatRules
 import iceberglite.data.RecordGenerators
-import iceberglite.spec.{NestedField, Schema, Type}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 /** Spec: "Appendix A: ORC". */
 class OrcSchemasSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.orc.{OrcFile, TypeDescription}
 
 import iceberglite.data.Record
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 
 /** Files as a writer makes them that knows nothing of Iceberg. */
 object OrcWithoutIds {

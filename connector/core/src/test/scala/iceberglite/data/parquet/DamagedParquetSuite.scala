@@ -14,10 +14,11 @@ import iceberglite.Fuzz
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.{DataSource, Record, RecordGenerators}
 import iceberglite.parquet.ParquetInput
-import iceberglite.spec.{IcebergError, MetadataColumns, Schema}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.{UnreadableFile, Unsupported}
-import iceberglite.spec.NestedField.required
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField.required
+import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 import iceberglite.table.MemoryFileIO
 

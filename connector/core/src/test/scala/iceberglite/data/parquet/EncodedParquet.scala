@@ -13,7 +13,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 import iceberglite.data.Record
 import iceberglite.parquet.ParquetSchemas
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}
 
 /** Parquet files in encodings that other writers choose, and that of this library does not. */

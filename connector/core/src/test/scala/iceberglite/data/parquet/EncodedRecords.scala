@@ -6,9 +6,9 @@ import java.util.UUID
 import scala.util.Random
 
 import iceberglite.data.Record
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Schema
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 /** Rows with values of every width that Parquet fixes, flat and nested, and nulls at each level. */
 object EncodedRecords {

@@ -6,10 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ParquetRules
 import iceberglite.data.Record
-import iceberglite.spec.{MappedField, NameMapping}
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.{MappedField, NameMapping}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.TemporaryDirectory
 
 /** Files that came from elsewhere: without field ids, with lists of two levels, with types of their own. */

@@ -12,11 +12,12 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.{MetricsRules, ParquetRules}
 import iceberglite.data.{DataTarget, Record, RecordGenerators}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, UnreadableFile, Unsupported, ValidationFailed}
-import iceberglite.spec.Literal._
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{DefaultValue, Literal, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.{DataInput, TemporaryDirectory}
 
 class ParquetDataSuite extends AnyFunSuite with ScalaCheckPropertyChecks with TemporaryDirectory with ParquetFiles {

@@ -9,8 +9,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.Record
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.{DataInput, TemporaryDirectory}
 
 /** The finer settings of Parquet files, as Parquet's own reader finds them in the files. */

@@ -11,8 +11,10 @@ import org.apache.parquet.schema.MessageTypeParser
 
 import iceberglite.data.{DataSource, DataTarget, Record, WrittenFile}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.{MetricsMode, NameMapping, NestedField, Schema}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.property.MetricsMode
+import iceberglite.spec.schema.{NameMapping, Schema}
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.{HadoopFileIO, TemporaryDirectory}
 
 /** Parquet files of this library, and of writers that know no field ids. */

@@ -6,7 +6,7 @@ import org.scalacheck.Gen
 
 import iceberglite.data.{FormatTests, RecordGenerators}
 import iceberglite.parquet.ParquetSchemas
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 
 class ParquetFormatSuite extends FormatTests(ParquetData) {
 

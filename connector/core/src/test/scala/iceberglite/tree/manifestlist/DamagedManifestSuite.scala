@@ -6,8 +6,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.avro.AvroCodec
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.{FormatVersion, IcebergError, ManifestContent, ManifestFile}
+import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.IcebergError.{InvalidMetadata, UnreadableFile}
+import iceberglite.spec.file.{ManifestContent, ManifestFile}
 import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._

@@ -9,7 +9,8 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.avro.{AvroFault, AvroOutput}
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.{FormatVersion, ManifestContent, MetricMaps, Metrics}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{ManifestContent, MetricMaps, Metrics}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 

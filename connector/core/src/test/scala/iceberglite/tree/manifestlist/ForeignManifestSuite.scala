@@ -10,8 +10,9 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.{ManifestContent, ManifestEntry, ManifestFile, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.UnreadableFile
+import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 

@@ -5,16 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Fuzz
 import iceberglite.avro.{AvroCodec, AvroContainerReader, AvroContainerWriter}
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.{
-  Content,
-  FileFormat,
-  FormatVersion,
-  ManifestContent,
-  ManifestFile,
-  PartitionTuple,
-  SampleTables
-}
-import iceberglite.spec.EntryStatus.{Deleted, Existing}
+import iceberglite.spec.{FormatVersion, SampleTables}
+import iceberglite.spec.file.{Content, FileFormat, ManifestContent, ManifestFile}
+import iceberglite.spec.file.EntryStatus.{Deleted, Existing}
+import iceberglite.spec.partition.PartitionTuple
 import iceberglite.storage.{MetadataCodec, MetadataFiles}
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._

@@ -6,12 +6,26 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec._
-import iceberglite.spec.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{StorageFailed, UnreadableFile, ValidationFailed}
-import iceberglite.spec.Literal.{IntLiteral, LongLiteral}
-import iceberglite.spec.Type.{IntType, LongType, StringType}
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  EntryStatus,
+  FileFormat,
+  ManifestContent,
+  ManifestEntry,
+  ManifestFile,
+  PartSummary
+}
+import iceberglite.spec.file.EntryStatus.{Added, Deleted, Existing}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField}
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral}
+import iceberglite.spec.types.Type.{IntType, LongType, StringType}
 import iceberglite.tree.{FileChanges, FileSelector, ManifestCache, OlderFile, TestTable}
 import iceberglite.tree.TestTable._
 

@@ -9,9 +9,10 @@ import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec.{FieldSummary, FormatVersion, ManifestContent, ManifestFile}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.file.{FieldSummary, ManifestContent, ManifestFile}
 import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._

@@ -2,9 +2,13 @@ package iceberglite.tree.manifestlist
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec._
-import iceberglite.spec.EntryStatus.{Added, Existing}
-import iceberglite.spec.Type.IntType
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.file.{ManifestContent, ManifestEntry, ManifestFile}
+import iceberglite.spec.file.EntryStatus.{Added, Existing}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.IntType
 import iceberglite.tree.{PartitionSpecs, TestTable}
 import iceberglite.tree.TestTable._
 

@@ -4,10 +4,21 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.UUID
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{
+  Content,
+  ContentFile,
+  EntryStatus,
+  FileFormat,
+  ManifestEntry,
+  ManifestFile,
+  MetricMaps,
+  Metrics
+}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Tables, files and entries that look like real ones. */
 object ManifestSamples {

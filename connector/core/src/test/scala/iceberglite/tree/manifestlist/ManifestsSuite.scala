@@ -9,13 +9,16 @@ import org.apache.avro.generic.{GenericDatumReader, GenericRecord}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec._
-import iceberglite.spec.EntryStatus.{Added, Existing}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal._
-import iceberglite.spec.ManifestContent.Data
-import iceberglite.spec.Type.{DoubleType, StructType}
+import iceberglite.spec.file.{Content, FileFormat, ManifestContent, ManifestEntry, ManifestFile, Metrics}
+import iceberglite.spec.file.EntryStatus.{Added, Existing}
+import iceberglite.spec.file.ManifestContent.Data
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.{NestedField, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type.{DoubleType, StructType}
 import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._

@@ -8,13 +8,16 @@ import org.apache.avro.{Schema => AvroSchema}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ManifestRules
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.V2
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal._
-import iceberglite.spec.ManifestContent.Data
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.{Day, Identity}
+import iceberglite.spec.file.{FieldSummary, FileFormat}
+import iceberglite.spec.file.ManifestContent.Data
+import iceberglite.spec.partition.{Day, Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 import iceberglite.tree.manifestlist.ManifestSamples._
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 
 import iceberglite.spark.conf.TimeTravel
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.{SnapshotRef, TableMetadata}
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 
 /** The cached results of queries (`CACHE TABLE`, `DataFrame.cache`). */
 object CachedPlans {

@@ -4,8 +4,11 @@ import org.apache.spark.sql.connector.catalog.TableChange
 import org.apache.spark.sql.connector.catalog.TableChange._
 
 import iceberglite.spark.convert.{DeclaredTypes, SparkDefaults, SparkTypes}
-import iceberglite.spec.{ColumnPath, DefaultValue, SchemaUpdate, TableProperty, Type}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.ColumnPath
+import iceberglite.spec.types.{DefaultValue, Type}
+import iceberglite.spec.update.SchemaUpdate
 import iceberglite.table.Action
 import iceberglite.table.action.{
   CherryPick,

@@ -5,8 +5,11 @@ import org.apache.spark.sql.connector.expressions.{Transform => SparkTransform}
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
-import iceberglite.spec.{DeclaredType, FileFormat, Schema, TableProperty, UnboundPartitionField}
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.partition.UnboundPartitionField
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.{DeclaredType, Schema}
 import iceberglite.table.TableCreation
 import iceberglite.table.action.RecordApplication
 

@@ -5,7 +5,10 @@ import scala.collection.immutable.ListMap
 import org.apache.spark.sql.connector.catalog.TableCatalog
 
 import iceberglite.spark.convert.PartitionTerm
-import iceberglite.spec.{DeclaredType, NullOrder, SortDirection, SortField, TableMetadata, TableProperty}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{NullOrder, SortDirection, SortField}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.DeclaredType
 
 /** The table properties in `SHOW TBLPROPERTIES` and `DESCRIBE`: the table's own, and those that represent metadata. */
 object TableDescription {

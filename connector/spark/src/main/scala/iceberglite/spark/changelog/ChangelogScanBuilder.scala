@@ -19,9 +19,10 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.read.files.{CommitScan, MetadataFields, WantedColumns}
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spec.{MetadataColumns, NestedField, Schema}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.NestedField
 import iceberglite.table.Table
 
 /**

@@ -16,8 +16,8 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.RowMetadataColumns
 import iceberglite.spark.read.files.CommitScan
 import iceberglite.spark.session.LiveRead
-import iceberglite.spec.Schema
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**

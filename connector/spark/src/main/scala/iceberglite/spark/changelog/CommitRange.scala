@@ -2,8 +2,8 @@ package iceberglite.spark.changelog
 
 import iceberglite.scan.{RangeEnd, SnapshotRange}
 import iceberglite.spark.conf.{RangeOptions, TimeTravel}
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Table
 
 /** The commits that the options of a read select. */

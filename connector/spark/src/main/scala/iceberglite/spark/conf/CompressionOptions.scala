@@ -2,7 +2,7 @@ package iceberglite.spark.conf
 
 import scala.util.Try
 
-import iceberglite.spec.TableProperty
+import iceberglite.spec.property.TableProperty
 
 /** The options for the compression of new files. All formats have the same options, but with different values. */
 object CompressionOptions {

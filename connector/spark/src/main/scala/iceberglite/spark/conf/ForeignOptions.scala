@@ -1,7 +1,7 @@
 package iceberglite.spark.conf
 
-import iceberglite.spec.ForeignSetting.{accepted, rejected, warned}
-import iceberglite.spec.{ForeignSetting, ForeignSettings}
+import iceberglite.spec.property.{ForeignSetting, ForeignSettings}
+import iceberglite.spec.property.ForeignSetting.{accepted, rejected, warned}
 
 /** The options, configurations and table properties of Apache Iceberg that this release does not act on. */
 object ForeignOptions {

@@ -5,7 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.spec.ManifestContent
+import iceberglite.spec.file.ManifestContent
 
 /** Where the manifests of a scan are read. */
 sealed abstract class PlanningMode(val name: String)

@@ -3,7 +3,7 @@ package iceberglite.spark.conf
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-import iceberglite.spec.TableProperty
+import iceberglite.spec.property.TableProperty
 
 /** The options of reads; the options that select the rows to read are in [[TimeTravel]] and [[RangeOptions]]. */
 object ReadOptions {

@@ -9,8 +9,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.Spelling
-import iceberglite.spec.ForeignSettings
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.ForeignSettings
 
 /**
  * A setting of reads or writes. It is looked up as an option of the read or write, then in the session's configuration,

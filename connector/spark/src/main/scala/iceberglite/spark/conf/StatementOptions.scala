@@ -9,8 +9,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.Spelling
-import iceberglite.spec.DistributionMode
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.property.DistributionMode
 import iceberglite.table.IsolationLevel
 import iceberglite.table.action.RecordApplication
 

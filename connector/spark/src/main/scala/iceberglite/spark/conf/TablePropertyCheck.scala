@@ -1,7 +1,7 @@
 package iceberglite.spark.conf
 
 import iceberglite.catalog.SettingWarnings
-import iceberglite.spec.TableProperty
+import iceberglite.spec.property.TableProperty
 
 /**
  * Checks the properties that a user sets on a table. A property with the prefix `write.`, `read.`, `commit.`,

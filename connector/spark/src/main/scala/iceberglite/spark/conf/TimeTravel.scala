@@ -7,8 +7,9 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spec.{Schema, Snapshot, SnapshotRef, TableMetadata}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.metadata.{Snapshot, SnapshotRef, TableMetadata}
+import iceberglite.spec.schema.Schema
 
 /** A state of a table, for reads. */
 sealed trait TimeTravel {

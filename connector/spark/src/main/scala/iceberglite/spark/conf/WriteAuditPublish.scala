@@ -2,8 +2,9 @@ package iceberglite.spark.conf
 
 import org.apache.spark.sql.SparkSession
 
-import iceberglite.spec.{TableMetadata, TableProperty}
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
 import iceberglite.table.{SnapshotSummary, SnapshotTarget, Table}
 
 /**

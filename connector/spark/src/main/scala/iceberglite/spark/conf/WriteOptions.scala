@@ -8,7 +8,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.{DeleteGranularity, DistributionMode, FileFormat, RowLevelProperty, TableProperty}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelProperty, TableProperty}
 import iceberglite.table.IsolationLevel
 
 /** The options of writes. */

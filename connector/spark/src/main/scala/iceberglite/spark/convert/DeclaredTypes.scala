@@ -13,8 +13,9 @@ import org.apache.spark.sql.types.{
   VarcharType
 }
 
-import iceberglite.spec.Type.{ListType, MapType, StructType}
-import iceberglite.spec.{DeclaredType, NestedField, Type}
+import iceberglite.spec.schema.DeclaredType
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
  * `CHAR` and `VARCHAR`, which tables store as strings: the declared type is kept in a property as a [[DeclaredType]]

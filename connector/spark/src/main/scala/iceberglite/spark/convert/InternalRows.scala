@@ -10,8 +10,9 @@ import org.apache.spark.sql.types.Decimal
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.inspect.MetadataRow
-import iceberglite.spec.Type._
-import iceberglite.spec.{NestedField, Schema, Type}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type._
 
 /** Converts rows of metadata tables to Spark rows, in the types of [[SparkTypes]]. */
 object InternalRows {

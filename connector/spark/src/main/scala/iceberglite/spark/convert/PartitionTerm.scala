@@ -3,9 +3,21 @@ package iceberglite.spark.convert
 import org.apache.spark.sql.connector.expressions.{Expressions, Literal, NamedReference}
 import org.apache.spark.sql.connector.expressions.{Expression => SparkExpression, Transform => SparkTransform}
 
-import iceberglite.spec.{TableMetadata, Transform, Transforms}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, Truncate, UnknownTransform, Void, Year}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  Month,
+  Transform,
+  Transforms,
+  Truncate,
+  UnknownTransform,
+  Void,
+  Year
+}
 
 /**
  * A term of a partitioning in SQL: a transform of a column.

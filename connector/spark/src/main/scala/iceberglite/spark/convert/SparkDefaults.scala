@@ -9,10 +9,11 @@ import org.apache.spark.sql.catalyst.util.{ArrayData, MapData, ResolveDefaultCol
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.CURRENT_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructField}
 
-import iceberglite.spec.DefaultValue._
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Type._
-import iceberglite.spec.{ColumnSource, DefaultValue, NestedField, PrimitiveType, Type}
+import iceberglite.spec.partition.ColumnSource
+import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.DefaultValue._
+import iceberglite.spec.types.Type._
 
 /** Converts column defaults between Spark's SQL expressions and the values of tables. */
 object SparkDefaults {

@@ -9,11 +9,13 @@ import org.apache.spark.sql.connector.expressions.{
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => SparkPredicate}
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.Literal.StringLiteral
-import iceberglite.spec.Type.{StringType, StructType}
-import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.{Expression, Term}
-import iceberglite.spec.{ColumnPath, Literal, NestedField, PrimitiveType, Schema, Transform, Transforms}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.partition.{Transform, Transforms}
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal.StringLiteral
+import iceberglite.spec.types.Type.{StringType, StructType}
 
 /**
  * A Spark filter, converted to an expression on a table.

@@ -3,8 +3,9 @@ package iceberglite.spark.convert
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
 
-import iceberglite.spec.Type.{ListType, MapType, StructType}
-import iceberglite.spec.{Literal, LiteralConversion, PrimitiveType, ValueShape}
+import iceberglite.spec.partition.ValueShape
+import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /** Values in Spark's internal format, in the types of [[SparkTypes]]; null is absent. */
 object SparkShape extends ValueShape[Option[Any]] {

@@ -25,8 +25,9 @@ import org.apache.spark.sql.types.{
 }
 
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
-import iceberglite.spec.{NestedField, Schema, Type}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * Converts between the types of tables and those of Spark.

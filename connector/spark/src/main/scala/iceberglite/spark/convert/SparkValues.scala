@@ -7,9 +7,9 @@ import scala.util.Try
 import org.apache.spark.sql.types.{Decimal, DecimalType => SparkDecimal}
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.{DateTime, Literal, LiteralConversion, PrimitiveType}
+import iceberglite.spec.types.{DateTime, Literal, LiteralConversion, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Converts between single values of tables and Spark's internal format, in the types of [[SparkTypes]]. */
 object SparkValues {

@@ -6,8 +6,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Murmur3
-import iceberglite.spec.transform.Bucket
+import iceberglite.spec.partition.Bucket
+import iceberglite.spec.types.Murmur3
 
 /** `bucket(16, id)`: the number of the bucket of a value. */
 object BucketFunction extends ParametrizedFunction("bucket") {

@@ -2,7 +2,7 @@ package iceberglite.spark.function
 
 import org.apache.spark.sql.types.DateType
 
-import iceberglite.spec.DateTime
+import iceberglite.spec.types.DateTime
 
 /** `days(ts)`: the day in UTC, as a date. */
 object DaysFunction extends TimeFunction("days", DateType) {

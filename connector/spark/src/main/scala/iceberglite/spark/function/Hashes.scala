@@ -4,7 +4,7 @@ import org.apache.spark.sql.types.Decimal
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spec.Murmur3
+import iceberglite.spec.types.Murmur3
 
 /** The specification's hashes for values in Spark's internal format, without copies. */
 private[iceberglite] object Hashes {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.catalog.functions.BoundFunction
 import org.apache.spark.sql.types.{DataType, IntegerType, TimestampNTZType, TimestampType}
 
-import iceberglite.spec.DateTime
+import iceberglite.spec.types.DateTime
 
 /** `hours(ts)`: hours since 1970-01-01 00:00 UTC. */
 object HoursFunction extends UnaryFunction("hours") with Serializable {

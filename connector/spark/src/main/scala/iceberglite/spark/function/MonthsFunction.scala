@@ -2,7 +2,7 @@ package iceberglite.spark.function
 
 import org.apache.spark.sql.types.IntegerType
 
-import iceberglite.spec.DateTime
+import iceberglite.spec.types.DateTime
 
 /** `months(ts)`: months since January 1970. */
 object MonthsFunction extends TimeFunction("months", IntegerType) {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.transform.Truncate
+import iceberglite.spec.partition.Truncate
 
 /** `truncate(10, name)`: numbers rounded down to a multiple, strings and bytes cut to a length. */
 object TruncateFunction extends ParametrizedFunction("truncate") {

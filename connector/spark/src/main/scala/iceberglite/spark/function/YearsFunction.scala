@@ -2,7 +2,7 @@ package iceberglite.spark.function
 
 import org.apache.spark.sql.types.IntegerType
 
-import iceberglite.spec.DateTime
+import iceberglite.spec.types.DateTime
 
 /** `years(ts)`: years since 1970. */
 object YearsFunction extends TimeFunction("years", IntegerType) {

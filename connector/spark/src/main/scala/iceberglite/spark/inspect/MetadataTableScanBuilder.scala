@@ -15,7 +15,8 @@ import iceberglite.inspect.MetadataTable
 import iceberglite.spark.convert.InternalRows
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.partitioning.SizeEstimate
-import iceberglite.spec.{Schema, Snapshot}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**

@@ -11,8 +11,9 @@ import org.apache.spark.sql.{Row, SparkSession}
 
 import iceberglite.spark.changelog.{ChangelogTable, ChangelogView}
 import iceberglite.spark.convert.PartitionTerm
-import iceberglite.spec.{ColumnPath, Schema, Type}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.Type
 
 /** `CALL catalog.system.create_changelog_view(table, ...)` */
 object CreateChangelogView extends Procedure {

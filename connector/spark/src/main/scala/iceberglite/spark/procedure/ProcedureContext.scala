@@ -8,8 +8,8 @@ import org.apache.spark.sql.connector.catalog.Identifier
 import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.session.{CatalogNames, LiteCatalog, SharedTable}
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.{Action, Table}
 
 /** The context of a call: the session, and the catalog that the statement names. */

@@ -4,8 +4,8 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.action
 
 /** `CALL catalog.system.set_current_snapshot(table, snapshot_id)`, or with `ref => name` instead of the id. */

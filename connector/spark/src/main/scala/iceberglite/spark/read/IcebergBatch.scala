@@ -14,12 +14,14 @@ import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartit
 import iceberglite.spark.read.parquet.ParquetBatches
 import iceberglite.spark.read.partitioning.{KeyGrouping, RuntimeFilterResidual}
 import iceberglite.spark.read.planning.{RewritePacking, ScanFiles}
-import iceberglite.spec.{Content, ContentFile, NameMapping, TableProperty}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type.{DoubleType, FloatType}
 import iceberglite.spec.expr.{Expression, Predicate}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.json.NameMappingJson
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.NameMapping
+import iceberglite.spec.types.Type.{DoubleType, FloatType}
 
 /**
  * The tasks of a scan, and the information that executors need to run them.

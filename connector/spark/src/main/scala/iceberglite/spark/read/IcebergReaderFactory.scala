@@ -22,7 +22,9 @@ import iceberglite.spark.read.files.{
 }
 import iceberglite.spark.read.orc.OrcBatches
 import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
-import iceberglite.spec.{FileFormat, NameMapping, PartitionSpec}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.schema.NameMapping
 import iceberglite.storage.HadoopFileIO
 
 /** Creates the readers of a scan's tasks on the executors. */

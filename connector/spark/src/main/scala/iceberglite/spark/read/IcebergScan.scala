@@ -37,8 +37,8 @@ import iceberglite.spark.read.partitioning.{
   ScanSize
 }
 import iceberglite.spark.read.planning.{RewritePacking, ScanFiles}
-import iceberglite.spec.NestedField
 import iceberglite.spec.expr.Expression
+import iceberglite.spec.types.NestedField
 
 /** A scan of a table. Two scans are equal if they read the same data, so that Spark can reuse one for both. */
 final private[iceberglite] class IcebergScan(

@@ -26,9 +26,10 @@ import iceberglite.spark.read.files.{CommitScan, MetadataFields, WantedColumns}
 import iceberglite.spark.read.limit.{RowLimit, RowOrder}
 import iceberglite.spark.read.partitioning.KeyGrouping
 import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning, StatementFiles}
-import iceberglite.spec.{Schema, Snapshot}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**

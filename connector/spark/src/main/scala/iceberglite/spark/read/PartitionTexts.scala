@@ -1,8 +1,8 @@
 package iceberglite.spark.read
 
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spec.Literal.StringLiteral
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.partition.Identity
+import iceberglite.spec.types.Literal.StringLiteral
 
 /**
  * The partition values of string columns in planned files, for conditions on whole strings that ranges cannot decide,

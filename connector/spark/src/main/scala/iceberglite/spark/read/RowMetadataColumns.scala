@@ -5,7 +5,8 @@ import org.apache.spark.sql.types.DataType
 
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.MetadataFields
-import iceberglite.spec.{NestedField, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.types.NestedField
 
 /** The columns that a query may name although they are not in the table's schema (spec: "Reserved Field IDs"). */
 object RowMetadataColumns {

@@ -4,7 +4,7 @@ import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.read.partitioning.{GroupOrder, KeyGrouping}
 import iceberglite.spark.read.planning.RewritePacking
-import iceberglite.spec.TableMetadata
+import iceberglite.spec.metadata.TableMetadata
 
 /**
  * The files that one Spark task reads.

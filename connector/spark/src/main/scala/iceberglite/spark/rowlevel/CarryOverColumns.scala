@@ -1,7 +1,7 @@
 package iceberglite.spark.rowlevel
 
-import iceberglite.spec.NestedField
-import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId, SpecId}
+import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId, SpecId}
+import iceberglite.spec.types.NestedField
 
 /** The metadata columns that are passed to the write with rows that copy-on-write has read. */
 private[iceberglite] object CarryOverColumns {

@@ -11,7 +11,8 @@ import org.apache.spark.sql.connector.write.{
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.write.{CommitOutcome, RowCounts, TaskWriterFactory, UncommittedFiles, WritePlan, WrittenFile}
-import iceberglite.spec.{ContentFile, DeleteFileProperties}
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.property.DeleteFileProperties
 import iceberglite.table.{Cleanup, DataLocations}
 import iceberglite.table.action.RowDelta
 

@@ -3,8 +3,10 @@ package iceberglite.spark.rowlevel
 import iceberglite.puffin.{DeletedRows, DeletionVectorFiles}
 import iceberglite.scan.{DeleteFile, FileScanTask}
 import iceberglite.spark.read.planning.StatementFiles
-import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
 import iceberglite.spec.expr.Expression
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.property.DeleteGranularity
 import iceberglite.table.DataFileNames
 
 /**

@@ -12,7 +12,7 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
 import iceberglite.spark.write.{CountedRows, IcebergWrite, WriteMode, WritePlan}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.MetadataColumns.{FilePath, RowId}
+import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
 
 /**
  * Changes rows by rewriting the files that contain them.

@@ -17,8 +17,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
-import iceberglite.spec.MetadataColumns
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.schema.MetadataColumns
 
 /**
  * Reads whole files, for a statement that replaces them. Spark first runs a query for the files with a row to change,

@@ -4,8 +4,10 @@ import iceberglite.data.PositionDeleteFiles
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{DeleteFile, DeleteReader}
 import iceberglite.spark.write.files.RowFaults
-import iceberglite.spec.{ContentFile, DeleteGranularity, FileFormat, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.property.DeleteGranularity
 import iceberglite.storage.FileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 

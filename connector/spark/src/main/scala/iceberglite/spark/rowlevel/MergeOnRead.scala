@@ -20,7 +20,8 @@ import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.read.planning.StatementFiles
 import iceberglite.spark.write.{RowRequirements, WriteMetrics, WritePlan}
-import iceberglite.spec.{MetadataColumns, NestedField}
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.NestedField
 
 /** Changes rows by marking them in delete files, and appending their new versions. */
 final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) extends SupportsDelta {

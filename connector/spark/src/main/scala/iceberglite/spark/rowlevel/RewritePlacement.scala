@@ -6,7 +6,7 @@ import org.apache.spark.sql.internal.SQLConf
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.{Settings, WriteOptions}
 import iceberglite.spark.read.planning.RewritePacking
-import iceberglite.spec.DistributionMode
+import iceberglite.spec.property.DistributionMode
 
 /**
  * Decides whether copy-on-write writes rows in the tasks that read them, and packs the files into these tasks.

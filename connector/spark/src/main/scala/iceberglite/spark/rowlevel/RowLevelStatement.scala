@@ -10,18 +10,12 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spark.conf.{EngineSummary, Settings, StatementOptions, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.read.IcebergScanBuilder
 import iceberglite.spark.write.SchemaMerge
-import iceberglite.spec.{
-  DeleteGranularity,
-  DistributionMode,
-  FileFormat,
-  FormatVersion,
-  RowLevelMode,
-  RowLevelProperty,
-  Schema,
-  Snapshot,
-  TableProperty
-}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelMode, RowLevelProperty, TableProperty}
+import iceberglite.spec.schema.Schema
 import iceberglite.table.{Isolation, IsolationLevel, Table}
 import iceberglite.table.action.RecordApplication
 

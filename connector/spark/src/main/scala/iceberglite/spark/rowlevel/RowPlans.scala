@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.LongType
 
 import iceberglite.spark.conf.{ColumnsWriteInfo, Settings, StatementWriteInfo}
 import iceberglite.spark.write.WritePlan
-import iceberglite.spec.DistributionMode
+import iceberglite.spec.property.DistributionMode
 
 /** The write plans for rows of a statement. */
 private[rowlevel] object RowPlans {

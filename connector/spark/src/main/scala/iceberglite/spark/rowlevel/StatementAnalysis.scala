@@ -4,7 +4,9 @@ import scala.util.Try
 
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
-import iceberglite.spec.{FormatVersion, RowLevelMode, Snapshot, TableProperty}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.property.{RowLevelMode, TableProperty}
 import iceberglite.table.Table
 
 /**

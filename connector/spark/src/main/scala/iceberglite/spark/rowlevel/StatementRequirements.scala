@@ -11,7 +11,8 @@ import org.apache.spark.sql.connector.expressions.{
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 import iceberglite.spark.write.{RowRequirements, WritePlan}
-import iceberglite.spec.{DistributionMode, MetadataColumns}
+import iceberglite.spec.property.DistributionMode
+import iceberglite.spec.schema.MetadataColumns
 
 /** The requirements of row-level statements for the distribution and order of rows. */
 private[rowlevel] object StatementRequirements {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSession
 
 import iceberglite.spark.conf.StatementOptions
 import iceberglite.spark.write.SchemaMerge
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**

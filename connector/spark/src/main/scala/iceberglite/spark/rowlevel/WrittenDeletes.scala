@@ -6,7 +6,8 @@ import iceberglite.data.{WrittenFile => NewFile}
 import iceberglite.puffin.DeletionVector
 import iceberglite.spark.write.{RowCounts, WrittenFile}
 import iceberglite.spark.write.files.FinishedFile
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
+import iceberglite.spec.partition.PartitionTuple
 
 /**
  * A delete file of a task, in a form that is sent to the driver, which knows specs and partitions.

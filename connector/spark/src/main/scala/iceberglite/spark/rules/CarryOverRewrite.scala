@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{LongType, Metadata}
 
 import iceberglite.spark.rowlevel.CarryOverColumns
 import iceberglite.spark.write.RowChange
-import iceberglite.spec.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
+import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
 
 /**
  * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: row lineage,

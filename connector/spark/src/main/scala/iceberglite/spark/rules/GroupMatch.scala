@@ -3,7 +3,7 @@ package iceberglite.spark.rules
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.read.partitioning.GroupTerm
-import iceberglite.spec.transform.{Identity, Void}
+import iceberglite.spec.partition.{Identity, Void}
 
 /**
  * Finds terms by which the two sides of a join can be grouped, so that matching rows are in groups with the same key.

@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.read.partitioning.{GroupTerm, KeyGrouping}
-import iceberglite.spec.{NestedField, PrimitiveType}
-import iceberglite.spec.transform.Void
+import iceberglite.spec.partition.Void
+import iceberglite.spec.types.{NestedField, PrimitiveType}
 
 /**
  * A side of a join with a scan whose partitions are those of the side.

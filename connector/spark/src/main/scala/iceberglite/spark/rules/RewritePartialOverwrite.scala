@@ -12,7 +12,7 @@ import org.apache.spark.sql.iceberglite.Statements
 import iceberglite.spark.conf.StatementOptions
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.MetadataColumns.FilePath
+import iceberglite.spec.schema.MetadataColumns.FilePath
 
 /**
  * Overwrites by a condition that some rows of a file satisfy, as in `df.writeTo(t).overwrite(condition)`: rows of such

@@ -1,6 +1,6 @@
 package iceberglite.spark.session
 
-import iceberglite.spec.Requirement.AssertTableUuid
+import iceberglite.spec.update.Requirement.AssertTableUuid
 import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersion}
 
 /**

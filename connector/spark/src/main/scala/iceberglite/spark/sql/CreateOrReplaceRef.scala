@@ -3,10 +3,10 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spec.{SnapshotRef, TableMetadata}
 import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, ValidationFailed}
-import iceberglite.spec.MetadataUpdate.SetSnapshotRef
-import iceberglite.spec.Requirement.AssertRefSnapshotId
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.update.MetadataUpdate.SetSnapshotRef
+import iceberglite.spec.update.Requirement.AssertRefSnapshotId
 import iceberglite.table.{Action, Change, CommitContext, MetadataAction, SnapshotTarget}
 import iceberglite.table.action.{FastAppend, SetRef}
 

@@ -2,7 +2,8 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import iceberglite.spec.{SpecUpdate, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.SpecUpdate
 
 /** `ALTER TABLE t DROP PARTITION FIELD transform`, or the name of the field. */
 final case class DropPartitionField(table: Seq[String], field: WrittenTerm) extends PartitionFieldCommand {

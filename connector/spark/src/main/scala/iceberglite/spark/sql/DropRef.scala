@@ -3,8 +3,8 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import iceberglite.spark.conf.TimeTravel
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Action
 import iceberglite.table.action.RemoveRef
 

@@ -19,7 +19,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 
 /** A MERGE that adds columns to its table. Only its two relations are resolved until the table has the columns. */
 final private[iceberglite] case class EvolvingMerge(

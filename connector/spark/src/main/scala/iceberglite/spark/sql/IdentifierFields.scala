@@ -2,8 +2,10 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import iceberglite.spec.{ColumnPath, SchemaUpdate, TableMetadata}
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.ColumnPath
+import iceberglite.spec.update.SchemaUpdate
 import iceberglite.table.Action
 import iceberglite.table.action.UpdateSchema
 

@@ -1,7 +1,8 @@
 package iceberglite.spark.sql
 
-import iceberglite.spec.{SpecUpdate, TableMetadata}
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.Identity
+import iceberglite.spec.update.SpecUpdate
 import iceberglite.table.Action
 import iceberglite.table.action.UpdateSpec
 

@@ -1,7 +1,7 @@
 package iceberglite.spark.sql
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.SnapshotRef
+import iceberglite.spec.metadata.SnapshotRef
 
 /** The kind of reference in a statement: branch or tag. */
 sealed abstract class RefKind(val word: String) {

@@ -2,7 +2,7 @@ package iceberglite.spark.sql
 
 import scala.util.Try
 
-import iceberglite.spec.SnapshotRef
+import iceberglite.spec.metadata.SnapshotRef
 
 /**
  * The options of CREATE and REPLACE for a branch or tag; absent options keep their values, or the defaults of the

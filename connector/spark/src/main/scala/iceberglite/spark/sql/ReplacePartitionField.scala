@@ -2,7 +2,8 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import iceberglite.spec.{SpecUpdate, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.update.SpecUpdate
 
 /** `ALTER TABLE t REPLACE PARTITION FIELD transform WITH transform [AS name]` */
 final case class ReplacePartitionField(

@@ -2,7 +2,9 @@ package iceberglite.spark.sql
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-import iceberglite.spec.{DistributionMode, NullOrder, SortDirection, TableMetadata, TableProperty, UnboundSortField}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{NullOrder, SortDirection, UnboundSortField}
+import iceberglite.spec.property.{DistributionMode, TableProperty}
 import iceberglite.table.Action
 import iceberglite.table.action.{UpdateProperties, UpdateSortOrder}
 

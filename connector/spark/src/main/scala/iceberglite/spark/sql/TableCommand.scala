@@ -8,8 +8,8 @@ import iceberglite.spark.catalog.CachedPlans
 import iceberglite.spark.conf.EngineSummary
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.session.{CatalogNames, LiteCatalog}
-import iceberglite.spec.TableMetadata
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.metadata.TableMetadata
 import iceberglite.table.Action
 
 /** A statement that changes a table by one commit. */

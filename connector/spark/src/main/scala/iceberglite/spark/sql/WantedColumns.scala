@@ -3,8 +3,9 @@ package iceberglite.spark.sql
 import org.apache.spark.sql.types.{StructType => SparkStruct}
 
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spec.Type._
-import iceberglite.spec.{ColumnPath, NestedField, PrimitiveType, Type}
+import iceberglite.spec.schema.ColumnPath
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 import iceberglite.table.Table
 
 /**

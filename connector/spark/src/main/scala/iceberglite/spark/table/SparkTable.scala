@@ -43,9 +43,9 @@ import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
 import iceberglite.spark.rowlevel.{CopyOnWrite, RowLevelStatement, StatementAnalysis, StatementTarget}
 import iceberglite.spark.session.LiveRead
 import iceberglite.spark.write.MetadataDelete
-import iceberglite.spec.Schema
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
-import iceberglite.spec.transform.Void
+import iceberglite.spec.partition.Void
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 
 /**

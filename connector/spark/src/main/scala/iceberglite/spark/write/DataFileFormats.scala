@@ -8,9 +8,11 @@ import iceberglite.spark.write.avro.AvroFormat
 import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spark.write.orc.OrcFormat
 import iceberglite.spark.write.parquet.ParquetFormat
-import iceberglite.spec.{FileFormat, SortOrder, TableProperty}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.file.FileFormat
 import iceberglite.spec.json.SchemaJson
+import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.property.TableProperty
 import iceberglite.table.Table
 
 /** The format of the data files of a write, configured by its options, the session and the table. */

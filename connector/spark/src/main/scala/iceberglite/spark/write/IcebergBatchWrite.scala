@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.PartitionSpec
+import iceberglite.spec.partition.PartitionSpec
 import iceberglite.storage.FileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 

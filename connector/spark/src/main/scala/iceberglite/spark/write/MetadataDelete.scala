@@ -5,10 +5,12 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate
 
 import iceberglite.spark.conf.{EngineSummary, StatementOptions, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.convert.SparkFilters
-import iceberglite.spec.{Content, Schema, Snapshot}
 import iceberglite.spec.IcebergError.ValidationFailed
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.spec.file.Content
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 import iceberglite.table.action.{DeleteFiles, Match, RowFilter}
 import iceberglite.tree.MetadataTree

@@ -14,9 +14,20 @@ import org.apache.spark.sql.types.{IntegerType, StructType}
 
 import iceberglite.spark.convert.{PartitionTerm, SparkTypes}
 import iceberglite.spark.function.Functions
-import iceberglite.spec._
-import iceberglite.spec.Type.{TimestampNsType, TimestampTzNsType, UuidType}
-import iceberglite.spec.transform.{Identity, Void}
+import iceberglite.spec.partition.{
+  Identity,
+  NullOrder,
+  PartitionSpec,
+  SortDirection,
+  SortField,
+  SortOrder,
+  Transform,
+  Void
+}
+import iceberglite.spec.property.DistributionMode
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.{PrimitiveType, Type}
+import iceberglite.spec.types.Type.{TimestampNsType, TimestampTzNsType, UuidType}
 
 /**
  * The requirements of a write for the distribution and order of its rows.

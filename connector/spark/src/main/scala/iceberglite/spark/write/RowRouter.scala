@@ -3,7 +3,7 @@ package iceberglite.spark.write
 import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.PartitionTuple
+import iceberglite.spec.partition.PartitionTuple
 
 /** Routes each row to its file. */
 private[write] trait RowRouter extends AutoCloseable {

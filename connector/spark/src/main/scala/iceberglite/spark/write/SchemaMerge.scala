@@ -3,8 +3,10 @@ package iceberglite.spark.write
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructType => SparkStruct}
 
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spec.{ColumnPath, MetadataUpdate, NestedField, PrimitiveType, Schema, SchemaUpdate, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
+import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
 import iceberglite.table.{Action, Table}
 import iceberglite.table.action.MergeSchema
 

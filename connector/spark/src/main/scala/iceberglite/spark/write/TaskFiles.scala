@@ -6,8 +6,8 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.spark.write.files.{DataFileWriter, NewDataFiles, RowFaults}
-import iceberglite.spec.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, DataFileNames, DataLocations}
 

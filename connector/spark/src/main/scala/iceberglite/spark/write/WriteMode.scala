@@ -1,9 +1,9 @@
 package iceberglite.spark.write
 
 import iceberglite.spark.read.planning.StatementFiles
-import iceberglite.spec.ContentFile
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
+import iceberglite.spec.file.ContentFile
 import iceberglite.table.{Action, Isolation, SnapshotTarget}
 import iceberglite.table.action.{MergeAppend, OverwriteFiles, ReplacePartitions}
 

@@ -7,8 +7,13 @@ import org.apache.spark.sql.types.StructType
 import iceberglite.spark.conf.{ApplicationOptions, EngineSummary, Settings, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField, InputSource}
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.{ContentFile, DistributionMode, NestedField, PartitionSpec, Schema, Snapshot, SortOrder}
 import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.property.DistributionMode
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
 import iceberglite.table.{DataLocations, Isolation, SnapshotTarget, Table}
 import iceberglite.table.action.RecordApplication
 

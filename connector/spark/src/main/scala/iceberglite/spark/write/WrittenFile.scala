@@ -5,7 +5,9 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.connector.write.WriterCommitMessage
 
 import iceberglite.spark.write.files.FinishedFile
-import iceberglite.spec._
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
+import iceberglite.spec.partition.{PartitionTuple, SortOrder}
+import iceberglite.spec.types.{PrimitiveType, SingleValue, Type}
 
 /** The result of a task for the driver: its files, and the counts of changed rows, if available. */
 final private[iceberglite] class WrittenFiles(val files: Array[WrittenFile], val counts: RowCounts)

@@ -12,8 +12,10 @@ import iceberglite.Fuzz
 import iceberglite.scan.{RandomHistory, SnapshotRange}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.{FileFormat, FormatVersion, Snapshot}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
 /** `t.changes` and incremental reads of random histories, against time travel and against Apache Iceberg. */

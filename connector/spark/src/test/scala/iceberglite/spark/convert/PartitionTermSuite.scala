@@ -4,7 +4,7 @@ import org.apache.spark.sql.connector.expressions.Expressions
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, Truncate, Year}
 
 class PartitionTermSuite extends AnyFunSuite {
   private val column = Expressions.column("`a.b`.c")

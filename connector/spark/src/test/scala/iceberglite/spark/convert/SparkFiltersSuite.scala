@@ -20,8 +20,11 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type.{
+import iceberglite.spec.expr.{Bind, Evaluate}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type.{
   BinaryType => Bytes,
   DateType => Day,
   DoubleType => Number,
@@ -35,8 +38,6 @@ import iceberglite.spec.Type.{
   TimestampTzType,
   UuidType
 }
-import iceberglite.spec.expr.{Bind, Evaluate}
-import iceberglite.spec.{Literal, PrimitiveType, Schema}
 
 /** Spark keeps its own classes of these to itself. */
 final private case class FieldReference(parts: Seq[String]) extends NamedReference {

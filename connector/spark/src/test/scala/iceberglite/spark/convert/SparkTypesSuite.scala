@@ -4,8 +4,9 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.{Schema, Type}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.NestedField.{optional, required}
 
 class SparkTypesSuite extends AnyFunSuite {
 

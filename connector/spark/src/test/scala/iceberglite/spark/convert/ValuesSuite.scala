@@ -11,10 +11,11 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.inspect.MetadataRow
-import iceberglite.spec.Literal._
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
-import iceberglite.spec.{Literal, PrimitiveType, Schema}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 class ValuesSuite extends AnyFunSuite {
   private val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")

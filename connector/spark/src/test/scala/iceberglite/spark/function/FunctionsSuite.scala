@@ -7,9 +7,9 @@ import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
-import iceberglite.spec.Literal._
-import iceberglite.spec.transform._
-import iceberglite.spec.{Literal, Transform}
+import iceberglite.spec.partition.{Bucket, Day, Hour, Month, Transform, Truncate, Year}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
 
 class FunctionsSuite extends AnyFunSuite with SharedSession {
 

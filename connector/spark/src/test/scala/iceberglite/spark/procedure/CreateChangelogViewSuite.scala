@@ -14,7 +14,8 @@ import iceberglite.scan.RandomHistory
 import iceberglite.spark.SharedSession
 import iceberglite.spark.error.StatementError
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.{FileFormat, Snapshot}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
 /** `CALL create_changelog_view` on tables of every kind, against Apache Iceberg and against what time travel shows. */

@@ -2,7 +2,7 @@ package iceberglite.spark.rowlevel
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.Type.StringType
+import iceberglite.spec.types.Type.StringType
 import iceberglite.table.action.UpdateSchema
 
 /** MERGE WITH SCHEMA EVOLUTION: columns of the source that the table lacks. */

@@ -9,7 +9,7 @@ import org.scalatest.Suite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.write.WriteFixture
-import iceberglite.spec.Content
+import iceberglite.spec.file.Content
 import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 import iceberglite.tree.TreeReader

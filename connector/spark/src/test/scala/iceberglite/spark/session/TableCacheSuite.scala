@@ -7,9 +7,10 @@ import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.catalog.{Catalog, Catalogs, FileIOWrapper}
-import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError.NotFound
-import iceberglite.spec.Type.IntType
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.IntType
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{Table, TableCreation, TableIdentifier}
 import iceberglite.table.action.UpdateProperties

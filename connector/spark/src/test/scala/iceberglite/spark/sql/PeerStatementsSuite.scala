@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.{SnapshotRef, TableMetadata}
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 
 /**
  * The same statements on a table of ours and on one of Apache Iceberg's, in one session with both extensions. After

@@ -7,7 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.session.LiteCatalog
 import iceberglite.spark.write.WriteFixture
-import iceberglite.spec.{SortOrder, TableMetadata, TableProperty}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.property.TableProperty
 
 /** `ALTER TABLE ... WRITE ...`: what it makes of the table's metadata, beside Apache Iceberg's, and of later writes. */
 class WriteOrderSuite extends AnyFunSuite with WriteFixture {

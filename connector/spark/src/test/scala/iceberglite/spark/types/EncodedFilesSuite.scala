@@ -18,10 +18,10 @@ import iceberglite.data.parquet.{EncodedParquet, EncodedRecords}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.read.parquet.ParquetFile
 import iceberglite.spark.read.parquet.ParquetFile.comparable
-import iceberglite.spec.Schema
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type.{IntType, VariantType}
 import iceberglite.spec.json.SchemaJson
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type.{IntType, VariantType}
 import iceberglite.storage.HadoopFileIO
 
 /** Data files that Spark's vectorised reader cannot decode, in tables. */

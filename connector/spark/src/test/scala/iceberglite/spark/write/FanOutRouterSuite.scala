@@ -10,9 +10,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FinishedFile, InputColumns, NewDataFiles}
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec._
-import iceberglite.spec.Type.LongType
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{FileFormat, MetricMaps}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.LongType
 import iceberglite.storage.HadoopFileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 

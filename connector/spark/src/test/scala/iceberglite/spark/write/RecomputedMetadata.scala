@@ -14,8 +14,10 @@ import org.scalatest.Assertions._
 
 import iceberglite.data.{DataFormats, DataSource, Record, RecordValues}
 import iceberglite.puffin.DeletionVectorFiles
-import iceberglite.spec._
-import iceberglite.spec.Type.{DoubleType, FloatType, StringType, StructType}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat}
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Type.{DoubleType, FloatType, StringType, StructType}
 import iceberglite.table.Table
 import iceberglite.tree.{ManifestCache, TreeReader}
 

@@ -7,9 +7,10 @@ import org.scalatest.exceptions.TestFailedException
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.{ContentFile, MetricMaps, SingleValue}
-import iceberglite.spec.Literal.LongLiteral
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{ContentFile, MetricMaps}
+import iceberglite.spec.types.SingleValue
+import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.action.OverwriteFiles
 import iceberglite.tree.TreeReader
 

@@ -16,10 +16,13 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.RecordRows
 import iceberglite.spark.write.files.{DataFileFormat, FinishedFile, InputColumns, InputField}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{PrimitiveType, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.MemoryFileIO
 

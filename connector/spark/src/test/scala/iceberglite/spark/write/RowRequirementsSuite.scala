@@ -3,13 +3,25 @@ package iceberglite.spark.write
 import org.apache.spark.sql.connector.distributions.{ClusteredDistribution, OrderedDistribution}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec.DistributionMode.{Hash, NoDistribution, Range}
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.NullOrder.{NullsFirst, NullsLast}
-import iceberglite.spec.SortDirection.{Ascending, Descending}
-import iceberglite.spec.Type._
-import iceberglite.spec._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Identity,
+  PartitionField,
+  PartitionSpec,
+  SortField,
+  SortOrder,
+  Transform,
+  Truncate,
+  Void
+}
+import iceberglite.spec.partition.NullOrder.{NullsFirst, NullsLast}
+import iceberglite.spec.partition.SortDirection.{Ascending, Descending}
+import iceberglite.spec.property.DistributionMode
+import iceberglite.spec.property.DistributionMode.{Hash, NoDistribution, Range}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 
 class RowRequirementsSuite extends AnyFunSuite {
   private val schema = Schema(

@@ -8,9 +8,10 @@ import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.session.{LiteCatalog, SharedTable}
-import iceberglite.spec.{Schema, Type}
-import iceberglite.spec.Type.{IntType, StringType}
 import iceberglite.spec.json.SchemaJson
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
 /** Writes with columns that the table does not have yet, or has narrower, beside Apache Iceberg's. */

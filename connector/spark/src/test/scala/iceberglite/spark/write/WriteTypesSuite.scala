@@ -11,8 +11,8 @@ import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
-import iceberglite.spec.Literal.{IntLiteral, UuidLiteral}
-import iceberglite.spec.transform.Bucket
+import iceberglite.spec.partition.Bucket
+import iceberglite.spec.types.Literal.{IntLiteral, UuidLiteral}
 
 /** Columns of every type, written here and read by Apache Iceberg. */
 class WriteTypesSuite extends AnyFunSuite with WriteFixture {

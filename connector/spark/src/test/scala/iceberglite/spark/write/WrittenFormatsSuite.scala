@@ -17,9 +17,9 @@ import iceberglite.data.{Record, RecordGenerators}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.RecordRows
 import iceberglite.spark.types.JavaTables
-import iceberglite.spec.Schema
-import iceberglite.spec.Type.TimeType
 import iceberglite.spec.json.SchemaJson
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type.TimeType
 
 /** Data files in ORC and Avro, written here, and read here and by Apache Iceberg. */
 class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables {

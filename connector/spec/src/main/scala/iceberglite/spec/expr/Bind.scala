@@ -1,11 +1,12 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.{Conversion, Literal, LiteralConversion, NestedField, NestedType, PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Evaluate.isNan
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform.{Identity, UnknownTransform, Void}
+import iceberglite.spec.partition.{Identity, UnknownTransform, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Conversion, Literal, LiteralConversion, NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * Replaces the names in an expression by fields of a schema and the literals by values of the fields' types. The result
@@ -25,7 +26,7 @@ object Bind {
     new Bind(schema, caseSensitive).expression(withoutNot(e))
 }
 
-final private class Bind(schema: Schema, caseSensitive: Boolean) {
+final private[iceberglite] class Bind(schema: Schema, caseSensitive: Boolean) {
 
   def expression(e: Expression): Expression = e match {
     case AlwaysTrue | AlwaysFalse => e

@@ -2,11 +2,20 @@ package iceberglite.spec.expr
 
 import java.nio.ByteBuffer
 
-import iceberglite.spec.{Literal, PrimitiveType, SingleValue, Transform}
-import iceberglite.spec.Type.{FloatType, DoubleType, GeographyType, GeometryType, UnknownType, UuidType, VariantType}
+import iceberglite.spec.partition.Transform
+import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Type.{
+  DoubleType,
+  FloatType,
+  GeographyType,
+  GeometryType,
+  UnknownType,
+  UuidType,
+  VariantType
+}
 
 /** The range of the values of a term over a set of rows `S`; without information, any value is possible. */
-private[expr] trait ColumnRange[-S] {
+private[iceberglite] trait ColumnRange[-S] {
   def mayBeNull(rows: S): Boolean
 
   def mayBeNan(rows: S): Boolean
@@ -36,7 +45,7 @@ private[expr] trait ColumnRange[-S] {
 }
 
 /** Reads the bounds of a column of one type; unreliable bounds are ignored. */
-final private[expr] class Bounds(t: PrimitiveType) {
+final private[iceberglite] class Bounds(t: PrimitiveType) {
   val isFloating: Boolean = t == FloatType || t == DoubleType
 
   def lower(lower: Option[ByteBuffer], upper: => Option[ByteBuffer]): Option[Literal] =
@@ -57,7 +66,7 @@ final private[expr] class Bounds(t: PrimitiveType) {
     for (low <- read(lower); high <- read(upper); if Literal.ordering.lteq(low, high)) yield (low, high)
 }
 
-private[expr] object Bounds {
+private[iceberglite] object Bounds {
 
   /** Returns the bounds of a type; absent if the order of its bounds is not that of its values. */
   def of(t: PrimitiveType): Option[Bounds] = t match {
@@ -85,7 +94,7 @@ final private[expr] class TransformedRange[S](transform: Transform, of: ColumnRa
     } yield (lower, upper)
 }
 
-private[expr] object ColumnRange {
+private[iceberglite] object ColumnRange {
 
   /** A value that is not the result of a comparison. */
   val NoBound: Int = Int.MinValue

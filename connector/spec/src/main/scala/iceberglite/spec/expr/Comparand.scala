@@ -1,10 +1,10 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.Literal
-import iceberglite.spec.Literal._
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
 
 /** A value for many comparisons: integers, dates and times are compared as numbers. */
-final private[expr] class Comparand(value: Literal) {
+final private[iceberglite] class Comparand(value: Literal) {
   private val isNumber = Comparand.isNumber(value)
   private val number = Comparand.number(value)
 
@@ -19,7 +19,7 @@ final private[expr] class Comparand(value: Literal) {
   def compareNumber(other: Long): Int = java.lang.Long.compare(other, number)
 }
 
-private object Comparand {
+private[iceberglite] object Comparand {
   private def isNumber(value: Literal): Boolean = value match {
     case _: IntLiteral | _: LongLiteral | _: DateLiteral | _: TimeLiteral | _: TimestampLiteral |
         _: TimestampTzLiteral | _: TimestampNsLiteral | _: TimestampTzNsLiteral => true

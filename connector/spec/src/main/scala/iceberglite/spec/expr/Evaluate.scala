@@ -1,9 +1,10 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.{Literal, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal._
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
 
 /** Evaluates bound expressions, with Spark's semantics: see [[Evaluate.ordering]]. */
 object Evaluate {
@@ -110,7 +111,7 @@ object Evaluate {
     value => value.isDefined && holds(to.compare(value.get))
   }
 
-  private[expr] def isNan(value: Literal): Boolean = value match {
+  private[iceberglite] def isNan(value: Literal): Boolean = value match {
     case FloatLiteral(v) => v.isNaN
     case DoubleLiteral(v) => v.isNaN
     case _ => false

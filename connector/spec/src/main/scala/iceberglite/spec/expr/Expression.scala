@@ -1,6 +1,7 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.{Literal, NestedField, Transform}
+import iceberglite.spec.partition.Transform
+import iceberglite.spec.types.{Literal, NestedField}
 
 /**
  * A condition on the rows of a table, or on the partitions of a spec. An expression is unbound while its terms name

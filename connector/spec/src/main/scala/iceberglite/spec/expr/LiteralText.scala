@@ -2,8 +2,8 @@ package iceberglite.spec.expr
 
 import java.nio.ByteBuffer
 
-import iceberglite.spec.{DateTime, Literal}
-import iceberglite.spec.Literal._
+import iceberglite.spec.types.{DateTime, Literal}
+import iceberglite.spec.types.Literal._
 
 /** Formats literals in SQL style, for messages and plans. */
 object LiteralText {

@@ -1,8 +1,9 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.{NestedField, PartitionField, PartitionSpec, Schema}
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
 
 /**
  * Projects a condition on rows to one on the partitions of a spec (spec: "Scan Planning"). The terms of the result are

@@ -1,10 +1,10 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.Literal
-import iceberglite.spec.Literal.StringLiteral
 import iceberglite.spec.expr.ColumnRange.NoBound
 import iceberglite.spec.expr.Evaluate.{hasPrefix, isNan, ordering}
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal.StringLiteral
 
 /**
  * Compiles an expression to a test of the ranges of its columns, once for many sets of rows.
@@ -12,7 +12,7 @@ import iceberglite.spec.expr.Expression._
  * In Spark, NaN is equal to NaN and greater than all other values, and bounds do not include it: `>`, `<>` and NOT IN
  * are true for NaN.
  */
-private[expr] object RangeTest {
+private[iceberglite] object RangeTest {
   type Columns[S] = Term.Bound => Option[ColumnRange[S]]
 
   /** Returns false only if no row can match. */

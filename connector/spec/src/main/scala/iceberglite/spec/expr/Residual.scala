@@ -1,7 +1,8 @@
 package iceberglite.spec.expr
 
-import iceberglite.spec.{PartitionSpec, PartitionTuple, Schema}
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
 
 /**
  * Computes the residual of a filter for the rows of one partition (spec: "Scan Planning", note 1): predicates that the

@@ -4,9 +4,12 @@ import java.nio.ByteBuffer
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec._
-import iceberglite.spec.Literal.BinaryLiteral
-import iceberglite.spec.Type.{BinaryType, StructType}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Literal.BinaryLiteral
+import iceberglite.spec.types.Type.{BinaryType, StructType}
 
 /**
  * Spec, "Appendix C - Content File (Data and Delete) Serialization", with the fields of version 3. The values of the

@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.EncryptionKey
+import iceberglite.spec.metadata.EncryptionKey
 
 /** Version 3, `encryption-keys`. */
 object EncryptionKeyJson extends JsonFormat[EncryptionKey] {

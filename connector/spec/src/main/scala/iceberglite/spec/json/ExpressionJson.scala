@@ -2,11 +2,12 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{Literal, NestedType, PrimitiveType, Schema}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal._
 import iceberglite.spec.expr.{Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
+import iceberglite.spec.types.Literal._
 
 /**
  * An expression in JSON, as in the `residual-filter` of a scan task and in the plans and reports of a REST catalog
@@ -53,7 +54,7 @@ object ExpressionJson extends JsonFormat[Expression] {
     new ExpressionReader(Some(name => schema.find(name, caseSensitive).map(_.fieldType))).read(json)
 
   /** @param typeOf returns the type of a column; absent if the types are unknown */
-  final private class ExpressionReader(typeOf: Option[String => Option[iceberglite.spec.Type]]) {
+  final private class ExpressionReader(typeOf: Option[String => Option[iceberglite.spec.types.Type]]) {
 
     def read(json: JsonValue): Expression =
       if (json.isBoolean) constant(json.boolean)
@@ -110,7 +111,7 @@ object ExpressionJson extends JsonFormat[Expression] {
     private def valueType(
         json: JsonValue,
         term: Term,
-        types: String => Option[iceberglite.spec.Type]
+        types: String => Option[iceberglite.spec.types.Type]
     ): PrimitiveType = term match {
       case Term.Transformed(transform, of) =>
         val source = valueType(json, of, types)

@@ -3,8 +3,8 @@ package iceberglite.spec.json
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.Arrays
 
-import iceberglite.spec.{JsonSlice, Snapshot}
 import iceberglite.spec.json.FastJson.NotPlain
+import iceberglite.spec.metadata.{JsonSlice, Snapshot}
 
 /** Reads the snapshots of a document in the usual form, one after the other; see [[FastSnapshots]]. */
 final private[json] class FastSnapshot(in: FastJson) {

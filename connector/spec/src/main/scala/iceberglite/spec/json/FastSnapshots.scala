@@ -2,9 +2,9 @@ package iceberglite.spec.json
 
 import java.nio.charset.StandardCharsets.US_ASCII
 
-import iceberglite.spec.{Snapshot, SnapshotLogEntry}
-import iceberglite.spec.json.FastJson.NotPlain
 import iceberglite.spec.json.{TableMetadataKey => Key}
+import iceberglite.spec.json.FastJson.NotPlain
+import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry}
 
 /**
  * The parts of a metadata file that grow with a long history, its snapshots and its snapshot log, read without the JSON

@@ -25,7 +25,7 @@ trait JsonFormat[A] {
   def toBytes(value: A): Array[Byte] = JsonFormat.bytes(write(value, _))
 }
 
-private[json] object JsonFormat {
+private[iceberglite] object JsonFormat {
   private val factory = new JsonFactory
   private val FewBytes = 1 << 9
 

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator, JsonParser, JsonP
 import com.fasterxml.jackson.core.StreamReadConstraints
 
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.LiteralConversion
 import iceberglite.spec.json.JsonTree._
+import iceberglite.spec.types.LiteralConversion
 
 /** The position of a value in a document. It is rendered only for a message. */
 sealed abstract private[json] class JsonPlace {

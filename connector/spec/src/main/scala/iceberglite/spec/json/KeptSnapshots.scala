@@ -4,7 +4,7 @@ import java.io.OutputStream
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.Snapshot
+import iceberglite.spec.metadata.Snapshot
 
 /** The snapshots of a table in JSON. Each is rendered once and copied from then on. */
 private[json] object KeptSnapshots {

@@ -2,10 +2,10 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec._
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.ViewUpdate._
 import iceberglite.spec.json.{UpdateKey => Key}
+import iceberglite.spec.update.{MetadataUpdate, ViewUpdate}
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.ViewUpdate._
 
 /** A metadata update of a table in the form of a REST catalog: `{"action":"set-location","location":...}`. */
 object MetadataUpdateJson extends JsonFormat[MetadataUpdate] {

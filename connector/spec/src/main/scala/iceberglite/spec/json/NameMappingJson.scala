@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{MappedField, NameMapping}
+import iceberglite.spec.schema.{MappedField, NameMapping}
 
 /** Spec, "Appendix C - Name Mapping Serialization"; the key of the id is `field-id`. */
 object NameMappingJson extends JsonFormat[NameMapping] {

@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{PartitionField, PartitionSpec}
+import iceberglite.spec.partition.{PartitionField, PartitionSpec}
 
 /** Spec, "Appendix C - Partition Specs". */
 object PartitionSpecJson extends JsonFormat[PartitionSpec] {

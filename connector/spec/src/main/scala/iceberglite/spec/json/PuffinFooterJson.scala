@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{PuffinBlob, PuffinFooter}
+import iceberglite.spec.metadata.{PuffinBlob, PuffinFooter}
 
 /** The payload of a Puffin file's footer (adopted version 3: "Puffin's layout"). */
 object PuffinFooterJson extends JsonFormat[PuffinFooter] {

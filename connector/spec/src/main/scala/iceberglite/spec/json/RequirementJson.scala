@@ -2,9 +2,9 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{Requirement, ViewRequirement}
-import iceberglite.spec.Requirement._
-import iceberglite.spec.ViewRequirement.AssertViewUuid
+import iceberglite.spec.update.{Requirement, ViewRequirement}
+import iceberglite.spec.update.Requirement._
+import iceberglite.spec.update.ViewRequirement.AssertViewUuid
 
 /** The requirements of a commit in the form of a REST catalog: `{"type":"assert-table-uuid","uuid":...}`. */
 object RequirementJson extends JsonFormat[Requirement] {

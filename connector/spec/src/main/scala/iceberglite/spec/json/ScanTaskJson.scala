@@ -2,8 +2,8 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{ContentFile, ScanTask}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{ContentFile, ScanTask}
 
 /** Spec, "Appendix C - File Scan Task Serialization"; the range within the file is written as Apache Iceberg does. */
 object ScanTaskJson extends JsonFormat[ScanTask] {

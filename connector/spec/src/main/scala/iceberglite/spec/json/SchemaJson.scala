@@ -2,7 +2,8 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{DefaultValue, NestedField, Schema}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DefaultValue, NestedField}
 
 /** Spec, "Appendix C - Schemas". */
 object SchemaJson extends JsonFormat[Schema] {

@@ -2,12 +2,13 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{FormatVersion, ViewUpdate}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.ViewUpdate._
-import iceberglite.spec.json.MetadataUpdateJson.{number, part, text}
 import iceberglite.spec.json.{UpdateKey => Key}
+import iceberglite.spec.json.MetadataUpdateJson.{number, part, text}
+import iceberglite.spec.update.ViewUpdate
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.ViewUpdate._
 
 /** The keys of updates. */
 private[json] object UpdateKey {
@@ -53,7 +54,7 @@ private[json] object SharedUpdates {
   val AddVersion = "add-view-version"
   val SetCurrentVersion = "set-current-view-version"
 
-  type Shared = iceberglite.spec.MetadataUpdate with ViewUpdate
+  type Shared = iceberglite.spec.update.MetadataUpdate with ViewUpdate
 
   /** Reads an update; `None` for an action that is not shared. */
   def read(json: JsonValue, action: String): Option[Shared] = action match {

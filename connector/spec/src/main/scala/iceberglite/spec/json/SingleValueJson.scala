@@ -7,10 +7,10 @@ import scala.util.Try
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{DateTime, DefaultValue, Literal, LiteralConversion, NestedField, PrimitiveType, Type}
-import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{DateTime, DefaultValue, Literal, LiteralConversion, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Spec, "Appendix D - JSON single-value serialization". The only struct value is `{}`, as in the adopted version 3. */
 object SingleValueJson {

@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.Snapshot
+import iceberglite.spec.metadata.Snapshot
 
 /** Spec, "Appendix C - Table Metadata and Snapshots", with the row lineage of version 3. */
 object SnapshotJson extends JsonFormat[Snapshot] {

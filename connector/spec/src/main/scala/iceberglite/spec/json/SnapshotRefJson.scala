@@ -3,8 +3,8 @@ package iceberglite.spec.json
 import com.fasterxml.jackson.core.JsonGenerator
 
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.SnapshotRef
-import iceberglite.spec.SnapshotRef.{Branch, Tag}
+import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Tag}
 
 /** Spec, "Snapshot Reference" and "Appendix C". */
 object SnapshotRefJson extends JsonFormat[SnapshotRef] {

@@ -2,7 +2,7 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{NullOrder, SortDirection, SortField, SortOrder}
+import iceberglite.spec.partition.{NullOrder, SortDirection, SortField, SortOrder}
 
 /** Spec, "Appendix C - Sort Orders". */
 object SortOrderJson extends JsonFormat[SortOrder] {

@@ -2,7 +2,8 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{IcebergError, Transform, Transforms}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.partition.{Transform, Transforms}
 
 /** The common part of partition and sort fields: source columns and transform. */
 private[json] object SourceJson {

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{BlobMetadata, PartitionStatisticsFile, StatisticsFile}
+import iceberglite.spec.metadata.{BlobMetadata, PartitionStatisticsFile, StatisticsFile}
 
 /** Spec, "Table Statistics". */
 object StatisticsJson extends JsonFormat[StatisticsFile] {

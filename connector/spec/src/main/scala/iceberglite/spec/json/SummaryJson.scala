@@ -1,6 +1,6 @@
 package iceberglite.spec.json
 
-import iceberglite.spec.Snapshot
+import iceberglite.spec.metadata.Snapshot
 
 /** A snapshot's summary without the operation, as catalogs show it (spec: "Snapshots"). */
 object SummaryJson {

@@ -1,8 +1,11 @@
 package iceberglite.spec.json
 
-import iceberglite.spec._
-import iceberglite.spec.update.Snapshots.ClockToleranceMs
 import iceberglite.spec.json.{TableMetadataKey => Key}
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.{SortOrder, Transform, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, NestedType}
+import iceberglite.spec.update.Snapshots.ClockToleranceMs
 
 /**
  * Checks the consistency of a metadata file. A contradiction is rejected: with either interpretation, rows might be
@@ -26,7 +29,7 @@ private[json] object TableMetadataCheck {
       at(json, Key.SortOrders).fail(s"Order ${order.orderId} has ${order.fields.size} fields; the unsorted order is 0")
     }
     // Earlier specs may have source columns that were dropped.
-    m.spec.fields.filter(_.transform != transform.Void).foreach { f =>
+    m.spec.fields.filter(_.transform != Void).foreach { f =>
       bound(json, Key.DefaultSpecId, m.schema, f.sourceIds, f.transform, s"partition field ${f.name}")
     }
     m.sortOrder.fields.foreach { f =>

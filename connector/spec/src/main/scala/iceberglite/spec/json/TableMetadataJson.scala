@@ -8,7 +8,8 @@ import scala.util.Try
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator, JsonParser, JsonProcessingException, JsonToken}
 
-import iceberglite.spec.{IcebergError, TableMetadata}
+import iceberglite.spec.IcebergError
+import iceberglite.spec.metadata.TableMetadata
 
 /**
  * The metadata file of a table (spec: "Appendix C - Table Metadata and Snapshots"; "Appendix E" for the differences

@@ -2,9 +2,12 @@ package iceberglite.spec.json
 
 import java.util.UUID
 
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.json.{TableMetadataKey => Key}
+import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.schema.Schema
 
 /**
  * Reads metadata of any release of any engine, including version 1 metadata without fields that later versions require.

@@ -2,8 +2,9 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{FormatVersion, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.json.{TableMetadataKey => Key}
+import iceberglite.spec.metadata.TableMetadata
 
 /** Writes the fields that the format version requires, in the order of Apache Iceberg. */
 private[json] object TableMetadataWriter {

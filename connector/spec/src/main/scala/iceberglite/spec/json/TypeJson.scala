@@ -6,8 +6,8 @@ import scala.util.Try
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{PrimitiveType, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** Spec, "Appendix C - Schemas": the types. */
 object TypeJson extends JsonFormat[Type] {

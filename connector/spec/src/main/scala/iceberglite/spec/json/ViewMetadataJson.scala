@@ -2,8 +2,8 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{ViewLogEntry, ViewMetadata}
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.view.{ViewLogEntry, ViewMetadata}
 
 /**
  * The metadata file of a view. It writes the adopted form and the early form of the view specification; it reads both,

@@ -2,8 +2,9 @@ package iceberglite.spec.json
 
 import com.fasterxml.jackson.core.JsonGenerator
 
-import iceberglite.spec.{Schema, ViewRepresentation, ViewVersion}
-import iceberglite.spec.ViewRepresentation.{Sql, Unknown}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.view.{ViewRepresentation, ViewVersion}
+import iceberglite.spec.view.ViewRepresentation.{Sql, Unknown}
 
 /** A version of a view, in the view's metadata and in updates. */
 object ViewVersionJson extends JsonFormat[ViewVersion] {

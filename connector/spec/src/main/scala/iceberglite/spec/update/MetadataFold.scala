@@ -1,8 +1,10 @@
 package iceberglite.spec.update
 
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, ValidationFailed}
-import iceberglite.spec.MetadataUpdate._
+import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry, TableMetadata}
+import iceberglite.spec.partition.{PartitionSpec, SourceCheck}
+import iceberglite.spec.update.MetadataUpdate._
 
 /**
  * A table's metadata during a change; the previous updates of the change determine the meaning of `-1` and the log

@@ -1,7 +1,8 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.{Schema, SchemaCheck, TableMetadata}
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.{Schema, SchemaCheck}
 
 private[update] object Schemas {
 

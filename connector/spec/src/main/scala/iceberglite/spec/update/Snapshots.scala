@@ -1,8 +1,9 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.{FormatVersion, Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
-import iceberglite.spec.SnapshotRef.Main
+import iceberglite.spec.metadata.{Snapshot, SnapshotLogEntry, SnapshotRef, TableMetadata}
+import iceberglite.spec.metadata.SnapshotRef.Main
 
 private[spec] object Snapshots {
 

@@ -1,7 +1,8 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.{SortOrder, TableMetadata}
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.SortOrder
 
 private[update] object SortOrders {
 

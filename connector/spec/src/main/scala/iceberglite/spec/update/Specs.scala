@@ -1,8 +1,9 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.{FormatVersion, PartitionField, PartitionSpec, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
-import iceberglite.spec.transform.Void
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, Void}
 
 private[update] object Specs {
 

@@ -1,6 +1,6 @@
 package iceberglite.spec.update
 
-import iceberglite.spec.{PartitionStatisticsFile, StatisticsFile, TableMetadata}
+import iceberglite.spec.metadata.{PartitionStatisticsFile, StatisticsFile, TableMetadata}
 
 /** A snapshot has at most one statistics file of each kind. */
 private[update] object StatisticsFiles {

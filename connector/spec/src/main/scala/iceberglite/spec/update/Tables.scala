@@ -2,8 +2,9 @@ package iceberglite.spec.update
 
 import java.util.UUID
 
-import iceberglite.spec.{Encryption, EncryptionKey, FormatVersion, TableMetadata}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{Unsupported, ValidationFailed}
+import iceberglite.spec.metadata.{Encryption, EncryptionKey, TableMetadata}
 
 /** Updates of a table as a whole. */
 private[update] object Tables {

@@ -4,10 +4,11 @@ import java.util.UUID
 
 import scala.util.Try
 
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported, ValidationFailed}
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.ViewUpdate._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.ViewUpdate._
+import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
 
 /**
  * A view's metadata during a change.

@@ -6,11 +6,13 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Truncate, UnknownTransform, Void, Year}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 class BindSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import ExpressionGenerators._

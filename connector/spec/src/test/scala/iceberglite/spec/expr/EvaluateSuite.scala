@@ -6,11 +6,12 @@ import java.util.UUID
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple, Truncate}
+import iceberglite.spec.types.{DateTime, Literal, NestedField}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 class EvaluateSuite extends AnyFunSuite {
   private val number = Term.Bound(NestedField.optional(1, "n", IntType), "n")

@@ -6,11 +6,22 @@ import java.util.UUID
 
 import org.scalacheck.Gen
 
-import iceberglite.spec.{DateTime, Literal, NestedField, PrimitiveType, Transform}
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  Month,
+  Transform,
+  Truncate,
+  UnknownTransform,
+  Void,
+  Year
+}
+import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Values that are close together and at the ends of their ranges, and tests of them. */
 object ExpressionGenerators {

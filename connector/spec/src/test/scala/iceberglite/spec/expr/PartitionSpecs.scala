@@ -2,9 +2,9 @@ package iceberglite.spec.expr
 
 import org.scalacheck.Gen
 
-import iceberglite.spec._
 import iceberglite.spec.expr.ExpressionGenerators.Row
-import iceberglite.spec.transform.UnknownTransform
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple, UnknownTransform}
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
 
 /** Specs on some columns, and the tuples of rows in them. */
 object PartitionSpecs {

@@ -4,11 +4,25 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec._
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  PartitionField,
+  PartitionSpec,
+  PartitionTuple,
+  Transform,
+  Truncate,
+  UnknownTransform,
+  Void,
+  Year
+}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DateTime, Literal, NestedField}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 class ProjectSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import ExpressionGenerators._

@@ -5,11 +5,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.PartitionRules
-import iceberglite.spec.{DateTime, Literal, NestedField, PrimitiveType, Transform}
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{Bucket, Day, Hour, Month, Transform, Truncate, UnknownTransform, Void, Year}
+import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 class TransformProjectionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import ExpressionGenerators._

@@ -5,15 +5,34 @@ import java.util.UUID
 
 import org.scalacheck.Gen
 
-import iceberglite.spec._
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.Requirement._
-import iceberglite.spec.ViewRepresentation.Sql
-import iceberglite.spec.ViewUpdate._
+import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.expr.{Expression, ExpressionGenerators, Term}
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics, ScanTask}
 import iceberglite.spec.json.MetadataGenerators._
-import iceberglite.spec.transform._
+import iceberglite.spec.metadata.{EncryptionKey, PartitionStatisticsFile}
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  Month,
+  PartitionField,
+  PartitionSpec,
+  PartitionTuple,
+  SortOrder,
+  Truncate,
+  Void,
+  Year
+}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.update.{MetadataUpdate, Requirement, ViewUpdate}
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.Requirement._
+import iceberglite.spec.update.ViewUpdate._
+import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
+import iceberglite.spec.view.ViewRepresentation.Sql
 
 /** Changes, preconditions, views, files and tasks of any shape that the specification allows. */
 object ChangeGenerators {

@@ -4,11 +4,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.JsonRules
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
-import iceberglite.spec.MetadataUpdate._
-import iceberglite.spec.Requirement._
-import iceberglite.spec.ViewUpdate._
+import iceberglite.spec.metadata.SnapshotRef
+import iceberglite.spec.update.{MetadataUpdate, ViewRequirement}
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.Requirement._
+import iceberglite.spec.update.ViewUpdate._
 
 /** Changes and preconditions as JSON. */
 class ChangeJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -5,10 +5,10 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.JsonRules
 import iceberglite.spec.IcebergError.{InvalidArgument, InvalidMetadata}
-import iceberglite.spec.Literal._
 import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression._
-import iceberglite.spec.transform.Day
+import iceberglite.spec.partition.Day
+import iceberglite.spec.types.Literal._
 
 class ExpressionJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val schema = ChangeGenerators.columns

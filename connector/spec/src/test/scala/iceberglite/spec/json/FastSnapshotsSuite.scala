@@ -10,8 +10,9 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.Fuzz
 import iceberglite.conformance.JsonRules
-import iceberglite.spec._
+import iceberglite.spec.{IcebergError, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
+import iceberglite.spec.metadata.TableMetadata
 
 /** A history that is read past the parser is the one that the parser reads. */
 class FastSnapshotsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -2,12 +2,42 @@ package iceberglite.spec.json
 
 import org.scalacheck.Gen
 
-import iceberglite.spec._
-import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
-import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
-import iceberglite.spec.Type._
+import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.expr.ExpressionGenerators
-import iceberglite.spec.transform._
+import iceberglite.spec.metadata.{
+  BlobMetadata,
+  EncryptionKey,
+  MetadataLogEntry,
+  PartitionStatisticsFile,
+  Snapshot,
+  SnapshotLogEntry,
+  SnapshotRef,
+  StatisticsFile,
+  TableMetadata
+}
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Main, Tag}
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  Month,
+  NullOrder,
+  PartitionField,
+  PartitionSpec,
+  SortDirection,
+  SortField,
+  SortOrder,
+  Transform,
+  Truncate,
+  UnknownTransform,
+  Void,
+  Year
+}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
+import iceberglite.spec.types.Type._
 
 /** Metadata of any shape that the spec allows. */
 object MetadataGenerators {

@@ -2,12 +2,23 @@ package iceberglite.spec.json
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.conformance.PartitionRules
-import iceberglite.conformance.{JsonRules, MetadataRules}
-import iceberglite.spec._
+import iceberglite.conformance.{JsonRules, MetadataRules, PartitionRules}
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.SnapshotRef.{Branch, Tag}
-import iceberglite.spec.transform._
+import iceberglite.spec.metadata.{BlobMetadata, Snapshot}
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Tag}
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Identity,
+  NullOrder,
+  PartitionField,
+  PartitionSpec,
+  SortDirection,
+  SortField,
+  SortOrder,
+  UnknownTransform
+}
+import iceberglite.spec.schema.MappedField
 
 class PartsJsonSuite extends AnyFunSuite {
 

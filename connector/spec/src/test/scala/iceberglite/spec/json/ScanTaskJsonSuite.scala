@@ -6,12 +6,14 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.JsonRules
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.transform.{Bucket, Identity}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps}
+import iceberglite.spec.partition.{Bucket, Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Content files and scan tasks as JSON. */
 class ScanTaskJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {

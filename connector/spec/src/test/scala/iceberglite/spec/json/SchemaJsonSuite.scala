@@ -4,11 +4,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.{EvolutionRules, TypeRules}
-import iceberglite.spec.{NestedField, Schema}
-import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 class SchemaJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

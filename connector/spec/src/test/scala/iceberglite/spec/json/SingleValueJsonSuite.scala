@@ -8,11 +8,11 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.spec.{Literal, PrimitiveType}
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.ExpressionGenerators
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 class SingleValueJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 

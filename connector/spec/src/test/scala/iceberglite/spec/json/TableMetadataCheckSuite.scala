@@ -5,11 +5,23 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.{JsonRules, MetadataRules}
-import iceberglite.spec._
+import iceberglite.spec.SampleTables
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.InvalidMetadata
-import iceberglite.spec.SnapshotRef.{Branch, Main, Tag}
-import iceberglite.spec.transform.{Day, Identity, Void}
+import iceberglite.spec.metadata.{MetadataLogEntry, Snapshot, SnapshotLogEntry, TableMetadata}
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Main, Tag}
+import iceberglite.spec.partition.{
+  Day,
+  Identity,
+  NullOrder,
+  PartitionField,
+  PartitionSpec,
+  SortDirection,
+  SortField,
+  SortOrder,
+  Transform,
+  Void
+}
 
 /** Metadata whose parts contradict each other. */
 class TableMetadataCheckSuite extends AnyFunSuite {

@@ -8,7 +8,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.Fuzz
 import iceberglite.conformance.JsonRules
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
+import iceberglite.spec.schema.NameMapping
+import iceberglite.spec.table.Retention
+import iceberglite.spec.update.MetadataUpdate
 
 /** Damaged JSON of every kind gives a value or an `IcebergError`, and nothing else. */
 class TableMetadataFuzzSuite extends AnyFunSuite {

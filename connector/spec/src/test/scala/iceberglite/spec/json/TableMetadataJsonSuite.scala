@@ -6,12 +6,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.{JsonRules, MetadataRules}
-import iceberglite.spec._
+import iceberglite.spec.{FormatVersion, SampleTables}
 import iceberglite.spec.FormatVersion.{V1, V2, V3}
 import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
-import iceberglite.spec.SnapshotRef.{Branch, Main}
-import iceberglite.spec.Type._
-import iceberglite.spec.transform._
+import iceberglite.spec.metadata.{SnapshotLogEntry, TableMetadata}
+import iceberglite.spec.metadata.SnapshotRef.{Branch, Main}
+import iceberglite.spec.partition.{Day, Identity, PartitionField, SortOrder}
+import iceberglite.spec.types.Type._
 
 class TableMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val File = "file:/warehouse/db/t/metadata/v1.metadata.json"

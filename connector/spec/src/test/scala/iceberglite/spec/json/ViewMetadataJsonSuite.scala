@@ -4,9 +4,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.conformance.JsonRules
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidMetadata, Unsupported}
-import iceberglite.spec.ViewRepresentation.{Sql, Unknown}
+import iceberglite.spec.view.{ViewMetadata, ViewVersion}
+import iceberglite.spec.view.ViewRepresentation.{Sql, Unknown}
 
 class ViewMetadataJsonSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val File = "file:/warehouse/db/v/metadata/v1.metadata.json"

@@ -10,10 +10,12 @@ import org.apache.spark.sql.types.{StructField, StructType}
 
 import iceberglite.scan.{FileScanTask, ScanPlan}
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
-import iceberglite.spark.read.stats.{RowCount, ScanColumn}
 import iceberglite.spark.read.partitioning.SizeEstimate
+import iceberglite.spark.read.stats.{RowCount, ScanColumn}
 import iceberglite.spec.expr.Expression
-import iceberglite.spec.{Literal, PrimitiveType, Schema, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, PrimitiveType}
 
 /** The result of a query with aggregates, from metadata only: no data file is opened, and no job runs. */
 final private[read] class AggregateScan private (schema: StructType, answer: Array[InternalRow], what: String)

@@ -6,8 +6,9 @@ import scala.collection.mutable
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.stats.ScanColumn
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
-import iceberglite.spec.{Literal, LiteralConversion, PartitionSpec, PartitionTuple}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.types.{Literal, LiteralConversion}
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
  * The values that all rows of a file have in the columns of GROUP BY, which are identity partition fields of the file's

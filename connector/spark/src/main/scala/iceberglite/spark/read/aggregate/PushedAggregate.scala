@@ -4,8 +4,9 @@ import org.apache.spark.sql.connector.expressions.Expression
 import org.apache.spark.sql.connector.expressions.aggregate.{AggregateFunc, Count, CountStar, Max, Min}
 
 import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
-import iceberglite.spec.Type.LongType
-import iceberglite.spec.{Literal, PrimitiveType, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.Type.LongType
 
 /** An aggregate function of a query that metadata may answer. */
 sealed private[aggregate] trait PushedAggregate {

@@ -2,8 +2,8 @@ package iceberglite.spark.read.aggregate
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, RowCount}
-import iceberglite.spec.Literal
-import iceberglite.spec.Literal.LongLiteral
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal.LongLiteral
 
 /**
  * The value of one aggregate over the files of a group; each file is added once. A tally that is not exact never

@@ -19,8 +19,8 @@ import iceberglite.data.avro.AvroColumn
 import iceberglite.data.avro.AvroColumn._
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.vector.{ConstantVectors, ListView, MapView, StructView}
-import iceberglite.spec.{NestedField, Type}
-import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
  * The conversion of a column of an Avro file to a Spark column.

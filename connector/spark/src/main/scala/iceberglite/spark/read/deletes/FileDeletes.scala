@@ -7,8 +7,9 @@ import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.WantedColumns
 import iceberglite.spark.read.vector.{MarksVector, RowCompactor, SelectedVector, StructView}
-import iceberglite.spec.{MetadataColumns, NestedField, Type}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Removes deleted rows of one file from its batches or, if `_deleted` is requested, marks them.

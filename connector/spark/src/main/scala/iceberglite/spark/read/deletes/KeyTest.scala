@@ -18,7 +18,7 @@ import org.apache.spark.sql.vectorized.ColumnVector
 import org.apache.spark.unsafe.Platform
 
 import iceberglite.scan.{DeletedKeys, KeyBuffer, KeySet, LongKeys, ReadColumns}
-import iceberglite.spec.NestedField
+import iceberglite.spec.types.NestedField
 
 /** Tests whether rows of a batch are deleted by their keys (spec: "Equality Delete Files"). For use by one thread. */
 private[read] trait KeyTest {

@@ -1,8 +1,9 @@
 package iceberglite.spark.read.files
 
 import iceberglite.scan.{ChangelogScan, IncrementalScan, RowChange, ScanPlan, SnapshotRange}
-import iceberglite.spec.{Literal, MetadataColumns, NestedField, Schema}
 import iceberglite.spec.expr.{Evaluate, Expression}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{Literal, NestedField}
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 

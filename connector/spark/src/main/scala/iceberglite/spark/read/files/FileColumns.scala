@@ -3,8 +3,9 @@ package iceberglite.spark.read.files
 import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.spark.read.vector.{LongOrElse, RowIdByPlace, RowIdOrPlace}
-import iceberglite.spec.{MetadataColumns, NameMapping, NestedField}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.schema.{MetadataColumns, NameMapping}
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.StructType
 
 /**
  * The columns of a scan in files of the formats that core reads: the columns to look for in a file, and their

@@ -10,9 +10,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.read.{HasPartitionKey, InputPartition}
 
 import iceberglite.scan.{DeleteFile, RowChange}
-import iceberglite.spec.{FileFormat, IcebergError, PartitionTuple}
+import iceberglite.spec.IcebergError
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.Expression
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.partition.PartitionTuple
 
 /**
  * A part of a data file to read: the information that an executor needs.

@@ -5,8 +5,10 @@ import org.apache.spark.sql.vectorized.ColumnVector
 
 import iceberglite.spark.convert.{SparkShape, SparkTypes}
 import iceberglite.spark.read.vector.ConstantVectors
-import iceberglite.spec._
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.partition.{ColumnSource, PartitionSpec}
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * The columns of a data file whose values are in the table's metadata and not in the file.

@@ -3,8 +3,10 @@ package iceberglite.spark.read.files
 import scala.util.Try
 
 import iceberglite.inspect.UnionPartition
-import iceberglite.spec.{MetadataColumns, NestedField, TableMetadata}
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.StructType
 
 /** The metadata columns, whose values belong to files rather than to rows (spec: "Reserved Field IDs"). */
 object MetadataFields {

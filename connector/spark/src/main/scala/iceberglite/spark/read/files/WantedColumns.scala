@@ -2,9 +2,10 @@ package iceberglite.spark.read.files
 
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, StructField, StructType => SparkStruct}
 
-import iceberglite.spec.{ColumnPath, NestedField, Schema, Type}
 import iceberglite.spec.IcebergError.NotFound
-import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
  * The columns that a scan returns, with only the requested fields of structs.

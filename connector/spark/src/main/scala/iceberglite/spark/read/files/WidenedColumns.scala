@@ -3,9 +3,12 @@ package iceberglite.spark.read.files
 import org.apache.spark.sql.connector.expressions.{Expression, NamedReference}
 
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spec.{FormatVersion, NestedField, PrimitiveType, Schema, Snapshot, TableMetadata, Type}
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.ColumnWidened
-import iceberglite.spec.Type.{ListType, MapType, StructType, canPromote}
+import iceberglite.spec.metadata.{Snapshot, TableMetadata}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType, canPromote}
 
 /**
  * The columns whose type was widened between the creation of a DataFrame and the snapshot that it reads. Files of the

@@ -2,9 +2,9 @@ package iceberglite.spark.read.limit
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.stats.ColumnFacts
-import iceberglite.spec.Literal
-import iceberglite.spec.expr.Expression.{GreaterThanOrEqual, IsNull, LessThanOrEqual, and, or}
 import iceberglite.spec.expr.{Expression, Term}
+import iceberglite.spec.expr.Expression.{GreaterThanOrEqual, IsNull, LessThanOrEqual, and, or}
+import iceberglite.spec.types.Literal
 
 /**
  * Skips files whose bounds show that they contain none of the first rows in an order.

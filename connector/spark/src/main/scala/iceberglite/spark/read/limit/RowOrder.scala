@@ -3,7 +3,8 @@ package iceberglite.spark.read.limit
 import org.apache.spark.sql.connector.expressions.{NullOrdering, SortDirection, SortOrder}
 
 import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
-import iceberglite.spec.{Schema, TableMetadata}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
 
 /**
  * The first column of the order in which rows are requested. Other columns may decide between rows that are equal in

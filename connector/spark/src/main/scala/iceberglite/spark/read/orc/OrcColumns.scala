@@ -7,8 +7,8 @@ import org.apache.spark.sql.vectorized.ColumnVector
 import iceberglite.data.FieldPlace
 import iceberglite.data.orc.{OrcColumn, OrcLeaf}
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spec.{NestedField, Type}
-import iceberglite.spec.Type.{ListType, MapType, StructType}
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
 
 /**
  * Creates Spark's columns over the library's vectors, once for each file.

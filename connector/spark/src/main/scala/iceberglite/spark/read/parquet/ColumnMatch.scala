@@ -7,8 +7,8 @@ import org.apache.spark.sql.types.{ArrayType, DataType, MapType => SparkMap, Str
 import iceberglite.parquet.ParquetShapes._
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.parquet.Reading._
-import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Type}
-import iceberglite.spec.Type.{ListType, MapType, StructType, VariantType}
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType, VariantType}
 
 /**
  * A node of a file's schema that is read: the part to request, the type in which Spark reads it, and its conversion.

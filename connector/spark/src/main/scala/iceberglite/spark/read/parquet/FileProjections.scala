@@ -7,9 +7,11 @@ import org.apache.parquet.schema.{MessageType, Type => ParquetType}
 
 import iceberglite.data.parquet.ParquetNameMapping
 import iceberglite.spark.read.files.{FileTask, FileValues}
-import iceberglite.spec.{MetadataColumns, NameMapping, NestedField, TableProperty, Type}
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Type.StructType
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.{MetadataColumns, NameMapping}
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * Determines what to read of a data file for the columns of a scan (spec: "Column Projection").

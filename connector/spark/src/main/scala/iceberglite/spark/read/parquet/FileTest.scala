@@ -11,9 +11,9 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.{Literal, Type}
+import iceberglite.spec.types.{Literal, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /** Tests of one column of a file. A test is absent if the file's statistics cannot decide it. */
 private[parquet] trait FileTest {

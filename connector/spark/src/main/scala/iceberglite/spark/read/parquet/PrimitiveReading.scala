@@ -31,8 +31,8 @@ import iceberglite.spark.read.vector.{
   MillisAsMicros,
   UuidAsText
 }
-import iceberglite.spec.PrimitiveType
-import iceberglite.spec.Type._
+import iceberglite.spec.types.PrimitiveType
+import iceberglite.spec.types.Type._
 
 /**
  * Converts columns of Parquet's physical and logical types to columns of a table (spec: "Parquet", and the promotions

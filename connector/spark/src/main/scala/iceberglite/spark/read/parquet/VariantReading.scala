@@ -12,9 +12,9 @@ import iceberglite.parquet.{ParquetShapes, SchemaOfParquet}
 import iceberglite.parquet.ParquetShapes.{ListShape, childrenOf}
 import iceberglite.spark.read.parquet.Reading.Converted
 import iceberglite.spark.read.vector.{ShreddedColumn, VariantAsText}
-import iceberglite.spec.{Literal, PrimitiveType}
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{Literal, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /**
  * Variants, a type that Spark 3.5 lacks, as JSON text. Shredded variants are reassembled (Parquet: "Variant

@@ -11,9 +11,11 @@ import iceberglite.puffin.{PuffinFile, ThetaSketch}
 import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
-import iceberglite.spec.{BlobMetadata, BlobProperty, BlobType, IcebergError, Literal, NestedField, PrimitiveType}
-import iceberglite.spec.Type._
+import iceberglite.spec.IcebergError
 import iceberglite.spec.expr.Evaluate
+import iceberglite.spec.metadata.{BlobMetadata, BlobProperty, BlobType}
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /**
  * Statistics of the values of a column in the files of a scan, for Spark's cost-based optimizer.

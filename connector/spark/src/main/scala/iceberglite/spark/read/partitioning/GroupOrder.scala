@@ -3,12 +3,13 @@ package iceberglite.spark.read.partitioning
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spark.read.stats.{ColumnFacts, ColumnFactsOf, ScanColumn}
-import iceberglite.spec.{NestedField, PrimitiveType, SortField, TableMetadata}
-import iceberglite.spec.NullOrder.NullsFirst
-import iceberglite.spec.SortDirection.Ascending
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Evaluate
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Identity, SortField}
+import iceberglite.spec.partition.NullOrder.NullsFirst
+import iceberglite.spec.partition.SortDirection.Ascending
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /**
  * The columns by which the rows of each group are sorted in ascending order, nulls first, if its files are read one

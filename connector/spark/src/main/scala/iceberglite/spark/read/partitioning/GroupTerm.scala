@@ -6,9 +6,9 @@ import org.apache.spark.sql.connector.catalog.functions.ScalarFunction
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.{Bucket, Day, Hour, Identity, Month, Truncate, Void, Year}
-import iceberglite.spec.{Literal, LiteralConversion, NestedField, PrimitiveType, Transform}
+import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year}
+import iceberglite.spec.types.{Literal, LiteralConversion, NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /**
  * One part of the key by which a scan's files are grouped.

@@ -14,8 +14,9 @@ import iceberglite.scan.FileScanTask
 import iceberglite.spark.convert.PartitionTerm
 import iceberglite.spark.read.files.WantedColumns
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spec.{NestedField, PartitionField, PartitionSpec, PartitionTuple, Schema}
-import iceberglite.spec.transform.{Truncate, Void}
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple, Truncate, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
 
 /**
  * The grouping of the files of a scan: rows that differ in a term are in different groups.

@@ -3,9 +3,9 @@ package iceberglite.spark.read.partitioning
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spark.read.stats.{ColumnFactsOf, ScanColumn}
-import iceberglite.spec.{Literal, NestedField, NestedType, PrimitiveType}
-import iceberglite.spec.Type.StructType
 import iceberglite.spec.expr.Evaluate
+import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * The columns by which the keys of a join's other side may skip files: the source columns of partitions, and columns

@@ -11,9 +11,9 @@ import org.apache.spark.sql.connector.expressions.filter.{And => SparkAnd, Predi
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.convert.SparkFilters
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spec.Literal
 import iceberglite.spec.expr.{Evaluate, Expression}
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.types.Literal
 
 /**
  * A runtime filter that Spark adds from the rows of a join's other side, and its effect on a scan. It is converted,

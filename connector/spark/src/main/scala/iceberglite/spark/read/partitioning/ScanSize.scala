@@ -7,8 +7,9 @@ import org.apache.spark.sql.types.{StructType => SparkStruct}
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.planning.ScanFiles
-import iceberglite.spec.{NestedField, NestedType, PrimitiveType, Schema, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * Estimates the size of a scan in memory: the rows that remain after planning, times the width that Spark assumes for

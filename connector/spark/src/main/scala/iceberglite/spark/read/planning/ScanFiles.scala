@@ -8,9 +8,12 @@ import iceberglite.scan.{FileScanTask, ScanPlan, TableScan}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.files.{CommitScan, WidenedColumns}
 import iceberglite.spark.read.limit.RowLimit
-import iceberglite.spec.{PartitionTuple, Schema, Snapshot}
-import iceberglite.spec.expr.{Bind, Expression, InclusiveMetrics, Predicate, Residual, StrictMetrics, Term}
+import iceberglite.spec.expr.{Bind, Expression, Predicate, Residual, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.file.{InclusiveMetrics, StrictMetrics}
+import iceberglite.spec.metadata.Snapshot
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 import iceberglite.tree.PartitionSpecs
 

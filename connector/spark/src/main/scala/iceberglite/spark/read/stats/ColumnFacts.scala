@@ -1,7 +1,7 @@
 package iceberglite.spark.read.stats
 
-import iceberglite.spec.Literal
-import iceberglite.spec.Literal.{DoubleLiteral, FloatLiteral}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal.{DoubleLiteral, FloatLiteral}
 
 /**
  * The metadata about the values of a column in one file, in all of its rows, including deleted ones. NaN is a value,

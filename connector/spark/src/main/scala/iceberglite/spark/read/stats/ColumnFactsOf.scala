@@ -4,18 +4,12 @@ import scala.collection.mutable
 
 import iceberglite.metrics.ColumnBounds
 import iceberglite.scan.FileScanTask
-import iceberglite.spec.{
-  FileFormat,
-  Literal,
-  LiteralConversion,
-  Metrics,
-  PartitionSpec,
-  PrimitiveType,
-  SingleValue,
-  TableMetadata
-}
-import iceberglite.spec.DefaultValue.OfPrimitive
-import iceberglite.spec.Type._
+import iceberglite.spec.file.{FileFormat, Metrics}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.types.{Literal, LiteralConversion, PrimitiveType, SingleValue}
+import iceberglite.spec.types.DefaultValue.OfPrimitive
+import iceberglite.spec.types.Type._
 
 /**
  * The metadata about one column, for each file: from the file's partition if it determines the column's value, from the

@@ -3,8 +3,9 @@ package iceberglite.spark.read.stats
 import org.apache.spark.sql.connector.expressions.{Expression, NamedReference}
 
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.Type.StructType
-import iceberglite.spec.{ColumnPath, NestedField, NestedType, PrimitiveType, Schema}
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
 
 /**
  * A column of a table, or a field in its structs, for which metadata may exist.

@@ -3,7 +3,10 @@ package iceberglite.spark.read.stats
 import scala.util.Try
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spec.{FormatVersion, Schema, TableMetadata, TableProperty}
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.Schema
 
 /**
  * Determines whether a column was added after the data of a file, so that the file cannot contain it. The file's entry

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{Decimal, DecimalType, DoubleType, LongType, S
 import org.apache.spark.sql.vectorized.ColumnVector
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spec.DateTime
+import iceberglite.spec.types.DateTime
 
 /** An int column that was promoted to long (spec: "Schema Evolution"). */
 final private[read] class IntAsLong(inner: ColumnVector) extends ForwardingVector(inner, LongType) {

@@ -9,7 +9,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.data.VariantJson
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal
+import iceberglite.spec.types.Literal
 
 /**
  * Variants as JSON text.

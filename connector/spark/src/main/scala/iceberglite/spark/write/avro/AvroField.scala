@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.avro.AvroOutput
 import iceberglite.spark.write.files.RowFaults
-import iceberglite.spec.Type
+import iceberglite.spec.types.Type
 
 /** Encodes one field of every row as in [[iceberglite.avro.AvroSchemas]]. */
 private[avro] trait AvroField {

@@ -4,7 +4,7 @@ import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
-import iceberglite.spec.FileFormat
+import iceberglite.spec.file.FileFormat
 import iceberglite.storage.FileIO
 
 /**

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import iceberglite.avro.{AvroOutput, AvroSchemas}
 import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 import iceberglite.spark.write.metrics._
-import iceberglite.spec.Type.DecimalType
+import iceberglite.spec.types.Type.DecimalType
 
 /** Encodes primitive values. There is a class for each kind of value, as in the other formats. */
 abstract private[avro] class AvroLeaf(name: String, required: Boolean, tally: ColumnTally)

@@ -7,9 +7,9 @@ import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 import iceberglite.avro.AvroOutput
 import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spark.write.metrics.FileTallies
-import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedType, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /** Encodes the rows of one file. */
 final private[avro] class AvroRow(fields: Array[AvroField], ordinals: Array[Int]) {

@@ -2,7 +2,7 @@ package iceberglite.spark.write.files
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.spec.{FileFormat, MetricMaps}
+import iceberglite.spec.file.{FileFormat, MetricMaps}
 
 /** A format of data files. Open by design: one file for each. Serializable, because tasks create the files. */
 private[iceberglite] trait DataFileFormat extends Serializable {

@@ -15,9 +15,10 @@ import org.apache.spark.sql.types.{
 }
 
 import iceberglite.spark.convert.{SparkDefaults, SparkTypes}
-import iceberglite.spec.{ColumnPath, NestedField, PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.{NotFound, Unsupported, ValidationFailed}
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /** The source of the values of a field. */
 sealed private[iceberglite] trait InputSource

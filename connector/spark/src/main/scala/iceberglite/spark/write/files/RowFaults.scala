@@ -1,7 +1,7 @@
 package iceberglite.spark.write.files
 
-import iceberglite.spec.Type
 import iceberglite.spec.IcebergError.{InvalidArgument, StorageFailed, Unsupported, ValidationFailed}
+import iceberglite.spec.types.Type
 
 /** Errors of the rows that a task writes, in any format. */
 private[iceberglite] object RowFaults {

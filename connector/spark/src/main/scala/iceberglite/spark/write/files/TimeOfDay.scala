@@ -1,7 +1,7 @@
 package iceberglite.spark.write.files
 
-import iceberglite.spec.DateTime
 import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.types.DateTime
 
 /** Times of day, which are microseconds since midnight in Spark. */
 private[iceberglite] object TimeOfDay {

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer
 import java.util.Arrays
 
 import iceberglite.metrics.{DoubleRange, FloatRange, FloatingValues}
-import iceberglite.spec.{Literal, PrimitiveType, SingleValue}
-import iceberglite.spec.Literal.DecimalLiteral
+import iceberglite.spec.types.{Literal, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Literal.DecimalLiteral
 
 /**
  * The metrics of one column, collected from its values. There is a class for each representation of values in rows, to

@@ -3,10 +3,11 @@ package iceberglite.spark.write.metrics
 import scala.collection.mutable
 
 import iceberglite.metrics.{ColumnMetrics, MetricsModes}
-import iceberglite.spec.{Literal, MetricMaps, NestedField, PrimitiveType}
-import iceberglite.spec.Literal._
-import iceberglite.spec.MetricsMode.{Counts, NoMetrics}
-import iceberglite.spec.Type._
+import iceberglite.spec.file.MetricMaps
+import iceberglite.spec.property.MetricsMode.{Counts, NoMetrics}
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /**
  * The metrics of the columns of one file, for formats whose own statistics are incomplete: Avro has none, ORC none for

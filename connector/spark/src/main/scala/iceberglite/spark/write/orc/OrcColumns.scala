@@ -7,9 +7,9 @@ import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.spark.write.files.{InputField, InputSource}
 import iceberglite.spark.write.metrics.FileTallies
-import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedType, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /** Puts rows into the batch of one file. */
 final private[orc] class OrcColumns(fields: Array[OrcField], ordinals: Array[Int]) {

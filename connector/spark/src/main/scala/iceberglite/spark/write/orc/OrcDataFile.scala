@@ -7,7 +7,7 @@ import iceberglite.data.orc.OrcOutput
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputField}
 import iceberglite.spark.write.metrics.FileTallies
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 
 /** An ORC file of a task: puts the rows into the vectors of the library. */
 final private[orc] class OrcDataFile(file: OrcOutput, input: Vector[InputField], schema: Schema, modes: MetricsModes)

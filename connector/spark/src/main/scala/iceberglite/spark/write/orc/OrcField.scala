@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.data.orc.OrcEntries
 import iceberglite.spark.write.files.RowFaults
-import iceberglite.spec.Type
+import iceberglite.spec.types.Type
 
 /** Puts one field of every row into a batch of an ORC file. */
 private[orc] trait OrcField {

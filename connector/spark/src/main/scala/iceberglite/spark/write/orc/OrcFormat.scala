@@ -5,7 +5,8 @@ import org.apache.orc.TypeDescription.RowBatchVersion
 import iceberglite.data.orc.{OrcOutput, OrcSchemas, OrcSettings, OrcShape}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
-import iceberglite.spec.{FileFormat, Schema}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
 
 /**

@@ -10,7 +10,7 @@ import iceberglite.avro.AvroSchemas
 import iceberglite.data.orc.OrcTimestamp
 import iceberglite.spark.write.files.{RowBytes, RowFaults, TimeOfDay, UuidText}
 import iceberglite.spark.write.metrics._
-import iceberglite.spec.Type.DecimalType
+import iceberglite.spec.types.Type.DecimalType
 
 /**
  * Puts primitive values into one vector. There is a class for each kind of value, with its own `put`, so that a value

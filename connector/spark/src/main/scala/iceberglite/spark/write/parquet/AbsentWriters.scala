@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 
 import iceberglite.spark.write.files.RowFaults
-import iceberglite.spec.Type
+import iceberglite.spec.types.Type
 
 /**
  * A field that the rows lack.

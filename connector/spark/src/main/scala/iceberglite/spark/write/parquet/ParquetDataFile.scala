@@ -7,7 +7,7 @@ import iceberglite.data.parquet.{ParquetOutput, ParquetShape}
 import iceberglite.metrics.MetricsModes
 import iceberglite.parquet.ParquetMetrics
 import iceberglite.spark.write.files.{DataFileWriter, FinishedFile}
-import iceberglite.spec.Schema
+import iceberglite.spec.schema.Schema
 
 /** A Parquet file of a task: shreds the rows into the columns of the file. */
 final private[parquet] class ParquetDataFile(

@@ -3,7 +3,8 @@ package iceberglite.spark.write.parquet
 import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
-import iceberglite.spec.{FileFormat, Schema}
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}
 
 /**

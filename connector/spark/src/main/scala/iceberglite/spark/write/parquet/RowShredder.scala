@@ -8,9 +8,9 @@ import org.apache.spark.sql.types.{ByteType, Decimal, ShortType}
 
 import iceberglite.metrics.FloatingValues
 import iceberglite.spark.write.files.{InputField, InputSource}
-import iceberglite.spec.{NestedType, PrimitiveType}
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedType, PrimitiveType}
+import iceberglite.spec.types.Type._
 
 /** Shreds rows into the columns of a Parquet file. */
 final private[parquet] class RowShredder(fields: Array[FieldWriter], ordinals: Array[Int]) {

@@ -2,7 +2,7 @@ package iceberglite.spark.write.partition
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.spec.Literal
+import iceberglite.spec.types.Literal
 
 /**
  * Finds a column in a row.

@@ -5,8 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{StructType => SparkStruct}
 
 import iceberglite.spark.write.files.{InputField, InputSource}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.types.PrimitiveType
 
 /** Computes the partition of a row in a spec. */
 final private[write] class Partitioner(columns: Array[PartitionColumn]) {

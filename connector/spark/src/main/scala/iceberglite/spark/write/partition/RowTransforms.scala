@@ -11,11 +11,11 @@ import iceberglite.spark.convert.SparkValues
 import iceberglite.spark.function.Hashes
 import iceberglite.spark.write.files.{TimeOfDay, UuidText}
 import iceberglite.spark.write.partition.PartitionColumn.{AlwaysNull, NumberOf, Numbers, Objects}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year}
+import iceberglite.spec.types.{DateTime, Literal, Murmur3, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /**
  * The transforms of the specification on Spark's rows. Known transforms compute numbers directly from the row; others

@@ -14,8 +14,9 @@ import iceberglite.spark.read.SharedDeletes
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.TableStorage
 import iceberglite.spark.write.UncommittedFiles
-import iceberglite.spec.{Metrics, PartitionSpec, PartitionTuple}
 import iceberglite.spec.IcebergError.CommitStateUnknown
+import iceberglite.spec.file.Metrics
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.{DataFileNames, DataLocations, Table}
 
 /** Converts the equality deletes of a table to deletes by position, with a Spark job. */

@@ -11,10 +11,11 @@ import org.apache.spark.sql.connector.expressions.{
 
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm}
 import iceberglite.spark.write.files.{InputField, InputSource}
-import iceberglite.spec.{NestedField, Schema}
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
-import iceberglite.spec.Type._
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.partition.Identity
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type._
 import iceberglite.table.Table
 
 /**

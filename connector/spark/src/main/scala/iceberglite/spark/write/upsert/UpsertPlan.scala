@@ -10,9 +10,11 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import iceberglite.spark.conf.{Settings, UpsertOptions, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.write.{DataFileFormats, RowRequirements, WritePlan}
 import iceberglite.spark.write.files.InputField
-import iceberglite.spec._
+import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.{InvalidArgument, NotFound, Unsupported}
-import iceberglite.spec.transform.Void
+import iceberglite.spec.file.ManifestContent
+import iceberglite.spec.partition.{PartitionSpec, SortOrder, Void}
+import iceberglite.spec.property.DeleteFileProperties
 import iceberglite.table.Table
 import iceberglite.tree.MetadataTree
 

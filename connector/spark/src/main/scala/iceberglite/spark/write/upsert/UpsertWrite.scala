@@ -15,7 +15,8 @@ import org.apache.spark.sql.connector.write.{
 
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.write.{CommitOutcome, TaskWriterFactory, UncommittedFiles, WriteMetrics}
-import iceberglite.spec.{Content, ContentFile, PartitionSpec, PartitionTuple}
+import iceberglite.spec.file.{Content, ContentFile}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.Table
 import iceberglite.table.action.{AddUnpartitionedSpec, RowDelta}
 

@@ -11,10 +11,12 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{FileScanTask, TableScan}
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec._
-import iceberglite.spec.Type.StructType
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.file.{Content, ContentFile, FileFormat}
+import iceberglite.spec.partition.{Identity, PartitionTuple}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type.StructType
 import iceberglite.table.{Action, Table}
 import iceberglite.table.action.{FastAppend, RowDelta}
 

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.puffin.DeletionVector
 import iceberglite.scan.RowDeletes
 import iceberglite.spark.read.files.WantedColumns
-import iceberglite.spec.MetadataColumns
+import iceberglite.spec.schema.MetadataColumns
 
 /** The rows of a batch that were live before some deletes came. */
 class NewlyDeletedSuite extends AnyFunSuite {

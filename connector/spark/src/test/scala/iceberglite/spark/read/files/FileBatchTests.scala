@@ -18,12 +18,14 @@ import iceberglite.puffin.DeletionVector
 import iceberglite.scan.RowDeletes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.deletes.FileDeletes
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 

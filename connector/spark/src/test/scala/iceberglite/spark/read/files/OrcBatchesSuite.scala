@@ -7,11 +7,12 @@ import iceberglite.data.orc.OrcData
 import iceberglite.scan.ReadColumns
 import iceberglite.spark.read.deletes.FileDeletes
 import iceberglite.spark.read.orc.OrcBatches
-import iceberglite.spec._
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.FileIO
 
 class OrcBatchesSuite extends FileBatchTests(OrcData) {

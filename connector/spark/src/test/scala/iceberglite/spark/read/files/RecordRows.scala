@@ -10,8 +10,8 @@ import org.apache.spark.sql.types.Decimal
 import org.apache.spark.unsafe.types.UTF8String
 
 import iceberglite.data.{Record, Variant, VariantJson}
-import iceberglite.spec.{NestedField, Type}
-import iceberglite.spec.Type._
+import iceberglite.spec.types.{NestedField, Type}
+import iceberglite.spec.types.Type._
 
 /** The rows that are expected: records as rows of Spark, in the types of [[iceberglite.spark.convert.SparkTypes]]. */
 private[iceberglite] object RecordRows {

@@ -8,13 +8,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.ProjectionRules
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
-import iceberglite.spec.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Literal.{IntLiteral, StringLiteral}
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
-import iceberglite.spec._
-import iceberglite.spec.transform.Identity
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.{MappedField, NameMapping}
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
+import iceberglite.spec.types.Literal.{IntLiteral, StringLiteral}
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 
 class ColumnMatchSuite extends AnyFunSuite {
   private val twoInts = write("message m { required int32 a = 1; optional int32 b = 2; }")(

@@ -18,13 +18,13 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.data.parquet.{EncodedParquet, EncodedRecords}
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, comparable, newPath}
-import iceberglite.spec.NestedField
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.Literal.IntLiteral
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Term
 import iceberglite.spec.expr.Expression.Equal
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.IntLiteral
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 import iceberglite.storage.HadoopFileIO
 
 class EncodingsSuite extends AnyFunSuite {

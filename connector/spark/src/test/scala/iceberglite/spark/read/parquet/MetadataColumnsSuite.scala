@@ -11,13 +11,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.read.files.FileTask
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
-import iceberglite.spec._
-import iceberglite.spec.Literal.{DateLiteral, IntLiteral}
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type._
 import iceberglite.spec.expr.Term
 import iceberglite.spec.expr.Expression.GreaterThanOrEqual
-import iceberglite.spec.transform.{Bucket, Day}
+import iceberglite.spec.partition.{Bucket, Day, PartitionField, PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.MetadataColumns
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.{DateLiteral, IntLiteral}
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 
 class MetadataColumnsSuite extends AnyFunSuite {
   private val a = optional(1, "a", IntType)

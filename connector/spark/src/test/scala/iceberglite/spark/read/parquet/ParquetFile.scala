@@ -14,9 +14,11 @@ import org.apache.spark.sql.catalyst.CatalystTypeConverters
 
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask, FileValues}
-import iceberglite.spec._
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.NameMapping
+import iceberglite.spec.types.NestedField
 
 /** Data files made by hand, of any schema that Parquet has, and what a scan reads of them. */
 final class ParquetFile(val path: String) {

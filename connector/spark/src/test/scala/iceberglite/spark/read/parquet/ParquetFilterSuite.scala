@@ -9,12 +9,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
-import iceberglite.spec.Literal._
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type._
-import iceberglite.spec._
-import iceberglite.spec.expr.Expression._
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.schema.{MetadataColumns, Schema}
+import iceberglite.spec.types.Literal
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 
 class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val schema = Schema(

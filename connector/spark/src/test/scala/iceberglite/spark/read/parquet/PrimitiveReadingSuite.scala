@@ -13,9 +13,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.read.parquet.ParquetFile.{Scan, write}
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type._
-import iceberglite.spec._
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 
 class PrimitiveReadingSuite extends AnyFunSuite {
 

@@ -7,9 +7,9 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
 import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning}
 import iceberglite.spark.table.SparkTable
-import iceberglite.spec.Literal.LongLiteral
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan, In}
+import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 
 /** Scans of so many files that the driver does not keep their metrics. */

@@ -8,11 +8,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.rules.GroupMatch
-import iceberglite.spec.{Content, ContentFile, FileFormat, Metrics, NestedField, PartitionSpec, PartitionTuple}
-import iceberglite.spec.Literal.{DoubleLiteral, LongLiteral}
-import iceberglite.spec.Type.LongType
 import iceberglite.spec.expr.Term
 import iceberglite.spec.expr.Expression._
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Literal.{DoubleLiteral, LongLiteral}
+import iceberglite.spec.types.Type.LongType
 
 /** What is decided of joins without a query. */
 class RuntimeFilterResidualSuite extends AnyFunSuite {

@@ -3,8 +3,10 @@ package iceberglite.spark.read.planning
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.scan.FileScanTask
-import iceberglite.spec._
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.types.Literal
 
 class RewritePackingSuite extends AnyFunSuite {
   private val MB = 1L << 20

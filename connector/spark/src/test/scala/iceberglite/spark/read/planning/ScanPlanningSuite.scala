@@ -13,11 +13,11 @@ import iceberglite.scan.{FileScanTask, TableScan}
 import iceberglite.spark.SharedSession
 import iceberglite.spark.conf.{PlanningMode, PlanningModes}
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.{ContentFile, MetricMaps}
 import iceberglite.spec.IcebergError.InvalidArgument
-import iceberglite.spec.Literal.LongLiteral
 import iceberglite.spec.expr.{Expression, Term}
 import iceberglite.spec.expr.Expression.{AlwaysTrue, GreaterThan}
+import iceberglite.spec.file.{ContentFile, MetricMaps}
+import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 

@@ -10,8 +10,11 @@ import iceberglite.data.{DataFileOf, DataTarget, Record, RecordValues}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.read.soundness.EvolvingTable._
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec._
-import iceberglite.spec.Type._
+import iceberglite.spec.file.{ContentFile, FileFormat}
+import iceberglite.spec.partition.{PartitionTuple, Transform, Transforms}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType}
+import iceberglite.spec.types.Type._
 import iceberglite.table.{Action, Table}
 import iceberglite.table.action.{FastAppend, UpdateSchema}
 

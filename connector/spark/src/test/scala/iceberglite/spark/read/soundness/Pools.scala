@@ -6,9 +6,9 @@ import java.util.UUID
 
 import scala.util.Random
 
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.{DateTime, Literal, PrimitiveType}
+import iceberglite.spec.types.{DateTime, Literal, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 /**
  * The values that columns of each type have in random tables and that predicates speak of: the ends of ranges, both

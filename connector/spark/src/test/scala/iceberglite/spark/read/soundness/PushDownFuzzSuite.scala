@@ -13,7 +13,7 @@ import iceberglite.Fuzz
 import iceberglite.spark.SharedSession
 import iceberglite.spark.read.IcebergScan
 import iceberglite.spark.session.LiteCatalog
-import iceberglite.spec.Type.DecimalType
+import iceberglite.spec.types.Type.DecimalType
 
 /**
  * Random tables and conditions: the files that are planned for a condition, and what Spark is left to test of it, give

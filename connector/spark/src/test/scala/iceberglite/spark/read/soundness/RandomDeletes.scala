@@ -7,8 +7,10 @@ import scala.util.Random
 import iceberglite.data.Record
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{FileScanTask, TableScan}
-import iceberglite.spec._
 import iceberglite.spec.expr.Expression.AlwaysTrue
+import iceberglite.spec.file.{Content, FileFormat}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.table.action.RowDelta
 
 /**

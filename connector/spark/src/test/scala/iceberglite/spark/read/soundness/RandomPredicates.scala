@@ -2,9 +2,9 @@ package iceberglite.spark.read.soundness
 
 import scala.util.Random
 
-import iceberglite.spec.Literal.{IntLiteral, LongLiteral, StringLiteral}
-import iceberglite.spec.Type._
-import iceberglite.spec.{DateTime, Literal, PrimitiveType}
+import iceberglite.spec.types.{DateTime, Literal, PrimitiveType}
+import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
+import iceberglite.spec.types.Type._
 
 /**
  * Conditions in SQL on the columns of a table: all that Spark's filters can say, and expressions over columns that

@@ -5,8 +5,9 @@ import java.nio.ByteBuffer
 import scala.util.Random
 
 import iceberglite.data.Record
-import iceberglite.spec.Type._
-import iceberglite.spec.{Literal, NestedField, PrimitiveType, Schema, Type}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
 
 /**
  * Rows that lie next to each other in a file: a column has a few neighbours of its type's pool, and more or fewer

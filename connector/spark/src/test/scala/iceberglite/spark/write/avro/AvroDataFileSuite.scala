@@ -12,7 +12,7 @@ import iceberglite.data.avro.AvroData
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.RowFormatTests
 import iceberglite.spark.write.files.{DataFileFormat, InputField}
-import iceberglite.spec.TableProperty
+import iceberglite.spec.property.TableProperty
 import iceberglite.storage.FileIO
 
 class AvroDataFileSuite extends RowFormatTests(AvroData) {

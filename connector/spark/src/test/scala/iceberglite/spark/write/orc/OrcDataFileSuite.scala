@@ -16,10 +16,11 @@ import iceberglite.data.orc.{OrcData, OrcSettings}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.write.RowFormatTests
 import iceberglite.spark.write.files.{DataFileFormat, InputField}
-import iceberglite.spec.{PrimitiveType, Schema, Type}
 import iceberglite.spec.IcebergError.ValidationFailed
-import iceberglite.spec.NestedField.optional
-import iceberglite.spec.Type._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{PrimitiveType, Type}
+import iceberglite.spec.types.NestedField.optional
+import iceberglite.spec.types.Type._
 import iceberglite.storage.FileIO
 
 class OrcDataFileSuite extends RowFormatTests(OrcData) {

@@ -22,11 +22,13 @@ import iceberglite.metrics.MetricsModes
 import iceberglite.spark.SharedSession
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputColumns}
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
-import iceberglite.spec.Literal._
-import iceberglite.spec.NestedField.{optional, required}
-import iceberglite.spec.Type._
+import iceberglite.spec.partition.SortOrder
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{PrimitiveType, SingleValue}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.NestedField.{optional, required}
+import iceberglite.spec.types.Type._
 import iceberglite.storage.HadoopFileIO
 
 class ParquetDataFileSuite extends AnyFunSuite with SharedSession {

@@ -14,11 +14,26 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.spark.convert.{SparkTypes, SparkValues}
 import iceberglite.spark.write.files.InputColumns
-import iceberglite.spec._
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
-import iceberglite.spec.Literal._
-import iceberglite.spec.Type._
-import iceberglite.spec.transform._
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  Month,
+  PartitionField,
+  PartitionSpec,
+  PartitionTuple,
+  Transform,
+  Truncate,
+  UnknownTransform,
+  Void,
+  Year
+}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
 
 class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PartitionerSuite._

@@ -1,0 +1,230 @@
+package iceberglite.spec.file
+
+import java.nio.ByteBuffer
+
+import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spec.types.SingleValue
+
+/** The content of a file (field 134 of a manifest). */
+sealed abstract class Content(val code: Int, val name: String) extends Serializable
+object Content {
+  case object Data extends Content(0, "data")
+  case object PositionDeletes extends Content(1, "position_deletes")
+  case object EqualityDeletes extends Content(2, "equality_deletes")
+  val all: Seq[Content] = Seq(Data, PositionDeletes, EqualityDeletes)
+}
+
+/** The status of a manifest entry (field 0 of a manifest). */
+sealed abstract class EntryStatus(val code: Int)
+object EntryStatus {
+  case object Existing extends EntryStatus(0)
+  case object Added extends EntryStatus(1)
+  case object Deleted extends EntryStatus(2)
+  val all: Seq[EntryStatus] = Seq(Existing, Added, Deleted)
+}
+
+/** The content of a manifest (field 517 of a manifest list, key `content` of a manifest). */
+sealed abstract class ManifestContent(val code: Int, val name: String) extends Serializable
+object ManifestContent {
+  case object Data extends ManifestContent(0, "data")
+  case object Deletes extends ManifestContent(1, "deletes")
+  val all: Seq[ManifestContent] = Seq(Data, Deletes)
+}
+
+/** The file format; case-insensitive on read. */
+sealed abstract class FileFormat(val name: String) extends Serializable {
+  def extension: String = "." + name
+}
+object FileFormat {
+  case object Parquet extends FileFormat("parquet")
+  case object Orc extends FileFormat("orc")
+  case object Avro extends FileFormat("avro")
+  case object Puffin extends FileFormat("puffin")
+  val all: Seq[FileFormat] = Seq(Parquet, Orc, Avro, Puffin)
+  def parse(name: String): Option[FileFormat] = all.find(_.name.equalsIgnoreCase(name))
+}
+
+/**
+ * Counts and bounds of a file's columns by field id (fields 108 to 128 of a manifest). Lookups by one id are cheap; the
+ * maps decode everything. Bounds are serialized as in Appendix D, with the type that the column had when the file was
+ * written.
+ */
+trait Metrics extends Serializable {
+  def columnSize(id: Int): Option[Long]
+  def valueCount(id: Int): Option[Long]
+  def nullValueCount(id: Int): Option[Long]
+  def nanValueCount(id: Int): Option[Long]
+  def lowerBound(id: Int): Option[ByteBuffer]
+  def upperBound(id: Int): Option[ByteBuffer]
+
+  /**
+   * Returns the lower bound of a column of integers, dates or times, without boxing; `Long.MinValue` if there is none
+   * with `width` bytes.
+   */
+  def lowerNumber(id: Int, width: Int): Long = Metrics.number(lowerBound(id), width, Long.MinValue)
+
+  /**
+   * Returns the upper bound of a column of integers, dates or times, without boxing; `Long.MaxValue` if there is none.
+   */
+  def upperNumber(id: Int, width: Int): Long = Metrics.number(upperBound(id), width, Long.MaxValue)
+
+  /** Returns the column sizes; `None` if the file's entry lacks the map. */
+  def columnSizes: Option[Map[Int, Long]]
+  def valueCounts: Option[Map[Int, Long]]
+  def nullValueCounts: Option[Map[Int, Long]]
+  def nanValueCounts: Option[Map[Int, Long]]
+  def lowerBounds: Option[Map[Int, ByteBuffer]]
+  def upperBounds: Option[Map[Int, ByteBuffer]]
+
+  /** Returns the metrics of some columns, without references to others in memory. */
+  def only(ids: Set[Int]): Metrics
+}
+
+/** Metrics in the form of maps, as a writer has collected them. */
+final case class MetricMaps(
+    columnSizes: Option[Map[Int, Long]] = None,
+    valueCounts: Option[Map[Int, Long]] = None,
+    nullValueCounts: Option[Map[Int, Long]] = None,
+    nanValueCounts: Option[Map[Int, Long]] = None,
+    lowerBounds: Option[Map[Int, ByteBuffer]] = None,
+    upperBounds: Option[Map[Int, ByteBuffer]] = None
+) extends Metrics {
+  override def columnSize(id: Int): Option[Long] = columnSizes.flatMap(_.get(id))
+  override def valueCount(id: Int): Option[Long] = valueCounts.flatMap(_.get(id))
+  override def nullValueCount(id: Int): Option[Long] = nullValueCounts.flatMap(_.get(id))
+  override def nanValueCount(id: Int): Option[Long] = nanValueCounts.flatMap(_.get(id))
+  override def lowerBound(id: Int): Option[ByteBuffer] = lowerBounds.flatMap(_.get(id))
+  override def upperBound(id: Int): Option[ByteBuffer] = upperBounds.flatMap(_.get(id))
+
+  override def only(ids: Set[Int]): Metrics = {
+    def of[A](map: Option[Map[Int, A]]): Option[Map[Int, A]] = map.map(all => all.filter { case (id, _) => ids(id) })
+    MetricMaps(
+      of(columnSizes),
+      of(valueCounts),
+      of(nullValueCounts),
+      of(nanValueCounts),
+      of(lowerBounds),
+      of(upperBounds)
+    )
+  }
+}
+
+object Metrics {
+  val Empty: Metrics = MetricMaps()
+
+  private def number(bound: Option[ByteBuffer], width: Int, absent: Long): Long = bound match {
+    case Some(bytes) if bytes.remaining == width => SingleValue.number(bytes)
+    case _ => absent
+  }
+}
+
+/**
+ * A data file or a delete file of a table (spec: `data_file`).
+ *
+ * @param partition the tuple, in the order of spec `specId`
+ * @param recordCount for a data file possibly [[ContentFile.UnknownRecords]]
+ * @param firstRowId version 3: the row id of the first row; `None` until a commit assigns it
+ * @param referencedDataFile for position deletes: the only data file to which they apply
+ */
+final case class ContentFile(
+    content: Content,
+    path: String,
+    format: FileFormat,
+    specId: Int,
+    partition: PartitionTuple,
+    recordCount: Long,
+    fileSizeInBytes: Long,
+    metrics: Metrics,
+    keyMetadata: Option[ByteBuffer] = None,
+    splitOffsets: Vector[Long] = Vector.empty,
+    equalityIds: Vector[Int] = Vector.empty,
+    sortOrderId: Option[Int] = None,
+    firstRowId: Option[Long] = None,
+    referencedDataFile: Option[String] = None,
+    contentOffset: Option[Long] = None,
+    contentSizeInBytes: Option[Long] = None
+) extends Measured {
+
+  /** Whether it is a deletion vector, and not a file of position deletes (adopted version 3: "Deletion vectors"). */
+  def isDeletionVector: Boolean = content == Content.PositionDeletes && format == FileFormat.Puffin
+
+  def hasRecordCount: Boolean = recordCount >= 0
+
+  /** The number of records for sums: an unknown count is 0. */
+  def knownRecords: Long = math.max(0L, recordCount)
+}
+
+object ContentFile {
+
+  /** The record count that Apache Iceberg wrote for an imported Avro file without reading it. */
+  val UnknownRecords: Long = -1L
+}
+
+/**
+ * A row of a manifest (spec: `manifest_entry`). When written, ids and sequence numbers may be absent, to be inherited;
+ * after reading, they are all present.
+ *
+ * @param snapshotId the snapshot that added the file or, if it is deleted, deleted it
+ * @param sequenceNumber the data sequence number
+ */
+final case class ManifestEntry(
+    status: EntryStatus,
+    snapshotId: Option[Long],
+    sequenceNumber: Option[Long],
+    fileSequenceNumber: Option[Long],
+    file: ContentFile
+) {
+  def isLive: Boolean = status != EntryStatus.Deleted
+}
+
+/** The summary of a partition field over a manifest (spec: `field_summary`); bounds as in Appendix D. */
+final case class FieldSummary(
+    containsNull: Boolean,
+    containsNan: Option[Boolean],
+    lowerBound: Option[ByteBuffer],
+    upperBound: Option[ByteBuffer]
+)
+
+/**
+ * A row of a manifest list (spec: `manifest_file`). An absent count means "not zero" (version 1 lists may omit them).
+ *
+ * @param sequenceNumber the sequence number at which the manifest was added; 0 in version 1
+ * @param partitions one summary for each partition field; absent if nothing is known
+ * @param firstRowId version 3: the row id of the first row of the first file without its own row id
+ */
+final case class ManifestFile(
+    path: String,
+    length: Long,
+    partitionSpecId: Int,
+    content: ManifestContent,
+    sequenceNumber: Long,
+    minSequenceNumber: Long,
+    addedSnapshotId: Long,
+    addedFilesCount: Option[Int],
+    existingFilesCount: Option[Int],
+    deletedFilesCount: Option[Int],
+    addedRowsCount: Option[Long],
+    existingRowsCount: Option[Long],
+    deletedRowsCount: Option[Long],
+    partitions: Option[Vector[FieldSummary]],
+    keyMetadata: Option[ByteBuffer] = None,
+    firstRowId: Option[Long] = None
+) extends PartSummary {
+  def hasAddedFiles: Boolean = !addedFilesCount.contains(0)
+  def hasExistingFiles: Boolean = !existingFilesCount.contains(0)
+  def hasDeletedFiles: Boolean = !deletedFilesCount.contains(0)
+
+  override def specId: Int = partitionSpecId
+
+  override def liveFiles: Option[Long] =
+    for (added <- addedFilesCount; existing <- existingFilesCount) yield added.toLong + existing
+
+  /** Unknown: the counts of rows leave out the files whose entries do not count theirs. */
+  override def recordCount: Long = ContentFile.UnknownRecords
+
+  /** A manifest list has no statistics of columns. */
+  override def metrics: Metrics = Metrics.Empty
+
+  /** Returns the information that is needed to read the manifest, in a form that can be sent to another JVM. */
+  def forReading: ManifestFile = copy(partitions = None, keyMetadata = None)
+}

@@ -1,0 +1,47 @@
+package iceberglite.spec.file
+
+import iceberglite.spec.expr.{ColumnRange, Term}
+import iceberglite.spec.types.{Literal, NestedField}
+
+/**
+ * Determines from the counts and bounds of two files whether a row of one may equal a row of the other in all of some
+ * columns, where null equals null. It skips equality delete files for data that they cannot affect (spec: "Equality
+ * Delete Files", "Scan Planning").
+ *
+ * @param columns top-level columns of primitive types. Writers count nulls of nested columns in different ways
+ */
+final class KeyOverlap(columns: Vector[NestedField]) {
+  private val ranges: Array[ColumnRange[ContentFile]] =
+    columns.flatMap(f => FileRange.of(Term.Bound(f, f.name))).toArray
+
+  /** Returns the key ranges of a file, computed once for many comparisons. */
+  def keysOf(file: ContentFile): KeyRanges = new KeyRanges(ranges.map { r =>
+    new KeyRange(r.mayBeNull(file), r.mayBePresent(file), r.lower(file), r.upper(file))
+  })
+}
+
+final class KeyRanges private[iceberglite] (private val columns: Array[KeyRange]) {
+
+  /**
+   * Returns false only if no row of one file has the keys of a row of the other. Both are of the same [[KeyOverlap]].
+   */
+  def mayMeet(that: KeyRanges): Boolean = {
+    var i = 0
+    while (i < columns.length && columns(i).mayMeet(that.columns(i))) i += 1
+    i == columns.length
+  }
+}
+
+final private[iceberglite] class KeyRange(
+    private val mayBeNull: Boolean,
+    private val mayBePresent: Boolean,
+    private val lower: Option[Literal],
+    private val upper: Option[Literal]
+) {
+  def mayMeet(that: KeyRange): Boolean =
+    mayBeNull && that.mayBeNull ||
+      mayBePresent && that.mayBePresent && !isBefore(upper, that.lower) && !isBefore(that.upper, lower)
+
+  private def isBefore(end: Option[Literal], start: Option[Literal]): Boolean =
+    end.exists(e => start.exists(Literal.ordering.lt(e, _)))
+}

@@ -1,0 +1,49 @@
+package iceberglite.spec.file
+
+import iceberglite.spec.expr.{Bounds, ColumnRange, Expression, RangeTest, Term}
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
+
+/**
+ * Determines whether a manifest may list files of matching partitions, from the summaries in the manifest list (spec:
+ * "Scan Planning"). File counts are not used.
+ *
+ * @param projected a condition on the partitions of `spec`, from [[Project.inclusive]]
+ */
+final class ManifestEvaluator(projected: Expression, spec: PartitionSpec, partitionType: StructType) {
+  private val test: Vector[FieldSummary] => Boolean = RangeTest.mightMatch(projected, column)
+
+  /** Returns false only if no file of the part can match. The part must be of the same spec. */
+  def mightMatch(part: PartSummary): Boolean = part.partitions match {
+    case Some(summaries) if summaries.size == spec.fields.size => test(summaries)
+    case _ => true
+  }
+
+  private def column(term: Term.Bound): Option[ColumnRange[Vector[FieldSummary]]] = {
+    val position = spec.fields.indexWhere(_.fieldId == term.field.id)
+    partitionType.byId.get(term.field.id).map(_.fieldType).flatMap {
+      case t: PrimitiveType if position >= 0 => Bounds.of(t).map(new SummaryRange(position, _))
+      case _: PrimitiveType | _: NestedType => None
+    }
+  }
+}
+
+/** One partition field over a manifest. Bounds are absent if all values are null or NaN (spec: `field_summary`). */
+final private class SummaryRange(position: Int, bounds: Bounds) extends ColumnRange[Vector[FieldSummary]] {
+  override def mayBeNull(rows: Vector[FieldSummary]): Boolean = rows(position).containsNull
+
+  override def mayBeNan(rows: Vector[FieldSummary]): Boolean =
+    bounds.isFloating && !rows(position).containsNan.contains(false)
+
+  override def mayBeOrdinary(rows: Vector[FieldSummary]): Boolean = {
+    val summary = rows(position)
+    summary.lowerBound.isDefined || summary.upperBound.isDefined || !(mayBeNull(rows) || mayBeNan(rows))
+  }
+
+  override def lower(rows: Vector[FieldSummary]): Option[Literal] =
+    bounds.lower(rows(position).lowerBound, rows(position).upperBound)
+
+  override def upper(rows: Vector[FieldSummary]): Option[Literal] =
+    bounds.upper(rows(position).lowerBound, rows(position).upperBound)
+}

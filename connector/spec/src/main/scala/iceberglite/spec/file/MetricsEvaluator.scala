@@ -1,0 +1,89 @@
+package iceberglite.spec.file
+
+import iceberglite.spec.expr.{Bounds, ColumnRange, Comparand, Expression, RangeTest, Term}
+import iceberglite.spec.types.{Literal, NestedType, PrimitiveType}
+import iceberglite.spec.types.Type._
+
+/** Determines whether a file may contain a matching row, from its counts and bounds. Compiled once for many files. */
+final class InclusiveMetrics(bound: Expression) {
+  private val test: Measured => Boolean = RangeTest.mightMatch(bound, FileRange.of)
+
+  /** Returns false only if no row of the file can match. A negative record count is unknown. */
+  def mightMatch(f: Measured): Boolean = f.recordCount != 0 && test(f)
+}
+
+/** Determines whether all rows of a file certainly match, from its counts and bounds. Compiled once for many files. */
+final class StrictMetrics(bound: Expression) {
+  private val test: Measured => Boolean = RangeTest.allMatch(bound, FileRange.of)
+
+  /** Returns true only if every row of the file matches, which holds for a file without rows. */
+  def allMatch(f: Measured): Boolean = f.recordCount == 0 || test(f)
+}
+
+/**
+ * A column of integers, dates or times, whose bounds are compared without decoding.
+ *
+ * @param width of a bound in bytes; a bound with another width has the type of the column before its promotion
+ */
+final private class NumberRange(id: Int, width: Int, bounds: Bounds) extends FileRange(id, bounds) {
+  override def compareLower(rows: Measured, to: Comparand): Int = {
+    val bound = rows.metrics.lowerNumber(id, width)
+    if (bound == Long.MinValue) super.compareLower(rows, to) else to.compareNumber(bound)
+  }
+
+  override def compareUpper(rows: Measured, to: Comparand): Int = {
+    val bound = rows.metrics.upperNumber(id, width)
+    if (bound == Long.MaxValue) super.compareUpper(rows, to) else to.compareNumber(bound)
+  }
+}
+
+/**
+ * The range of one column in a file. The counts of a column within structs include null structs as nulls, except in ORC
+ * files of Apache Iceberg, which omit their rows; columns within lists and maps cannot be bound.
+ */
+private class FileRange(id: Int, bounds: Bounds) extends ColumnRange[Measured] {
+  private val Unknown = -1L
+
+  override def mayBeNull(rows: Measured): Boolean =
+    !rows.metrics.nullValueCount(id).contains(0L) || rows.metrics.valueCount(id).exists(_ < rows.recordCount)
+
+  override def mayBeNan(rows: Measured): Boolean =
+    bounds.isFloating && !rows.metrics.nanValueCount(id).contains(0L) && present(rows) != 0
+
+  override def mayBeOrdinary(rows: Measured): Boolean = {
+    val count = present(rows)
+    count == Unknown || count > 0 && (!bounds.isFloating || rows.metrics.nanValueCount(id).forall(_ < count))
+  }
+
+  override def lower(rows: Measured): Option[Literal] =
+    bounds.lower(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
+
+  override def upper(rows: Measured): Option[Literal] =
+    bounds.upper(rows.metrics.lowerBound(id), rows.metrics.upperBound(id))
+
+  /** Returns the number of values that are not null. */
+  private def present(rows: Measured): Long = {
+    val metrics = rows.metrics
+    (metrics.valueCount(id), metrics.nullValueCount(id)) match {
+      // No values in a file with rows: the column was not counted.
+      case (Some(values), Some(nulls)) if values > 0 => math.max(0L, values - nulls)
+      case _ => Unknown
+    }
+  }
+}
+
+private object FileRange {
+  def of(term: Term.Bound): Option[ColumnRange[Measured]] = term.field.fieldType match {
+    case t: PrimitiveType => Bounds.of(t).map { bounds =>
+        width(t).fold(new FileRange(term.field.id, bounds))(new NumberRange(term.field.id, _, bounds))
+      }
+    case _: NestedType => None
+  }
+
+  /** Returns the width of types whose bounds are numbers (spec: "Appendix D"). */
+  private def width(t: PrimitiveType): Option[Int] = t match {
+    case IntType | DateType => Some(4)
+    case LongType | TimeType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => Some(8)
+    case _ => None
+  }
+}

@@ -1,0 +1,44 @@
+package iceberglite.spec.file
+
+/** What a filter needs to know of rows that it may skip: those of one file, or of all files in a part of a metadata tree. */
+trait Measured {
+
+  /** Counts and bounds by column; [[Metrics.Empty]] if nothing is known. */
+  def metrics: Metrics
+
+  /** The number of rows; negative if it is unknown. */
+  def recordCount: Long
+}
+
+/**
+ * What is known of a part of a snapshot's metadata tree before it is read: of versions 1 to 3, a manifest as its manifest
+ * list describes it (spec: "Manifest Lists").
+ */
+trait PartSummary extends Measured {
+
+  /** The metadata file that the part is read from, for messages. */
+  def path: String
+
+  /** Whether the part lists data files or delete files. */
+  def content: ManifestContent
+
+  /** The partition spec of all files that the part lists. */
+  def specId: Int
+
+  /** The length of the metadata file, in bytes. */
+  def length: Long
+
+  /** The number of live files; absent if it is unknown. */
+  def liveFiles: Option[Long]
+
+  /** The sequence number of the commit that added the part. */
+  def sequenceNumber: Long
+
+  /** The least data sequence number of the live files. */
+  def minSequenceNumber: Long
+
+  /** One summary for each partition field; absent if nothing is known. */
+  def partitions: Option[Vector[FieldSummary]]
+
+  final def hasLiveFiles: Boolean = !liveFiles.contains(0L)
+}

@@ -1,0 +1,23 @@
+package iceberglite.spec.file
+
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.schema.Schema
+
+/**
+ * A part of a data file to read, with all information for a remote reader (spec: "File Scan Task Serialization").
+ *
+ * @param deleteFiles the delete files that apply to the data file
+ * @param residual the filter that must still be applied to its rows
+ * @param start position of the part in the file, in bytes
+ * @param length in bytes
+ */
+final case class ScanTask(
+    schema: Schema,
+    spec: PartitionSpec,
+    dataFile: ContentFile,
+    deleteFiles: Vector[ContentFile],
+    residual: Expression,
+    start: Long,
+    length: Long
+)

@@ -1,0 +1,19 @@
+package iceberglite.spec.metadata
+
+/** A part of a document; its bytes must not be changed. */
+final private[iceberglite] case class JsonSlice(bytes: Array[Byte], from: Int, until: Int)
+
+/** The JSON form of an immutable value, cached after it has been read or written. */
+final private[iceberglite] class KeptJson {
+  @volatile private var kept: Option[JsonSlice] = None
+
+  def keep(json: JsonSlice): Unit = kept = Some(json)
+
+  /** Two threads may both render it, with the same result. */
+  def orElse(render: => Array[Byte]): JsonSlice = kept.getOrElse {
+    val bytes = render
+    val json = JsonSlice(bytes, 0, bytes.length)
+    keep(json)
+    json
+  }
+}

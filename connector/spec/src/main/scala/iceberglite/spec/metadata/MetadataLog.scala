@@ -1,0 +1,19 @@
+package iceberglite.spec.metadata
+
+/** The log of a table's earlier metadata files (spec: "Table Metadata Fields", `metadata-log`). */
+object MetadataLog {
+
+  /**
+   * Returns the log of the version after `base`, which is stored in `file`.
+   *
+   * @param max maximum number of entries, at least one: `write.metadata.previous-versions-max`
+   */
+  def append(base: TableMetadata, file: String, max: Int): Vector[MetadataLogEntry] =
+    (base.metadataLog :+ MetadataLogEntry(base.lastUpdatedMs, file)).takeRight(math.max(max, 1))
+
+  /** Returns the files that were removed from the log, for `write.metadata.delete-after-commit.enabled`. */
+  def dropped(base: TableMetadata, next: TableMetadata): Vector[String] = {
+    val kept = next.metadataLog.map(_.metadataFile).toSet
+    base.metadataLog.map(_.metadataFile).filterNot(kept)
+  }
+}

@@ -1,0 +1,94 @@
+package iceberglite.spec.metadata
+
+import iceberglite.spec.IcebergError.InvalidArgument
+
+/** The operation of a snapshot (spec: "Snapshots"); `name` as in the summary. */
+sealed abstract class Operation(val name: String)
+object Operation {
+  case object Append extends Operation("append")
+  case object Replace extends Operation("replace")
+  case object Overwrite extends Operation("overwrite")
+  case object Delete extends Operation("delete")
+  val all: Seq[Operation] = Seq(Append, Replace, Overwrite, Delete)
+}
+
+/**
+ * The state of a table at a point in time (spec: "Snapshots").
+ *
+ * @param sequenceNumber 0 in version 1
+ * @param manifestList absent only in version 1 tables that list their manifests in `manifests`
+ * @param summary with the key `operation`; empty if a version 1 writer omitted it
+ * @param firstRowId version 3: the table's next row id when the snapshot was committed
+ * @param addedRows version 3: the number of row ids that the snapshot assigned
+ */
+final case class Snapshot(
+    snapshotId: Long,
+    parentSnapshotId: Option[Long],
+    sequenceNumber: Long,
+    timestampMs: Long,
+    manifestList: Option[String],
+    manifests: Vector[String],
+    summary: Map[String, String],
+    schemaId: Option[Int],
+    firstRowId: Option[Long] = None,
+    addedRows: Option[Long] = None,
+    keyId: Option[String] = None
+) {
+  def operation: Option[String] = summary.get(Snapshot.OperationKey)
+
+  /** Every version of a table contains its old snapshots again; each of them is rendered to JSON only once. */
+  @transient private[iceberglite] lazy val json: KeptJson = new KeptJson
+}
+
+object Snapshot {
+  val OperationKey = "operation"
+}
+
+/** A named snapshot (spec: "Snapshot Reference"). */
+sealed trait SnapshotRef {
+  def snapshotId: Long
+  def maxRefAgeMs: Option[Long]
+
+  /** As in JSON: `branch` or `tag`. */
+  def kind: String
+}
+
+object SnapshotRef {
+  final case class Branch(
+      snapshotId: Long,
+      minSnapshotsToKeep: Option[Int] = None,
+      maxSnapshotAgeMs: Option[Long] = None,
+      maxRefAgeMs: Option[Long] = None
+  ) extends SnapshotRef {
+    override def kind: String = "branch"
+  }
+  final case class Tag(snapshotId: Long, maxRefAgeMs: Option[Long] = None) extends SnapshotRef {
+    override def kind: String = "tag"
+  }
+
+  /** The branch that every table has. */
+  val Main = "main"
+
+  /** Checks a reference. @throws InvalidArgument a retention setting is not positive, as the specification requires */
+  def checked(name: String, ref: SnapshotRef): SnapshotRef = {
+    def positive(what: String, value: Option[Long]): Unit = value.filter(_ <= 0).foreach { v =>
+      throw InvalidArgument(s"$what of $name", v.toString, "It must be positive")
+    }
+    positive("max-ref-age-ms", ref.maxRefAgeMs)
+    ref match {
+      case b: Branch =>
+        positive("min-snapshots-to-keep", b.minSnapshotsToKeep.map(_.toLong))
+        positive("max-snapshot-age-ms", b.maxSnapshotAgeMs)
+        b
+      case t: Tag if name == Main =>
+        throw InvalidArgument("type of main", t.kind, "main is always a branch")
+      case t: Tag => t
+    }
+  }
+}
+
+/** When a snapshot became current. */
+final case class SnapshotLogEntry(timestampMs: Long, snapshotId: Long)
+
+/** A previous metadata file. */
+final case class MetadataLogEntry(timestampMs: Long, metadataFile: String)

@@ -1,0 +1,33 @@
+package iceberglite.spec.metadata
+
+import scala.collection.immutable
+
+/**
+ * Snapshots by id. A commit needs a few, mostly the newest, in metadata that the next commit replaces: these are
+ * searched linearly, and the index is built only after several lookups.
+ *
+ * @param snapshots of two with the same id, the later one is used
+ */
+final private[metadata] class SnapshotIndex(snapshots: Vector[Snapshot])
+    extends immutable.AbstractMap[Long, Snapshot]
+    with Serializable {
+  @volatile private var asked = 0
+  private lazy val index: Map[Long, Snapshot] = snapshots.iterator.map(s => s.snapshotId -> s).toMap
+
+  override def get(id: Long): Option[Snapshot] =
+    if (asked > SnapshotIndex.Few) index.get(id)
+    else {
+      // Concurrent increments may be lost, which only delays the index.
+      asked += 1
+      snapshots.reverseIterator.find(_.snapshotId == id)
+    }
+
+  override def iterator: Iterator[(Long, Snapshot)] = index.iterator
+  override def size: Int = index.size
+  override def +[B >: Snapshot](entry: (Long, B)): Map[Long, B] = index + entry
+  override def -(id: Long): Map[Long, Snapshot] = index - id
+}
+
+private[metadata] object SnapshotIndex {
+  private val Few = 8
+}

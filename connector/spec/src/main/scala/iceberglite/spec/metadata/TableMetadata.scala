@@ -1,0 +1,84 @@
+package iceberglite.spec.metadata
+
+import java.util.UUID
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.schema.Schema
+
+/**
+ * The metadata of a table (spec: "Table Metadata Fields"). It is immutable: [[MetadataUpdate]]s produce new metadata.
+ *
+ * @param uuid absent only in version 1 tables that never had one
+ * @param lastSequenceNumber 0 in version 1
+ * @param refs always with `main` if there is a current snapshot
+ * @param nextRowId version 3: the next row id to assign; 0 before
+ */
+final case class TableMetadata(
+    formatVersion: FormatVersion,
+    uuid: Option[UUID],
+    location: String,
+    lastSequenceNumber: Long,
+    lastUpdatedMs: Long,
+    lastColumnId: Int,
+    schemas: Vector[Schema],
+    currentSchemaId: Int,
+    specs: Vector[PartitionSpec],
+    defaultSpecId: Int,
+    lastPartitionId: Int,
+    sortOrders: Vector[SortOrder],
+    defaultSortOrderId: Int,
+    properties: Map[String, String],
+    currentSnapshotId: Option[Long],
+    snapshots: Vector[Snapshot],
+    snapshotLog: Vector[SnapshotLogEntry],
+    metadataLog: Vector[MetadataLogEntry],
+    refs: Map[String, SnapshotRef],
+    statistics: Vector[StatisticsFile] = Vector.empty,
+    partitionStatistics: Vector[PartitionStatisticsFile] = Vector.empty,
+    nextRowId: Long = 0L,
+    encryptionKeys: Vector[EncryptionKey] = Vector.empty
+) {
+  lazy val snapshotsById: Map[Long, Snapshot] = new SnapshotIndex(snapshots)
+  lazy val specsById: Map[Int, PartitionSpec] = specs.map(s => s.specId -> s).toMap
+  lazy val schemasById: Map[Int, Schema] = schemas.map(s => s.schemaId -> s).toMap
+
+  def schema: Schema = schemasById(currentSchemaId)
+  def spec: PartitionSpec = specsById(defaultSpecId)
+  def sortOrder: SortOrder = sortOrders.find(_.orderId == defaultSortOrderId).getOrElse(SortOrder.Unsorted)
+  def currentSnapshot: Option[Snapshot] = currentSnapshotId.flatMap(snapshotsById.get)
+
+  def snapshot(id: Long): Snapshot = snapshotsById.getOrElse(
+    id,
+    throw NotFound("snapshot", id.toString, "List the snapshots with the metadata table `snapshots`")
+  )
+
+  /** Returns the snapshot of a branch or tag. */
+  def snapshotOf(ref: String): Option[Snapshot] =
+    if (ref == SnapshotRef.Main) currentSnapshot else refs.get(ref).map(r => snapshot(r.snapshotId))
+
+  /** Returns the snapshot that was current at a time, by the snapshot log. */
+  def snapshotAsOf(timestampMs: Long): Snapshot = snapshotLog.filter(_.timestampMs <= timestampMs).lastOption
+    .map(e => snapshot(e.snapshotId))
+    .getOrElse(throw InvalidArgument(
+      "timestamp",
+      java.time.Instant.ofEpochMilli(timestampMs).toString,
+      snapshotLog.headOption.fold("The table has no snapshots")(e =>
+        s"The table's history starts at ${java.time.Instant.ofEpochMilli(e.timestampMs)}"
+      )
+    ))
+
+  /** Returns the schema of a snapshot; the current schema if the snapshot has no schema id. */
+  def schemaOf(snapshot: Snapshot): Schema = snapshot.schemaId.flatMap(schemasById.get).getOrElse(schema)
+
+  /**
+   * Returns a snapshot and its ancestors, newest first, as far as they exist. It also ends if the parents in invalid
+   * metadata form a cycle.
+   */
+  def ancestors(snapshot: Snapshot): Iterator[Snapshot] = {
+    val seen = new java.util.HashSet[Long]
+    Iterator.iterate(Option(snapshot))(_.flatMap(_.parentSnapshotId).flatMap(snapshotsById.get))
+      .takeWhile(_.exists(s => seen.add(s.snapshotId))).flatten
+  }
+}

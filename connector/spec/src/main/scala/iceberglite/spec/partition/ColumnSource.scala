@@ -1,0 +1,94 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.types.{DefaultValue, Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.DefaultValue.{EmptyStruct, OfList, OfMap, OfPrimitive}
+import iceberglite.spec.types.Type.{ListType, MapType, StructType}
+
+/**
+ * The source of the values of a field that a data file lacks (spec: "Column Projection", as adopted). A name mapping is
+ * applied before: a field that it resolves is in the file.
+ */
+sealed trait ColumnSource[+A]
+
+object ColumnSource {
+
+  /** A value from the file's metadata: the value of an identity partition field, which may be null, or its path. */
+  final case class Constant[A](value: A) extends ColumnSource[A]
+
+  /** The field's `initial-default`. */
+  final case class Default(value: DefaultValue) extends ColumnSource[Nothing]
+  case object Null extends ColumnSource[Nothing]
+
+  /**
+   * Returns the first applicable source: the value of an identity partition field, the initial default, null.
+   *
+   * @param constants returns the value of a field from the metadata, in the reader's representation
+   * @return absent for a required field without a source: the file cannot be read with it
+   */
+  def of[A](field: NestedField, constants: NestedField => Option[A]): Option[ColumnSource[A]] =
+    constants(field).map(Constant(_)).orElse(field.initialDefault.map(Default))
+      .orElse(if (field.required) None else Some(Null))
+
+  /**
+   * Returns the value of a field in all rows of a file that lacks it. A struct with the default `{}` is present, and
+   * its fields follow the same rules; a struct without a default is null, regardless of its fields.
+   *
+   * @return left the path below `field`, from its own name on, of a required field that has no value
+   */
+  def valueOf[A](
+      field: NestedField,
+      constants: NestedField => Option[A],
+      shape: ValueShape[A]
+  ): Either[Vector[String], A] =
+    of(field, constants) match {
+      case Some(Constant(value)) => Right(value)
+      case Some(Default(value)) => defaultOf(value, field.fieldType, constants, shape).left.map(field.name +: _)
+      case Some(Null) => Right(shape.ofNull)
+      case None => Left(Vector(field.name))
+    }
+
+  private def defaultOf[A](
+      value: DefaultValue,
+      t: Type,
+      constants: NestedField => Option[A],
+      shape: ValueShape[A]
+  ): Either[Vector[String], A] = {
+    def part(value: Option[DefaultValue], field: NestedField): Either[Vector[String], A] =
+      value.fold[Either[Vector[String], A]](Right(shape.ofNull))(
+        defaultOf(_, field.fieldType, constants, shape).left.map(field.name +: _)
+      )
+    (value, t) match {
+      case (OfPrimitive(literal), primitive: PrimitiveType) => Right(shape.primitive(literal, primitive))
+      case (EmptyStruct, struct: StructType) =>
+        all(struct.fields)(valueOf(_, constants, shape)).map(shape.struct(_, struct))
+      case (OfList(elements), list: ListType) =>
+        all(elements)(part(_, list.elementField)).map(shape.list(_, list))
+      case (OfMap(entries), map: MapType) =>
+        all(entries) { case (k, v) =>
+          for (key <- part(Some(k), map.keyField); value <- part(v, map.valueField)) yield (key, value)
+        }.map(shape.map(_, map))
+      // SchemaCheck rejects a default of another type than the field's.
+      case _ => Left(Vector.empty)
+    }
+  }
+
+  private def all[A, B](values: Vector[A])(f: A => Either[Vector[String], B]): Either[Vector[String], Vector[B]] =
+    values.foldLeft[Either[Vector[String], Vector[B]]](Right(Vector.empty)) { (done, value) =>
+      for (before <- done; next <- f(value)) yield before :+ next
+    }
+}
+
+/** The reader's representation of values. */
+trait ValueShape[A] {
+  def ofNull: A
+
+  /** Converts a primitive value. @param value may be of a type that was promoted to `t` */
+  def primitive(value: Literal, t: PrimitiveType): A
+
+  /** Converts a struct. @param values in the order of the fields */
+  def struct(values: Vector[A], t: StructType): A
+
+  def list(elements: Vector[A], t: ListType): A
+
+  def map(entries: Vector[(A, A)], t: MapType): A
+}

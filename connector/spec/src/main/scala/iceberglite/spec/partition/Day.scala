@@ -1,0 +1,32 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.expr.{Expression, Predicate, Term}
+import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Literal.DateLiteral
+import iceberglite.spec.types.Type.DateType
+
+/**
+ * The date: days since 1970-01-01. The main text of the specification says int; the adopted version, and every engine,
+ * say date.
+ */
+object Day extends TimeTransform("day") {
+  override def resultType(source: PrimitiveType): PrimitiveType = DateType
+
+  override protected def units(value: Literal): Int = days(value)
+
+  override protected def literal(units: Int): Literal = DateLiteral(units)
+
+  override def project(target: NestedField, predicate: Predicate): Option[Expression] =
+    if (isOfDate(predicate)) Identity.project(target, predicate) else super.project(target, predicate)
+
+  override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
+    if (isOfDate(predicate)) Identity.projectStrict(target, predicate) else super.projectStrict(target, predicate)
+
+  override def toHuman(value: Literal): String = DateTime.formatDateInPath(unitsOf(value))
+
+  /** Whether the source is a date: the day of a date is the date itself. */
+  private def isOfDate(predicate: Predicate): Boolean = predicate.term match {
+    case Term.Bound(field, _) => (field.fieldType: Type) == DateType
+    case _: Term.Named | _: Term.Transformed => false
+  }
+}

@@ -1,0 +1,61 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.expr.{Expression, Predicate, Term}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.types.{DateTime, Literal, NestedField, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type.DateType
+
+/**
+ * Hours since 1970-01-01 00:00.
+ *
+ * Hours after the year 246953, for example of the maximum timestamp that represents infinity, overflow an int. They
+ * wrap around, as in Apache Iceberg, and the projections take this into account.
+ */
+object Hour extends TimeTransform("hour") {
+  private val HoursPerDay = 24
+
+  /** From this hour on, or as far below zero, an hour may have wrapped around: this is 2^32 less the last hour. */
+  private val Ambiguous: Int = ((1L << 32) - Math.floorDiv(Long.MaxValue, DateTime.MicrosPerHour) - 1).toInt
+
+  override def canTransform(source: Type): Boolean = source != DateType && super.canTransform(source)
+
+  override protected def units(value: Literal): Int = DateTime.hoursFromMicros(micros(value))
+
+  override def project(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    limit(predicate) match {
+      case Some(v) if isAmbiguous(v) => Some(NotNull(field))
+      case Some(_) => super.project(target, predicate).map(or(_, negate(unambiguous(field))))
+      case None => super.project(target, predicate)
+    }
+  }
+
+  override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] =
+    limit(predicate) match {
+      case Some(v) if isAmbiguous(v) => None
+      case Some(_) =>
+        super.projectStrict(target, predicate).map(and(_, unambiguous(Term.Bound(target, target.name))))
+      case None => super.projectStrict(target, predicate)
+    }
+
+  override def toHuman(value: Literal): String = {
+    val hours = unitsOf(value)
+    f"${DateTime.formatDateInPath(Math.floorDiv(hours, HoursPerDay))}-${Math.floorMod(hours, HoursPerDay)}%02d"
+  }
+
+  /** Returns the limit of a range; nanoseconds end in 2262, too early to wrap around. */
+  private def limit(predicate: Predicate): Option[Literal] = (predicate match {
+    case LessThan(_, v) => Some(v)
+    case LessThanOrEqual(_, v) => Some(v)
+    case GreaterThan(_, v) => Some(v)
+    case GreaterThanOrEqual(_, v) => Some(v)
+    case _ => None
+  }).collect { case v @ (_: TimestampLiteral | _: TimestampTzLiteral) => v }
+
+  private def isAmbiguous(limit: Literal): Boolean =
+    math.abs(Math.floorDiv(micros(limit), DateTime.MicrosPerHour)) >= Ambiguous - 1
+
+  private def unambiguous(field: Term): Expression =
+    And(GreaterThan(field, literal(-Ambiguous)), LessThan(field, literal(Ambiguous)))
+}

@@ -1,0 +1,70 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type.StructType
+
+/**
+ * A field of a partition spec (spec: "Partitioning").
+ *
+ * @param sourceIds the source columns; more than one only with a multi-argument transform
+ * @param fieldId unique across all specs of the table, 1000 and higher
+ */
+final case class PartitionField(sourceIds: Vector[Int], fieldId: Int, name: String, transform: Transform) {
+  def sourceId: Int = sourceIds.head
+
+  /** Whether two fields have the same transform and source columns, regardless of their names. */
+  def sameValues(that: PartitionField): Boolean = sourceIds == that.sourceIds && transform == that.transform
+}
+
+object PartitionField {
+  def apply(sourceId: Int, fieldId: Int, name: String, transform: Transform): PartitionField =
+    PartitionField(Vector(sourceId), fieldId, name, transform)
+}
+
+/**
+ * A partition spec: all rows of a file have the same partition tuple. A spec never changes; evolution adds another one.
+ */
+final case class PartitionSpec(specId: Int, fields: Vector[PartitionField]) {
+  def isPartitioned: Boolean = fields.exists(_.transform != Void)
+
+  def hasUnknownTransform: Boolean = fields.exists(_.transform.isInstanceOf[UnknownTransform])
+
+  /**
+   * Returns the partition tuple as a struct of optional fields, with the partition field ids. If no schema has the
+   * source column any more, its type is unknown, as in Apache Iceberg: values in manifests have their own types.
+   */
+  def partitionType(schema: Schema): StructType = StructType(fields.map { f =>
+    val source = schema.byId.get(f.sourceId).map(_.fieldType)
+    val result = source match {
+      case Some(p: PrimitiveType) => f.transform.resultType(p)
+      case _ => f.transform.resultType(Type.UnknownType)
+    }
+    NestedField.optional(f.fieldId, f.name, result)
+  })
+
+  /** Whether specs are equivalent by the specification: the same fields, sources, transforms and names, in order. */
+  def compatibleWith(that: PartitionSpec): Boolean =
+    fields.size == that.fields.size && fields.zip(that.fields).forall { case (a, b) =>
+      a.sameValues(b) && a.name == b.name
+    }
+
+  /** Returns the positions of the identity fields in the tuple, by source column id. */
+  def identityPositions: Map[Int, Int] =
+    fields.zipWithIndex.collect { case (f, i) if f.transform == Identity => f.sourceId -> i }.toMap
+
+  override def toString: String =
+    if (fields.isEmpty) "unpartitioned" else fields.map(f => s"${f.name}=${f.transform}(${f.sourceId})").mkString(", ")
+}
+
+object PartitionSpec {
+  val FirstFieldId = 1000
+  val Unpartitioned: PartitionSpec = PartitionSpec(0, Vector.empty)
+}
+
+/** The partition values of a file, in the order of its spec; `None` is null. */
+final case class PartitionTuple(values: Vector[Option[Literal]])
+
+object PartitionTuple {
+  val Empty: PartitionTuple = PartitionTuple(Vector.empty)
+}

@@ -1,0 +1,43 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{NestedType, PrimitiveType}
+import iceberglite.spec.types.Type.StructType
+
+/**
+ * Checks the source columns of a spec or an order (spec: "Partitioning", "Sorting"): each source must exist, be
+ * primitive, be outside of lists and maps, and have a type that the transform supports. The source of a void field may
+ * have been dropped.
+ */
+private[iceberglite] object SourceCheck {
+
+  /** Checks a spec. @throws ValidationFailed with the names of the field and the column */
+  def partition(schema: Schema, spec: PartitionSpec): Unit =
+    spec.fields.filter(_.transform != Void).foreach { f =>
+      def missing(id: Int) =
+        s"Cannot drop field $id: the partition field ${f.name} uses it. Drop that field first"
+      f.sourceIds.foreach(source(schema, _, f.transform, s"the partition field ${f.name}", missing))
+    }
+
+  /** Checks an order. @throws ValidationFailed with the names of the transform and the column */
+  def sort(schema: Schema, order: SortOrder): Unit = order.fields.foreach { f =>
+    def missing(id: Int) = s"Cannot drop field $id: the table's sort order uses it. Change the order first"
+    f.sourceIds.foreach(source(schema, _, f.transform, s"the sort field ${f.transform}", missing))
+  }
+
+  private def source(schema: Schema, id: Int, transform: Transform, user: String, missing: Int => String): Unit = {
+    val column = schema.byId.getOrElse(id, throw ValidationFailed(missing(id)))
+    def refuse(reason: String): Nothing =
+      throw ValidationFailed(s"Column ${schema.names(id)} cannot be the source of $user: $reason")
+    column.fieldType match {
+      case _: PrimitiveType => ()
+      case nested: NestedType => refuse(s"it is a $nested, but sources must be primitive")
+    }
+    // A transform with several arguments is of a later version, and its writer has checked it.
+    if (!transform.canTransform(column.fieldType)) refuse(s"$transform does not support ${column.fieldType}")
+    schema.ancestors(id).find(!_.fieldType.isInstanceOf[StructType]).foreach { parent =>
+      refuse(s"it is inside of ${schema.names(parent.id)}, a ${parent.fieldType}, so a row can have many values")
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.expr.{Expression, Predicate, Term}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
+
+/**
+ * The common part of year, month, day and hour: units since 1970.
+ *
+ * Writers of Apache Iceberg before 0.12 rounded times before 1970 toward zero, so that files of a unit below 0 may be
+ * in the partition of the next unit. The projections take this into account; the values computed here are correct.
+ */
+abstract private[partition] class TimeTransform(override val name: String) extends Transform with TransformFamily {
+
+  /** Returns units since 1970 of a source value, rounded down. */
+  protected def units(value: Literal): Int
+
+  /** Returns a number of units as a partition value. */
+  protected def literal(units: Int): Literal = IntLiteral(units)
+
+  override def parse(json: String): Option[Transform] = if (json == name) Some(this) else None
+
+  override def canTransform(source: Type): Boolean = source match {
+    case DateType | TimestampType | TimestampTzType | TimestampNsType | TimestampTzNsType => true
+    case _ => false
+  }
+
+  override def resultType(source: PrimitiveType): PrimitiveType = IntType
+
+  override def apply(value: Literal): Option[Literal] = Some(literal(units(value)))
+
+  override def preservesOrder: Boolean = true
+
+  override def project(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    predicate match {
+      case IsNull(_) => Some(IsNull(field))
+      case NotNull(_) => Some(NotNull(field))
+      case LessThan(_, v) => Some(LessThanOrEqual(field, literal(lastOf(units(Adjacent.below(v))))))
+      case LessThanOrEqual(_, v) => Some(LessThanOrEqual(field, literal(lastOf(units(v)))))
+      case GreaterThan(_, v) => Some(GreaterThanOrEqual(field, literal(units(Adjacent.above(v)))))
+      case GreaterThanOrEqual(_, v) => Some(GreaterThanOrEqual(field, literal(units(v))))
+      case Equal(_, v) => Some(In(field, homes(Set(v))))
+      case In(_, vs) => Some(In(field, homes(vs)))
+      case _: NotEqual | _: NotIn | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => None
+    }
+  }
+
+  override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    predicate match {
+      case IsNull(_) => Some(IsNull(field))
+      case NotNull(_) => Some(NotNull(field))
+      case LessThan(_, v) => Some(LessThan(field, literal(units(v))))
+      case LessThanOrEqual(_, v) => Some(LessThan(field, literal(units(Adjacent.above(v)))))
+      case GreaterThan(_, v) => Some(GreaterThan(field, literal(lastOf(units(v)))))
+      case GreaterThanOrEqual(_, v) => Some(GreaterThan(field, literal(lastOf(units(Adjacent.below(v))))))
+      case NotEqual(_, v) => Some(NotIn(field, homes(Set(v))))
+      case NotIn(_, vs) => Some(NotIn(field, homes(vs)))
+      case _: Equal | _: In | _: IsNan | _: NotNan | _: StartsWith | _: NotStartsWith => None
+    }
+  }
+
+  override def defaultFieldName(source: String): String = s"${source}_$name"
+
+  /** Returns the last unit in whose partition rows of a unit may be. */
+  private def lastOf(unit: Int): Int = if (unit < 0) unit + 1 else unit
+
+  /** Returns all units in whose partitions rows with these values may be. */
+  private def homes(values: Set[Literal]): Set[Literal] =
+    values.map(units).flatMap(unit => Set(unit, lastOf(unit))).map(literal)
+
+  protected def days(value: Literal): Int = value match {
+    case DateLiteral(days) => days
+    case _ => DateTime.daysFromMicros(micros(value))
+  }
+
+  protected def micros(value: Literal): Long = value match {
+    case TimestampLiteral(micros) => micros
+    case TimestampTzLiteral(micros) => micros
+    case TimestampNsLiteral(nanos) => DateTime.microsFromNanos(nanos)
+    case TimestampTzNsLiteral(nanos) => DateTime.microsFromNanos(nanos)
+    case other => throw InvalidArgument(s"$name transform", other.toString, "It supports dates and timestamps")
+  }
+
+  /** Returns the number in a partition value. */
+  protected def unitsOf(value: Literal): Int = value match {
+    case IntLiteral(units) => units
+    case DateLiteral(units) => units
+    case other => throw InvalidArgument(s"$name partition value", other.toString, "It must be an int or a date")
+  }
+}

@@ -1,0 +1,174 @@
+package iceberglite.spec.partition
+
+import java.math.{BigDecimal, BigInteger}
+import java.nio.ByteBuffer
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.expr.{Expression, Predicate, Term}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
+
+/**
+ * The value truncated to a width (spec: "Truncate Transform Details"): numbers are rounded down to a multiple of it,
+ * strings are cut to a number of code points, bytes to a number of bytes.
+ *
+ * Numbers within a width of the minimum of their type underflow and become large values, as in Apache Iceberg. The
+ * order is preserved except for that one partition; the projections take this into account, also if an int was promoted
+ * to long.
+ */
+final case class Truncate(width: Int) extends Transform {
+  override val name: String = s"truncate[$width]"
+  private val wideWidth: BigInteger = BigInteger.valueOf(width.toLong)
+
+  override def canTransform(source: Type): Boolean = source match {
+    case IntType | LongType | _: DecimalType | StringType | BinaryType => true
+    case _ => false
+  }
+
+  override def resultType(source: PrimitiveType): PrimitiveType = source
+
+  def ofInt(v: Int): Int = v - Math.floorMod(v, width)
+
+  def ofLong(v: Long): Long = v - Math.floorMod(v, width.toLong)
+
+  /** Truncates the unscaled value of a decimal: the width is in units of its last digit. */
+  def ofUnscaled(v: BigInteger): BigInteger = v.subtract(v.mod(wideWidth))
+
+  /** Returns the first code points; never splits a surrogate pair. */
+  def ofString(v: String): String =
+    if (v.length <= width || v.codePointCount(0, v.length) <= width) v
+    else v.substring(0, v.offsetByCodePoints(0, width))
+
+  /** Returns the first bytes, shared with `v`. */
+  def ofBytes(v: ByteBuffer): ByteBuffer =
+    if (v.remaining <= width) v
+    else {
+      val cut = v.duplicate()
+      cut.limit(v.position() + width)
+      cut
+    }
+
+  override def apply(value: Literal): Option[Literal] = Some(of(value))
+
+  override def preservesOrder: Boolean = true
+
+  override def project(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    predicate match {
+      case IsNull(_) => Some(IsNull(field))
+      case NotNull(_) => Some(NotNull(field))
+      case LessThan(_, v) => Some(atMost(field, Adjacent.below(v)))
+      case LessThanOrEqual(_, v) => Some(atMost(field, v))
+      case GreaterThan(_, v) => Some(atLeast(field, Adjacent.above(v)))
+      case GreaterThanOrEqual(_, v) => Some(atLeast(field, v))
+      case Equal(_, v) => Some(oneOf(field, homes(v)))
+      case In(_, vs) => Some(In(field, vs.flatMap(homes)))
+      case NotEqual(_, v) => if (isWhole(v)) Some(NotEqual(field, v)) else None
+      case NotIn(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(NotIn(field, _))
+      case StartsWith(_, prefix) =>
+        Some(if (codePoints(prefix) < width) StartsWith(field, prefix) else Equal(field, cut(prefix)))
+      case NotStartsWith(_, prefix) => if (codePoints(prefix) > width) None else Some(notPrefix(field, prefix))
+      case _: IsNan | _: NotNan => None
+    }
+  }
+
+  override def projectStrict(target: NestedField, predicate: Predicate): Option[Expression] = {
+    val field = Term.Bound(target, target.name)
+    predicate match {
+      case IsNull(_) => Some(IsNull(field))
+      case NotNull(_) => Some(NotNull(field))
+      case LessThan(_, v) => below(field, v)
+      case LessThanOrEqual(_, v) => below(field, Adjacent.above(v))
+      // The partition value is the minimum of its rows.
+      case GreaterThan(_, v) => Some(butOutOfRange(field, v, GreaterThan(field, v)))
+      case GreaterThanOrEqual(_, v) => Some(butOutOfRange(field, v, GreaterThanOrEqual(field, v)))
+      case Equal(_, v) => if (isWhole(v)) Some(Equal(field, v)) else None
+      case In(_, vs) => Some(vs.filter(isWhole)).filter(_.nonEmpty).map(In(field, _))
+      case NotEqual(_, v) => Some(negate(oneOf(field, homes(v))))
+      case NotIn(_, vs) => Some(NotIn(field, vs.flatMap(homes)))
+      case StartsWith(_, prefix) =>
+        val length = codePoints(prefix)
+        if (length < width) Some(StartsWith(field, prefix))
+        else if (length == width) Some(Equal(field, StringLiteral(prefix)))
+        else None
+      case NotStartsWith(_, prefix) => Some(notPrefix(field, prefix))
+      case _: IsNan | _: NotNan => None
+    }
+  }
+
+  override def toHuman(value: Literal): String = Identity.toHuman(value)
+
+  override def defaultFieldName(source: String): String = s"${source}_trunc"
+
+  private def of(value: Literal): Literal = value match {
+    case IntLiteral(v) => IntLiteral(ofInt(v))
+    case LongLiteral(v) => LongLiteral(ofLong(v))
+    case DecimalLiteral(v) => DecimalLiteral(new BigDecimal(ofUnscaled(v.unscaledValue), v.scale))
+    case StringLiteral(v) => cut(v)
+    case BinaryLiteral(v) => BinaryLiteral(ofBytes(v))
+    case other => throw InvalidArgument(
+        "truncate source",
+        other.toString,
+        s"Values of type ${other.dataType} cannot be truncated"
+      )
+  }
+
+  private def atMost(field: Term, v: Literal): Expression =
+    outOfRange(v).map(Equal(field, _)).foldLeft[Expression](LessThanOrEqual(field, of(v)))(or)
+
+  private def atLeast(field: Term, v: Literal): Expression =
+    if (outOfRange(v).contains(of(v))) NotNull(field) else GreaterThanOrEqual(field, of(v))
+
+  private def below(field: Term, v: Literal): Option[Expression] =
+    if (outOfRange(v).contains(of(v))) None else Some(LessThan(field, of(v)))
+
+  private def butOutOfRange(field: Term, v: Literal, test: Expression): Expression =
+    outOfRange(v).map(NotEqual(field, _)).foldLeft(test)(and)
+
+  /**
+   * Returns the partition values of rows with this value: two for a small long, which may have been written as an int.
+   */
+  private def homes(v: Literal): Set[Literal] = v match {
+    case LongLiteral(n) if n >= Int.MinValue && n <= Int.MaxValue => Set(of(v), LongLiteral(ofInt(n.toInt).toLong))
+    case _ => Set(of(v))
+  }
+
+  private def notPrefix(field: Term, prefix: String): Expression =
+    if (codePoints(prefix) < width) NotStartsWith(field, prefix) else NotEqual(field, cut(prefix))
+
+  /**
+   * Returns the partition values of the smallest numbers, of the column's type or the type before its promotion, that
+   * are above them.
+   */
+  private def outOfRange(v: Literal): Seq[Literal] = v match {
+    case _: IntLiteral => wrapped(Int.MinValue, ofInt).map(IntLiteral)
+    case _: LongLiteral =>
+      val ofInts = wrapped(Int.MinValue, ofInt).map(n => LongLiteral(n.toLong))
+      ofInts ++ (if (ofLong(Long.MinValue) == Long.MinValue) None else Some(LongLiteral(ofLong(Long.MinValue))))
+    case _ => Nil
+  }
+
+  private def wrapped(smallest: Int, cut: Int => Int): Seq[Int] = Seq(cut(smallest)).filter(_ != smallest)
+
+  /** Whether only the value `v` has the partition value `v`. */
+  private def isWhole(v: Literal): Boolean = v match {
+    case StringLiteral(text) => codePoints(text) < width
+    case BinaryLiteral(bytes) => bytes.remaining < width
+    case _ => false
+  }
+
+  private def oneOf(field: Term, values: Set[Literal]): Expression =
+    if (values.size == 1) Equal(field, values.head) else In(field, values)
+
+  private def cut(text: String): Literal = StringLiteral(ofString(text))
+
+  private def codePoints(text: String): Int = text.codePointCount(0, text.length)
+}
+
+object Truncate extends TransformFamily {
+  override val name = "truncate"
+
+  override def parse(json: String): Option[Transform] = Transforms.parameter(name, json).map(Truncate(_))
+}

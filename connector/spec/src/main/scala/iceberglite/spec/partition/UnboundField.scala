@@ -1,0 +1,102 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
+import iceberglite.spec.schema.{ColumnPath, Schema}
+import iceberglite.spec.types.{NestedField, Type}
+
+/**
+ * A partition field as a user defines it, by the path of its column.
+ *
+ * @param name absent for the default name of the transform
+ */
+final case class UnboundPartitionField(source: Vector[String], transform: Transform, name: Option[String] = None)
+
+/** A sort field as a user defines it, by the path of its column. */
+final case class UnboundSortField(
+    source: Vector[String],
+    transform: Transform = Identity,
+    direction: SortDirection = SortDirection.Ascending,
+    nullOrder: NullOrder = NullOrder.NullsFirst
+)
+
+object UnboundField {
+
+  /**
+   * Returns the source column of partition or sort values.
+   *
+   * @throws IcebergError the column does not exist, or the transform does not support it (spec: "Partitioning")
+   */
+  def source(schema: Schema, path: Vector[String], transform: Transform, caseSensitive: Boolean): NestedField = {
+    val way = ColumnPath.require(schema, path, caseSensitive)
+    val name = path.mkString(".")
+    way.init.find(!_.fieldType.isInstanceOf[Type.StructType]).foreach { parent =>
+      throw InvalidArgument(
+        s"source of $transform",
+        name,
+        s"It is inside of a ${parent.fieldType}, so a row can have many values"
+      )
+    }
+    if (transform.isInstanceOf[UnknownTransform]) {
+      throw Unsupported(
+        s"the transform $transform of $name",
+        s"The supported transforms are ${familyNames.mkString(", ")}"
+      )
+    }
+    if (!transform.canTransform(way.last.fieldType)) {
+      throw InvalidArgument(
+        s"source of $transform",
+        name,
+        s"Values of type ${way.last.fieldType} do not support this transform"
+      )
+    }
+    way.last
+  }
+
+  /** Returns a new spec, with partition field ids from 1000 on. */
+  def partitionSpec(schema: Schema, fields: Vector[UnboundPartitionField], caseSensitive: Boolean): PartitionSpec = {
+    val bound = fields.zipWithIndex.map { case (f, i) =>
+      val column = source(schema, f.source, f.transform, caseSensitive)
+      val name = f.name.getOrElse(f.transform.defaultFieldName(schema.names(column.id)))
+      checkName(schema, name, column.id, f.transform)
+      PartitionField(column.id, PartitionSpec.FirstFieldId + i, name, f.transform)
+    }
+    bound.foreach(f => bound.takeWhile(_ ne f).foreach(checkNotRedundant(_, f)))
+    bound.find(f => bound.exists(g => (g ne f) && g.name == f.name)).foreach { f =>
+      throw InvalidArgument("partition field", f.name, "Two fields have this name; add the second with ALTER TABLE")
+    }
+    PartitionSpec(0, bound)
+  }
+
+  def sortOrder(schema: Schema, fields: Vector[UnboundSortField], caseSensitive: Boolean): SortOrder = {
+    val bound = fields.map { f =>
+      val column = source(schema, f.source, f.transform, caseSensitive)
+      SortField(Vector(column.id), f.transform, f.direction, f.nullOrder)
+    }
+    if (bound.isEmpty) SortOrder.Unsorted else SortOrder(1, bound)
+  }
+
+  /** Checks that a partition field has the name of a column only if it contains that column's values. */
+  private[iceberglite] def checkName(schema: Schema, name: String, sourceId: Int, transform: Transform): Unit = {
+    if (name.isEmpty) throw InvalidArgument("partition field", "''", "It needs a name")
+    schema.find(name).filterNot(f => f.id == sourceId && transform == Identity).foreach { column =>
+      throw InvalidArgument("partition field", name, s"The column ${column.name} has this name; choose another with AS")
+    }
+  }
+
+  /** Checks that two fields are not equivalent, and that neither can be derived from the other. */
+  private[iceberglite] def checkNotRedundant(first: PartitionField, second: PartitionField): Unit = {
+    if (first.sameValues(second)) {
+      throw ValidationFailed(s"Cannot add partition field ${second.name}: ${first.name} has the same values")
+    }
+    if (first.sourceIds == second.sourceIds && Times.contains(first.transform) && Times.contains(second.transform)) {
+      throw ValidationFailed(
+        s"Cannot add redundant partition field ${second.name} (${second.transform}): ${first.name} " +
+          s"(${first.transform}) has the same source column. Keep the finer one; it serves filters on both"
+      )
+    }
+  }
+
+  private val Times: Seq[Transform] = Seq(Year, Month, Day, Hour)
+
+  private def familyNames: Seq[String] = Transforms.all.map(_.name)
+}

@@ -1,0 +1,10 @@
+package iceberglite.spec.partition
+
+import iceberglite.spec.types.{DateTime, Literal}
+
+/** Years since 1970. */
+object Year extends TimeTransform("year") {
+  override protected def units(value: Literal): Int = DateTime.yearsFromDays(days(value))
+
+  override def toHuman(value: Literal): String = f"${1970 + unitsOf(value)}%04d"
+}

@@ -1,0 +1,20 @@
+package iceberglite.spec.property
+
+import iceberglite.spec.file.FileFormat
+
+/** The table properties for delete files. */
+object DeleteFileProperties {
+  private val Formats: Seq[String] = Seq(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro).map(_.name)
+
+  /**
+   * Returns the properties for writing delete files: a setting below `write.delete.parquet.` overrides the one below
+   * `write.parquet.`, and likewise for the other formats. Settings of single columns apply only to data files.
+   */
+  def of(properties: Map[String, String]): Map[String, String] = {
+    val own = for {
+      (key, value) <- properties
+      format <- Formats.find(f => key.startsWith(s"write.delete.$f."))
+    } yield s"write.$format.${key.stripPrefix(s"write.delete.$format.")}" -> value
+    properties.filterNot { case (key, _) => ParquetProperty.ofColumns.exists(p => key.startsWith(p.prefix)) } ++ own
+  }
+}

@@ -1,0 +1,15 @@
+package iceberglite.spec.property
+
+/** How the rows of a write are distributed over its tasks; `name` as in a property. */
+sealed abstract class DistributionMode(val name: String) {
+  override def toString: String = name
+}
+
+object DistributionMode {
+  case object NoDistribution extends DistributionMode("none")
+  case object Hash extends DistributionMode("hash")
+  case object Range extends DistributionMode("range")
+  val all: Seq[DistributionMode] = Seq(NoDistribution, Hash, Range)
+
+  def parse(name: String): Option[DistributionMode] = all.find(_.name.equalsIgnoreCase(name.trim))
+}

@@ -1,0 +1,70 @@
+package iceberglite.spec.property
+
+import java.util.Locale
+
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.property.ForeignSetting.{Accepted, Effect, Rejected, Warned}
+
+/**
+ * A setting of other Iceberg implementations that this release does not act on.
+ *
+ * @param key the exact key, or a prefix of keys that ends with `*`
+ * @param effect the effect of setting it
+ * @param reason why it has no effect, and what to do instead, as a sentence
+ * @param harmless values, in lower case, that request the behavior of this release
+ */
+final case class ForeignSetting(key: String, effect: Effect, reason: String, harmless: Set[String] = Set.empty) {
+  private[iceberglite] def matches(given: String): Boolean =
+    if (key.endsWith("*")) given.startsWith(key.dropRight(1)) else given == key
+}
+
+object ForeignSetting {
+  sealed trait Effect
+
+  /**
+   * The setting fails the statement or the catalog: ignoring it would use another identity, leave something
+   * unprotected, or read or write other rows.
+   */
+  case object Rejected extends Effect
+
+  /** A warning in the log, once for each catalog or session. */
+  case object Warned extends Effect
+
+  /** Nothing happens: by design, the setting makes no difference here. */
+  case object Accepted extends Effect
+
+  def rejected(key: String, reason: String, harmless: String*): ForeignSetting =
+    ForeignSetting(key, Rejected, reason, harmless.toSet)
+
+  def warned(key: String, reason: String, harmless: String*): ForeignSetting =
+    ForeignSetting(key, Warned, reason, harmless.toSet)
+
+  def accepted(key: String, reason: String): ForeignSetting = ForeignSetting(key, Accepted, reason)
+}
+
+/**
+ * The settings of one kind that this release does not act on.
+ *
+ * @param kind for messages, such as `write option`
+ */
+final class ForeignSettings(kind: String, val all: Seq[ForeignSetting]) {
+
+  /** Finds the setting for a key; an exact key takes precedence over a prefix, a longer prefix over a shorter one. */
+  def find(key: String): Option[ForeignSetting] =
+    all.filter(_.matches(key)).sortBy(s => (s.key.endsWith("*"), -s.key.length)).headOption
+
+  /**
+   * Returns the warning for a setting, if there is one. Messages never show values, which may be secrets.
+   *
+   * @param where for messages, such as ` of catalog lite`; empty if the kind is sufficient
+   * @throws Unsupported for a setting that must not be ignored
+   */
+  def warning(key: String, value: String, where: String = ""): Option[String] =
+    find(key).filterNot(_.harmless(value.trim.toLowerCase(Locale.ROOT))).flatMap { setting =>
+      setting.effect match {
+        case Rejected => throw Unsupported(s"$kind $key$where", setting.reason)
+        case Warned => Some(s"The $kind $key$where has no effect. ${setting.reason}")
+        case Accepted => None
+      }
+    }
+}

@@ -1,0 +1,72 @@
+package iceberglite.spec.property
+
+import scala.util.Try
+
+import iceberglite.spec.property.TableProperty.{flag, oneOf, positiveInt, property}
+
+/** Additional table properties of Parquet files, some of them for one column each. */
+object ParquetProperty {
+  val PageVersion: TableProperty[String] =
+    oneOf("write.parquet.page-version", "v1", "Version of Parquet data pages; v2 also uses other encodings", "v1", "v2")
+  val CheckMinRows: TableProperty[Int] = positiveInt(
+    "write.parquet.row-group-check-min-record-count",
+    100,
+    "Minimum number of values of a column between two checks of its Parquet page size"
+  )
+  val CheckMaxRows: TableProperty[Int] = positiveInt(
+    "write.parquet.row-group-check-max-record-count",
+    10000,
+    "Maximum number of values of a column between two checks of its Parquet page size, and of rows between two " +
+      "checks of the row group size"
+  )
+  val BloomFilterMaxSize: TableProperty[Int] =
+    positiveInt("write.parquet.bloom-filter-max-bytes", 1 << 20, "Maximum size of a Bloom filter in a Parquet file")
+
+  /** A property of one column, whose full name follows the prefix. */
+  final class OfColumn[A] private[ParquetProperty] (val prefix: String, make: String => TableProperty[A]) {
+
+    /** Returns the values that are set, by the full names of the columns. @throws IcebergError.InvalidArgument */
+    def of(properties: Map[String, String]): Map[String, A] = properties.collect {
+      case (key, text) if key.startsWith(prefix) => key.stripPrefix(prefix) -> make(key).read(text)
+    }
+  }
+
+  val BloomFilter: OfColumn[Boolean] = new OfColumn(
+    "write.parquet.bloom-filter-enabled.column.",
+    flag(_, default = false, "Whether row groups contain a Bloom filter of the column's values")
+  )
+  val BloomFilterFpp: OfColumn[Double] = new OfColumn(
+    "write.parquet.bloom-filter-fpp.column.",
+    property(
+      _,
+      "0.01",
+      "It must be between 0 and 1",
+      "False positive probability of the column's Bloom filter",
+      text => Try(text.toDouble).toOption.filter(p => p > 0 && p < 1)
+    )
+  )
+
+  /** Without it, a filter has the maximum size. */
+  val BloomFilterNdv: OfColumn[Option[Long]] = new OfColumn(
+    "write.parquet.bloom-filter-ndv.column.",
+    TableProperty.optional(
+      _,
+      "It must be a positive number",
+      "Expected number of distinct values of the column in a row group, which sizes its Bloom filter",
+      text => Try(text.toLong).toOption.filter(_ > 0)
+    )
+  )
+  val Statistics: OfColumn[Boolean] = new OfColumn(
+    "write.parquet.stats-enabled.column.",
+    flag(_, default = true, "Whether the file contains counts and bounds of the column")
+  )
+  val Dictionary: OfColumn[Boolean] = new OfColumn(
+    "write.parquet.dict-encoding-enabled.column.",
+    flag(_, default = true, "Whether the column's values may be dictionary-encoded")
+  )
+
+  /** In the order of the documentation. */
+  private[iceberglite] def all: Seq[TableProperty[_]] = Seq(PageVersion, CheckMinRows, CheckMaxRows, BloomFilterMaxSize)
+
+  val ofColumns: Seq[OfColumn[_]] = Seq(BloomFilter, BloomFilterFpp, BloomFilterNdv, Statistics, Dictionary)
+}

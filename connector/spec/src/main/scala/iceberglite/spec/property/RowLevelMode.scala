@@ -1,0 +1,31 @@
+package iceberglite.spec.property
+
+/** The mode in which a statement changes single rows; `name` as in a property. */
+sealed abstract class RowLevelMode(val name: String) extends Serializable {
+  override def toString: String = name
+}
+
+object RowLevelMode {
+
+  /** Files with changed rows are rewritten. */
+  case object CopyOnWrite extends RowLevelMode("copy-on-write")
+
+  /** Changed rows are marked in delete files, and their new versions appended (spec: "Row-level Deletes"). */
+  case object MergeOnRead extends RowLevelMode("merge-on-read")
+  val all: Seq[RowLevelMode] = Seq(CopyOnWrite, MergeOnRead)
+}
+
+/** How many data files a position delete file of version 2 covers; `name` as in a property. */
+sealed abstract class DeleteGranularity(val name: String) extends Serializable {
+  override def toString: String = name
+}
+
+object DeleteGranularity {
+
+  /** One data file: readers of other data files need not open it. */
+  case object OfFile extends DeleteGranularity("file")
+
+  /** The data files of one partition that a task changed: there are fewer delete files. */
+  case object OfPartition extends DeleteGranularity("partition")
+  val all: Seq[DeleteGranularity] = Seq(OfFile, OfPartition)
+}

@@ -1,0 +1,63 @@
+package iceberglite.spec.property
+
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.property.TableProperty.{oneOf, optional, property, size}
+
+/** The table properties of DELETE, UPDATE and MERGE. */
+object RowLevelProperty {
+
+  /** The properties of one command. */
+  final class OfCommand private[RowLevelProperty] (command: String) {
+    val Mode: TableProperty[RowLevelMode] = property(
+      s"write.$command.mode",
+      RowLevelMode.CopyOnWrite.name,
+      s"It must be one of ${RowLevelMode.all.mkString(", ")}",
+      s"Mode of ${command.toUpperCase}: rewrite data files with changed rows, or write delete files",
+      text => RowLevelMode.all.find(_.name.equalsIgnoreCase(text.trim))
+    )
+    val Isolation: TableProperty[String] = oneOf(
+      s"write.$command.isolation-level",
+      "serializable",
+      s"Isolation level at which ${command.toUpperCase} is validated against concurrent commits",
+      "serializable",
+      "snapshot"
+    )
+    val Distribution: TableProperty[Option[DistributionMode]] = optional(
+      s"write.$command.distribution-mode",
+      s"It must be one of ${DistributionMode.all.mkString(", ")}",
+      s"Distribution of the rows of ${command.toUpperCase} over tasks before they are written",
+      DistributionMode.parse
+    )
+
+    private[RowLevelProperty] def all: Seq[TableProperty[_]] = Seq(Mode, Isolation, Distribution)
+  }
+
+  val Delete = new OfCommand("delete")
+  val Update = new OfCommand("update")
+  val Merge = new OfCommand("merge")
+
+  val Granularity: TableProperty[DeleteGranularity] = property(
+    "write.delete.granularity",
+    DeleteGranularity.OfFile.name,
+    s"It must be one of ${DeleteGranularity.all.mkString(", ")}",
+    "Whether a position delete file covers one data file or all data files of a partition; deletion vectors " +
+      "(version 3) always cover one",
+    text => DeleteGranularity.all.find(_.name.equalsIgnoreCase(text.trim))
+  )
+  val DeleteFormat: TableProperty[Option[FileFormat]] = optional(
+    "write.delete.format.default",
+    "It must be parquet, orc or avro",
+    "Format of position delete files; by default the format of data files",
+    text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
+  )
+  val DeleteTargetSize: TableProperty[Long] =
+    size("write.delete.target-file-size-bytes", 64L << 20, "Target size of position delete files")
+
+  /** Returns the format of position delete files. @throws IcebergError.InvalidArgument for an invalid property */
+  def deleteFormat(properties: Map[String, String]): FileFormat =
+    TableProperty.of(DeleteFormat, properties).getOrElse(TableProperty.of(TableProperty.WriteFormat, properties))
+
+  /** In the order of the documentation. */
+  private[iceberglite] def all: Seq[TableProperty[_]] =
+    Delete.all ++ Update.all ++ Merge.all ++ Seq(Granularity, DeleteFormat, DeleteTargetSize)
+}

@@ -1,0 +1,400 @@
+package iceberglite.spec.property
+
+import scala.util.Try
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.json.NameMappingJson
+
+/**
+ * A table property that this release acts on. Other properties of a table are kept and ignored.
+ *
+ * @param key as users and other engines know it; a prefix if there is one property for each column
+ * @param defaultText the default value; absent if there is none
+ * @param expected description of valid values, for messages and documentation
+ * @param parse returns `None` for an invalid value
+ */
+final class TableProperty[A] private[iceberglite] (
+    val key: String,
+    val defaultText: Option[String],
+    val expected: String,
+    val doc: String,
+    parse: String => Option[A],
+    absent: => A
+) {
+  lazy val default: A = absent
+
+  /** Parses a value. @throws InvalidArgument with the name of the property */
+  def read(text: String): A = parse(text.trim).getOrElse(throw InvalidArgument(s"table property $key", text, expected))
+
+  override def toString: String = key
+}
+
+object TableProperty extends TablePropertyForms {
+
+  /** Returns the value for a table with these properties. @throws InvalidArgument with the name of the property */
+  def of[A](property: TableProperty[A], properties: Map[String, String]): A =
+    properties.get(property.key).fold(property.default)(property.read)
+
+  /** Rejects invalid values. @throws InvalidArgument with the name of the property */
+  def check(properties: Map[String, String]): Unit = {
+    all.foreach(p => properties.get(p.key).foreach(p.read))
+    properties.foreach { case (key, text) => if (key.startsWith(MetricsColumnPrefix)) metricsMode(key).read(text) }
+    ParquetProperty.ofColumns.foreach(_.of(properties))
+    for (p <- Seq(DataPath, ObjectStoragePath, FolderStoragePath, MetadataPath); text <- properties.get(p.key)) {
+      // A relative path would refer to different directories for other users and in other places.
+      if (!text.startsWith("/") && !text.contains(":/")) {
+        throw InvalidArgument(s"table property ${p.key}", text, "It must be a URI or an absolute path")
+      }
+    }
+  }
+
+  /** Keys that represent other parts of the metadata and are never stored among the properties. */
+  val Reserved: Set[String] = Set(
+    "format-version",
+    "uuid",
+    "snapshot-count",
+    "current-snapshot-id",
+    "current-snapshot-summary",
+    "current-snapshot-timestamp-ms",
+    "current-schema",
+    "default-partition-spec",
+    "default-sort-order"
+  )
+
+  val Version: TableProperty[FormatVersion] = property(
+    "format-version",
+    FormatVersion.Default.number.toString,
+    s"It must be one of ${FormatVersion.all.mkString(", ")}",
+    "Format version of the table; it can be upgraded, but not downgraded",
+    text => FormatVersion.all.find(_.number.toString == text)
+  )
+  val Comment: TableProperty[Option[String]] = optional(
+    "comment",
+    "It must be any text",
+    "Description of the table",
+    Some(_)
+  )
+
+  val WriteFormat: TableProperty[FileFormat] = property(
+    "write.format.default",
+    FileFormat.Parquet.name,
+    "It must be parquet, orc or avro",
+    "Format of new data files",
+    text => FileFormat.parse(text).filter(_ != FileFormat.Puffin)
+  )
+  val ParquetRowGroupSize: TableProperty[Long] =
+    size("write.parquet.row-group-size-bytes", 128L << 20, "Target size of Parquet row groups")
+  val ParquetPageSize: TableProperty[Int] =
+    positiveInt("write.parquet.page-size-bytes", 1 << 20, "Target size of Parquet pages")
+  val ParquetPageRowLimit: TableProperty[Int] =
+    positiveInt("write.parquet.page-row-limit", 20000, "Maximum number of rows in a Parquet page")
+  val ParquetDictionarySize: TableProperty[Int] =
+    positiveInt(
+      "write.parquet.dict-size-bytes",
+      2 << 20,
+      "Maximum Parquet dictionary size before falling back to plain encoding"
+    )
+
+  /**
+   * The value that new tables set as their property. A table without the property was created by an old release, and
+   * keeps gzip.
+   */
+  val ParquetCodecOfNewTables = "zstd"
+  val ParquetCodec: TableProperty[String] = oneOf(
+    "write.parquet.compression-codec",
+    "gzip",
+    "Compression codec of Parquet files; new tables set it to zstd",
+    "uncompressed",
+    "none",
+    "snappy",
+    "gzip",
+    "lzo",
+    "brotli",
+    "lz4",
+    "lz4_raw",
+    "zstd"
+  )
+  val ParquetCompressionLevel: TableProperty[Option[Int]] =
+    optional("write.parquet.compression-level", "It must be a number", "Compression level of Parquet files", int)
+
+  val OrcStripeSize: TableProperty[Long] = size("write.orc.stripe-size-bytes", 64L << 20, "Target size of ORC stripes")
+  val OrcBlockSize: TableProperty[Long] =
+    size("write.orc.block-size-bytes", 256L << 20, "File system block size of ORC files")
+  val OrcBatchSize: TableProperty[Int] =
+    positiveInt("write.orc.vectorized.batch-size", 1024, "Number of rows in a batch of the ORC writer")
+  val OrcCodec: TableProperty[String] = oneOf(
+    "write.orc.compression-codec",
+    "zlib",
+    "Compression codec of ORC files",
+    "none",
+    "zlib",
+    "snappy",
+    "lzo",
+    "lz4",
+    "zstd"
+  )
+  val OrcCompressionStrategy: TableProperty[String] = oneOf(
+    "write.orc.compression-strategy",
+    "speed",
+    "Compression strategy of ORC files: faster writes (speed) or smaller files (compression)",
+    "speed",
+    "compression"
+  )
+  val OrcBloomFilterColumns: TableProperty[Option[String]] = optional(
+    "write.orc.bloom.filter.columns",
+    "It must be a comma-separated list of column names",
+    "Columns with a Bloom filter in ORC files",
+    Some(_)
+  )
+  val OrcBloomFilterFpp: TableProperty[Double] = property(
+    "write.orc.bloom.filter.fpp",
+    "0.05",
+    "It must be between 0 and 1",
+    "False positive probability of Bloom filters in ORC files",
+    text => Try(text.toDouble).toOption.filter(p => p > 0 && p < 1)
+  )
+  val AvroCodec: TableProperty[String] = oneOf(
+    "write.avro.compression-codec",
+    "gzip",
+    "Compression codec of Avro files",
+    "uncompressed",
+    "snappy",
+    "gzip",
+    "zstd"
+  )
+  val AvroCompressionLevel: TableProperty[Option[Int]] =
+    optional("write.avro.compression-level", "It must be a number", "Compression level of Avro files", int)
+
+  val TargetFileSize: TableProperty[Long] =
+    size("write.target-file-size-bytes", 512L << 20, "Target size of data files")
+  val Distribution: TableProperty[Option[DistributionMode]] = optional(
+    "write.distribution-mode",
+    s"It must be one of ${DistributionMode.all.mkString(", ")}",
+    "Distribution of rows over tasks before a write",
+    DistributionMode.parse
+  )
+  val Fanout: TableProperty[Boolean] =
+    flag(
+      "write.spark.fanout.enabled",
+      default = false,
+      "Whether to keep a file open for each partition instead of sorting the rows by partition"
+    )
+  val WriteAuditPublish: TableProperty[Boolean] = flag(
+    "write.wap.enabled",
+    default = false,
+    "Whether writes of sessions with spark.wap.id or spark.wap.branch are held back for an audit until they are " +
+      "published"
+  )
+  val DataPath: TableProperty[Option[String]] = optional(
+    "write.data.path",
+    "It must be the URI of a directory",
+    "Directory of new data files; by default the directory data in the table location",
+    text => Some(text.stripSuffix("/"))
+  )
+  val ObjectStorage: TableProperty[Boolean] = flag(
+    "write.object-storage.enabled",
+    default = false,
+    "Whether to distribute data files over directories by a hash of their names, which suits object stores"
+  )
+  val ObjectStoragePartitions: TableProperty[Boolean] = flag(
+    "write.object-storage.partitioned-paths",
+    default = true,
+    "Whether the paths of data files that are distributed by a hash include the partition"
+  )
+
+  /** Creates the property. @param use when it applies */
+  private def formerDataPath(key: String, use: String): TableProperty[Option[String]] =
+    optional(
+      key,
+      "It must be the URI of a directory",
+      s"Former name of write.data.path$use",
+      text => Some(text.stripSuffix("/"))
+    )
+
+  val ObjectStoragePath: TableProperty[Option[String]] =
+    formerDataPath("write.object-storage.path", ", for data files that are distributed by a hash")
+  val FolderStoragePath: TableProperty[Option[String]] = formerDataPath("write.folder-storage.path", "")
+  val MetadataPath: TableProperty[Option[String]] = optional(
+    "write.metadata.path",
+    "It must be the URI of a directory",
+    "Directory of new metadata files; by default the directory metadata in the table location",
+    text => Some(text.stripSuffix("/"))
+  )
+  val SummaryPartitionLimit: TableProperty[Int] =
+    count(
+      "write.summary.partition-limit",
+      0,
+      "Maximum number of changed partitions that a snapshot summary lists individually"
+    )
+
+  val MetadataCodec: TableProperty[String] =
+    oneOf("write.metadata.compression-codec", "none", "Compression codec of metadata files", "none", "gzip")
+  val PreviousVersionsMax: TableProperty[Int] =
+    positiveInt(
+      "write.metadata.previous-versions-max",
+      100,
+      "Maximum number of previous metadata files in the metadata log"
+    )
+  val DeleteAfterCommit: TableProperty[Boolean] = flag(
+    "write.metadata.delete-after-commit.enabled",
+    default = false,
+    "Whether to delete metadata files that are removed from the metadata log"
+  )
+  val MetricsDefault: TableProperty[MetricsMode] = metricsMode("write.metadata.metrics.default")
+
+  /** The prefix; a column's full name follows. */
+  val MetricsColumnPrefix = "write.metadata.metrics.column."
+
+  /**
+   * The prefixes of properties of one column, whose full name follows: these follow a renamed column, and are removed
+   * with it.
+   */
+  lazy val ColumnPrefixes: Seq[String] = MetricsColumnPrefix +: ParquetProperty.ofColumns.map(_.prefix)
+  val MetricsMaxInferredColumns: TableProperty[Int] = count(
+    "write.metadata.metrics.max-inferred-column-defaults",
+    100,
+    "Maximum number of columns with metrics if the table does not set write.metadata.metrics.default"
+  )
+  val ManifestCodec: TableProperty[String] = oneOf(
+    "write.manifest.compression-codec",
+    "gzip",
+    "Compression codec of manifests and manifest lists",
+    "uncompressed",
+    "snappy",
+    "gzip",
+    "zstd"
+  )
+  val ManifestCompressionLevel: TableProperty[Option[Int]] =
+    optional(
+      "write.manifest.compression-level",
+      "It must be a number",
+      "Compression level of manifests and manifest lists",
+      int
+    )
+
+  val CommitRetries: TableProperty[Int] = count("commit.retry.num-retries", 4, "Maximum number of commit retries")
+  val CommitMinWait: TableProperty[Long] = millis(
+    "commit.retry.min-wait-ms",
+    100,
+    "Initial wait between commit retries"
+  )
+  val CommitMaxWait: TableProperty[Long] = millis(
+    "commit.retry.max-wait-ms",
+    60000,
+    "Maximum wait between commit retries"
+  )
+  val CommitTotalTimeout: TableProperty[Long] =
+    millis("commit.retry.total-timeout-ms", 1800000, "Maximum total retry time")
+  val StatusCheckRetries: TableProperty[Int] =
+    count("commit.status-check.num-retries", 3, "Maximum number of commit status checks")
+  val StatusCheckMinWait: TableProperty[Long] =
+    millis("commit.status-check.min-wait-ms", 1000, "Initial wait between commit status checks")
+  val StatusCheckMaxWait: TableProperty[Long] =
+    millis("commit.status-check.max-wait-ms", 60000, "Maximum wait between commit status checks")
+  val StatusCheckTotalTimeout: TableProperty[Long] =
+    millis("commit.status-check.total-timeout-ms", 1800000, "Maximum total time for checking the commit status")
+  val ManifestMerge: TableProperty[Boolean] =
+    flag("commit.manifest-merge.enabled", default = true, "Whether commits merge small manifests")
+  val ManifestTargetSize: TableProperty[Long] =
+    size("commit.manifest.target-size-bytes", 8L << 20, "Target size of merged manifests")
+  val ManifestMinCountToMerge: TableProperty[Int] =
+    positiveInt("commit.manifest.min-count-to-merge", 100, "Minimum number of manifests before any are merged")
+
+  val SplitSize: TableProperty[Long] = size(
+    "read.split.target-size",
+    128L << 20,
+    "Target number of bytes that one task reads"
+  )
+  val SplitLookback: TableProperty[Int] =
+    positiveInt("read.split.planning-lookback", 10, "Number of open bins to consider when splits are packed into tasks")
+  val SplitOpenFileCost: TableProperty[Long] = property(
+    "read.split.open-file-cost",
+    (4L << 20).toString,
+    "It must be 0 or more, in bytes",
+    "Estimated cost of opening a file, so that tasks do not get too many small files",
+    long(_).filter(_ >= 0)
+  )
+  val NameMappingDefault: TableProperty[Option[String]] = optional(
+    "schema.name-mapping.default",
+    "It must be JSON as specified in Name Mapping Serialization",
+    "Name mapping, which gives field ids to data files without field ids",
+    text => Try(NameMappingJson.parse("schema.name-mapping.default", text)).toOption.map(_ => text)
+  )
+
+  val Gc: TableProperty[Boolean] =
+    flag("gc.enabled", default = true, "Whether files that are no longer needed may be deleted")
+  val MaxSnapshotAge: TableProperty[Long] =
+    millis("history.expire.max-snapshot-age-ms", 432000000L, "Age at which snapshots expire")
+  val MinSnapshotsToKeep: TableProperty[Int] =
+    positiveInt("history.expire.min-snapshots-to-keep", 1, "Minimum number of snapshots to keep for each branch")
+  val MaxRefAge: TableProperty[Long] =
+    millis("history.expire.max-ref-age-ms", Long.MaxValue, "Age at which branches and tags other than main expire")
+
+  /** All properties except those of [[ColumnPrefixes]], in the order of the documentation. */
+  lazy val all: Seq[TableProperty[_]] = Seq(
+    Version,
+    Comment,
+    WriteFormat,
+    ParquetRowGroupSize,
+    ParquetPageSize,
+    ParquetPageRowLimit,
+    ParquetDictionarySize,
+    ParquetCodec,
+    ParquetCompressionLevel
+  ) ++ ParquetProperty.all ++ Seq(
+    OrcStripeSize,
+    OrcBlockSize,
+    OrcBatchSize,
+    OrcCodec,
+    OrcCompressionStrategy,
+    OrcBloomFilterColumns,
+    OrcBloomFilterFpp,
+    AvroCodec,
+    AvroCompressionLevel,
+    TargetFileSize,
+    Distribution,
+    Fanout,
+    WriteAuditPublish,
+    DataPath,
+    ObjectStorage,
+    ObjectStoragePartitions,
+    ObjectStoragePath,
+    FolderStoragePath,
+    MetadataPath,
+    SummaryPartitionLimit,
+    MetadataCodec,
+    PreviousVersionsMax,
+    DeleteAfterCommit,
+    MetricsDefault,
+    MetricsMaxInferredColumns,
+    ManifestCodec,
+    ManifestCompressionLevel,
+    CommitRetries,
+    CommitMinWait,
+    CommitMaxWait,
+    CommitTotalTimeout,
+    StatusCheckRetries,
+    StatusCheckMinWait,
+    StatusCheckMaxWait,
+    StatusCheckTotalTimeout,
+    ManifestMerge,
+    ManifestTargetSize,
+    ManifestMinCountToMerge,
+    SplitSize,
+    SplitLookback,
+    SplitOpenFileCost,
+    NameMappingDefault,
+    Gc,
+    MaxSnapshotAge,
+    MinSnapshotsToKeep,
+    MaxRefAge
+  ) ++ RowLevelProperty.all
+
+  /** Returns the metrics mode of a column by its full name, if set. @throws InvalidArgument for an invalid value */
+  def metricsModeOf(column: String, properties: Map[String, String]): Option[MetricsMode] = {
+    val key = MetricsColumnPrefix + column
+    properties.get(key).map(metricsMode(key).read)
+  }
+}

@@ -1,0 +1,57 @@
+package iceberglite.spec.property
+
+import scala.util.Try
+
+/** Creates table properties of common forms. */
+private[property] trait TablePropertyForms {
+
+  private[property] def property[A](
+      key: String,
+      default: String,
+      expected: String,
+      doc: String,
+      parse: String => Option[A]
+  ) = {
+    lazy val read: TableProperty[A] = new TableProperty[A](key, Some(default), expected, doc, parse, read.read(default))
+    read
+  }
+
+  private[property] def optional[A](key: String, expected: String, doc: String, parse: String => Option[A]) =
+    new TableProperty[Option[A]](key, None, expected, doc, text => parse(text).map(Some(_)), None)
+
+  protected def metricsMode(key: String) = property(
+    key,
+    "truncate(16)",
+    "It must be none, counts, truncate(<length>) or full",
+    "Metrics to store for a column: none, counts, or counts and bounds; truncate cuts the bounds of strings and " +
+      "binaries to a length",
+    MetricsMode.parse
+  )
+
+  private[property] def oneOf(key: String, default: String, doc: String, values: String*) = property(
+    key,
+    default,
+    s"It must be one of ${values.mkString(", ")}",
+    doc,
+    text => values.find(_.equalsIgnoreCase(text))
+  )
+
+  private[property] def flag(key: String, default: Boolean, doc: String) =
+    property(key, default.toString, "It must be true or false", doc, text => Try(text.toBoolean).toOption)
+
+  private[property] def size(key: String, default: Long, doc: String) =
+    property(key, default.toString, "It must be a positive number of bytes", doc, long(_).filter(_ > 0))
+
+  protected def millis(key: String, default: Long, doc: String) =
+    property(key, default.toString, "It must be 0 or more milliseconds", doc, long(_).filter(_ >= 0))
+
+  protected def count(key: String, default: Int, doc: String) =
+    property(key, default.toString, "It must be 0 or more", doc, int(_).filter(_ >= 0))
+
+  private[property] def positiveInt(key: String, default: Int, doc: String) =
+    property(key, default.toString, s"It must be 1 to ${Int.MaxValue}", doc, int(_).filter(_ > 0))
+
+  protected def int(text: String): Option[Int] = Try(text.toInt).toOption
+
+  protected def long(text: String): Option[Long] = Try(text.toLong).toOption
+}

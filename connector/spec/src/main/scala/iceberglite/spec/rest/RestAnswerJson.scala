@@ -1,0 +1,129 @@
+package iceberglite.spec.rest
+
+import iceberglite.spec.IcebergError.InvalidMetadata
+import iceberglite.spec.json.{JsonValue, TableMetadataJson, ViewMetadataJson}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.view.ViewMetadata
+
+/**
+ * The responses of a REST catalog, according to its OpenAPI description. The first argument of each method is the name
+ * of the response in messages.
+ */
+object RestAnswerJson {
+
+  /**
+   * @param endpoints the endpoints of the server; if absent, the default ones
+   * @param idempotent whether the server supports idempotency keys
+   */
+  final case class Config(
+      defaults: Map[String, String],
+      overrides: Map[String, String],
+      endpoints: Option[Vector[String]],
+      idempotent: Boolean
+  )
+
+  /** One page of a listing. @param next the token for the next page; absent at the end */
+  final case class Page[A](items: Vector[A], next: Option[String])
+
+  /** Credentials for the locations that begin with `prefix`. */
+  final case class Credential(prefix: String, config: Map[String, String]) {
+    override def toString: String = s"Credential($prefix)"
+  }
+
+  /** @param metadataLocation absent for a table that is only staged */
+  final case class LoadedTable(
+      metadataLocation: Option[String],
+      metadata: TableMetadata,
+      config: Map[String, String],
+      credentials: Vector[Credential]
+  ) {
+    override def toString: String = s"LoadedTable($metadataLocation)"
+  }
+
+  final case class LoadedView(metadataLocation: String, metadata: ViewMetadata)
+
+  /** @param status the status in the body, which may differ from the HTTP status */
+  final case class Refusal(kind: String, message: String, status: Option[Int])
+
+  /** @param expiresInSeconds absent if the server does not give it */
+  final case class Token(value: String, expiresInSeconds: Option[Long]) {
+    override def toString: String = "Token"
+  }
+
+  def config(file: String, json: Array[Byte]): Config = {
+    val root = JsonValue.parse(file, json)
+    Config(
+      root.stringsOf("defaults"),
+      root.stringsOf("overrides"),
+      root.optional("endpoints").map(_.map(_.string)),
+      root.has("idempotency-key-lifetime")
+    )
+  }
+
+  def namespaces(file: String, json: Array[Byte]): Page[Vector[String]] =
+    page(file, json, "namespaces")(_.map(_.string))
+
+  /** Reads the names of a listing of tables or views. */
+  def names(file: String, json: Array[Byte]): Page[RestRequestJson.Name] =
+    page(file, json, "identifiers")(n => RestRequestJson.Name(n("namespace").map(_.string), n.string("name")))
+
+  private def page[A](file: String, json: Array[Byte], key: String)(item: JsonValue => A): Page[A] = {
+    val root = JsonValue.parse(file, json)
+    Page(root(key).map(item), root.optionalString("next-page-token").filter(_.nonEmpty))
+  }
+
+  /** Reads a namespace's properties; servers that do not support them send null. */
+  def properties(file: String, json: Array[Byte]): Map[String, String] =
+    JsonValue.parse(file, json).stringsOf("properties")
+
+  def table(file: String, json: Array[Byte]): LoadedTable = {
+    val root = JsonValue.parse(file, json)
+    LoadedTable(
+      root.optionalString("metadata-location"),
+      TableMetadataJson.read(root("metadata")),
+      secret(file, "$.config")(root.stringsOf("config")),
+      credentials(file, root)
+    )
+  }
+
+  private def credentials(file: String, root: JsonValue): Vector[Credential] =
+    secret(file, "$.storage-credentials") {
+      root.mapOf("storage-credentials")(c => Credential(c.string("prefix"), c.stringsOf("config")))
+    }
+
+  def view(file: String, json: Array[Byte]): LoadedView = {
+    val root = JsonValue.parse(file, json)
+    LoadedView(root.string("metadata-location"), ViewMetadataJson.read(root("metadata")))
+  }
+
+  /** @throws InvalidMetadata the response is not an error according to the protocol */
+  def refusal(file: String, json: Array[Byte]): Refusal = {
+    val error = JsonValue.parse(file, json)("error")
+    Refusal(
+      error.optionalString("type").getOrElse(""),
+      error.optionalString("message").getOrElse(""),
+      error.optionalInt("code")
+    )
+  }
+
+  /** Reads the error response of an OAuth2 server. */
+  def oauthRefusal(file: String, json: Array[Byte]): Refusal = {
+    val root = JsonValue.parse(file, json)
+    Refusal(root.string("error"), root.optionalString("error_description").getOrElse(""), None)
+  }
+
+  def token(file: String, json: Array[Byte]): Token = secret(file, "$") {
+    val root = JsonValue.parse(file, json)
+    Token(root.string("access_token"), root.optional("expires_in").map(_.long))
+  }
+
+  /** Returns the expiry in the claims of a JSON web token, in seconds since 1970. */
+  def expiry(claims: Array[Byte]): Option[Long] =
+    try JsonValue.parse("a token", claims).optional("exp").filter(_.isWhole).map(_.long)
+    catch { case _: InvalidMetadata => None }
+
+  /** Reads a value that may be secret. Error messages do not contain any of it. */
+  private def secret[A](file: String, path: String)(read: => A): A =
+    try read
+    catch { case _: InvalidMetadata => throw InvalidMetadata(file, path, "It does not follow the protocol") }
+}

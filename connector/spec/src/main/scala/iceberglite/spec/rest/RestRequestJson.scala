@@ -1,0 +1,136 @@
+package iceberglite.spec.rest
+
+import com.fasterxml.jackson.core.JsonGenerator
+
+import iceberglite.spec.json.{
+  JsonFormat,
+  MetadataUpdateJson,
+  PartitionSpecJson,
+  RequirementJson,
+  SchemaJson,
+  SortOrderJson,
+  ViewRequirementJson,
+  ViewUpdateJson,
+  ViewVersionJson
+}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.update.{MetadataUpdate, Requirement, ViewRequirement, ViewUpdate}
+import iceberglite.spec.view.ViewVersion
+
+/** The bodies of the requests to a REST catalog, according to its OpenAPI description. */
+object RestRequestJson {
+
+  /** The name of a table or a view. */
+  final case class Name(namespace: Vector[String], name: String)
+
+  /** The commit to a single table. */
+  final case class TableCommit(name: Name, requirements: Vector[Requirement], updates: Vector[MetadataUpdate])
+
+  /**
+   * A table to be created.
+   *
+   * @param location if absent, the server chooses it
+   * @param staged whether the server only returns the metadata of the table, and a later commit creates it
+   */
+  final case class NewTable(
+      name: String,
+      location: Option[String],
+      schema: Schema,
+      spec: PartitionSpec,
+      order: SortOrder,
+      properties: Map[String, String],
+      staged: Boolean
+  )
+
+  /** A view to be created. The server assigns its UUID and the schema id. */
+  final case class NewView(
+      name: String,
+      location: Option[String],
+      schema: Schema,
+      version: ViewVersion,
+      properties: Map[String, String]
+  )
+
+  def createNamespace(namespace: Vector[String], properties: Map[String, String]): Array[Byte] = body { out =>
+    strings(out, "namespace", namespace)
+    JsonFormat.strings(out, "properties", properties)
+  }
+
+  def updateProperties(removals: Set[String], updates: Map[String, String]): Array[Byte] = body { out =>
+    strings(out, "removals", removals.toVector.sorted)
+    JsonFormat.strings(out, "updates", updates)
+  }
+
+  def createTable(table: NewTable): Array[Byte] = body { out =>
+    out.writeStringField("name", table.name)
+    table.location.foreach(out.writeStringField("location", _))
+    out.writeFieldName("schema")
+    SchemaJson.write(table.schema, out)
+    out.writeFieldName("partition-spec")
+    PartitionSpecJson.write(table.spec, out)
+    out.writeFieldName("write-order")
+    SortOrderJson.write(table.order, out)
+    JsonFormat.strings(out, "properties", table.properties)
+    out.writeBooleanField("stage-create", table.staged)
+  }
+
+  def registerTable(name: String, metadataLocation: String): Array[Byte] = body { out =>
+    out.writeStringField("name", name)
+    out.writeStringField("metadata-location", metadataLocation)
+  }
+
+  def rename(source: Name, destination: Name): Array[Byte] = body { out =>
+    writeName(out, "source", source)
+    writeName(out, "destination", destination)
+  }
+
+  def commitTable(commit: TableCommit): Array[Byte] = body(fields(commit, _))
+
+  def commitTransaction(commits: Vector[TableCommit]): Array[Byte] = body { out =>
+    JsonFormat.array(out, "table-changes", commits) { commit =>
+      out.writeStartObject()
+      fields(commit, out)
+      out.writeEndObject()
+    }
+  }
+
+  def createView(view: NewView): Array[Byte] = body { out =>
+    out.writeStringField("name", view.name)
+    view.location.foreach(out.writeStringField("location", _))
+    out.writeFieldName("schema")
+    SchemaJson.write(view.schema, out)
+    out.writeFieldName("view-version")
+    ViewVersionJson.write(view.version, out)
+    JsonFormat.strings(out, "properties", view.properties)
+  }
+
+  def commitView(name: Name, requirements: Vector[ViewRequirement], updates: Vector[ViewUpdate]): Array[Byte] =
+    body { out =>
+      writeName(out, "identifier", name)
+      JsonFormat.array(out, "requirements", requirements)(ViewRequirementJson.write(_, out))
+      JsonFormat.array(out, "updates", updates)(ViewUpdateJson.write(_, out))
+    }
+
+  private def fields(commit: TableCommit, out: JsonGenerator): Unit = {
+    writeName(out, "identifier", commit.name)
+    JsonFormat.array(out, "requirements", commit.requirements)(RequirementJson.write(_, out))
+    JsonFormat.array(out, "updates", commit.updates)(MetadataUpdateJson.write(_, out))
+  }
+
+  private def writeName(out: JsonGenerator, key: String, name: Name): Unit = {
+    out.writeObjectFieldStart(key)
+    strings(out, "namespace", name.namespace)
+    out.writeStringField("name", name.name)
+    out.writeEndObject()
+  }
+
+  private def strings(out: JsonGenerator, key: String, values: Vector[String]): Unit =
+    JsonFormat.array(out, key, values)(out.writeString)
+
+  private def body(members: JsonGenerator => Unit): Array[Byte] = JsonFormat.bytes { out =>
+    out.writeStartObject()
+    members(out)
+    out.writeEndObject()
+  }
+}

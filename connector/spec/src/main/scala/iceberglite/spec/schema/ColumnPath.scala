@@ -1,0 +1,48 @@
+package iceberglite.spec.schema
+
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{InvalidArgument, NotFound}
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
+
+/**
+ * Finds columns by the parts of their names, from the top: `location`, `lat`. Unlike a full name with dots, a path is
+ * unambiguous, because names may contain dots. The element of a list is `element`; a map has `key` and `value`.
+ */
+object ColumnPath {
+
+  /** Returns the field at a path, after all enclosing fields. @throws NotFound with a list of the existing fields */
+  def require(schema: Schema, path: Vector[String], caseSensitive: Boolean): Vector[NestedField] = {
+    val name = path.mkString(".")
+    if (path.isEmpty) throw InvalidArgument("column", name, "A column needs a name")
+    path.indices.foldLeft(Vector.empty[NestedField]) { (way, depth) =>
+      val siblings = way.lastOption.fold(schema.fields)(f => partsOf(f.fieldType))
+      way :+ child(siblings, path(depth), caseSensitive).getOrElse(throw missing(name, path.take(depth), siblings))
+    }
+  }
+
+  /** Returns the field with a name among others; throws `InvalidArgument` if several match when case is ignored. */
+  def child(siblings: Vector[NestedField], name: String, caseSensitive: Boolean): Option[NestedField] =
+    if (caseSensitive) siblings.find(_.name == name)
+    else {
+      val matches = siblings.filter(_.name.equalsIgnoreCase(name))
+      if (matches.size > 1) {
+        val all = matches.map(_.name).mkString(" and ")
+        throw InvalidArgument("column", name, s"It matches $all when case is ignored")
+      }
+      matches.headOption
+    }
+
+  private def partsOf(t: Type): Vector[NestedField] = t match {
+    case nested: NestedType => nested.fields
+    case _: PrimitiveType => Vector.empty
+  }
+
+  private def missing(name: String, parent: Vector[String], siblings: Vector[NestedField]): IcebergError = {
+    val names = siblings.map(_.name).mkString(", ")
+    val there =
+      if (parent.isEmpty) s"The columns are $names"
+      else if (siblings.isEmpty) s"${parent.mkString(".")} has no fields"
+      else s"The fields of ${parent.mkString(".")} are $names"
+    NotFound("column", name, there)
+  }
+}

@@ -1,0 +1,44 @@
+package iceberglite.spec.schema
+
+import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Type._
+
+/** Edits of a tree of fields. */
+private[iceberglite] object FieldEdit {
+
+  /** Edits fields. @param way the ids of the fields on the path to those that `edit` changes */
+  def apply(
+      fields: Vector[NestedField],
+      way: List[Int],
+      edit: Vector[NestedField] => Vector[NestedField]
+  ): Vector[NestedField] = way match {
+    case Nil => edit(fields)
+    case id :: rest =>
+      fields.map(f => if (f.id == id) f.copy(fieldType = parts(f.fieldType, apply(_, rest, edit))) else f)
+  }
+
+  /** Edits the fields on a path, each after those below it. */
+  def along(fields: Vector[NestedField], way: List[Int], edit: NestedField => NestedField): Vector[NestedField] =
+    way match {
+      case Nil => fields
+      case id :: rest =>
+        fields.map(f => if (f.id == id) edit(f.copy(fieldType = parts(f.fieldType, along(_, rest, edit)))) else f)
+    }
+
+  /** Converts the defaults of a field to its current type. */
+  def promoted(name: String)(f: NestedField): NestedField = {
+    def widened(value: DefaultValue): DefaultValue = DefaultValue.promoted(name, value, f.fieldType)
+    f.copy(initialDefault = f.initialDefault.map(widened), writeDefault = f.writeDefault.map(widened))
+  }
+
+  private def parts(t: Type, edit: Vector[NestedField] => Vector[NestedField]): Type = t match {
+    case StructType(fields) => StructType(edit(fields))
+    case list: ListType =>
+      val element = edit(list.fields).head
+      ListType(element.id, element.fieldType, element.required)
+    case map: MapType =>
+      val Vector(key, value) = edit(map.fields)
+      MapType(key.id, key.fieldType, value.id, value.fieldType, value.required)
+    case primitive: PrimitiveType => primitive
+  }
+}

@@ -1,0 +1,82 @@
+package iceberglite.spec.schema
+
+import iceberglite.spec.types.{NestedField, NestedType, PrimitiveType, Type}
+
+/**
+ * Field ids for files without field ids (spec: "Column Projection", property `schema.name-mapping.default`).
+ *
+ * Names are literal: a name with a dot is one name, and nested fields have their own mappings below their parent.
+ */
+final case class NameMapping(fields: Vector[MappedField]) {
+
+  /** Returns the table's field for a top-level field of a file with this name. */
+  def find(name: String): Option[MappedField] = MappedField.named(fields, name)
+
+  /**
+   * Returns the mapping after a change of columns, with which earlier files are read as before. A renamed column is
+   * also found by its old names, an added one by its name, and a dropped one keeps its entry, so that its values do not
+   * appear under another column. A name that a column takes belongs to that column only.
+   *
+   * Columns that are not in the mapping, and their parts, are not added.
+   */
+  def follow(from: Schema, to: Schema): NameMapping = NameMapping(Renaming(from).fields(fields, to.asStruct))
+}
+
+/**
+ * The mapping of a field.
+ *
+ * @param names the possible names of the field in a file
+ * @param id absent for a field that the table does not have
+ * @param fields the mapping of nested fields: `element` of a list, `key` and `value` of a map
+ */
+final case class MappedField(names: Vector[String], id: Option[Int], fields: Vector[MappedField]) {
+
+  /** Returns the mapping of a nested field, by its name in a file. */
+  def find(name: String): Option[MappedField] = MappedField.named(fields, name)
+
+  private[iceberglite] def without(taken: String => Boolean): MappedField = copy(names = names.filterNot(taken))
+}
+
+object MappedField {
+  private[iceberglite] def named(fields: Vector[MappedField], name: String): Option[MappedField] =
+    fields.find(_.names.contains(name))
+}
+
+object NameMapping {
+
+  /** Returns the mapping of a schema's own names. */
+  def of(schema: Schema): NameMapping = NameMapping(fieldsOf(schema.asStruct))
+
+  private[iceberglite] def fieldsOf(t: Type): Vector[MappedField] = t match {
+    case nested: NestedType => nested.fields.map(mapped)
+    case _: PrimitiveType => Vector.empty
+  }
+
+  private[iceberglite] def mapped(f: NestedField): MappedField =
+    MappedField(Vector(f.name), Some(f.id), fieldsOf(f.fieldType))
+}
+
+/** Updates a mapping when the columns of `from` change. */
+final private case class Renaming(from: Schema) {
+
+  /**
+   * Updates the mappings of fields. @param present the type with these parts; the parts of dropped fields do not change
+   */
+  def fields(mapped: Vector[MappedField], present: Type): Vector[MappedField] = {
+    val columns = present match {
+      case nested: NestedType => nested.fields
+      case _: PrimitiveType => Vector.empty
+    }
+    val byId = columns.map(c => c.id -> c).toMap
+    val added = columns.filterNot(c => from.byId.contains(c.id))
+    val renamed = columns.filter(c => from.byId.get(c.id).exists(_.name != c.name))
+    val owners = (added ++ renamed).map(c => c.name -> c.id).toMap
+    val kept = mapped.map { m =>
+      val now = m.id.flatMap(byId.get)
+      val inside = now.fold(m.fields)(c => fields(m.fields, c.fieldType))
+      val names = (m.names ++ now.filter(renamed.contains).map(_.name)).distinct
+      MappedField(names, m.id, inside).without(name => owners.get(name).exists(owner => !m.id.contains(owner)))
+    }
+    kept ++ added.filterNot(c => mapped.exists(_.id.contains(c.id))).map(NameMapping.mapped)
+  }
+}

@@ -1,0 +1,126 @@
+package iceberglite.spec.table
+
+import java.util.UUID
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
+import iceberglite.spec.partition.{
+  PartitionField,
+  PartitionSpec,
+  UnboundField,
+  UnboundPartitionField,
+  UnboundSortField,
+  Void
+}
+import iceberglite.spec.property.TableProperty
+import iceberglite.spec.schema.{DeclaredType, Schema, SchemaCheck}
+import iceberglite.spec.update.{FreshIds, MetadataUpdate}
+import iceberglite.spec.update.MetadataUpdate._
+
+/**
+ * A table as a user defines it, before it has ids.
+ *
+ * @param schema with any field ids; the table's own ids start with 1. Identifier fields use these ids
+ * @param properties also `format-version`, which sets the format version and is not kept as a property. Those of
+ *   [[DeclaredType]] use the ids of `schema`
+ * @param caseSensitive whether `partitioning` and `order` name columns exactly
+ */
+final case class NewTable(
+    schema: Schema,
+    partitioning: Vector[UnboundPartitionField],
+    order: Vector[UnboundSortField],
+    location: String,
+    properties: Map[String, String],
+    caseSensitive: Boolean = true
+) {
+
+  /** Returns the updates that create the table. @throws IcebergError the definition violates the specification */
+  def creation(uuid: UUID): Vector[MetadataUpdate] = {
+    TableProperty.check(properties)
+    val version = TableProperty.of(TableProperty.Version, properties)
+    val (fresh, lastColumnId) = numbered(None, version)
+    val spec = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
+    Vector(AssignUuid(uuid), UpgradeFormatVersion(version)) ++ structure(fresh, lastColumnId, spec) ++ Vector(
+      SetLocation(location.stripSuffix("/")),
+      // Tables without this property were created by releases whose default was gzip.
+      SetProperties(Map(TableProperty.ParquetCodec.key -> TableProperty.ParquetCodecOfNewTables) ++ kept(fresh))
+    )
+  }
+
+  /** Returns the metadata of the table, without a snapshot. */
+  def metadata(uuid: UUID, nowMs: Long): TableMetadata = MetadataUpdate.create(creation(uuid), nowMs)
+
+  /**
+   * Returns the updates that replace another table with this one, which keeps its UUID and history: identical columns
+   * and partition fields keep their ids, and properties are added. The table is empty until its first write.
+   */
+  def replacement(base: TableMetadata): Vector[MetadataUpdate] = {
+    TableProperty.check(properties)
+    val version = properties.get(TableProperty.Version.key).fold(base.formatVersion)(TableProperty.Version.read)
+    val (fresh, lastColumnId) = numbered(Some(base), version)
+    val bound = UnboundField.partitionSpec(fresh, partitioning, caseSensitive)
+    val spec = if (version == FormatVersion.V1) Replaced.sequential(base, bound) else Replaced.withKnownIds(base, bound)
+    val set = kept(fresh)
+    Vector(UpgradeFormatVersion(version), RemoveSnapshotRef(SnapshotRef.Main)) ++
+      structure(fresh, lastColumnId, spec) ++
+      Vector(SetLocation(location.stripSuffix("/")), SetProperties(set)) ++
+      Vector(RemoveProperties(DeclaredType.stale(base.properties, fresh, set))).filter(_.keys.nonEmpty)
+  }
+
+  /**
+   * Checks the definition early, because a table that is created from a query is committed only after its data is
+   * written.
+   */
+  private def numbered(old: Option[TableMetadata], version: FormatVersion): (Schema, Int) = {
+    val (fresh, lastColumnId) = FreshIds.of(schema, old)
+    SchemaCheck(fresh, version)
+    Schema.fieldsOf(fresh.asStruct).find(_.writeDefault.isDefined)
+      .foreach(f => SchemaCheck.defaultsAllowed(fresh.names(f.id), version))
+    (fresh, lastColumnId)
+  }
+
+  private def structure(fresh: Schema, lastColumnId: Int, spec: PartitionSpec): Vector[MetadataUpdate] = Vector(
+    AddSchema(fresh, lastColumnId),
+    SetCurrentSchema(LastAdded),
+    AddPartitionSpec(spec),
+    SetDefaultSpec(LastAdded),
+    AddSortOrder(UnboundField.sortOrder(fresh, order, caseSensitive)),
+    SetDefaultSortOrder(LastAdded)
+  )
+
+  private def kept(fresh: Schema): Map[String, String] =
+    DeclaredType.renumbered(properties.filter { case (key, _) => !TableProperty.Reserved(key) }, schema, fresh)
+}
+
+/** Assigns the partition field ids of a table that replaces another one. */
+private object Replaced {
+
+  /** Spec, "Partitioning": ids must be reused for fields of existing specs. */
+  def withKnownIds(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
+    val known = base.specs.flatMap(_.fields)
+    val (_, fields) = spec.fields.foldLeft((base.lastPartitionId, Vector.empty[PartitionField])) {
+      case ((last, done), field) =>
+        known.find(k => k.sameValues(field) && !done.exists(_.fieldId == k.fieldId)) match {
+          case Some(same) => (last, done :+ field.copy(fieldId = same.fieldId))
+          case None => (last + 1, done :+ field.copy(fieldId = last + 1))
+        }
+    }
+    spec.copy(fields = fields)
+  }
+
+  /**
+   * Spec, "Partition Evolution": in version 1, old fields are kept, as void if they are removed, and new ones are
+   * appended.
+   */
+  def sequential(base: TableMetadata, spec: PartitionSpec): PartitionSpec = {
+    val old = base.spec.fields.map { f =>
+      spec.fields.find(_.sameValues(f)).fold(dropped(f))(same => f.copy(name = same.name))
+    }
+    val added = spec.fields.filterNot(f => base.spec.fields.exists(_.sameValues(f)))
+    val fields = (old ++ added).zipWithIndex.map { case (f, i) => f.copy(fieldId = PartitionSpec.FirstFieldId + i) }
+    spec.copy(fields = fields)
+  }
+
+  private def dropped(f: PartitionField): PartitionField =
+    if (f.transform == Void) f else f.copy(name = s"${f.name}_${f.fieldId}", transform = Void)
+}

@@ -1,0 +1,111 @@
+package iceberglite.spec.types
+
+import java.time.{DateTimeException, LocalDate, LocalDateTime, LocalTime, OffsetDateTime, ZoneOffset}
+import java.time.format.DateTimeFormatter
+
+/**
+ * Conversions of dates and times between the specification's numbers and ISO 8601 text. Every division rounds down,
+ * also before 1970: the microsecond before the epoch is on day -1.
+ */
+object DateTime {
+  val MicrosPerSecond = 1000000L
+  val MicrosPerHour: Long = 3600L * MicrosPerSecond
+  val MicrosPerDay: Long = 24L * MicrosPerHour
+  val NanosPerDay: Long = MicrosPerDay * 1000L
+  private val NanosPerSecond = 1000000000L
+  private val DaysPerEra = 146097L
+
+  def daysFromMicros(micros: Long): Int = Math.floorDiv(micros, MicrosPerDay).toInt
+
+  def hoursFromMicros(micros: Long): Int = Math.floorDiv(micros, MicrosPerHour).toInt
+
+  /** Returns microseconds, rounded down. */
+  def microsFromNanos(nanos: Long): Long = Math.floorDiv(nanos, 1000L)
+
+  /**
+   * Returns months since January 1970, in the proleptic Gregorian calendar, without allocations, because writers call
+   * it for rows.
+   */
+  def monthsFromDays(days: Int): Int = {
+    // Computed in eras of 400 years that start on 0000-03-01, so that the leap day is the last day of its year.
+    val sinceEraZero = days.toLong + 719468L
+    val era = Math.floorDiv(sinceEraZero, DaysPerEra)
+    val dayOfEra = Math.floorMod(sinceEraZero, DaysPerEra)
+    val yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146096) / 365
+    val dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    val monthFromMarch = (5 * dayOfYear + 2) / 153
+    ((era * 400 + yearOfEra - 1970) * 12 + monthFromMarch + 2).toInt
+  }
+
+  /** Years since 1970. */
+  def yearsFromDays(days: Int): Int = Math.floorDiv(monthsFromDays(days), 12)
+
+  def formatDate(days: Int): String = LocalDate.ofEpochDay(days.toLong).format(DateTimeFormatter.ISO_LOCAL_DATE)
+
+  /** Formats with seconds, and with as many fractional digits as needed; the other methods do the same. */
+  def formatTime(micros: Long): String =
+    LocalTime.ofNanoOfDay(micros * 1000L).format(DateTimeFormatter.ISO_LOCAL_TIME)
+
+  /** Formats a day for partition paths: without the sign that ISO 8601 requires for years after 9999. */
+  def formatDateInPath(days: Int): String = {
+    val date = LocalDate.ofEpochDay(days.toLong)
+    f"${date.getYear}%04d-${date.getMonthValue}%02d-${date.getDayOfMonth}%02d"
+  }
+
+  /** Formats a time for partition paths: without seconds if they are zero, and with three or six fractional digits. */
+  def formatTimeInPath(micros: Long): String =
+    if (micros < 0 || micros >= MicrosPerDay) micros.toString else LocalTime.ofNanoOfDay(micros * 1000L).toString
+
+  def formatTimestamp(micros: Long): String = local(micros, MicrosPerSecond)
+
+  /** With the offset `+00:00` (spec: "JSON single-value serialization"). */
+  def formatTimestampTz(micros: Long): String = local(micros, MicrosPerSecond) + "+00:00"
+
+  def formatTimestampNs(nanos: Long): String = local(nanos, NanosPerSecond)
+
+  def formatTimestampTzNs(nanos: Long): String = local(nanos, NanosPerSecond) + "+00:00"
+
+  /** Returns days since 1970-01-01; `None` if the text is not a date. The methods below do the same. */
+  def parseDate(text: String): Option[Int] = parsed(Math.toIntExact(LocalDate.parse(text).toEpochDay))
+
+  /** Returns microseconds since midnight; rejects fractions of a microsecond, as do the methods below. */
+  def parseTime(text: String): Option[Long] =
+    parsed(LocalTime.parse(text).toNanoOfDay).filter(_ % 1000L == 0).map(_ / 1000L)
+
+  def parseTimestamp(text: String): Option[Long] = parsed(LocalDateTime.parse(text)).flatMap(micros)
+
+  /** Parses a time with any offset; returns microseconds since the epoch in UTC. */
+  def parseTimestampTz(text: String): Option[Long] = parsedUtc(text).flatMap(micros)
+
+  def parseTimestampNs(text: String): Option[Long] = parsed(nanos(LocalDateTime.parse(text)))
+
+  def parseTimestampTzNs(text: String): Option[Long] = parsedUtc(text).flatMap(utc => parsed(nanos(utc)))
+
+  private def local(units: Long, unitsPerSecond: Long): String = {
+    val nanoOfSecond = Math.floorMod(units, unitsPerSecond) * (NanosPerSecond / unitsPerSecond)
+    LocalDateTime
+      .ofEpochSecond(Math.floorDiv(units, unitsPerSecond), nanoOfSecond.toInt, ZoneOffset.UTC)
+      .format(DateTimeFormatter.ISO_LOCAL_DATE_TIME)
+  }
+
+  private def parsedUtc(text: String): Option[LocalDateTime] =
+    parsed(OffsetDateTime.parse(text).withOffsetSameInstant(ZoneOffset.UTC).toLocalDateTime)
+
+  private def micros(utc: LocalDateTime): Option[Long] =
+    if (utc.getNano % 1000 != 0) None
+    else parsed(exact(utc, MicrosPerSecond, utc.getNano / 1000L))
+
+  private def nanos(utc: LocalDateTime): Long =
+    exact(utc, NanosPerSecond, utc.getNano.toLong)
+
+  private def exact(utc: LocalDateTime, unitsPerSecond: Long, fraction: Long): Long = {
+    val seconds = utc.toEpochSecond(ZoneOffset.UTC)
+    // Rounded toward zero: the first second of the range starts before the range.
+    if (seconds >= 0) Math.addExact(Math.multiplyExact(seconds, unitsPerSecond), fraction)
+    else Math.addExact(Math.multiplyExact(seconds + 1, unitsPerSecond), fraction - unitsPerSecond)
+  }
+
+  private def parsed[A](value: => A): Option[A] =
+    try Some(value)
+    catch { case _: DateTimeException | _: ArithmeticException => None }
+}

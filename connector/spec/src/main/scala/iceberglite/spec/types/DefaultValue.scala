@@ -1,0 +1,75 @@
+package iceberglite.spec.types
+
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
+
+/**
+ * The default of a field (spec: "Default values", as adopted). A null default is the absence of one, `None`.
+ *
+ * Fields of type unknown, variant, geometry and geography have no other default than null.
+ */
+sealed trait DefaultValue extends Product with Serializable
+
+object DefaultValue {
+  final case class OfPrimitive(value: Literal) extends DefaultValue
+
+  /**
+   * `{}`: a struct that is present, whose fields have their own defaults. The only other default of a struct is null.
+   */
+  case object EmptyStruct extends DefaultValue
+  final case class OfList(elements: Vector[Option[DefaultValue]]) extends DefaultValue
+
+  /** The entries in the order of the keys in the metadata. */
+  final case class OfMap(entries: Vector[(DefaultValue, Option[DefaultValue])]) extends DefaultValue
+
+  /** Returns the reason why a default is invalid for a type; absent if it is valid. */
+  def fault(value: DefaultValue, t: Type): Option[String] = (value, t) match {
+    case (_, UnknownType | VariantType | _: GeometryType | _: GeographyType) =>
+      Some(s"The default of type $t must be null")
+    case (OfPrimitive(v), primitive: PrimitiveType) =>
+      if (isOfType(v, primitive)) None else Some(s"It is not a value of type $primitive")
+    case (EmptyStruct, _: StructType) => None
+    case (OfList(elements), list: ListType) => firstFault(elements, list.elementField)
+    case (OfMap(entries), map: MapType) =>
+      firstFault(entries.map { case (key, _) => Some(key) }, map.keyField)
+        .orElse(firstFault(entries.map(_._2), map.valueField))
+    case (_, _: StructType) => Some("The default of a struct must be {} or null; set defaults for its fields")
+    case _ => Some(s"It is not a value of type $t")
+  }
+
+  private def firstFault(values: Vector[Option[DefaultValue]], part: NestedField): Option[String] =
+    values.flatMap {
+      case Some(value) => fault(value, part.fieldType)
+      case None => if (part.required) Some(s"It contains a null ${part.name}, which must not be null") else None
+    }.headOption
+
+  /** Whether a value is of a type: a decimal must have exactly the scale, a fixed exactly the length. */
+  private def isOfType(value: Literal, t: PrimitiveType): Boolean = (t, value.dataType) match {
+    case (DecimalType(precision, scale), DecimalType(p, s)) => p <= precision && s == scale
+    case (expected, found) => expected == found
+  }
+
+  /**
+   * Returns the default of a column whose type is promoted.
+   *
+   * @throws InvalidArgument for a date that is out of range of the timestamp
+   */
+  def promoted(name: String, value: DefaultValue, to: Type): DefaultValue = (value, to) match {
+    case (OfPrimitive(v), primitive: PrimitiveType) => OfPrimitive(promoted(name, v, primitive))
+    case (OfList(elements), list: ListType) => OfList(elements.map(_.map(promoted(name, _, list.element))))
+    case (OfMap(entries), map: MapType) =>
+      OfMap(entries.map { case (k, v) => promoted(name, k, map.key) -> v.map(promoted(name, _, map.value)) })
+    case _ => value
+  }
+
+  private def promoted(name: String, value: Literal, to: PrimitiveType): Literal = (value, to) match {
+    case (IntLiteral(v), LongType) => LongLiteral(v.toLong)
+    case (FloatLiteral(v), DoubleType) => DoubleLiteral(v.toDouble)
+    case (date: DateLiteral, TimestampType | TimestampNsType) =>
+      LiteralConversion.to(date, to).getOrElse {
+        throw InvalidArgument(s"default of column $name", DateTime.formatDate(date.days), s"It is out of range of $to")
+      }
+    case _ => value
+  }
+}

@@ -1,0 +1,167 @@
+package iceberglite.spec.types
+
+import java.math.{BigDecimal, RoundingMode}
+import java.nio.ByteBuffer
+import java.util.UUID
+
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
+
+/** The position of a literal of one type among the values of another. */
+sealed trait Conversion
+object Conversion {
+
+  /** It is a value of the type. */
+  final case class Exact(value: Literal) extends Conversion
+
+  /** It is after `value` and before the next value of the type: 1.5 among the ints is above 1. */
+  final case class JustAbove(value: Literal) extends Conversion
+
+  /** It is before `value` and after the previous value. */
+  final case class JustBelow(value: Literal) extends Conversion
+
+  /** It is greater than every value of the type. */
+  case object AboveAll extends Conversion
+
+  /** It is less than every value of the type. */
+  case object BelowAll extends Conversion
+}
+
+/** Converts the literals of a predicate to the type of the column, by value and without rounding. */
+object LiteralConversion {
+  import Conversion._
+
+  /** The maximum number of digits of a decimal in a text; twice the maximum of a column. */
+  private val MaxDigits = 76
+
+  /** Returns the same value as a `target`; `None` if the type has no such value, or the types are not comparable. */
+  def to(value: Literal, target: PrimitiveType): Option[Literal] = place(value, target) match {
+    case Some(Exact(converted)) => Some(converted)
+    case Some(_: JustAbove | _: JustBelow | AboveAll | BelowAll) | None => None
+  }
+
+  /** Returns the position of the value among the values of `target`; `None` if the types are not comparable. */
+  def place(value: Literal, target: PrimitiveType): Option[Conversion] = (value, target) match {
+    case (DecimalLiteral(v), t: DecimalType) => Some(ofNumber(v, t))
+    case (FixedLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))
+    case (BinaryLiteral(bytes), FixedType(length)) => Some(ofBytes(bytes, length))
+    case (FixedLiteral(bytes), BinaryType) => Some(Exact(BinaryLiteral(bytes)))
+    case (v, t) if v.dataType == t => Some(Exact(v))
+    case (IntLiteral(v), _) => ofLong(v.toLong, target)
+    case (LongLiteral(v), _) => ofLong(v, target)
+    case (FloatLiteral(v), _) => ofDouble(v.toDouble, target)
+    case (DoubleLiteral(v), _) => ofDouble(v, target)
+    case (DecimalLiteral(v), _) if isNumber(target) => Some(ofNumber(v, target))
+    case (DateLiteral(days), TimestampType) => Some(scaled(days, DateTime.MicrosPerDay, TimestampLiteral))
+    case (DateLiteral(days), TimestampNsType) => Some(scaled(days, DateTime.NanosPerDay, TimestampNsLiteral))
+    case (TimestampLiteral(m), DateType) => Some(rounded(m, DateTime.MicrosPerDay, d => DateLiteral(d.toInt)))
+    case (TimestampLiteral(m), TimestampNsType) => Some(scaled(m, 1000L, TimestampNsLiteral))
+    case (TimestampNsLiteral(n), TimestampType) => Some(rounded(n, 1000L, TimestampLiteral))
+    case (TimestampTzLiteral(m), TimestampTzNsType) => Some(scaled(m, 1000L, TimestampTzNsLiteral))
+    case (TimestampTzNsLiteral(n), TimestampTzType) => Some(rounded(n, 1000L, TimestampTzLiteral))
+    case (StringLiteral(text), t: DecimalType) => numberOf(text).map(ofNumber(_, t))
+    case (StringLiteral(text), _) => ofText(text, target).map(Exact)
+    case _ => None
+  }
+
+  /** Integers also represent days and microseconds, as in partition values of older tables. */
+  private def ofLong(v: Long, target: PrimitiveType): Option[Conversion] = target match {
+    case DateType if v > Int.MaxValue => Some(AboveAll)
+    case DateType if v < Int.MinValue => Some(BelowAll)
+    case DateType => Some(Exact(DateLiteral(v.toInt)))
+    case TimeType => Some(Exact(TimeLiteral(v)))
+    case TimestampType => Some(Exact(TimestampLiteral(v)))
+    case TimestampTzType => Some(Exact(TimestampTzLiteral(v)))
+    case _ if isNumber(target) => Some(ofNumber(BigDecimal.valueOf(v), target))
+    case _ => None
+  }
+
+  private def ofDouble(v: Double, target: PrimitiveType): Option[Conversion] = target match {
+    case FloatType if v.isNaN || v.isInfinite => Some(Exact(FloatLiteral(v.toFloat)))
+    case DoubleType => Some(Exact(DoubleLiteral(v)))
+    // NaN is greater than all numbers, as in Spark.
+    case _ if isNumber(target) && (v.isNaN || v == Double.PositiveInfinity) => Some(AboveAll)
+    case _ if isNumber(target) && v == Double.NegativeInfinity => Some(BelowAll)
+    case _ if isNumber(target) => Some(ofNumber(new BigDecimal(v), target))
+    case _ => None
+  }
+
+  private def isNumber(t: PrimitiveType): Boolean = t match {
+    case IntType | LongType | FloatType | DoubleType | _: DecimalType => true
+    case _ => false
+  }
+
+  private def ofNumber(v: BigDecimal, target: PrimitiveType): Conversion = target match {
+    case IntType => ofWhole(v, Int.MinValue.toLong, Int.MaxValue.toLong, n => IntLiteral(n.toInt))
+    case LongType => ofWhole(v, Long.MinValue, Long.MaxValue, LongLiteral)
+    case DecimalType(precision, scale) =>
+      val floor = v.setScale(scale, RoundingMode.FLOOR)
+      if (floor.precision > precision) { if (v.signum > 0) AboveAll else BelowAll }
+      else exactOrAbove(floor.compareTo(v) == 0, DecimalLiteral(floor))
+    case FloatType =>
+      val nearest = v.floatValue
+      val floor = if (!nearest.isInfinite && exceeds(nearest.toDouble, v)) Math.nextDown(nearest) else nearest
+      if (floor == Float.PositiveInfinity) JustAbove(FloatLiteral(Float.MaxValue))
+      else exactOrAbove(!floor.isInfinite && new BigDecimal(floor.toDouble).compareTo(v) == 0, FloatLiteral(floor))
+    case _ =>
+      val nearest = v.doubleValue
+      val floor = if (!nearest.isInfinite && exceeds(nearest, v)) Math.nextDown(nearest) else nearest
+      if (floor == Double.PositiveInfinity) JustAbove(DoubleLiteral(Double.MaxValue))
+      else exactOrAbove(!floor.isInfinite && new BigDecimal(floor).compareTo(v) == 0, DoubleLiteral(floor))
+  }
+
+  private def exceeds(rounded: Double, v: BigDecimal): Boolean = new BigDecimal(rounded).compareTo(v) > 0
+
+  private def ofWhole(v: BigDecimal, min: Long, max: Long, literal: Long => Literal): Conversion =
+    if (v.compareTo(BigDecimal.valueOf(min)) < 0) BelowAll
+    else if (v.compareTo(BigDecimal.valueOf(max)) > 0) AboveAll
+    else {
+      val floor = v.setScale(0, RoundingMode.FLOOR)
+      exactOrAbove(floor.compareTo(v) == 0, literal(floor.longValueExact))
+    }
+
+  private def scaled(units: Long, factor: Long, literal: Long => Literal): Conversion =
+    if (units > Long.MaxValue / factor) AboveAll
+    else if (units < Long.MinValue / factor) BelowAll
+    else Exact(literal(units * factor))
+
+  private def rounded(units: Long, divisor: Long, literal: Long => Literal): Conversion =
+    exactOrAbove(Math.floorMod(units, divisor) == 0, literal(Math.floorDiv(units, divisor)))
+
+  private def exactOrAbove(exact: Boolean, floor: Literal): Conversion = if (exact) Exact(floor) else JustAbove(floor)
+
+  /**
+   * Bytes compare from the left and a prefix comes first: a shorter value is just before the same bytes followed by
+   * zeros.
+   */
+  private def ofBytes(bytes: ByteBuffer, length: Int): Conversion = {
+    val fitted = new Array[Byte](length)
+    bytes.duplicate().get(fitted, 0, math.min(length, bytes.remaining))
+    val literal = FixedLiteral(ByteBuffer.wrap(fitted))
+    if (bytes.remaining == length) Exact(literal)
+    else if (bytes.remaining < length) JustBelow(literal)
+    else JustAbove(literal)
+  }
+
+  /** Parses a decimal in JSON, which is a text. One with very many digits would take long to compare. */
+  private def numberOf(text: String): Option[BigDecimal] =
+    try Some(new BigDecimal(text)).filter(v => v.precision <= MaxDigits && math.abs(v.scale) <= MaxDigits)
+    catch { case _: NumberFormatException => None }
+
+  /** Parses a UUID in its canonical form; `UUID.fromString` also accepts shorter ones. */
+  def uuid(text: String): Option[UUID] =
+    try Some(UUID.fromString(text)).filter(_.toString.equalsIgnoreCase(text))
+    catch { case _: IllegalArgumentException => None }
+
+  /** Parses the canonical text of a value; any other text equals no value, and has another order. */
+  private def ofText(text: String, target: PrimitiveType): Option[Literal] = target match {
+    case DateType => DateTime.parseDate(text).map(DateLiteral)
+    case TimeType => DateTime.parseTime(text).map(TimeLiteral)
+    case TimestampType => DateTime.parseTimestamp(text).map(TimestampLiteral)
+    case TimestampTzType => DateTime.parseTimestampTz(text).map(TimestampTzLiteral)
+    case TimestampNsType => DateTime.parseTimestampNs(text).map(TimestampNsLiteral)
+    case TimestampTzNsType => DateTime.parseTimestampTzNs(text).map(TimestampTzNsLiteral)
+    case UuidType => uuid(text).filter(_.toString == text).map(UuidLiteral)
+    case _ => None
+  }
+}

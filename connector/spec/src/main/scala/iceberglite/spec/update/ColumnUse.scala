@@ -1,0 +1,75 @@
+package iceberglite.spec.update
+
+import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{Day, Month, PartitionSpec, SortOrder, Transform, Void, Year}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.Type
+import iceberglite.spec.types.Type.{DateType, UnknownType}
+
+/** The requirements of a table's partition specs and sort order on its columns. */
+final private[update] case class ColumnUse(
+    schema: Schema,
+    specs: Vector[PartitionSpec],
+    spec: PartitionSpec,
+    order: SortOrder
+) {
+
+  /** Checks that a column can be dropped. @param ids of the column and of all its nested fields */
+  def checkDroppable(name: String, ids: Set[Int]): Unit = {
+    spec.fields.filter(_.transform != Void).find(_.sourceIds.exists(ids)).foreach { f =>
+      throw ValidationFailed(
+        s"Cannot drop column $name: the partition field ${f.name} uses it. Drop that field first, " +
+          "with ALTER TABLE ... DROP PARTITION FIELD"
+      )
+    }
+    if (order.fields.exists(_.sourceIds.exists(ids))) {
+      throw ValidationFailed(s"Cannot drop column $name: the table's sort order uses it. Change the order first")
+    }
+  }
+
+  /**
+   * Checks a promotion in version 3: it must not change a transform's result. Every spec is checked, because manifests
+   * of each are still read.
+   */
+  def checkPromotable(name: String, id: Int, from: Type, to: Type): Unit =
+    for (field <- specs.flatMap(_.fields) if field.sourceIds.contains(id) && !keepsResult(field.transform, from, to)) {
+      throw ValidationFailed(
+        s"Cannot change column $name from $from to $to: the partition field ${field.name} (${field.transform}) " +
+          "would get other values for the same rows. Add a new column instead"
+      )
+    }
+
+  /** Checks that no column newly gets the name of another column's partition field: see [[UnboundField.checkName]]. */
+  def checkNames(changed: Schema): Unit =
+    for (field <- specs.flatMap(_.fields); column <- changed.find(field.name)) {
+      if (!field.sourceIds.contains(column.id) && !schema.find(field.name).exists(_.id == column.id)) {
+        throw ValidationFailed(
+          s"Column ${field.name} cannot have this name: a partition field (${field.transform}) has it. Choose " +
+            "another name, or rename that field with ALTER TABLE ... REPLACE PARTITION FIELD"
+        )
+      }
+    }
+
+  /** Type promotion must keep the current sort order's transforms valid. */
+  def checkSortable(name: String, id: Int, to: Type): Unit =
+    order.fields.find(f => f.sourceIds.contains(id) && !f.transform.canTransform(to)).foreach { f =>
+      throw ValidationFailed(
+        s"Cannot change column $name to $to: the table's sort order uses it (${f.transform}), which does not support " +
+          "this type. Change the order first"
+      )
+    }
+
+  private def keepsResult(transform: Transform, from: Type, to: Type): Boolean = from match {
+    case DateType => ColumnUse.SameOfDateAndTimestamp.contains(transform)
+    case UnknownType => transform.canTransform(to)
+    case _ => true
+  }
+}
+
+private[update] object ColumnUse {
+  def of(metadata: TableMetadata): ColumnUse =
+    ColumnUse(metadata.schema, metadata.specs, metadata.spec, metadata.sortOrder)
+
+  private val SameOfDateAndTimestamp: Seq[Transform] = Seq(Year, Month, Day, Void)
+}

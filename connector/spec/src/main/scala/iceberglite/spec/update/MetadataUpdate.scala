@@ -1,0 +1,104 @@
+package iceberglite.spec.update
+
+import java.util.UUID
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.metadata.{
+  EncryptionKey,
+  PartitionStatisticsFile,
+  Snapshot,
+  SnapshotRef,
+  StatisticsFile,
+  TableMetadata
+}
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.view.{ViewMetadata, ViewVersion}
+
+/**
+ * A metadata update of a table, in the terms of the REST catalog; a commit is a sequence of them. `-1` as an id refers
+ * to the schema, spec or order that the same sequence added last, whose id is known only after it is applied.
+ */
+sealed trait MetadataUpdate extends Product with Serializable
+
+/** A metadata update of a view; some updates apply to both tables and views. */
+sealed trait ViewUpdate extends Product with Serializable
+
+object MetadataUpdate {
+  final case class AssignUuid(uuid: UUID) extends MetadataUpdate with ViewUpdate
+
+  /** Upgrades only. */
+  final case class UpgradeFormatVersion(version: FormatVersion) extends MetadataUpdate with ViewUpdate
+
+  /**
+   * Adds a schema. @param lastColumnId the highest assigned field id of the change; a lower one than the table's has no
+   * effect
+   */
+  final case class AddSchema(schema: Schema, lastColumnId: Int) extends MetadataUpdate with ViewUpdate
+  final case class SetCurrentSchema(schemaId: Int) extends MetadataUpdate
+  final case class AddPartitionSpec(spec: PartitionSpec) extends MetadataUpdate
+  final case class SetDefaultSpec(specId: Int) extends MetadataUpdate
+
+  /** Removes specs that no manifest uses; the default spec cannot be removed. */
+  final case class RemovePartitionSpecs(specIds: Set[Int]) extends MetadataUpdate
+
+  /** Removes schemas that no snapshot uses; the current schema cannot be removed. */
+  final case class RemoveSchemas(schemaIds: Set[Int]) extends MetadataUpdate
+  final case class AddSortOrder(order: SortOrder) extends MetadataUpdate
+  final case class SetDefaultSortOrder(orderId: Int) extends MetadataUpdate
+
+  /** Adds a snapshot, which belongs to no branch until a [[SetSnapshotRef]]. */
+  final case class AddSnapshot(snapshot: Snapshot) extends MetadataUpdate
+
+  /** Removes snapshots with the branches and tags that refer to them; the current snapshot cannot be removed. */
+  final case class RemoveSnapshots(snapshotIds: Set[Long]) extends MetadataUpdate
+  final case class SetSnapshotRef(name: String, ref: SnapshotRef) extends MetadataUpdate
+
+  /** Removes a branch or tag. Without `main`, the table is empty; its history is kept. */
+  final case class RemoveSnapshotRef(name: String) extends MetadataUpdate
+  final case class SetProperties(properties: Map[String, String]) extends MetadataUpdate with ViewUpdate
+  final case class RemoveProperties(keys: Set[String]) extends MetadataUpdate with ViewUpdate
+  final case class SetLocation(location: String) extends MetadataUpdate with ViewUpdate
+  final case class SetStatistics(file: StatisticsFile) extends MetadataUpdate
+  final case class RemoveStatistics(snapshotId: Long) extends MetadataUpdate
+  final case class SetPartitionStatistics(file: PartitionStatisticsFile) extends MetadataUpdate
+  final case class RemovePartitionStatistics(snapshotId: Long) extends MetadataUpdate
+  final case class AddEncryptionKey(key: EncryptionKey) extends MetadataUpdate
+  final case class RemoveEncryptionKey(keyId: String) extends MetadataUpdate
+
+  /** The id that refers to the last added object in [[SetCurrentSchema]] and similar updates. */
+  val LastAdded: Int = -1
+
+  /**
+   * Returns the metadata after a change. Its metadata log is that of `base`: only the committer knows the file of
+   * `base`, and adds it with [[MetadataLog.append]].
+   *
+   * @param nowMs the time of the commit
+   * @throws IcebergError.ValidationFailed an update violates the specification
+   */
+  def applyAll(base: TableMetadata, updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
+    MetadataFold(base, updates, nowMs)
+
+  /** Returns the metadata of a new table, from the updates that describe it ([[NewTable.creation]]). */
+  def create(updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
+    MetadataFold(MetadataFold.Nothing, updates, nowMs)
+}
+
+object ViewUpdate {
+
+  /** Adds a view version. @param version it gets a new id; a schema id of `-1` is that of the schema added last */
+  final case class AddViewVersion(version: ViewVersion) extends ViewUpdate
+  final case class SetCurrentViewVersion(versionId: Int) extends ViewUpdate
+
+  /**
+   * Returns the view after a change.
+   *
+   * @param nowMs the time of the commit
+   * @throws IcebergError.ValidationFailed an update violates the specification
+   */
+  def applyAll(base: ViewMetadata, updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
+    ViewFold(base, updates, nowMs)
+
+  /** Returns a new view, from the updates that describe it. */
+  def create(updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata = ViewFold.create(updates, nowMs)
+}

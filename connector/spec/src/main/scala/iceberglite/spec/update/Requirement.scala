@@ -1,0 +1,106 @@
+package iceberglite.spec.update
+
+import java.util.UUID
+
+import iceberglite.spec.IcebergError.{AlreadyExists, CommitConflict, ValidationFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.view.ViewMetadata
+
+/** A condition on a table for applying a change (spec: "Commit Conflict Resolution and Retry"). */
+sealed trait Requirement {
+
+  /**
+   * Checks the requirement.
+   *
+   * @param base the table's current metadata; `None` if the table does not exist
+   * @param table the name of the table, for messages
+   * @throws CommitConflict the change must be planned again
+   */
+  def check(base: Option[TableMetadata], table: String): Unit
+
+  /** Checks the requirement, with the table's location in messages. */
+  def check(base: Option[TableMetadata]): Unit = check(base, base.fold("a new table")(_.location))
+}
+
+object Requirement {
+
+  /** The table does not exist. A retry cannot help, so the error is not a conflict. */
+  case object AssertCreate extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit = if (base.isDefined) {
+      throw AlreadyExists("table", table, "It was created in the meantime; drop it first or choose another name")
+    }
+  }
+
+  /** It is the same table, and not another one with its name. A retry cannot help here either. */
+  final case class AssertTableUuid(uuid: UUID) extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit = {
+      val found = base.flatMap(_.uuid)
+      if (!found.contains(uuid)) {
+        throw ValidationFailed(
+          s"Table $table is not the same any more: its UUID was $uuid and is now ${found.fold("none")(_.toString)}. " +
+            "It was dropped or replaced in the meantime; load it again"
+        )
+      }
+    }
+  }
+
+  /** A branch or tag refers to this snapshot, or does not exist. */
+  final case class AssertRefSnapshotId(ref: String, snapshotId: Option[Long]) extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit =
+      unchanged(table, s"snapshot of $ref", snapshotId, base.flatMap(_.refs.get(ref)).map(_.snapshotId))
+  }
+
+  final case class AssertLastAssignedFieldId(fieldId: Int) extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit =
+      unchanged(table, "last assigned field id", Some(fieldId), base.map(_.lastColumnId))
+  }
+
+  final case class AssertCurrentSchemaId(schemaId: Int) extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit =
+      unchanged(table, "current schema", Some(schemaId), base.map(_.currentSchemaId))
+  }
+
+  final case class AssertLastAssignedPartitionId(fieldId: Int) extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit =
+      unchanged(table, "last assigned partition field id", Some(fieldId), base.map(_.lastPartitionId))
+  }
+
+  final case class AssertDefaultSpecId(specId: Int) extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit =
+      unchanged(table, "default partition spec", Some(specId), base.map(_.defaultSpecId))
+  }
+
+  final case class AssertDefaultSortOrderId(orderId: Int) extends Requirement {
+    override def check(base: Option[TableMetadata], table: String): Unit =
+      unchanged(table, "default sort order", Some(orderId), base.map(_.defaultSortOrderId))
+  }
+
+  private def unchanged[A](table: String, what: String, expected: Option[A], found: Option[A]): Unit =
+    if (expected != found) {
+      def show(value: Option[A]): String = value.fold("none")(_.toString)
+      throw CommitConflict(table, s"the $what was ${show(expected)} and is now ${show(found)}")
+    }
+}
+
+/** A condition on a view for applying a change. */
+sealed trait ViewRequirement {
+
+  /** Checks the requirement. @param base the view's current metadata; `None` if the view does not exist */
+  def check(base: Option[ViewMetadata], view: String): Unit
+}
+
+object ViewRequirement {
+
+  /** It is the same view, and not another one with its name. */
+  final case class AssertViewUuid(uuid: UUID) extends ViewRequirement {
+    override def check(base: Option[ViewMetadata], view: String): Unit = {
+      val found = base.flatMap(_.uuid)
+      if (!found.contains(uuid)) {
+        throw ValidationFailed(
+          s"View $view is not the same any more: its UUID was $uuid and is now ${found.fold("none")(_.toString)}. " +
+            "It was dropped or replaced in the meantime; load it again"
+        )
+      }
+    }
+  }
+}

@@ -1,0 +1,294 @@
+package iceberglite.spec.update
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.{AlreadyExists, InvalidArgument, NotFound, ValidationFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.{ColumnPath, DeclaredType, FieldEdit, Schema, SchemaCheck}
+import iceberglite.spec.types.{DefaultValue, NestedField, Type}
+import iceberglite.spec.types.Type._
+import iceberglite.spec.update.MetadataUpdate.{AddSchema, LastAdded, SetCurrentSchema}
+
+/**
+ * A sequence of changes of a table's columns (spec: "Schema Evolution"): each change sees the previous ones, so that a
+ * column that is dropped and added again is a new one. It is immutable: every change returns a new object.
+ *
+ * Columns are named by paths, see [[ColumnPath]].
+ *
+ * @param schema the changed columns, with the id of the schema on which they are based
+ * @param lastColumnId the highest assigned field id; ids are never reused
+ */
+final class SchemaUpdate private (
+    val schema: Schema,
+    val lastColumnId: Int,
+    version: FormatVersion,
+    caseSensitive: Boolean,
+    use: ColumnUse,
+    added: Set[Int],
+    declared: Map[Int, Option[String]]
+) {
+
+  /**
+   * Adds a column at the end of the table, or of the struct at `parent`, or of the structs in a list or map there.
+   *
+   * @param fieldType its parts get new ids
+   * @param default the initial and write default of the column; from version 3 on, and needed for a required column
+   */
+  def addColumn(
+      parent: Vector[String],
+      name: String,
+      fieldType: Type,
+      doc: Option[String] = None,
+      required: Boolean = false,
+      default: Option[DefaultValue] = None
+  ): SchemaUpdate = {
+    val way = if (parent.isEmpty) Vector.empty else structAt(parent, name)
+    val fullName = (parent :+ name).mkString(".")
+    if (required && default.isEmpty) {
+      throw ValidationFailed(
+        s"Cannot add required column $fullName: existing rows have no value for it. Add it as an optional " +
+          "column, or with a default (format version 3)"
+      )
+    }
+    SchemaCheck.fieldType(fullName, fieldType, version)
+    var last = lastColumnId
+    val numbered = Schema.withFreshIds(
+      Vector(NestedField(0, name, fieldType, required, doc, default, default)),
+      () => { last += 1; last }
+    )
+    val defaulted = Schema.fieldsOf(StructType(numbered)).exists(f => f.initialDefault.orElse(f.writeDefault).isDefined)
+    if (defaulted) SchemaCheck.defaultsAllowed(fullName, version)
+    edited(way) { siblings =>
+      checkFree(siblings, name, fullName)
+      siblings ++ numbered
+    }.next(lastId = last, newlyAdded = added ++ numbered.map(_.id))
+  }
+
+  /** Drops a column. Its id is never reused. */
+  def dropColumn(path: Vector[String]): SchemaUpdate = {
+    val way = member(path, "drop")
+    val gone = (way.last +: Schema.fieldsOf(way.last.fieldType)).map(_.id).toSet
+    use.checkDroppable(path.mkString("."), gone)
+    schema.identifierFieldIds.find(gone).foreach { id =>
+      throw ValidationFailed(
+        s"Cannot drop column ${path.mkString(".")}: ${schema.names(id)} is an identifier field. Change the " +
+          "identifier fields first"
+      )
+    }
+    edited(way.init)(_.filterNot(_.id == way.last.id))
+  }
+
+  def renameColumn(path: Vector[String], newName: String): SchemaUpdate = {
+    val way = member(path, "rename")
+    val id = way.last.id
+    edited(way.init) { siblings =>
+      checkFree(siblings.filterNot(_.id == id), newName, (path.init :+ newName).mkString("."))
+      siblings.map(f => if (f.id == id) f.copy(name = newName) else f)
+    }
+  }
+
+  /** Promotes a column to a wider type. */
+  def updateType(path: Vector[String], fieldType: Type): SchemaUpdate = {
+    val (field, name) = (named(path), path.mkString("."))
+    if (field.fieldType == fieldType) this
+    else {
+      val way = changeable(path, "change the type of")
+      SchemaCheck.fieldType(name, fieldType, version)
+      if (!canPromote(field.fieldType, fieldType, version)) {
+        throw ValidationFailed(s"Cannot change column $name from ${field.fieldType} to $fieldType: $promotions")
+      }
+      use.checkPromotable(name, field.id, field.fieldType, fieldType)
+      use.checkSortable(name, field.id, fieldType)
+      var last = lastColumnId
+      val numbered = Schema.freshIds(fieldType, () => { last += 1; last })
+      val wider = replaced(way)(_.copy(fieldType = numbered))
+      // An enclosing list or map may have a default with values of the column.
+      val fields = FieldEdit.along(wider.schema.fields, way.map(_.id).toList, FieldEdit.promoted(name))
+      wider.next(schema = wider.schema.copy(fields = fields), lastId = last)
+    }
+  }
+
+  def updateDoc(path: Vector[String], doc: Option[String]): SchemaUpdate =
+    if (named(path).doc == doc) this else replaced(member(path, "comment on"))(_.copy(doc = doc))
+
+  /** Sets the type of a column in an engine, see [[DeclaredType]]; absent if the table's own type is sufficient. */
+  def declareType(path: Vector[String], text: Option[String]): SchemaUpdate =
+    next(declared = declared + (named(path).id -> text))
+
+  /** Returns the properties that these changes set, and those that they remove. */
+  def declaredTypes: (Map[String, String], Set[String]) = {
+    val (set, removed) = declared.filterKeys(schema.byId.contains).partition(_._2.isDefined)
+    (set.flatMap { case (id, text) => text.map(DeclaredType.key(id) -> _) }, removed.keySet.map(DeclaredType.key))
+  }
+
+  /** Changes the write default of a column; existing rows keep their values. */
+  def updateDefault(path: Vector[String], default: Option[DefaultValue]): SchemaUpdate = {
+    val way = member(path, "set a default for")
+    if (default.isDefined) SchemaCheck.defaultsAllowed(path.mkString("."), version)
+    replaced(way)(_.copy(writeDefault = default))
+  }
+
+  def makeOptional(path: Vector[String]): SchemaUpdate =
+    if (named(path).optional) this else replaced(changeable(path, "make optional"))(_.copy(required = false))
+
+  /**
+   * Makes a column required: nothing for a required column; allowed for a column that these changes added with a
+   * default.
+   */
+  def requireColumn(path: Vector[String]): SchemaUpdate = {
+    val field = named(path)
+    if (field.required) this
+    else if (added(field.id) && field.initialDefault.isDefined) {
+      replaced(changeable(path, "require"))(_.copy(required = true))
+    } else {
+      throw ValidationFailed(
+        s"Cannot make column ${path.mkString(".")} required: existing rows may contain null. " +
+          "Copy the data into a new table whose column is NOT NULL"
+      )
+    }
+  }
+
+  def moveFirst(path: Vector[String]): SchemaUpdate = move(path)((field, others) => field +: others)
+
+  /** Moves a column. @param sibling the name of a column in the same struct */
+  def moveAfter(path: Vector[String], sibling: String): SchemaUpdate =
+    move(path) { (field, others) =>
+      val (before, after) = others.splitAt(position(path, others, sibling) + 1)
+      (before :+ field) ++ after
+    }
+
+  /** Moves a column. @param sibling the name of a column in the same struct */
+  def moveBefore(path: Vector[String], sibling: String): SchemaUpdate =
+    move(path) { (field, others) =>
+      val (before, after) = others.splitAt(position(path, others, sibling))
+      (before :+ field) ++ after
+    }
+
+  /**
+   * Merges the columns of `other` into these, by name: see [[SchemaUnion]]. Added columns are optional, at the end of
+   * their struct.
+   *
+   * @throws IcebergError columns with the same name have incompatible types
+   */
+  def unionByNameWith(other: Schema): SchemaUpdate =
+    new SchemaUnion(version, caseSensitive).struct(this, Vector.empty, schema.fields, other.fields)
+
+  /** Replaces the identifier fields. */
+  def setIdentifierFields(paths: Seq[Vector[String]]): SchemaUpdate = {
+    val ids = paths.map(named(_).id).toSet
+    next(schema = schema.copy(identifierFieldIds = ids))
+  }
+
+  /**
+   * Returns the new columns and the highest assigned field id.
+   *
+   * @throws IcebergError the columns violate a rule of [[SchemaCheck]]
+   */
+  def result: (Schema, Int) = {
+    SchemaCheck(schema, version)
+    use.checkNames(schema)
+    (schema, lastColumnId)
+  }
+
+  /** Returns the changes as metadata updates. */
+  def updates: Vector[MetadataUpdate] = {
+    val (changed, last) = result
+    Vector(AddSchema(changed, last), SetCurrentSchema(LastAdded))
+  }
+
+  private def move(path: Vector[String])(place: (NestedField, Vector[NestedField]) => Vector[NestedField]) = {
+    val way = member(path, "move")
+    edited(way.init)(siblings => place(way.last, siblings.filterNot(_.id == way.last.id)))
+  }
+
+  private def position(path: Vector[String], others: Vector[NestedField], sibling: String): Int =
+    ColumnPath.child(others, sibling, caseSensitive).fold {
+      throw NotFound(
+        "column",
+        sibling,
+        s"Column ${path.mkString(".")} can only move within its struct, beside ${others.map(_.name).mkString(", ")}"
+      )
+    }(others.indexOf(_))
+
+  private def checkFree(siblings: Vector[NestedField], name: String, fullName: String): Unit = {
+    if (name.isEmpty) throw InvalidArgument("column", s"'$fullName'", "A column needs a name")
+    val taken = if (caseSensitive) siblings.exists(_.name == name) else siblings.exists(_.name.equalsIgnoreCase(name))
+    if (taken) throw AlreadyExists("column", fullName, "Choose another name, or drop or rename that column first")
+  }
+
+  private def named(path: Vector[String]): NestedField = ColumnPath.require(schema, path, caseSensitive).last
+
+  /** Returns the path to a struct; a list or map of structs represents its structs. */
+  private def structAt(path: Vector[String], newColumn: String): Vector[NestedField] = {
+    val way = changeable(path, "add fields to")
+    way.last.fieldType match {
+      case _: StructType => way
+      case ListType(_, _: StructType, _) => way :+ way.last.fieldType.asInstanceOf[ListType].elementField
+      case MapType(_, _, _, _: StructType, _) => way :+ way.last.fieldType.asInstanceOf[MapType].valueField
+      case other =>
+        throw InvalidArgument(
+          s"parent of column $newColumn",
+          path.mkString("."),
+          s"It is a $other; only structs have fields"
+        )
+    }
+  }
+
+  /** Returns the path to a field of a struct. */
+  private def member(path: Vector[String], verb: String): Vector[NestedField] = {
+    val way = changeable(path, verb)
+    way.init.lastOption.filterNot(_.fieldType.isInstanceOf[StructType]).foreach { parent =>
+      throw ValidationFailed(
+        s"Cannot $verb ${path.mkString(".")}: it is a part of ${schema.names(parent.id)}, a ${parent.fieldType}"
+      )
+    }
+    way
+  }
+
+  /** Returns the path to a field that is not a map's key, nor inside of one: equality of keys must not change. */
+  private def changeable(path: Vector[String], verb: String): Vector[NestedField] = {
+    val way = ColumnPath.require(schema, path, caseSensitive)
+    val keys = way.map(_.fieldType).collect { case m: MapType => m.keyId }
+    way.find(f => keys.contains(f.id)).foreach { key =>
+      throw ValidationFailed(
+        s"Cannot $verb ${path.mkString(".")}: ${schema.names(key.id)} is a map's key, which cannot change"
+      )
+    }
+    way
+  }
+
+  private def replaced(way: Vector[NestedField])(edit: NestedField => NestedField): SchemaUpdate =
+    edited(way.init)(_.map(f => if (f.id == way.last.id) edit(f) else f))
+
+  /** Edits the children of the field at a path; the empty path is the table. */
+  private def edited(way: Vector[NestedField])(edit: Vector[NestedField] => Vector[NestedField]): SchemaUpdate =
+    next(schema = schema.copy(fields = FieldEdit(schema.fields, way.map(_.id).toList, edit)))
+
+  private def promotions: String = {
+    val known = "only int to long, float to double and a wider decimal of the same scale keep old files readable"
+    if (version < FormatVersion.V3) known else s"$known, and date to timestamp or timestamp_ns and unknown to any type"
+  }
+
+  private def next(
+      schema: Schema = schema,
+      lastId: Int = lastColumnId,
+      newlyAdded: Set[Int] = added,
+      declared: Map[Int, Option[String]] = declared
+  ): SchemaUpdate = new SchemaUpdate(schema, lastId, version, caseSensitive, use, newlyAdded, declared)
+}
+
+object SchemaUpdate {
+
+  /**
+   * Starts a sequence. @param caseSensitive whether names must match exactly; if not, no two columns may differ only in
+   * case
+   */
+  def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SchemaUpdate = new SchemaUpdate(
+    metadata.schema,
+    metadata.lastColumnId,
+    metadata.formatVersion,
+    caseSensitive,
+    ColumnUse.of(metadata),
+    Set.empty,
+    Map.empty
+  )
+}

@@ -1,0 +1,179 @@
+package iceberglite.spec.update
+
+import iceberglite.spec.{FormatVersion, IcebergError}
+import iceberglite.spec.IcebergError.{AlreadyExists, NotFound, Unsupported, ValidationFailed}
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{PartitionField, PartitionSpec, Transform, UnboundField, Void}
+import iceberglite.spec.schema.ColumnPath
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.update.MetadataUpdate.{AddPartitionSpec, LastAdded, SetDefaultSpec}
+
+/**
+ * A sequence of changes of a table's partitioning (spec: "Partition Evolution"). It is immutable: every change returns
+ * a new object.
+ *
+ * Existing data keeps its spec. In version 1, a removed field is kept with the transform `void`, so that the ids of the
+ * other fields, which are not stored, do not change.
+ */
+final class SpecUpdate private (
+    metadata: TableMetadata,
+    fields: Vector[PartitionField],
+    lastPartitionId: Int,
+    added: Set[Int],
+    caseSensitive: Boolean
+) {
+
+  /**
+   * Adds a partition field.
+   *
+   * @param source the path of the column
+   * @param name absent for the name that the field had in an earlier spec or, if there was none, a name such as
+   *   `id_bucket_16`
+   */
+  def addField(source: Vector[String], transform: Transform, name: Option[String] = None): SpecUpdate = {
+    val column = UnboundField.source(metadata.schema, source, transform, caseSensitive)
+    val givenName = name.getOrElse(defaultName(column, transform))
+    val wanted = PartitionField(column.id, lastPartitionId + 1, givenName, transform)
+    val field = earlier(wanted, name).getOrElse(wanted)
+    UnboundField.checkName(metadata.schema, field.name, column.id, transform)
+    live.foreach(checkAgainst(_, field))
+    val next = withoutVoidNamed(field.name) :+ field
+    copy(fields = next, lastPartitionId = math.max(lastPartitionId, field.fieldId), added = added + field.fieldId)
+  }
+
+  /** Removes a field by its name. */
+  def removeField(name: String): SpecUpdate = remove(named(name))
+
+  /** Removes the field with a transform of a column. */
+  def removeField(source: Vector[String], transform: Transform): SpecUpdate = remove(made(source, transform))
+
+  /** Replaces the field with this name by a new one. */
+  def replaceField(
+      name: String,
+      source: Vector[String],
+      transform: Transform,
+      newName: Option[String]
+  ): SpecUpdate = removeField(name).addField(source, transform, newName)
+
+  /** Replaces the field with a transform of a column by a new one. */
+  def replaceField(
+      oldSource: Vector[String],
+      oldTransform: Transform,
+      source: Vector[String],
+      transform: Transform,
+      newName: Option[String]
+  ): SpecUpdate = removeField(oldSource, oldTransform).addField(source, transform, newName)
+
+  /** Renames a field, which keeps its id and its values. */
+  def renameField(name: String, newName: String): SpecUpdate = {
+    val field = named(name)
+    UnboundField.checkName(metadata.schema, newName, field.sourceId, field.transform)
+    live.filterNot(_.fieldId == field.fieldId).foreach(checkName(_, newName))
+    val next = withoutVoidNamed(newName).map(f => if (f.fieldId == field.fieldId) f.copy(name = newName) else f)
+    copy(fields = next)
+  }
+
+  /** Returns the new spec, with the existing id if the table already has it. */
+  def result: PartitionSpec = {
+    val spec = PartitionSpec(metadata.specs.map(_.specId).max + 1, fields)
+    metadata.specs.find(_.compatibleWith(spec)).getOrElse(spec)
+  }
+
+  /** Returns the changes as metadata updates. */
+  def updates: Vector[MetadataUpdate] = Vector(AddPartitionSpec(result), SetDefaultSpec(LastAdded))
+
+  private def isV1: Boolean = metadata.formatVersion == FormatVersion.V1
+
+  private def live: Vector[PartitionField] = fields.filter(_.transform != Void)
+
+  private def remove(field: PartitionField): SpecUpdate = {
+    if (added(field.fieldId)) {
+      throw ValidationFailed(s"Cannot remove partition field ${field.name}: the same change adds it")
+    }
+    if (isV1) copy(fields = fields.map(f => if (f.fieldId == field.fieldId) f.copy(transform = Void) else f))
+    else copy(fields = fields.filterNot(_.fieldId == field.fieldId))
+  }
+
+  /**
+   * Spec, "Partitioning": the id of an equivalent field of an existing spec is reused. A field with another name is not
+   * equivalent; without a name, the old name is reused. Version 1 can only append fields.
+   */
+  private def earlier(wanted: PartitionField, name: Option[String]): Option[PartitionField] = {
+    def matches(f: PartitionField): Boolean = f.sameValues(wanted) && name.forall(_ == f.name)
+    if (isV1) None
+    else {
+      metadata.specs.reverseIterator.flatMap(_.fields)
+        .find(f => matches(f) && !fields.exists(_.fieldId == f.fieldId))
+    }
+  }
+
+  private def checkAgainst(existing: PartitionField, field: PartitionField): Unit = {
+    if (existing.sameValues(field)) {
+      throw AlreadyExists("partition field", s"${existing.name} (${field.transform})", "There is nothing to add")
+    }
+    // As in Apache Iceberg, a coarser field of an earlier change may coexist with a finer one.
+    if (added(existing.fieldId)) UnboundField.checkNotRedundant(existing, field)
+    checkName(existing, field.name)
+  }
+
+  private def checkName(existing: PartitionField, name: String): Unit = if (existing.name == name) {
+    throw AlreadyExists("partition field", name, "Choose another name with AS, or drop that field first")
+  }
+
+  /** Renames a field with this name that version 1 keeps as void. */
+  private def withoutVoidNamed(name: String): Vector[PartitionField] = fields.map { f =>
+    if (f.transform == Void && f.name == name) f.copy(name = s"${f.name}_${f.fieldId}") else f
+  }
+
+  private def named(name: String): PartitionField = live.find(_.name == name).getOrElse(throw missing(name))
+
+  private def made(source: Vector[String], transform: Transform): PartitionField = {
+    val column = ColumnPath.require(metadata.schema, source, caseSensitive).last
+    live.find(f => f.sourceIds == Vector(column.id) && f.transform == transform)
+      .getOrElse(throw missing(s"$transform of ${source.mkString(".")}"))
+  }
+
+  private def missing(what: String): IcebergError = NotFound(
+    "partition field",
+    what,
+    if (live.isEmpty) "The table is not partitioned"
+    else s"The fields are ${live.map(f => s"${f.name} (${f.transform} of ${sourceName(f)})").mkString(", ")}"
+  )
+
+  private def sourceName(field: PartitionField): String =
+    metadata.schema.names.getOrElse(field.sourceId, field.sourceId.toString)
+
+  /**
+   * Returns Apache Iceberg's name for fields that are added later: the name of a new table's field, with the parameter.
+   */
+  private def defaultName(column: NestedField, transform: Transform): String = {
+    val base = transform.defaultFieldName(metadata.schema.names(column.id))
+    SpecUpdate.Parameter.findFirstMatchIn(transform.name).fold(base)(m => s"${base}_${m.group(1)}")
+  }
+
+  private def copy(
+      fields: Vector[PartitionField],
+      lastPartitionId: Int = lastPartitionId,
+      added: Set[Int] = added
+  ): SpecUpdate = new SpecUpdate(metadata, fields, lastPartitionId, added, caseSensitive)
+}
+
+object SpecUpdate {
+  private val Parameter = """\[(\d+)\]""".r
+
+  /** Starts a sequence. @throws Unsupported the table's spec has a transform of a later version */
+  def apply(metadata: TableMetadata, caseSensitive: Boolean = true): SpecUpdate = {
+    if (metadata.spec.hasUnknownTransform) {
+      throw Unsupported(
+        s"changing a partition spec with a transform of a later version (${metadata.spec})",
+        "Use a release that supports the transform"
+      )
+    }
+    val lastId = metadata.formatVersion match {
+      // Readers derive the ids of version 1 by position, so a new field gets the next id of its own spec.
+      case FormatVersion.V1 => PartitionSpec.FirstFieldId + metadata.spec.fields.size - 1
+      case FormatVersion.V2 | FormatVersion.V3 => metadata.lastPartitionId
+    }
+    new SpecUpdate(metadata, metadata.spec.fields, lastId, Set.empty, caseSensitive)
+  }
+}

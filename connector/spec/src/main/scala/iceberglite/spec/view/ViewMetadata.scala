@@ -1,0 +1,110 @@
+package iceberglite.spec.view
+
+import java.util.{Locale, UUID}
+
+import iceberglite.spec.IcebergError.NotFound
+import iceberglite.spec.schema.Schema
+
+/** A definition of a view (view spec: "Representations"). */
+sealed trait ViewRepresentation extends Product with Serializable
+object ViewRepresentation {
+
+  /** A query in one SQL dialect; the version has the default catalog and namespace for its names. */
+  final case class Sql(sql: String, dialect: String) extends ViewRepresentation
+
+  /** A representation of an unknown type, which is preserved and ignored. @param json the complete representation */
+  final case class Unknown(kind: String, json: String) extends ViewRepresentation
+}
+
+/**
+ * An immutable version of a view (view spec: "Versions", with the field positions as adopted).
+ *
+ * @param schemaId the id of the schema of the query's result; its fields have the view's column names and comments
+ * @param defaultCatalog absent for the view's own catalog
+ */
+final case class ViewVersion(
+    versionId: Int,
+    schemaId: Int,
+    timestampMs: Long,
+    summary: Map[String, String],
+    representations: Vector[ViewRepresentation],
+    defaultCatalog: Option[String],
+    defaultNamespace: Vector[String]
+) {
+
+  /** Returns the query in a dialect, ignoring case. */
+  def sql(dialect: String): Option[String] = representations.collectFirst {
+    case ViewRepresentation.Sql(sql, d) if d.equalsIgnoreCase(dialect) => sql
+  }
+
+  /** Returns the dialects of its queries, in lower case. */
+  def dialects: Vector[String] = representations.collect {
+    case ViewRepresentation.Sql(_, dialect) => dialect.toLowerCase(Locale.ROOT)
+  }
+
+  /** Returns `create` or `replace`. */
+  def operation: Option[String] = summary.get(ViewVersion.OperationKey)
+
+  /** Whether two versions define the same view, regardless of their timestamps. */
+  def sameDefinition(that: ViewVersion): Boolean =
+    copy(versionId = that.versionId, timestampMs = that.timestampMs, summary = rest) ==
+      that.copy(summary = that.rest)
+
+  private def rest: Map[String, String] = summary - ViewVersion.OperationKey
+}
+
+object ViewVersion {
+  val OperationKey = "operation"
+  val Create = "create"
+  val Replace = "replace"
+}
+
+/** When a version became current. */
+final case class ViewLogEntry(timestampMs: Long, versionId: Int)
+
+/**
+ * The metadata of a view (view spec: "View Metadata"). It is immutable: [[ViewUpdate]]s produce new metadata.
+ *
+ * @param uuid absent only in views of the early form
+ */
+final case class ViewMetadata(
+    uuid: Option[UUID],
+    location: String,
+    schemas: Vector[Schema],
+    currentVersionId: Int,
+    versions: Vector[ViewVersion],
+    versionLog: Vector[ViewLogEntry],
+    properties: Map[String, String]
+) {
+  lazy val versionsById: Map[Int, ViewVersion] = versions.map(v => v.versionId -> v).toMap
+  lazy val schemasById: Map[Int, Schema] = schemas.map(s => s.schemaId -> s).toMap
+
+  def currentVersion: ViewVersion = version(currentVersionId)
+
+  /** Returns a version. @throws NotFound with a list of the versions */
+  def version(id: Int): ViewVersion = versionsById.getOrElse(
+    id,
+    throw NotFound("view version", id.toString, s"The versions are ${versions.map(_.versionId).mkString(", ")}")
+  )
+
+  def schema: Schema = schemaOf(currentVersion)
+
+  /** Returns the schema of a version. @throws NotFound the view does not have the schema */
+  def schemaOf(version: ViewVersion): Schema = schemasById.getOrElse(
+    version.schemaId,
+    throw NotFound("schema", version.schemaId.toString, s"Version ${version.versionId} of view $location needs it")
+  )
+}
+
+object ViewMetadata {
+
+  /** The only format version of views. */
+  val FormatNumber = 1
+
+  /** The number of versions to keep; the current version is always kept. */
+  val HistorySizeProperty = "version.history.num-entries"
+  val HistorySizeDefault = 10
+
+  /** Whether a replacement of a view may lack a query in an existing dialect. */
+  val DropDialectProperty = "replace.drop-dialect.allowed"
+}

@@ -1,0 +1,261 @@
+package iceberglite.spec.file
+
+import java.nio.ByteBuffer
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import iceberglite.spec.expr.{Bind, Evaluate, Expression, ExpressionGenerators, Term}
+import iceberglite.spec.expr.Expression._
+import iceberglite.spec.partition.{Bucket, Day, Hour, Month, PartitionTuple, Truncate, Void}
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DateTime, Literal, NestedField, PrimitiveType, SingleValue, Type}
+import iceberglite.spec.types.Literal._
+import iceberglite.spec.types.Type._
+
+class MetricsEvaluatorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  import ExpressionGenerators._
+
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 10000)
+
+  private def file(records: Long, metrics: Metrics): ContentFile =
+    ContentFile(Content.Data, "f.parquet", FileFormat.Parquet, 0, PartitionTuple.Empty, records, 1L, metrics)
+
+  /** What a writer may leave out or get less than right, one kind for each column. */
+  private case class Writer(counts: Boolean, nans: Boolean, bounds: Boolean, width: Option[Int], nanBounds: Boolean)
+
+  private val writers: Gen[Writer] = for {
+    counts <- Gen.frequency(5 -> true, 1 -> false)
+    nans <- Gen.frequency(3 -> true, 1 -> false)
+    bounds <- Gen.frequency(5 -> true, 1 -> false)
+    width <- Gen.option(Gen.choose(1, 3))
+    nanBounds <- Gen.frequency(5 -> false, 1 -> true)
+  } yield Writer(counts, nans, bounds, width, nanBounds)
+
+  private def cut(value: Literal, width: Int): Literal = value match {
+    case _: StringLiteral | _: BinaryLiteral => Truncate(width)(value).get
+    case other => other
+  }
+
+  /** The cut value, made greater in its last place; unbounded if that cannot be. */
+  private def cutAbove(value: Literal, width: Int): Option[Literal] = {
+    val short = cut(value, width)
+    if (short == value) Some(value)
+    else
+      short match {
+        case StringLiteral(text) =>
+          val last = text.codePointBefore(text.length)
+          val head = text.substring(0, text.length - Character.charCount(last))
+          Some(StringLiteral(head + new String(Character.toChars(last + 1))))
+        case BinaryLiteral(bytes) =>
+          val copy = new Array[Byte](bytes.remaining)
+          bytes.duplicate().get(copy)
+          if ((copy.last & 0xff) == 0xff) None
+          else {
+            copy(copy.length - 1) = (copy.last + 1).toByte
+            Some(BinaryLiteral(ByteBuffer.wrap(copy)))
+          }
+        case other => Some(other)
+      }
+  }
+
+  private def nanOf(t: Type): Option[Literal] = t match {
+    case FloatType => Some(FloatLiteral(Float.NaN))
+    case DoubleType => Some(DoubleLiteral(Double.NaN))
+    case _ => None
+  }
+
+  private def bounds(c: NestedField, values: Seq[Literal], w: Writer): (Option[Literal], Option[Literal]) = {
+    val ordinary = values.filterNot(Evaluate.isNan)
+    if (!w.bounds) (None, None)
+    else if (w.nanBounds && nanOf(c.fieldType).isDefined) (nanOf(c.fieldType), nanOf(c.fieldType))
+    else if (ordinary.isEmpty) (None, None)
+    else {
+      val (least, greatest) = (ordinary.min(Literal.ordering), ordinary.max(Literal.ordering))
+      (Some(w.width.fold(least)(cut(least, _))), w.width.fold(Option(greatest))(cutAbove(greatest, _)))
+    }
+  }
+
+  private def metrics(columns: Seq[NestedField], rows: Seq[Row], how: Map[Int, Writer]): Metrics = {
+    def column(c: NestedField): Seq[Literal] = rows.flatMap(_(c.id))
+    val counted = columns.filter(c => how(c.id).counts)
+    val nans = columns.filter(c => how(c.id).nans && nanOf(c.fieldType).isDefined)
+    val limits = columns.map(c => c.id -> bounds(c, column(c), how(c.id)))
+    MetricMaps(
+      valueCounts = Some(counted.map(_.id -> rows.size.toLong).toMap),
+      nullValueCounts = Some(counted.map(c => c.id -> rows.count(_(c.id).isEmpty).toLong).toMap),
+      nanValueCounts = Some(nans.map(c => c.id -> column(c).count(Evaluate.isNan).toLong).toMap),
+      lowerBounds = Some(limits.flatMap { case (id, (low, _)) => low.map(id -> SingleValue.encode(_)) }.toMap),
+      upperBounds = Some(limits.flatMap { case (id, (_, high)) => high.map(id -> SingleValue.encode(_)) }.toMap)
+    )
+  }
+
+  private val cases = for {
+    used <- Gen.pick(2, columns).map(_.toVector)
+    filter <- condition(used, Seq(Bucket(3), Truncate(1), Truncate(7), Day, Month, Void))
+    rows <- Gen.choose(0, 5).flatMap(Gen.listOfN(_, row(used)))
+    how <- Gen.listOfN(used.size, writers).map(ws => used.map(_.id).zip(ws).toMap)
+  } yield (filter, rows, file(rows.size.toLong, metrics(used, rows, how)))
+
+  test("a file with a matching row is never skipped") {
+    forAll(cases) { case (filter, rows, f) =>
+      assert(!rows.exists(matches(filter, _)) || new InclusiveMetrics(filter).mightMatch(f))
+    }
+  }
+
+  test("a file with a row that does not match is never taken to match whole") {
+    forAll(cases) { case (filter, rows, f) =>
+      assert(rows.forall(matches(filter, _)) || !new StrictMetrics(filter).allMatch(f))
+    }
+  }
+
+  private def metricsOf(
+      t: PrimitiveType,
+      values: Long,
+      nulls: Option[Long],
+      nans: Option[Long],
+      lower: Option[Literal],
+      upper: Option[Literal]
+  ): (PrimitiveType, ContentFile) = t -> file(
+    values,
+    MetricMaps(
+      valueCounts = Some(Map(1 -> values)),
+      nullValueCounts = nulls.map(n => Map(1 -> n)),
+      nanValueCounts = nans.map(n => Map(1 -> n)),
+      lowerBounds = lower.map(v => Map(1 -> SingleValue.encode(v))),
+      upperBounds = upper.map(v => Map(1 -> SingleValue.encode(v)))
+    )
+  )
+
+  private def bound(t: PrimitiveType, test: Term => Expression): Expression =
+    Bind(test(Term.Named("c")), Schema(0, Vector(NestedField.optional(1, "c", t))), caseSensitive = true)
+
+  private def might(of: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
+    new InclusiveMetrics(bound(of._1, test)).mightMatch(of._2)
+
+  private def all(of: (PrimitiveType, ContentFile), test: Term => Expression): Boolean =
+    new StrictMetrics(bound(of._1, test)).allMatch(of._2)
+
+  private val fiveToTen = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
+  private val withNulls = metricsOf(IntType, 9L, Some(2L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
+
+  test("a file is skipped by the bounds of a column") {
+    assert(!might(fiveToTen, LessThan(_, IntLiteral(5))))
+    assert(might(fiveToTen, LessThanOrEqual(_, IntLiteral(5))))
+    assert(!might(fiveToTen, GreaterThan(_, IntLiteral(10))))
+    assert(!might(fiveToTen, Equal(_, IntLiteral(11))))
+    assert(!might(fiveToTen, In(_, (11 to 5000).map(IntLiteral).toSet)))
+    assert(!might(fiveToTen, IsNull(_)))
+    assert(might(withNulls, IsNull(_)))
+  }
+
+  test("a file matches whole by the bounds of a column without nulls") {
+    assert(all(fiveToTen, GreaterThanOrEqual(_, IntLiteral(5))))
+    assert(all(fiveToTen, NotEqual(_, IntLiteral(4))))
+    assert(all(fiveToTen, NotIn(_, Set(IntLiteral(4), IntLiteral(11)))))
+    assert(!all(withNulls, GreaterThanOrEqual(_, IntLiteral(5))))
+    assert(!all(withNulls, NotEqual(_, IntLiteral(4))))
+    val one = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(5)))
+    assert(all(one, Equal(_, IntLiteral(5))))
+    assert(all(one, In(_, Set(IntLiteral(5), IntLiteral(6)))))
+    assert(!might(one, NotEqual(_, IntLiteral(5))))
+  }
+
+  test("a file without metrics may match and is never taken whole") {
+    val bare = IntType -> file(9L, Metrics.Empty)
+    Seq[Term => Expression](IsNull(_), NotNull(_), Equal(_, IntLiteral(1)), NotEqual(_, IntLiteral(1))).foreach { t =>
+      assert(might(bare, t))
+      assert(!all(bare, t))
+    }
+  }
+
+  test("a file without rows never matches, and matches whole") {
+    val empty = IntType -> file(0L, Metrics.Empty)
+    assert(!might(empty, IsNull(_)))
+    assert(all(empty, IsNull(_)))
+  }
+
+  test("NaN is greater than the upper bound, and no count of NaNs means that there may be some") {
+    def floats(nans: Option[Long]) =
+      metricsOf(DoubleType, 9L, Some(0L), nans, Some(DoubleLiteral(0.0)), Some(DoubleLiteral(1.0)))
+    Seq[Term => Expression](
+      GreaterThan(_, DoubleLiteral(5.0)),
+      GreaterThanOrEqual(_, DoubleLiteral(5.0)),
+      IsNan(_)
+    ).foreach { test =>
+      assert(might(floats(None), test))
+      assert(might(floats(Some(1L)), test))
+      assert(!might(floats(Some(0L)), test))
+    }
+    assert(!might(floats(None), Equal(_, DoubleLiteral(5.0))))
+    assert(!all(floats(None), LessThan(_, DoubleLiteral(5.0))))
+    assert(all(floats(Some(0L)), LessThan(_, DoubleLiteral(5.0))))
+  }
+
+  test("a column of NaNs or nulls alone matches no number") {
+    val nans = metricsOf(DoubleType, 9L, Some(2L), Some(7L), None, None)
+    assert(!might(nans, Equal(_, DoubleLiteral(1.0))))
+    assert(!might(nans, LessThan(_, DoubleLiteral(1.0))))
+    assert(might(nans, GreaterThan(_, DoubleLiteral(1.0))))
+    val nulls = metricsOf(DoubleType, 9L, Some(9L), None, None, None)
+    assert(!might(nulls, GreaterThan(_, DoubleLiteral(1.0))))
+    assert(!might(nulls, NotNull(_)))
+    assert(all(nulls, IsNull(_)))
+    assert(all(nulls, NotNan(_)))
+    assert(all(metricsOf(DoubleType, 9L, Some(0L), Some(9L), None, None), IsNan(_)))
+  }
+
+  test("the two zeros are equal whatever the sign of a bound") {
+    val zero = metricsOf(DoubleType, 9L, Some(0L), Some(0L), Some(DoubleLiteral(0.0)), Some(DoubleLiteral(0.0)))
+    assert(might(zero, Equal(_, DoubleLiteral(-0.0))))
+    assert(might(zero, LessThanOrEqual(_, DoubleLiteral(-0.0))))
+    assert(!might(zero, LessThan(_, DoubleLiteral(0.0))))
+    assert(all(zero, Equal(_, DoubleLiteral(-0.0))))
+  }
+
+  test("a prefix is sought between bounds that were cut") {
+    val texts = metricsOf(StringType, 9L, Some(0L), None, Some(StringLiteral("b")), Some(StringLiteral("bd")))
+    assert(might(texts, StartsWith(_, "bcd")))
+    assert(might(texts, StartsWith(_, "b")))
+    assert(!might(texts, StartsWith(_, "a")))
+    assert(!might(texts, StartsWith(_, "c")))
+    assert(!might(texts, NotStartsWith(_, "b")))
+    assert(all(texts, StartsWith(_, "b")))
+    assert(all(texts, NotStartsWith(_, "ab")))
+  }
+
+  test("bounds from before a promotion count as values of the new type") {
+    val promoted = metricsOf(LongType, 9L, Some(0L), None, Some(IntLiteral(5)), Some(IntLiteral(10)))
+    assert(!might(promoted, GreaterThan(_, LongLiteral(10L))))
+    assert(all(promoted, GreaterThan(_, LongLiteral(4L))))
+  }
+
+  test("a transform that keeps the order is tested by the transforms of the bounds") {
+    val day = DateTime.MicrosPerDay
+    val two = metricsOf(TimestampType, 9L, Some(0L), None, Some(TimestampLiteral(day)), Some(TimestampLiteral(2 * day)))
+    def date(d: Int)(t: Term) = Equal(Term.Transformed(Day, t), DateLiteral(d))
+    assert(!might(two, date(0)))
+    assert(might(two, date(1)))
+    assert(!might(two, date(3)))
+    assert(all(two, t => GreaterThan(Term.Transformed(Day, t), DateLiteral(0))))
+    assert(might(two, t => Equal(Term.Transformed(Bucket(4), t), IntLiteral(9))))
+  }
+
+  test("a transform that wraps around at the end of its range is not judged by the transforms of the bounds") {
+    val ints = metricsOf(IntType, 9L, Some(0L), None, Some(IntLiteral(Int.MinValue)), Some(IntLiteral(Int.MaxValue)))
+    assert(might(ints, t => Equal(Term.Transformed(Truncate(7), t), IntLiteral(0))))
+    val (start, end) = (Some(TimestampLiteral(Long.MinValue)), Some(TimestampLiteral(Long.MaxValue)))
+    val moments = metricsOf(TimestampType, 9L, Some(0L), None, start, end)
+    assert(might(moments, t => Equal(Term.Transformed(Hour, t), IntLiteral(0))))
+  }
+
+  test("counts and bounds under the id of a list or struct say nothing") {
+    val list = NestedField.optional(1, "c", ListType(2, IntType, elementRequired = false))
+    val nulls = file(9L, MetricMaps(valueCounts = Some(Map(1 -> 9L)), nullValueCounts = Some(Map(1 -> 9L))))
+    val notNull = Bind(NotNull(Term.Named("c")), Schema(0, Vector(list)), caseSensitive = true)
+    assert(new InclusiveMetrics(notNull).mightMatch(nulls))
+    assert(!new StrictMetrics(notNull).allMatch(nulls))
+  }
+}

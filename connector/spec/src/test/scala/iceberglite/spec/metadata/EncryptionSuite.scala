@@ -1,0 +1,36 @@
+package iceberglite.spec.metadata
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.MetadataRules
+import iceberglite.spec.SampleTables
+import iceberglite.spec.FormatVersion.V3
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.SampleTables.{CreatedMs, description, withHistory}
+import iceberglite.spec.update.MetadataUpdate
+import iceberglite.spec.update.MetadataUpdate.SetProperties
+
+class EncryptionSuite extends AnyFunSuite {
+  private val plain = withHistory(V3)
+
+  private def refusal(m: TableMetadata): String = intercept[Unsupported](Encryption.refuse(m)).getMessage
+
+  test("an encrypted table is told by its keys, its property or its snapshot, and refused", MetadataRules.encryption) {
+    Encryption.refuse(plain)
+    val key = EncryptionKey("key-7", "bWV0YQ==", None, Map.empty)
+    assert(refusal(plain.copy(encryptionKeys = Vector(key))).contains("key-7"))
+    assert(refusal(plain.copy(properties = Map("encryption.key-id" -> "k"))).contains("encryption.key-id is k"))
+    val snapshots = plain.snapshots.init :+ plain.snapshots.last.copy(keyId = Some("k"))
+    assert(refusal(plain.copy(snapshots = snapshots)).contains("snapshot 3 has a key-id"))
+  }
+
+  test("no table can be made that asks for encryption", MetadataRules.encryption) {
+    val asked = Map("encryption.key-id" -> "k")
+    intercept[Unsupported](MetadataUpdate.applyAll(plain, Seq(SetProperties(asked)), CreatedMs + 9000))
+    val described = description(V3)
+    intercept[Unsupported](described.copy(properties = described.properties ++ asked).metadata(
+      SampleTables.Uuid,
+      CreatedMs
+    ))
+  }
+}

@@ -1,0 +1,104 @@
+package iceberglite.spec.partition
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.{EvolutionRules, PartitionRules}
+import iceberglite.spec.FormatVersion.{V2, V3}
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.SampleTables._
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.types.Type._
+import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+import iceberglite.spec.update.MetadataUpdate._
+
+/** What specs and sort orders need of columns, whoever describes them. */
+class SourceCheckSuite extends AnyFunSuite {
+  private val table = empty(V2)
+
+  private def id(name: String): Int = table.schema.require(name).id
+
+  private def partitioned(source: Int, transform: Transform): TableMetadata = {
+    val spec = PartitionSpec(1, Vector(PartitionField(source, 1000, "p", transform)))
+    MetadataUpdate.applyAll(table, Seq(AddPartitionSpec(spec), SetDefaultSpec(LastAdded)), CreatedMs)
+  }
+
+  private def sorted(source: Int, transform: Transform): TableMetadata = {
+    val field = SortField(Vector(source), transform, SortDirection.Ascending, NullOrder.NullsFirst)
+    val order = SortOrder(1, Vector(field))
+    MetadataUpdate.applyAll(table, Seq(AddSortOrder(order), SetDefaultSortOrder(LastAdded)), CreatedMs)
+  }
+
+  private def refused(make: (Int, Transform) => TableMetadata, name: String, transform: Transform): String =
+    intercept[ValidationFailed](make(id(name), transform)).getMessage
+
+  test(
+    "sources are primitive, of a type that the transform takes, and not inside of a list or map",
+    PartitionRules.primitiveSources,
+    PartitionRules.sortSources
+  ) {
+    Seq[(Int, Transform) => TableMetadata](partitioned, sorted).foreach { make =>
+      assert(refused(make, "location", Identity).contains("Column location cannot be the source"))
+      assert(refused(make, "points.element.x", Bucket(4)).contains("inside of points"))
+      assert(refused(make, "tags.value", Identity).contains("inside of tags"))
+      assert(refused(make, "id", Day).contains("day does not support int"))
+      make(id("location.lat"), Identity)
+      intercept[ValidationFailed](make(99, Identity))
+    }
+  }
+
+  test("a transform that nobody knows is taken with whatever source it has", PartitionRules.unknownKept) {
+    assert(partitioned(id("id"), UnknownTransform("zorder[3]")).spec.hasUnknownTransform)
+  }
+
+  test("an order that no longer fits its column keeps the column as it is", PartitionRules.sortSources) {
+    val base = SchemaUpdate(empty(V3)).addColumn(Vector.empty, "u", UnknownType)
+    val grown = MetadataUpdate.applyAll(empty(V3), base.updates, CreatedMs)
+    val field = SortField(Vector(grown.schema.require("u").id), Identity, SortDirection.Ascending, NullOrder.NullsLast)
+    val order = Seq(AddSortOrder(SortOrder(1, Vector(field))), SetDefaultSortOrder(LastAdded))
+    val update = SchemaUpdate(MetadataUpdate.applyAll(grown, order, CreatedMs))
+    assert(intercept[ValidationFailed](update.updateType(Vector("u"), VariantType)).getMessage.contains("column u"))
+    update.updateType(Vector("u"), StringType).result
+  }
+
+  test("a column cannot get the name of a partition field of another", PartitionRules.fieldNames) {
+    val update = SchemaUpdate(empty(V2, byDay))
+    val added = update.addColumn(Vector.empty, "ts_day", IntType)
+    assert(intercept[ValidationFailed](added.result).getMessage.contains("Column ts_day"))
+    val nested = SchemaUpdate(empty(V2, UnboundPartitionField(Vector("id"), Bucket(4), Some("location.b"))))
+    assert(intercept[ValidationFailed](nested.renameColumn(Vector("location", "lat"), "b").result)
+      .getMessage.contains("Column location.b"))
+    update.renameColumn(Vector("ts"), "ts_day").result
+  }
+
+  test(
+    "an equal order has the id of the earlier one, and another null order is another order",
+    PartitionRules.equalOrder,
+    PartitionRules.unsorted,
+    PartitionRules.sortFields
+  ) {
+    val first = sorted(id("id"), Bucket(4))
+    def order(nulls: NullOrder, direction: SortDirection = SortDirection.Ascending) =
+      AddSortOrder(SortOrder(7, Vector(SortField(Vector(id("id")), Bucket(4), direction, nulls))))
+    def after(update: MetadataUpdate) =
+      MetadataUpdate.applyAll(first, Seq(update, SetDefaultSortOrder(LastAdded)), CreatedMs)
+    assert(first.defaultSortOrderId == 1)
+    assert(after(order(NullOrder.NullsFirst)).sortOrders == first.sortOrders)
+    assert(after(order(NullOrder.NullsLast)).defaultSortOrderId == 2)
+    assert(after(order(NullOrder.NullsFirst, SortDirection.Descending)).defaultSortOrderId == 2)
+    assert(after(AddSortOrder(SortOrder(5, Vector.empty))).defaultSortOrderId == 0)
+  }
+
+  test(
+    "numbers are promoted under any partitioning, as no transform of them changes",
+    EvolutionRules.promotionOfSource
+  ) {
+    val transforms = Seq(Identity, Bucket(4), Truncate(10), Void)
+    transforms.foreach { t =>
+      val fields = Seq("id", "amount").map(c => UnboundPartitionField(Vector(c), t, Some(s"p_$c")))
+      SchemaUpdate(empty(V2, fields: _*)).updateType(Vector("id"), LongType)
+        .updateType(Vector("amount"), DecimalType(20, 2)).result
+    }
+    SchemaUpdate(empty(V2, UnboundPartitionField(Vector("location", "lat"), Identity)))
+      .updateType(Vector("location", "lat"), DoubleType).result
+  }
+}

@@ -1,0 +1,26 @@
+package iceberglite.spec.property
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class DeleteFilePropertiesSuite extends AnyFunSuite {
+
+  test("delete files have settings of their own, else those of data files but for columns") {
+    val properties = Map(
+      "write.parquet.compression-codec" -> "zstd",
+      "write.delete.parquet.compression-codec" -> "snappy",
+      "write.parquet.page-size-bytes" -> "1000",
+      "write.delete.parquet.row-group-size-bytes" -> "2000",
+      "write.delete.avro.compression-codec" -> "gzip",
+      "write.delete.orc.stripe-size-bytes" -> "3000",
+      "write.delete.mode" -> "merge-on-read",
+      "write.parquet.stats-enabled.column.pos" -> "false"
+    )
+    val ofDeletes = DeleteFileProperties.of(properties)
+    assert(ofDeletes("write.parquet.compression-codec") == "snappy")
+    assert(ofDeletes("write.parquet.page-size-bytes") == "1000")
+    assert(ofDeletes("write.parquet.row-group-size-bytes") == "2000")
+    assert(ofDeletes("write.avro.compression-codec") == "gzip" && ofDeletes("write.orc.stripe-size-bytes") == "3000")
+    assert(ofDeletes("write.delete.mode") == "merge-on-read")
+    assert(!ofDeletes.contains("write.parquet.stats-enabled.column.pos"))
+  }
+}

@@ -1,0 +1,92 @@
+package iceberglite.spec.property
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.FormatVersion
+import iceberglite.spec.IcebergError.InvalidArgument
+import iceberglite.spec.file.FileFormat
+import iceberglite.spec.property.TableProperty._
+
+class TablePropertySuite extends AnyFunSuite {
+
+  test("a property that a table does not set has its default") {
+    assert(of(TargetFileSize, Map.empty) == 536870912L)
+    assert(of(Version, Map.empty) == FormatVersion.V2)
+    assert(of(WriteFormat, Map.empty) == FileFormat.Parquet)
+    assert(of(MetricsDefault, Map.empty) == MetricsMode.Truncate(16))
+    assert(of(Distribution, Map.empty).isEmpty)
+    assert(of(MaxRefAge, Map.empty) == Long.MaxValue)
+    assert(of(ManifestMerge, Map.empty))
+  }
+
+  test("a property that a table sets is read, case and blanks aside") {
+    assert(of(TargetFileSize, Map(TargetFileSize.key -> " 1024 ")) == 1024L)
+    assert(of(WriteFormat, Map(WriteFormat.key -> "ORC")) == FileFormat.Orc)
+    assert(of(Distribution, Map(Distribution.key -> "Range")).contains(DistributionMode.Range))
+    assert(of(MetricsDefault, Map(MetricsDefault.key -> "full")) == MetricsMode.Full)
+    assert(of(ParquetCodec, Map(ParquetCodec.key -> "ZSTD")) == "zstd")
+    assert(of(DataPath, Map(DataPath.key -> "s3://b/data/")).contains("s3://b/data"))
+    assert(of(ParquetCompressionLevel, Map(ParquetCompressionLevel.key -> "3")).contains(3))
+  }
+
+  test("a value that cannot be names the property and what it must be") {
+    val wrong = Seq(
+      TargetFileSize -> "0",
+      TargetFileSize -> "512MB",
+      Version -> "9",
+      WriteFormat -> "puffin",
+      Distribution -> "hashed",
+      MetricsDefault -> "truncate(0)",
+      Gc -> "yes",
+      CommitRetries -> "-1",
+      SplitLookback -> "99999999999",
+      ParquetCodec -> "zip"
+    )
+    wrong.foreach { case (property, value) =>
+      val error = intercept[InvalidArgument](check(Map(property.key -> value)))
+      assert(error.name == s"table property ${property.key}")
+      assert(error.value == value)
+      assert(error.reason == property.expected)
+    }
+  }
+
+  test("metrics modes of columns are read and checked under their full names") {
+    val properties = Map(MetricsColumnPrefix + "a.b" -> "counts")
+    assert(metricsModeOf("a.b", properties).contains(MetricsMode.Counts))
+    assert(metricsModeOf("a", properties).isEmpty)
+    val error = intercept[InvalidArgument](check(Map(MetricsColumnPrefix + "a" -> "some")))
+    assert(error.name == s"table property ${MetricsColumnPrefix}a")
+  }
+
+  test("properties of single columns are read by the columns' full names, and checked") {
+    val properties = Map(
+      "write.parquet.bloom-filter-enabled.column.a.b" -> "true",
+      "write.parquet.bloom-filter-ndv.column.a.b" -> "100",
+      "write.parquet.bloom-filter-fpp.column.c" -> "0.1",
+      "write.parquet.stats-enabled.column.c" -> "FALSE"
+    )
+    check(properties)
+    assert(ParquetProperty.BloomFilter.of(properties) == Map("a.b" -> true))
+    assert(ParquetProperty.BloomFilterNdv.of(properties) == Map("a.b" -> Some(100L)))
+    assert(ParquetProperty.BloomFilterFpp.of(properties) == Map("c" -> 0.1))
+    assert(ParquetProperty.Statistics.of(properties) == Map("c" -> false))
+    assert(ParquetProperty.Dictionary.of(properties).isEmpty)
+    val wrong = Seq("bloom-filter-fpp" -> "2", "bloom-filter-ndv" -> "-1", "dict-encoding-enabled" -> "on")
+    wrong.foreach { case (name, value) =>
+      val key = s"write.parquet.$name.column.c"
+      assert(intercept[InvalidArgument](check(Map(key -> value))).name == s"table property $key")
+    }
+    assert(ColumnPrefixes.distinct == ColumnPrefixes && ColumnPrefixes.forall(_.endsWith(".column.")))
+  }
+
+  test("properties that nobody here knows are left alone") {
+    check(Map("write.of.somebody-else" -> "anything"))
+  }
+
+  test("each key stands once, and every default is one of the values it allows") {
+    val keys = all.map(_.key)
+    assert(keys.distinct == keys)
+    all.foreach(p => p.defaultText.foreach(p.read))
+    assert(all.forall(p => p.doc.nonEmpty && p.expected.nonEmpty))
+  }
+}

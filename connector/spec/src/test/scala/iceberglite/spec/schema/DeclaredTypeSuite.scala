@@ -1,0 +1,49 @@
+package iceberglite.spec.schema
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.spec.table.NewTable
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type._
+import iceberglite.spec.update.{MetadataUpdate, SchemaUpdate}
+
+/** Declared types go by the ids of columns, whoever gives these. */
+class DeclaredTypeSuite extends AnyFunSuite {
+  private val list = ListType(9, StringType, elementRequired = false)
+
+  private def described(text: String, declared: (Int, String)*): NewTable = NewTable(
+    Schema(0, Vector(NestedField.optional(7, text, StringType), NestedField.optional(8, "l", list))),
+    Vector.empty,
+    Vector.empty,
+    "file:/t",
+    declared.map { case (id, t) => DeclaredType.key(id) -> t }.toMap
+  )
+
+  private def declared(properties: Map[String, String]): Map[String, String] =
+    properties.filterKeys(DeclaredType.isKey).map(identity)
+
+  test("a new table counts its ids anew, and the declared types follow, in lists too") {
+    val table = described("c", 7 -> "char(3)", 9 -> "varchar(5)").metadata(new UUID(0, 1), 0L)
+    assert(declared(table.properties) ==
+      Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.3" -> "varchar(5)"))
+  }
+
+  test("a table in the place of another declares its columns itself, and leaves those that are gone") {
+    val table = described("c", 7 -> "char(3)", 9 -> "varchar(5)").metadata(new UUID(0, 1), 0L)
+    val updates = described("d", 7 -> "char(4)").replacement(table)
+    val replaced = MetadataUpdate.applyAll(table, updates, 1L)
+    assert(replaced.schema.ids == Map("d" -> 4, "l" -> 2, "l.element" -> 3))
+    assert(declared(replaced.properties) ==
+      Map("schema.declared-type.1" -> "char(3)", "schema.declared-type.4" -> "char(4)"))
+  }
+
+  test("changes of columns declare and forget, and the last of a column counts") {
+    val table = described("c", 7 -> "char(3)").metadata(new UUID(0, 1), 0L)
+    val update = SchemaUpdate(table).declareType(Vector("c"), None).declareType(Vector("l", "element"), Some("char(1)"))
+    assert(update.declaredTypes == ((Map("schema.declared-type.3" -> "char(1)"), Set("schema.declared-type.1"))))
+    assert(update.declareType(Vector("c"), Some("char(9)")).declaredTypes._2.isEmpty)
+    assert(update.dropColumn(Vector("l")).declaredTypes._1.isEmpty)
+  }
+}

@@ -1,0 +1,157 @@
+package iceberglite.spec.update
+
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
+
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.{DefaultValue, NestedField, PrimitiveType, Type}
+import iceberglite.spec.types.Literal.IntLiteral
+import iceberglite.spec.types.Type._
+
+/** One change of columns, as data. */
+sealed trait SchemaEdit {
+
+  /** Of the column that it is about. */
+  def path: Vector[String]
+
+  def apply(update: SchemaUpdate): SchemaUpdate
+
+  def name: String = path.mkString(".")
+}
+
+object SchemaEdit {
+  final case class Add(
+      parent: Vector[String],
+      column: String,
+      fieldType: Type,
+      required: Boolean,
+      default: Option[IntLiteral]
+  ) extends SchemaEdit {
+    def path: Vector[String] = parent :+ column
+    def apply(u: SchemaUpdate): SchemaUpdate =
+      u.addColumn(parent, column, fieldType, None, required, default.map(DefaultValue.OfPrimitive))
+  }
+  final case class Drop(path: Vector[String]) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.dropColumn(path)
+  }
+  final case class Rename(path: Vector[String], newName: String) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.renameColumn(path, newName)
+  }
+  final case class Retype(path: Vector[String], fieldType: PrimitiveType) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.updateType(path, fieldType)
+  }
+  final case class Comment(path: Vector[String], doc: String) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.updateDoc(path, Some(doc))
+  }
+  final case class MakeOptional(path: Vector[String]) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.makeOptional(path)
+  }
+  final case class Require(path: Vector[String]) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.requireColumn(path)
+  }
+  final case class First(path: Vector[String]) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.moveFirst(path)
+  }
+  final case class After(path: Vector[String], sibling: String) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.moveAfter(path, sibling)
+  }
+  final case class Before(path: Vector[String], sibling: String) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.moveBefore(path, sibling)
+  }
+  final case class Identify(path: Vector[String]) extends SchemaEdit {
+    def apply(u: SchemaUpdate): SchemaUpdate = u.setIdentifierFields(Seq(path))
+  }
+
+  private val primitives: Gen[PrimitiveType] = Gen.oneOf(
+    IntType,
+    LongType,
+    FloatType,
+    DoubleType,
+    DecimalType(9, 2),
+    DecimalType(12, 2),
+    DecimalType(12, 3),
+    DateType,
+    TimestampType,
+    TimestampTzType,
+    StringType,
+    UuidType,
+    FixedType(4),
+    BinaryType
+  )
+
+  private val names: Gen[String] =
+    Gen.oneOf(
+      "id",
+      "ts",
+      "day",
+      "amount",
+      "location",
+      "points",
+      "tags",
+      "a",
+      "b",
+      "lat",
+      "lon",
+      "x",
+      "y",
+      "A",
+      "ts_day"
+    )
+
+  private val types: Gen[Type] = Gen.frequency(
+    4 -> primitives,
+    1 -> primitives.map(ListType(0, _, elementRequired = false)),
+    1 -> primitives.map(MapType(0, StringType, 0, _, valueRequired = true)),
+    1 -> Gen.zip(primitives, primitives).map { case (a, b) =>
+      StructType(Vector(NestedField.optional(0, "x", a), NestedField.required(0, "lat", b)))
+    }
+  )
+
+  private def column(schema: Schema): Gen[Vector[String]] =
+    Gen.frequency(9 -> Gen.oneOf(schema.paths.values.toVector.sortBy(_.mkString("."))), 1 -> names.map(Vector(_)))
+
+  private def add(schema: Schema): Gen[SchemaEdit] = for {
+    parent <- Gen.frequency(2 -> Gen.const(Vector.empty[String]), 3 -> column(schema))
+    name <- names
+    t <- types
+    required <- Gen.frequency(3 -> Gen.const(false), 1 -> Gen.const(true))
+    default <- if (t == IntType) Gen.option(Gen.choose(0, 9).map(IntLiteral)) else Gen.const(None)
+  } yield Add(parent, name, t, required, default)
+
+  /** Of columns that are there, mostly. */
+  def edit(schema: Schema): Gen[SchemaEdit] = {
+    val one = column(schema)
+    val siblings = for {
+      path <- one
+      sibling <- Gen.oneOf(schema.paths.values.filter(_.init == path.init).map(_.last).toVector.sorted :+ "nowhere")
+    } yield (path, sibling)
+    Gen.oneOf[SchemaEdit](
+      add(schema),
+      one.map(Drop),
+      Gen.zip(one, names).map { case (p, n) => Rename(p, n) },
+      Gen.zip(one, primitives).map { case (p, t) => Retype(p, t) },
+      one.map(Comment(_, "c")),
+      one.map(MakeOptional),
+      one.map(Require),
+      one.map(First),
+      siblings.map { case (p, s) => After(p, s) },
+      siblings.map { case (p, s) => Before(p, s) },
+      one.map(Identify)
+    )
+  }
+
+  /**
+   * So many changes of a table, one after the other.
+   *
+   * @param seed the same gives the same changes
+   * @param change the table after a change; the same where it was refused
+   */
+  def run(base: TableMetadata, steps: Int, seed: Long)(change: (TableMetadata, SchemaEdit) => TableMetadata): Unit = {
+    val start = (base, Seed(seed))
+    (1 to steps).foldLeft(start) { case ((table, random), _) =>
+      (change(table, edit(table.schema).pureApply(Gen.Parameters.default, random)), random.slide)
+    }
+    ()
+  }
+}

@@ -1,0 +1,174 @@
+package iceberglite.spec.update
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.PartitionRules
+import iceberglite.spec.FormatVersion.{V1, V2}
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.SampleTables._
+import iceberglite.spec.metadata.TableMetadata
+import iceberglite.spec.partition.{
+  Bucket,
+  Day,
+  Hour,
+  Identity,
+  PartitionField,
+  PartitionSpec,
+  Truncate,
+  UnknownTransform,
+  Year
+}
+
+class SpecUpdateSuite extends AnyFunSuite {
+  private val id = Vector("id")
+  private val ts = Vector("ts")
+
+  private def committed(base: TableMetadata, update: SpecUpdate): TableMetadata =
+    MetadataUpdate.applyAll(base, update.updates, CreatedMs)
+
+  private def fields(m: TableMetadata): Vector[(Int, String, String)] =
+    m.spec.fields.map(f => (f.fieldId, f.name, f.transform.name))
+
+  test(
+    "an added field gets the next id and the name that Apache Iceberg gives",
+    PartitionRules.specEvolution,
+    PartitionRules.newIdsFromLast
+  ) {
+    val update = SpecUpdate(empty(V2))
+      .addField(id, Bucket(16))
+      .addField(Vector("location", "lat"), Identity)
+      .addField(ts, Day)
+      .addField(Vector("amount"), Truncate(4))
+    assert(update.result.fields.map(_.name) == Vector("id_bucket_16", "location.lat", "ts_day", "amount_trunc_4"))
+    assert(update.result.fields.map(_.fieldId) == Vector(1000, 1001, 1002, 1003))
+    assert(update.result.specId == 1)
+  }
+
+  test(
+    "a field may be given a name, but not one that is taken by a field or by another column",
+    PartitionRules.fieldNames
+  ) {
+    val base = SpecUpdate(empty(V2, byDay))
+    assert(base.addField(id, Bucket(4), Some("shard")).result.fields.last.name == "shard")
+    assert(intercept[AlreadyExists](base.addField(id, Bucket(4), Some("ts_day"))).name == "ts_day")
+    val taken = intercept[InvalidArgument](base.addField(id, Bucket(4), Some("amount")))
+    assert(taken.getMessage.contains("column amount"))
+    intercept[InvalidArgument](base.addField(id, Bucket(4), Some("id")))
+    assert(base.addField(id, Identity).result.fields.last.name == "id")
+  }
+
+  test("the same values twice are refused") {
+    val error = intercept[AlreadyExists](SpecUpdate(empty(V2, byDay)).addField(ts, Day, Some("d")))
+    assert(error.name.contains("ts_day"))
+  }
+
+  test("two time transforms of a column cannot come in one change, but one may follow the other") {
+    val error = intercept[ValidationFailed](SpecUpdate(empty(V2)).addField(ts, Year).addField(ts, Day))
+    assert(error.getMessage.contains("redundant partition field ts_day"))
+    assert(SpecUpdate(empty(V2, byDay)).addField(ts, Hour).result.fields.size == 2)
+  }
+
+  test(
+    "a source must be a primitive column that has the transform, outside of lists and maps",
+    PartitionRules.primitiveSources
+  ) {
+    val base = SpecUpdate(empty(V2))
+    intercept[NotFound](base.addField(Vector("nowhere"), Identity))
+    assert(intercept[InvalidArgument](base.addField(id, Day)).getMessage.contains("int"))
+    intercept[InvalidArgument](base.addField(Vector("location"), Identity))
+    val inList = intercept[InvalidArgument](base.addField(Vector("points", "element", "x"), Identity))
+    assert(inList.getMessage.contains("inside of a list"))
+    intercept[Unsupported](base.addField(id, UnknownTransform("zorder[3]")))
+  }
+
+  test(
+    "a removed field goes from version 2 on, and its id is not given to another",
+    PartitionRules.newIdsFromLast,
+    PartitionRules.specEvolution
+  ) {
+    val base = empty(V2, byDay, byBucket)
+    val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
+    assert(fields(removed) == Vector((1001, "id_bucket", "bucket[16]")))
+    val added = committed(removed, SpecUpdate(removed).addField(ts, Hour))
+    assert(fields(added).last == ((1002, "ts_hour", "hour")))
+  }
+
+  test("a field is removed by what it is made from") {
+    val base = empty(V2, byDay, byBucket)
+    assert(SpecUpdate(base).removeField(id, Bucket(16)).result.fields.map(_.name) == Vector("ts_day"))
+    val error = intercept[NotFound](SpecUpdate(base).removeField(id, Bucket(8)))
+    assert(error.getMessage.contains("ts_day (day of ts), id_bucket (bucket[16] of id)"))
+    intercept[NotFound](SpecUpdate(empty(V2)).removeField("x"))
+  }
+
+  test("a field that comes back has its old id and name", PartitionRules.fieldIdReused, PartitionRules.compatibleSpec) {
+    val base = empty(V2, byDay, byBucket)
+    val removed = committed(base, SpecUpdate(base).removeField("id_bucket"))
+    val back = committed(removed, SpecUpdate(removed).addField(id, Bucket(16)))
+    assert(fields(back) == fields(base))
+    assert(back.defaultSpecId == 0)
+    assert(back.specs.size == 2)
+    val renamed = committed(removed, SpecUpdate(removed).addField(id, Bucket(16), Some("shard")))
+    assert(fields(renamed).last == ((1002, "shard", "bucket[16]")))
+  }
+
+  test("a field removed and added again in one change is the same") {
+    val base = empty(V2, byDay, byBucket)
+    assert(fields(committed(base, SpecUpdate(base).removeField("id_bucket").addField(id, Bucket(16)))) == fields(base))
+  }
+
+  test("version 1 keeps a removed field as void at its place", PartitionRules.voidInV1) {
+    val base = empty(V1, byDay, byBucket)
+    val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
+    assert(fields(removed) == Vector((1000, "ts_day", "void"), (1001, "id_bucket", "bucket[16]")))
+    val added = committed(removed, SpecUpdate(removed).addField(ts, Day))
+    assert(fields(added) == Vector(
+      (1000, "ts_day_1000", "void"),
+      (1001, "id_bucket", "bucket[16]"),
+      (1002, "ts_day", "day")
+    ))
+    intercept[NotFound](SpecUpdate(removed).removeField("ts_day"))
+    assert(!committed(removed, SpecUpdate(removed).removeField("id_bucket")).spec.isPartitioned)
+  }
+
+  test("a table that came from version 1 keeps its void fields, and drops others") {
+    val base = empty(V1, byDay, byBucket)
+    val removed = committed(base, SpecUpdate(base).removeField("ts_day"))
+    val upgraded = MetadataUpdate.applyAll(removed, Seq(MetadataUpdate.UpgradeFormatVersion(V2)), CreatedMs)
+    val next = committed(upgraded, SpecUpdate(upgraded).removeField("id_bucket"))
+    assert(fields(next) == Vector((1000, "ts_day", "void")))
+  }
+
+  test("a renamed field keeps its id", PartitionRules.specEvolution) {
+    val base = empty(V2, byDay, byBucket)
+    val renamed = committed(base, SpecUpdate(base).renameField("ts_day", "date"))
+    assert(fields(renamed).head == ((1000, "date", "day")))
+    intercept[AlreadyExists](SpecUpdate(base).renameField("ts_day", "id_bucket"))
+    intercept[InvalidArgument](SpecUpdate(base).renameField("ts_day", "amount"))
+    intercept[NotFound](SpecUpdate(base).renameField("x", "y"))
+  }
+
+  test("a replaced field makes place for a new one, found by name or by transform") {
+    val base = empty(V2, byDay)
+    assert(fields(committed(base, SpecUpdate(base).replaceField("ts_day", ts, Hour, None))) ==
+      Vector((1001, "ts_hour", "hour")))
+    assert(fields(committed(base, SpecUpdate(base).replaceField(ts, Day, id, Bucket(8), Some("ts_day")))) ==
+      Vector((1001, "ts_day", "bucket[8]")))
+  }
+
+  test("a field cannot be removed by the change that adds it") {
+    val error = intercept[ValidationFailed](SpecUpdate(empty(V2)).addField(ts, Day).removeField("ts_day"))
+    assert(error.getMessage.contains("the same change adds it"))
+  }
+
+  test("a spec with a transform of a later version is not changed") {
+    val base = empty(V2)
+    val later = PartitionSpec(0, Vector(PartitionField(1, 1000, "z", UnknownTransform("zorder"))))
+    intercept[Unsupported](SpecUpdate(base.copy(specs = Vector(later))))
+  }
+
+  test("names of columns are found with case ignored when the session does") {
+    intercept[NotFound](SpecUpdate(empty(V2)).addField(Vector("TS"), Day))
+    assert(SpecUpdate(empty(V2), caseSensitive = false).addField(Vector("TS"), Day).result.fields.head.name == "ts_day")
+  }
+}

@@ -1,0 +1,131 @@
+package iceberglite.spec.update
+
+import java.util.UUID
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import iceberglite.conformance.MetadataRules
+import iceberglite.spec.{FormatVersion, IcebergError, SampleTables}
+import iceberglite.spec.IcebergError._
+import iceberglite.spec.schema.Schema
+import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.Type.IntType
+import iceberglite.spec.update.MetadataUpdate._
+import iceberglite.spec.update.ViewUpdate._
+import iceberglite.spec.view.{ViewLogEntry, ViewMetadata, ViewVersion}
+import iceberglite.spec.view.ViewRepresentation.Sql
+
+class ViewUpdateSuite extends AnyFunSuite {
+  private val schema = Schema(0, Vector(NestedField.optional(1, "n", IntType)))
+  private val other = Schema(0, Vector(NestedField.optional(1, "m", IntType)))
+  private val nowMs = 1000L
+
+  private def version(sql: String, timeMs: Long = 500, dialect: String = "spark"): ViewVersion =
+    ViewVersion(1, LastAdded, timeMs, Map.empty, Vector(Sql(sql, dialect)), None, Vector("db"))
+
+  private def put(sql: String, timeMs: Long = 500, dialect: String = "spark"): Seq[ViewUpdate] = Seq(
+    AddSchema(schema, 1),
+    AddViewVersion(version(sql, timeMs, dialect)),
+    SetCurrentViewVersion(LastAdded)
+  )
+
+  private val created: ViewMetadata =
+    create(AssignUuid(SampleTables.Uuid) +: SetLocation("s3://b/v") +: put("SELECT 1"): _*)
+
+  private def create(updates: ViewUpdate*): ViewMetadata = ViewUpdate.create(updates, nowMs)
+
+  private def applied(base: ViewMetadata, updates: ViewUpdate*): ViewMetadata =
+    ViewUpdate.applyAll(base, updates, nowMs)
+
+  private def replacedBy(base: ViewMetadata, count: Int): ViewMetadata =
+    (1 to count).foldLeft(base)((v, i) => applied(v, put(s"SELECT 1 + $i", 500L + i): _*))
+
+  test("a new view has version 1, which is current and logged with its own time", MetadataRules.viewVersions) {
+    assert(created.currentVersionId == 1 && created.currentVersion.schemaId == 0)
+    assert(created.versionLog == Vector(ViewLogEntry(500, 1)))
+    assert(created.currentVersion.operation.contains(ViewVersion.Create))
+  }
+
+  test("a replaced view gets the next version, and the log another entry", MetadataRules.viewVersions) {
+    val replaced = applied(created, put("SELECT 2", 600): _*)
+    assert(replaced.currentVersionId == 2 && replaced.versions.size == 2 && replaced.schemas.size == 1)
+    assert(replaced.versionLog == Vector(ViewLogEntry(500, 1), ViewLogEntry(600, 2)))
+    assert(replaced.currentVersion.operation.contains(ViewVersion.Replace))
+  }
+
+  test("a roll-back adds an entry to the log, of the time it happened, and no version", MetadataRules.viewRollback) {
+    val rolledBack = applied(applied(created, put("SELECT 2", 600): _*), SetCurrentViewVersion(1))
+    assert(rolledBack.versions.size == 2)
+    assert(rolledBack.versionLog.last == ViewLogEntry(nowMs, 1))
+  }
+
+  test("an identical version is used again", MetadataRules.viewVersionReuse) {
+    val replaced = applied(created, put("SELECT 2", 600): _*)
+    val back = applied(replaced, put("SELECT 1", 700): _*)
+    assert(back.currentVersionId == 1 && back.versions == replaced.versions)
+    assert(applied(created, put("SELECT 1", 700): _*) == created)
+  }
+
+  test("old versions expire, but neither the current one nor those of the change", MetadataRules.viewHistory) {
+    val many = replacedBy(created, 14)
+    assert(many.versions.map(_.versionId) == (6 to 15))
+    assert(many.versionLog.map(_.versionId) == (6 to 15))
+    val rolledBack =
+      applied(many, SetCurrentViewVersion(7), SetProperties(Map(ViewMetadata.HistorySizeProperty -> "2")))
+    assert(rolledBack.versions.map(_.versionId) == Vector(7, 15))
+    assert(rolledBack.versionLog.map(_.versionId) == Vector(15, 7))
+    val one = SetProperties(Map(ViewMetadata.HistorySizeProperty -> "1"))
+    val added = applied(created, one +: (put("SELECT 2") ++ put("SELECT 3")): _*)
+    assert(added.versions.map(_.versionId) == Vector(2, 3))
+  }
+
+  test("the number of versions to keep must be one", MetadataRules.viewHistory) {
+    Seq("0", "-1", "x").foreach { text =>
+      intercept[InvalidArgument](applied(created, SetProperties(Map(ViewMetadata.HistorySizeProperty -> text))))
+    }
+  }
+
+  test("a view's UUID never changes", MetadataRules.viewUuid) {
+    val error = intercept[ValidationFailed](applied(created, AssignUuid(new UUID(1, 2))))
+    assert(error.getMessage.contains("never changes"))
+    val requirement = ViewRequirement.AssertViewUuid(SampleTables.Uuid)
+    requirement.check(Some(created), "c.db.v")
+    intercept[ValidationFailed](requirement.check(Some(created.copy(uuid = Some(new UUID(1, 2)))), "c.db.v"))
+    intercept[ValidationFailed](requirement.check(None, "c.db.v"))
+  }
+
+  test("a version has one query for each dialect", MetadataRules.viewDialects) {
+    val two = version("SELECT 1").copy(schemaId = 0, representations = Vector(Sql("a", "spark"), Sql("b", "Spark")))
+    assert(intercept[ValidationFailed](applied(created, AddViewVersion(two))).getMessage.contains("two for spark"))
+  }
+
+  test("a view does not lose a dialect unless it may", MetadataRules.viewDialects) {
+    val lost = put("SELECT 1", dialect = "trino")
+    assert(intercept[ValidationFailed](applied(created, lost: _*)).getMessage.contains("would lose its query in spark"))
+    val allowed = SetProperties(Map(ViewMetadata.DropDialectProperty -> "true"))
+    assert(applied(created, allowed +: lost: _*).currentVersion.dialects == Vector("trino"))
+  }
+
+  test("versions and schemas must be there before they are used", MetadataRules.viewVersions) {
+    intercept[NotFound](applied(created, SetCurrentViewVersion(5)))
+    intercept[NotFound](applied(created, AddViewVersion(version("x").copy(schemaId = 5))))
+    intercept[ValidationFailed](applied(created, AddViewVersion(version("x"))))
+    intercept[ValidationFailed](applied(created, SetCurrentViewVersion(LastAdded)))
+    intercept[IcebergError](create(SetLocation("x")))
+    intercept[IcebergError](create(put("SELECT 1"): _*))
+    intercept[Unsupported](applied(created, UpgradeFormatVersion(FormatVersion.V2)))
+  }
+
+  test("schemas, properties and the location change as asked for", MetadataRules.viewVersions) {
+    val changed = applied(
+      created,
+      AddSchema(other, 1),
+      SetProperties(Map("a" -> "1", "b" -> "2")),
+      RemoveProperties(Set("a")),
+      SetLocation("s3://new"),
+      UpgradeFormatVersion(FormatVersion.V1)
+    )
+    assert(changed.schemas.map(_.schemaId) == Vector(0, 1) && changed.schema == schema)
+    assert(changed.properties == Map("b" -> "2") && changed.location == "s3://new")
+  }
+}
