@@ -1,7 +1,6 @@
 package iceberglite.peer
 
 import scala.collection.JavaConverters._
-import scala.util.Random
 
 import org.apache.iceberg.SnapshotRef.MAIN_BRANCH
 import org.apache.iceberg.expressions.{Expressions => Theirs}
@@ -13,25 +12,20 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.FormatVersion.{V2, V3}
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysFalse
-import iceberglite.spec.file.{Content, ContentFile}
+import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.SnapshotRef
-import iceberglite.spec.types.Literal
 import iceberglite.table._
 import iceberglite.table.Actions._
 import iceberglite.table.SnapshotTarget.{Branch, Staged}
 import iceberglite.table.TestTables._
 import iceberglite.table.action.{
   CherryPick,
-  DeleteFiles,
   FastAppend,
   FastForward,
-  MergeAppend,
   OverwriteFiles,
-  RemoveFiles,
   RemoveRef,
   ReplacePartitions,
   RewriteFiles,
-  RewriteManifests,
   RollbackToSnapshot,
   RowDelta,
   SetCurrentSnapshot,
@@ -41,158 +35,12 @@ import iceberglite.table.action.{
 /** The same operations by Apache Iceberg and by us give the same tables, and the same conflicts. */
 class ActionsPeerSuite extends AnyFunSuite {
 
-  /** Random operations, one after the other, on one pair of tables. */
-  final private class History(version: FormatVersion, seed: Int) {
-    private val random = new Random(seed)
-    private val pair = new PeerActions(tableByCategory(version))
-    private var made = 0
-
-    private def fresh(category: String = Seq("a", "b", "c")(random.nextInt(3))): ContentFile = {
-      made += 1
-      fileOf(category, s"f$made", records = 1L + random.nextInt(20), ids = (made * 10L, made * 10L + 9))
-    }
-
-    private def categoryOf(file: ContentFile): String =
-      file.partition.values.head.collect { case Literal.StringLiteral(c) => c }.mkString
-
-    private def some[A](from: Vector[A], atMost: Int): Vector[A] = random.shuffle(from).take(1 + random.nextInt(atMost))
-    private def live: Vector[ContentFile] = Actions.live(pair.ours.store, pair.ours.table).map(_.file)
-    private def data: Vector[ContentFile] = live.filter(_.content == Content.Data)
-    private def head: Long = pair.ours.table.currentSnapshot.get.snapshotId
-    private def theirHead: Long = pair.theirs.currentSnapshot.snapshotId
-
-    private val steps: Vector[() => Unit] =
-      Vector(() => fastAppend(), () => append(), () => append(), () => deleteByFilter(), () => remove()) ++
-        Vector(() => overwrite(), () => replacePartitions(), () => deleteRows(), () => deleteRows(), () => change()) ++
-        Vector(() => rewrite(), () => rewriteManifests(), () => moveBack())
-
-    def run(count: Int): Unit = {
-      append()
-      (1 to count).foreach(_ => steps(random.nextInt(steps.size))())
-    }
-
-    private def fastAppend(): Unit = {
-      val files = Vector(fresh(), fresh())
-      pair.both("fast append")(new FastAppend(files)) { t =>
-        val append = t.newFastAppend()
-        files.foreach(f => append.appendFile(pair.data(f)))
-        append.commit()
-      }
-    }
-
-    private def append(): Unit = {
-      val files = Vector(fresh(), fresh())
-      pair.both("append")(new MergeAppend(files)) { t =>
-        val append = t.newAppend()
-        files.foreach(f => append.appendFile(pair.data(f)))
-        append.commit()
-      }
-    }
-
-    private def deleteByFilter(): Unit = {
-      // The peer commits a delete of nothing, and we do not.
-      val c = data.headOption.fold("a")(categoryOf)
-      if (data.nonEmpty) pair.both(s"delete $c")(new DeleteFiles(category(c))) { t =>
-        t.newDelete().deleteFromRowFilter(Theirs.equal("category", c)).commit()
-      }
-    }
-
-    private def remove(): Unit = if (data.nonEmpty) {
-      val gone = some(data, 2)
-      pair.both("remove files")(new RemoveFiles(gone.map(_.path).toSet)) { t =>
-        val delete = t.newDelete()
-        gone.foreach(f => delete.deleteFile(f.path))
-        delete.commit()
-      }
-    }
-
-    private def overwrite(): Unit = if (data.nonEmpty) {
-      val old = some(data, 2)
-      val added = old.map(f => fresh(categoryOf(f)))
-      pair.both("overwrite files")(new OverwriteFiles(AlwaysFalse, added, removed = old)) { t =>
-        val overwrite = t.newOverwrite()
-        old.foreach(f => overwrite.deleteFile(pair.data(f)))
-        added.foreach(f => overwrite.addFile(pair.data(f)))
-        overwrite.commit()
-      }
-    }
-
-    private def replacePartitions(): Unit = {
-      val files = Vector(fresh())
-      pair.both("replace partitions")(new ReplacePartitions(files)) { t =>
-        val replace = t.newReplacePartitions()
-        files.foreach(f => replace.addFile(pair.data(f)))
-        replace.commit()
-      }
-    }
-
-    private def deletesOf(file: ContentFile): ContentFile = {
-      made += 1
-      if (version == V2) positionDeletes(s"d$made", file) else vector(s"d$made.puffin", file)
-    }
-
-    private def withoutVector: Vector[ContentFile] = {
-      val taken = live.flatMap(_.referencedDataFile).toSet
-      data.filterNot(f => taken(f.path))
-    }
-
-    private def deleteRows(): Unit = if (withoutVector.nonEmpty) {
-      val deletes = some(withoutVector, 2).map(deletesOf)
-      pair.both("delete rows")(new RowDelta(deletes)) { t =>
-        val delta = t.newRowDelta()
-        deletes.foreach(d => delta.addDeletes(pair.deletes(d)))
-        delta.commit()
-      }
-    }
-
-    private def change(): Unit = if (withoutVector.nonEmpty) {
-      val (deletes, rows) = (some(withoutVector, 1).map(deletesOf), Vector(fresh()))
-      pair.both("change rows")(new RowDelta(rows ++ deletes)) { t =>
-        val delta = t.newRowDelta()
-        rows.foreach(f => delta.addRows(pair.data(f)))
-        deletes.foreach(d => delta.addDeletes(pair.deletes(d)))
-        delta.commit()
-      }
-    }
-
-    private def rewrite(): Unit = if (data.nonEmpty) {
-      val old = some(data, 3).groupBy(_.partition).head._2
-      val added = Vector(fresh(categoryOf(old.head)).copy(recordCount = old.map(_.recordCount).sum))
-      val number = pair.ours.table.currentSnapshot.get.sequenceNumber
-      pair.both("rewrite")(new RewriteFiles(old, added, head)) { t =>
-        val rewrite = t.newRewrite().validateFromSnapshot(theirHead).dataSequenceNumber(number)
-        old.foreach(f => rewrite.deleteFile(pair.data(f)))
-        added.foreach(f => rewrite.addFile(pair.data(f)))
-        rewrite.commit()
-      }
-    }
-
-    private def rewriteManifests(): Unit = {
-      val before = pair.ours.table.metadata.snapshots.size
-      pair.ours.commit(new RewriteManifests())
-      if (pair.ours.table.metadata.snapshots.size > before) {
-        pair.theirs.rewriteManifests().clusterBy(_ => "").commit()
-        pair.alike("rewrite manifests")
-      }
-    }
-
-    private def moveBack(): Unit = {
-      val line = pair.ours.table.metadata.ancestors(pair.ours.table.currentSnapshot.get).toVector
-      if (line.size > 2 && random.nextInt(3) == 0) {
-        val n = pair.ours.table.metadata.snapshots.indexWhere(_.snapshotId == line(1).snapshotId)
-        pair.both("roll back")(new RollbackToSnapshot(pair.ourId(n))) { t =>
-          t.manageSnapshots().rollbackTo(pair.theirId(n)).commit()
-        }
-      }
-    }
-  }
-
   Seq(V2, V3).foreach { version =>
     test(
       s"random operations on a table of version $version give what they give with the peer",
       CommitRules.operations
     ) {
-      (1 to 3).foreach(seed => new History(version, seed).run(14))
+      (1 to 3).foreach(seed => new RandomActions(version, seed).run(14))
     }
   }
 
