@@ -3,7 +3,8 @@ package iceberglite.data
 import java.io.Closeable
 
 import iceberglite.metrics.MetricsModes
-import iceberglite.spec.file.{FileFormat, Metrics}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, Metrics}
+import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.schema.{NameMapping, Schema}
 import iceberglite.spec.types.Type.StructType
 import iceberglite.storage.FileIO
@@ -79,7 +80,7 @@ trait RecordWriter {
   def abort(): Unit
 }
 
-/** The values for the manifest entry of a written file. */
+/** What the writer of a complete file knows of it. */
 final case class WrittenFile(
     path: String,
     format: FileFormat,
@@ -87,4 +88,41 @@ final case class WrittenFile(
     fileSizeInBytes: Long,
     metrics: Metrics,
     splitOffsets: Vector[Long]
-)
+) {
+
+  /** Returns the metadata of a data file. @param sortOrderId the order of its rows */
+  def dataFile(specId: Int, partition: PartitionTuple, sortOrderId: Int): ContentFile = ContentFile(
+    Content.Data,
+    path,
+    format,
+    specId,
+    partition,
+    recordCount,
+    fileSizeInBytes,
+    metrics,
+    splitOffsets = splitOffsets,
+    sortOrderId = Some(sortOrderId)
+  )
+
+  /**
+   * Returns the metadata of a position delete file.
+   *
+   * @param referencedDataFile the data file to which it applies, if it applies to a single one
+   */
+  def positionDeletes(
+      specId: Int,
+      partition: PartitionTuple,
+      referencedDataFile: Option[String]
+  ): ContentFile = ContentFile(
+    Content.PositionDeletes,
+    path,
+    format,
+    specId,
+    partition,
+    recordCount,
+    fileSizeInBytes,
+    metrics,
+    splitOffsets = splitOffsets,
+    referencedDataFile = referencedDataFile
+  )
+}

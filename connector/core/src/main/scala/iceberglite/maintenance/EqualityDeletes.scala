@@ -1,17 +1,15 @@
 package iceberglite.maintenance
 
-import java.nio.ByteBuffer
-import java.nio.charset.StandardCharsets.UTF_8
 
 import iceberglite.data.PositionDeleteFiles
 import iceberglite.puffin.{DeletedRows, DeletionVector, DeletionVectorFiles}
 import iceberglite.scan.{DeleteSharing, FileScanTask, TableRows, TableScan}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.expr.Expression.AlwaysTrue
-import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent, MetricMaps, Metrics}
+import iceberglite.spec.file.{Content, ContentFile, FileFormat, ManifestContent}
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.property.{DeleteFileProperties, RowLevelProperty, TableProperty}
 import iceberglite.spec.schema.{MetadataColumns, NameMapping, Schema}
 import iceberglite.spec.types.NestedField
@@ -48,10 +46,14 @@ final class EqualityDeletes private (
   )
 
   /** Returns the commit action. @param found the deletes of the tasks; a data file without deleted rows needs none */
-  def action(found: Vector[FoundDeletes]): ConvertDeletes = {
+  def action(found: Vector[ContentFile]): ConvertDeletes = {
     val byPath = tasks.map(t => t.file.path -> t).toMap
-    val replaced = found.filter(_.isVector).flatMap(f => byPath(f.dataFile).deletes.filter(_.isVector).map(_.file))
-    new ConvertDeletes(files, replaced, found.map(f => f.contentFile(byPath(f.dataFile).file)), snapshot.snapshotId, to)
+    val replaced = for {
+      vector <- found if vector.isDeletionVector
+      dataFile <- vector.referencedDataFile.toVector
+      delete <- byPath(dataFile).deletes if delete.isVector
+    } yield delete.file
+    new ConvertDeletes(files, replaced, found, snapshot.snapshotId, to)
   }
 }
 
@@ -104,11 +106,13 @@ final case class DeleteConversion(
    * @param sharing shares decoded delete files with other readers
    * @param newPath returns a new path for each file
    */
-  def write(tasks: Vector[FileScanTask], sharing: DeleteSharing, newPath: () => String): Vector[FoundDeletes] = {
+  def write(tasks: Vector[FileScanTask], sharing: DeleteSharing, newPath: () => String): Vector[ContentFile] = {
     val rows = new TableRows(io, specs, nameMapping, schema, DeleteConversion.Wanted, filtered = false, sharing)
-    val found = tasks.map(t => t.file.path -> positions(rows, t)).filterNot(_._2.isEmpty)
+    val found = tasks.map { t =>
+      DeletedRows(t.file.path, t.file.specId, t.file.partition, positions(rows, t))
+    }.filterNot(_.positions.isEmpty)
     if (found.isEmpty) Vector.empty
-    else if (vectors) writeVectors(found, newPath())
+    else if (vectors) DeletionVectorFiles.write(io, newPath(), found)
     else writePositions(found, newPath)
   }
 
@@ -123,21 +127,13 @@ final case class DeleteConversion(
     builder.result()
   }
 
-  private def writeVectors(found: Vector[(String, DeletionVector)], path: String): Vector[FoundDeletes] = {
-    val rows = found.map { case (file, positions) => DeletedRows(file, 0, PartitionTuple.Empty, positions) }
-    DeletionVectorFiles.write(io, path, rows).map { v =>
-      val place = for (offset <- v.contentOffset; size <- v.contentSizeInBytes) yield (offset, size)
-      FoundDeletes(v.referencedDataFile.mkString, v.path, v.format, v.recordCount, v.fileSizeInBytes, place)
-    }
-  }
-
-  private def writePositions(found: Vector[(String, DeletionVector)], newPath: () => String): Vector[FoundDeletes] = {
+  private def writePositions(found: Vector[DeletedRows], newPath: () => String): Vector[ContentFile] = {
     val files = new PositionDeleteFiles(io, format, properties)
-    val written = Vector.newBuilder[FoundDeletes]
+    val written = Vector.newBuilder[ContentFile]
     try {
       found.foreach { deleted =>
-        val (done, _) = files.write(newPath(), Vector(deleted), Long.MaxValue)
-        written += FoundDeletes(deleted._1, done.path, done.format, done.recordCount, done.fileSizeInBytes, None)
+        val (done, _) = files.write(newPath(), Vector((deleted.dataFile, deleted.positions)), Long.MaxValue)
+        written += done.positionDeletes(deleted.specId, deleted.partition, Some(deleted.dataFile))
       }
       written.result()
     } catch {
@@ -150,40 +146,4 @@ final case class DeleteConversion(
 
 private object DeleteConversion {
   val Wanted: Vector[NestedField] = Vector(MetadataColumns.Position, MetadataColumns.Deleted)
-}
-
-/**
- * The written deletes of one data file, to be sent to the driver.
- *
- * @param place offset and size of a deletion vector in its file; absent for position delete files
- */
-final case class FoundDeletes(
-    dataFile: String,
-    path: String,
-    format: FileFormat,
-    rows: Long,
-    fileSizeInBytes: Long,
-    place: Option[(Long, Long)]
-) {
-  def isVector: Boolean = place.isDefined
-
-  private[maintenance] def contentFile(data: ContentFile): ContentFile = ContentFile(
-    content = Content.PositionDeletes,
-    path = path,
-    format = format,
-    specId = data.specId,
-    partition = data.partition,
-    recordCount = rows,
-    fileSizeInBytes = fileSizeInBytes,
-    metrics = if (isVector) Metrics.Empty else bounds,
-    referencedDataFile = Some(dataFile),
-    contentOffset = place.map(_._1),
-    contentSizeInBytes = place.map(_._2)
-  )
-
-  /** The bounds by which readers of version 2 know that the file applies to one data file only. */
-  private def bounds: Metrics = {
-    val path = Some(Map(MetadataColumns.DeleteFilePath.id -> ByteBuffer.wrap(dataFile.getBytes(UTF_8))))
-    MetricMaps(None, None, None, None, path, path)
-  }
 }

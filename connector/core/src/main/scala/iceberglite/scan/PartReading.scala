@@ -47,19 +47,26 @@ final class PartReading private (
   private[scan] def keeping(metrics: StatsToKeep): PartReading =
     new PartReading(io, specs, schema, schemas, bound, read, metrics)
 
-  @transient private lazy val filters = new SpecFilters(bound, specs)
+  @transient private lazy val filter = new FileFilter(bound, specs)
   @transient private[scan] lazy val keys: KeyColumns = new KeyColumns(schema, schemas)
   @transient private lazy val relevant = new DeletesOf(read, keys)
 
-  override def mightMatch(part: PartSummary): Boolean = filters.of(part).mightMatch(part)
+  override def mightMatch(part: PartSummary): Boolean = filter.mightMatch(part)
 
   /** Returns the data files of a part that the scan reads. */
   private[scan] def select(part: FilePart, entries: Iterator[ManifestEntry]): PlannedPart =
-    filters.of(part).select(entries, keeps)
+    PlannedPart.of(entries, specs.of(part), filter.of(part).byPartition, keeps)
 
-  /** Returns the delete files of a part that may apply to the files that the scan reads. */
-  private[scan] def deletes(part: FilePart, entries: Iterator[ManifestEntry], oldest: Long): Vector[ManifestEntry] =
-    filters.of(part).inPartitions(entries).filter(e => e.sequenceNumber.forall(_ >= oldest) && relevant(e.file))
+  /**
+   * Returns the delete files of a part that may apply to the files that the scan reads: those in partitions with
+   * matching rows, because data of other partitions is not read. An unpartitioned spec rules out nothing.
+   */
+  private[scan] def deletes(part: FilePart, entries: Iterator[ManifestEntry], oldest: Long): Vector[ManifestEntry] = {
+    val partitions = filter.of(part).byPartition
+    entries.filter { e =>
+      e.isLive && !partitions.of(e.file.partition).isEmpty && e.sequenceNumber.forall(_ >= oldest) && relevant(e.file)
+    }.toVector
+  }
 
   /**
    * Reads a part and packs the entries that the scan needs. Called by a thread of another JVM, which caches nothing.

@@ -7,7 +7,7 @@ object ScanRules extends RuleBook("scans", "Scan planning and row-level deletes"
   private val Position = "Position Delete Files"
   private val Vectors = "Adopted version 3: Deletion vectors"
   private val Lineage = "Adopted version 3: Row lineage"
-  private val filter = "core/scan/SpecFilter.scala"
+  private val filter = "core/scan/FileFilter.scala"
   private val index = "core/scan/DeleteIndex.scala"
   private val sorted = "core/scan/SortedDeletes.scala"
 

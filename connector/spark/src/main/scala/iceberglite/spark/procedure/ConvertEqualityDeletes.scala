@@ -34,7 +34,7 @@ object ConvertEqualityDeletes extends Procedure {
     val counts = EqualityDeletes.of(table, to).map { deletes =>
       val (before, after, row) = new DeleteConversionJob(place.session, table).run(deletes) { found =>
         val (before, after) = place.commit(name)(_ => deletes.action(found))
-        (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.rows).sum))
+        (before, after, Row(deletes.files.size.toLong, found.size.toLong, found.iterator.map(_.recordCount).sum))
       }
       // The commit succeeded, even if this step fails.
       place.renew(name, before, after)

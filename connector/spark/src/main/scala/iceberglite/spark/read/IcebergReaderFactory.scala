@@ -9,20 +9,16 @@ import org.apache.spark.util.SerializableConfiguration
 
 import iceberglite.scan.DeleteReader
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.avro.AvroBatches
 import iceberglite.spark.read.deletes.{DeleteCacheSettings, FileDeletes}
 import iceberglite.spark.read.files.{
   BatchSettings,
   FileBatches,
-  FileColumns,
   FileTask,
   FileValues,
   IcebergInputPartition,
   WantedColumns
 }
-import iceberglite.spark.read.orc.OrcBatches
-import iceberglite.spark.read.parquet.{FileProjections, ParquetBatches}
-import iceberglite.spec.file.FileFormat
+import iceberglite.spark.read.formats.FileRead
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.schema.NameMapping
 import iceberglite.storage.HadoopFileIO
@@ -71,14 +67,8 @@ final private[read] class IcebergReaderFactory(
       val columns = fileDeletes.columns
       val values = new FileValues(specs, columns.metadataIds, settings.rows)
       val applied = Some(fileDeletes).filterNot(_.isEmpty)
-      if (task.format == FileFormat.Parquet) {
-        val projections = new FileProjections(columns.fields, mapping, values, tableName)
-        ParquetBatches.open(task, projections, conf, settings, applied)
-      } else {
-        val inFile = new FileColumns(columns.fields, mapping, values)
-        if (task.format == FileFormat.Orc) OrcBatches.open(task, inFile, io, settings.rows, applied, tableName)
-        else AvroBatches.open(task, inFile, io, settings.rows, applied)
-      }
+      val read = FileRead(columns.fields, mapping, values, applied, settings, conf, io, tableName)
+      BatchFormats.of(task.format, task.path).open(task, read)
     }
   }
 }

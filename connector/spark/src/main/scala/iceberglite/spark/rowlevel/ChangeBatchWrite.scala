@@ -1,7 +1,5 @@
 package iceberglite.spark.rowlevel
 
-import java.util.UUID
-
 import org.apache.spark.sql.connector.write.{
   DeltaBatchWrite,
   DeltaWriterFactory,
@@ -10,10 +8,10 @@ import org.apache.spark.sql.connector.write.{
 }
 
 import iceberglite.spark.error.SparkErrors
-import iceberglite.spark.write.{CommitOutcome, RowCounts, TaskWriterFactory, UncommittedFiles, WritePlan, WrittenFile}
+import iceberglite.spark.write.{RowCounts, TaskWriterFactory, WriteCommit, WritePlan}
 import iceberglite.spec.file.ContentFile
 import iceberglite.spec.property.DeleteFileProperties
-import iceberglite.table.{Cleanup, DataLocations}
+import iceberglite.table.Cleanup
 import iceberglite.table.action.RowDelta
 
 /**
@@ -27,14 +25,7 @@ final private[rowlevel] class ChangeBatchWrite(
     metadata: ChangeMetadata
 ) extends DeltaBatchWrite {
   private val table = statement.table
-  private val locations = DataLocations.of(table.location, table.properties)
-
-  /** The id in the names of the files of this statement, which no other write uses. */
-  private val operationId = UUID.randomUUID().toString
-  private val outcome = new CommitOutcome
-
-  /** Delete files that the driver has created. */
-  @volatile private var deleteFiles = Vector.empty[String]
+  private val ending = new WriteCommit(table)
 
   private lazy val deleteTarget = DeleteFileTarget(
     statement.hasVectors,
@@ -42,7 +33,7 @@ final private[rowlevel] class ChangeBatchWrite(
     statement.deleteFormat,
     statement.deleteTargetSize,
     DeleteFileProperties.of(table.properties),
-    locations,
+    ending.locations,
     table.io,
     table.metadata.specsById,
     changed.earlier,
@@ -54,7 +45,7 @@ final private[rowlevel] class ChangeBatchWrite(
     val tasks = math.max(1, info.numPartitions)
     val sentBytes = math.min(ChangeBatchWrite.SentBytesOfTask, ChangeBatchWrite.SentBytes / tasks)
     val deletes = deleteTarget.copy(sentBytes = sentBytes)
-    new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, operationId)), deletes, metadata, operationId)
+    new ChangeWriterFactory(rows.map(TaskWriterFactory.of(_, ending.operationId)), deletes, metadata, ending.operationId)
   }
 
   /**
@@ -63,16 +54,15 @@ final private[rowlevel] class ChangeBatchWrite(
    */
   override def useCommitCoordinator: Boolean = false
 
-  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
-    val added = for (plan <- rows.toVector; file <- filesOf(messages)) yield plan.contentFile(file)
-    val written = changesOf(messages).map(_.deletes)
-    val deletes = changed.united(written, deleteTarget, operationId, path => deleteFiles :+= path)
-    val counts = changesOf(messages).map(_.counts).foldLeft(RowCounts.Zero)(_ + _)
-    val summary = statement.summary ++ counts.summary(statement.command, deletedAreKnown = true)
-    val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
-    if (outcome.commit(statement.base, summary, changes, statement.once, statement.merge.map(_.action)))
-      Cleanup.delete(table.io, deletes.replaced)
-    else abort(messages)
+  override def commit(messages: Array[WriterCommitMessage]): Unit = {
+    val results = messages.toVector.collect { case changes: WrittenChanges => changes }
+    lazy val deletes = changed.united(results.map(_.deletes), deleteTarget, ending.operationId, ending.creates)
+    val committed = ending.commit(messages) {
+      val added = results.flatMap(_.files)
+      val changes = if (added.isEmpty && deletes.isEmpty) None else Some(action(added, deletes))
+      statement.pending(changes, results.map(_.counts).foldLeft(RowCounts.Zero)(_ + _))
+    }
+    if (committed) Cleanup.delete(table.io, deletes.replaced)
   }
 
   private def action(added: Vector[ContentFile], deletes: UnitedDeletes): RowDelta = new RowDelta(
@@ -85,20 +75,7 @@ final private[rowlevel] class ChangeBatchWrite(
     to = statement.target.to
   )
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = if (!outcome.maybeCommitted) {
-    val known = filesOf(messages).map(_.path) ++ deletesOf(messages).map(_.file.path) ++ deleteFiles
-    UncommittedFiles.remove(table.io, locations, operationId, known.distinct)
-  }
-
-  /** Spark has no message for a task that did not finish. */
-  private def changesOf(messages: Array[WriterCommitMessage]): Vector[WrittenChanges] =
-    messages.toVector.collect { case changes: WrittenChanges => changes }
-
-  private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
-    changesOf(messages).flatMap(_.files)
-
-  private def deletesOf(messages: Array[WriterCommitMessage]): Vector[WrittenDeletes] =
-    changesOf(messages).flatMap(_.deletes.files)
+  override def abort(messages: Array[WriterCommitMessage]): Unit = ending.abort(messages)
 
   override def toString: String = s"ChangeBatchWrite(table=${table.name}, ${statement.command})"
 }

@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow}
 import org.apache.spark.sql.connector.metric.CustomTaskMetric
 import org.apache.spark.sql.connector.write.{DeltaWriter, DeltaWriterFactory, WriterCommitMessage}
 
-import iceberglite.spark.write.{RowCounts, TaskWriter, TaskWriterFactory, WriteMetrics, WrittenFile, WrittenFiles}
+import iceberglite.spark.write.{RowCounts, TaskWriter, TaskWriterFactory, WriteMetrics, WrittenFiles}
+import iceberglite.spec.file.ContentFile
 import iceberglite.table.{Cleanup, DataFileNames}
 
 /**
@@ -86,7 +87,7 @@ final private[rowlevel] class ChangeWriter(
     // A row that matches several source rows may come more than once.
     deleted = deletes.count - updated
     val written = target.write(deletes, names, path => deleteFiles :+= path)
-    val files: Array[WrittenFile] = rows.map(_.commit()) match {
+    val files: Array[ContentFile] = rows.map(_.commit()) match {
       case Some(message: WrittenFiles) => message.files
       case _ => Array.empty
     }

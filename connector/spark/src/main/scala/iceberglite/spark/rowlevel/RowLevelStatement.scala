@@ -9,14 +9,14 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.spark.conf.{EngineSummary, Settings, StatementOptions, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.read.IcebergScanBuilder
-import iceberglite.spark.write.SchemaMerge
+import iceberglite.spark.write.{PendingCommit, RowCounts, SchemaMerge}
 import iceberglite.spec.FormatVersion
 import iceberglite.spec.IcebergError.Unsupported
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.property.{DeleteGranularity, DistributionMode, RowLevelMode, RowLevelProperty, TableProperty}
 import iceberglite.spec.schema.Schema
-import iceberglite.table.{Isolation, IsolationLevel, Table}
+import iceberglite.table.{Action, Isolation, IsolationLevel, Table}
 import iceberglite.table.action.RecordApplication
 
 /**
@@ -107,6 +107,15 @@ final private[iceberglite] class RowLevelStatement(
   /** Returns entries for the snapshot's summary. */
   def summary: Map[String, String] = EngineSummary.of(session) ++
     WriteOptions.snapshotProperties(options.asOptions, session) ++ target.summary
+
+  /** Returns the commit of the statement. */
+  def pending(action: Option[Action], counts: RowCounts): PendingCommit = PendingCommit(
+    base,
+    summary ++ counts.summary(command, deletedAreKnown = true),
+    action,
+    once,
+    merge.map(_.action)
+  )
 
   val granularity: DeleteGranularity = settings(WriteOptions.Granularity)
 

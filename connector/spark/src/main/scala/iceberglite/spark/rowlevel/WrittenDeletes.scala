@@ -1,64 +1,29 @@
 package iceberglite.spark.rowlevel
 
-import org.apache.spark.sql.connector.write.WriterCommitMessage
-
-import iceberglite.data.{WrittenFile => NewFile}
+import iceberglite.data.WrittenFile
 import iceberglite.puffin.DeletionVector
-import iceberglite.spark.write.{RowCounts, WrittenFile}
-import iceberglite.spark.write.files.FinishedFile
-import iceberglite.spec.file.{Content, ContentFile, FileFormat, MetricMaps, Metrics}
-import iceberglite.spec.partition.PartitionTuple
+import iceberglite.spark.write.{RowCounts, TaskResult}
+import iceberglite.spec.file.ContentFile
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 
 /**
- * A delete file of a task, in a form that is sent to the driver, which knows specs and partitions.
+ * A delete file of a task. The driver adds the spec and the partition, which are those of the data files.
  *
  * @param dataFiles the data files to which it applies
- * @param place offset and size of a deletion vector in its file; absent for position delete files
  */
-final private[rowlevel] case class WrittenDeletes(
-    file: WrittenFile,
-    format: FileFormat,
-    dataFiles: Array[String],
-    place: Option[(Long, Long)]
-) extends Serializable {
+final private[rowlevel] case class WrittenDeletes(file: ContentFile, dataFiles: Array[String]) extends Serializable {
 
-  /** Returns the metadata of the delete file. @param data one of the data files, for spec and partition */
-  def contentFile(data: ContentFile): ContentFile = ContentFile(
-    content = Content.PositionDeletes,
-    path = file.path,
-    format = format,
-    specId = data.specId,
-    partition = data.partition,
-    recordCount = file.recordCount,
-    fileSizeInBytes = file.length,
-    metrics = file.metrics,
-    splitOffsets = file.splitOffsets.toVector,
-    referencedDataFile = if (dataFiles.length == 1) dataFiles.headOption else None,
-    contentOffset = place.map(_._1),
-    contentSizeInBytes = place.map(_._2)
-  )
+  /** Returns the metadata of the delete file. @param data one of the data files */
+  def contentFile(data: ContentFile): ContentFile = file.copy(specId = data.specId, partition = data.partition)
 }
 
 private[rowlevel] object WrittenDeletes {
+  def ofVector(vector: ContentFile): WrittenDeletes = WrittenDeletes(vector, vector.referencedDataFile.toArray)
 
-  def ofVector(vector: ContentFile): WrittenDeletes = WrittenDeletes(
-    written(vector.path, vector.recordCount, vector.fileSizeInBytes, Metrics.Empty, Vector.empty),
-    FileFormat.Puffin,
-    vector.referencedDataFile.toArray,
-    for (offset <- vector.contentOffset; size <- vector.contentSizeInBytes) yield (offset, size)
-  )
-
-  def ofPositions(file: NewFile, dataFiles: Vector[String]): WrittenDeletes = WrittenDeletes(
-    written(file.path, file.recordCount, file.fileSizeInBytes, file.metrics, file.splitOffsets),
-    file.format,
-    dataFiles.toArray,
-    None
-  )
-
-  private def written(path: String, rows: Long, length: Long, m: Metrics, splitOffsets: Vector[Long]): WrittenFile = {
-    val maps =
-      MetricMaps(m.columnSizes, m.valueCounts, m.nullValueCounts, m.nanValueCounts, m.lowerBounds, m.upperBounds)
-    WrittenFile.of(path, PartitionTuple.Empty, FinishedFile(rows, length, maps, splitOffsets), sorted = false)
+  def ofPositions(file: WrittenFile, dataFiles: Vector[String]): WrittenDeletes = {
+    val single = if (dataFiles.size == 1) dataFiles.headOption else None
+    val unpartitioned = PartitionSpec.Unpartitioned.specId
+    WrittenDeletes(file.positionDeletes(unpartitioned, PartitionTuple.Empty, single), dataFiles.toArray)
   }
 }
 
@@ -84,7 +49,9 @@ private[rowlevel] object TaskDeletes {
  * rows.
  */
 final private[rowlevel] class WrittenChanges(
-    val files: Array[WrittenFile],
+    val files: Array[ContentFile],
     val deletes: TaskDeletes,
     val counts: RowCounts
-) extends WriterCommitMessage
+) extends TaskResult {
+  override def paths: Vector[String] = (files ++ deletes.files.map(_.file)).iterator.map(_.path).toVector
+}

@@ -1,31 +1,21 @@
 package iceberglite.spark.write
 
-import java.util.UUID
-
 import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, PhysicalWriteInfo, WriterCommitMessage}
 import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.partition.PartitionSpec
+import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.storage.FileIO
 import iceberglite.table.{DataFileNames, DataLocations}
 
-/**
- * The write of one statement: its tasks create data files, and the table gets all of them in one commit.
- *
- * Spark calls [[abort]] after every failure, including a failed commit.
- */
+/** The write of one statement: its tasks create data files, and the table gets all of them in one commit. */
 final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
 
-  /** The id in the names of the files of this write, which no other write uses. */
-  private val operationId = UUID.randomUUID().toString
-
-  private val outcome = new CommitOutcome
+  private val ending = new WriteCommit(plan.table)
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory =
-    TaskWriterFactory.of(plan, operationId)
+    TaskWriterFactory.of(plan, ending.operationId)
 
   /**
    * Not needed: attempts of a task use different file names, and only files of the attempt that Spark reports are
@@ -33,23 +23,16 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
    */
   override def useCommitCoordinator: Boolean = false
 
-  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(plan.table.name) {
-    val files = filesOf(messages).map(plan.contentFile)
-    val summary = plan.summary ++ mode.counted(writtenBy(messages).map(_.counts))
-    val action = mode.action(files, plan.isolation, plan.to)
-    if (!outcome.commit(plan.base, summary, action, plan.once, plan.merge.map(_.action))) abort(messages)
+  override def commit(messages: Array[WriterCommitMessage]): Unit = {
+    val written = messages.toVector.collect { case files: WrittenFiles => files }
+    ending.commit(messages) {
+      val action = mode.action(written.flatMap(_.files), plan.isolation, plan.to)
+      plan.pending(action, mode.counted(written.map(_.counts)))
+    }
+    ()
   }
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit =
-    if (!outcome.maybeCommitted)
-      UncommittedFiles.remove(plan.table.io, plan.locations, operationId, filesOf(messages).map(_.path))
-
-  /** Spark has no message for a task that did not finish. */
-  private def filesOf(messages: Array[WriterCommitMessage]): Vector[WrittenFile] =
-    writtenBy(messages).flatMap(_.files)
-
-  private def writtenBy(messages: Array[WriterCommitMessage]): Vector[WrittenFiles] =
-    messages.toVector.collect { case written: WrittenFiles => written }
+  override def abort(messages: Array[WriterCommitMessage]): Unit = ending.abort(messages)
 
   override def toString: String = s"IcebergBatchWrite(table=${plan.table.name}, mode=$mode)"
 }
@@ -62,7 +45,7 @@ private[iceberglite] object TaskWriterFactory {
     plan.rows,
     plan.spec,
     plan.requirements.clustered,
-    plan.requirements.sorted,
+    if (plan.requirements.sorted) plan.sortOrder.orderId else SortOrder.Unsorted.orderId,
     plan.format,
     plan.locations,
     plan.table.io,
@@ -79,7 +62,7 @@ final private[iceberglite] class TaskWriterFactory private (
     rows: StructType,
     spec: PartitionSpec,
     clustered: Boolean,
-    sorted: Boolean,
+    sortOrderId: Int,
     format: DataFileFormat,
     locations: DataLocations,
     io: FileIO,
@@ -91,7 +74,7 @@ final private[iceberglite] class TaskWriterFactory private (
 
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
     val names = new DataFileNames(partitionId, taskId, operationId, format.format.extension)
-    val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sorted, table)
+    val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sortOrderId, table)
     new TaskWriter(files, routerTo(files), changeAt)
   }
 

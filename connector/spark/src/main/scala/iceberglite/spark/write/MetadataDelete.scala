@@ -48,7 +48,8 @@ object MetadataDelete {
     val given = WriteOptions.snapshotProperties(options.asOptions, session)
     val summary = EngineSummary.of(session) ++ given ++ target.summary
     try {
-      new CommitOutcome().commit(table, summary, Some(new DeleteFiles(filter, to = target.to)), options.application)
+      val action = new DeleteFiles(filter, to = target.to)
+      new WriteCommit(table).submit(PendingCommit(table, summary, Some(action), options.application))
       ()
     } catch { case failed: ValidationFailed => throw failed.copy(byOthers = true) }
   }

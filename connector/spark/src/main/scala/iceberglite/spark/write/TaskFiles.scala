@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 import iceberglite.spark.write.files.{DataFileWriter, NewDataFiles, RowFaults}
 import iceberglite.spec.IcebergError.StorageFailed
+import iceberglite.spec.file.ContentFile
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.storage.FileIO
 import iceberglite.table.{Cleanup, DataFileNames, DataLocations}
@@ -15,7 +16,7 @@ import iceberglite.table.{Cleanup, DataFileNames, DataLocations}
  * The data files that one attempt of a task creates. Their names are unique to the attempt, so that it can remove its
  * own files.
  *
- * @param sorted whether the rows of each file are in the table's sort order
+ * @param sortOrderId the order of the rows in each file
  * @param table its name, for messages
  */
 final private[write] class TaskFiles(
@@ -25,14 +26,14 @@ final private[write] class TaskFiles(
     names: DataFileNames,
     io: FileIO,
     targetSize: Long,
-    sorted: Boolean,
+    sortOrderId: Int,
     table: String
 ) {
   private val open = mutable.Set.empty[OpenFile]
-  private val finished = mutable.ArrayBuffer.empty[WrittenFile]
+  private val finished = mutable.ArrayBuffer.empty[ContentFile]
   private var finishedBytes = 0L
 
-  def written: Array[WrittenFile] = finished.toArray
+  def written: Array[ContentFile] = finished.toArray
 
   def fileCount: Int = finished.size + open.size
 
@@ -83,8 +84,8 @@ final private[write] class TaskFiles(
     private def complete(): Unit = current.foreach { file =>
       val done = file.writer.finish()
       open -= file
-      finished += WrittenFile.of(file.path, tuple, done, sorted)
-      finishedBytes += done.length
+      finished += done.dataFile(spec.specId, tuple, sortOrderId)
+      finishedBytes += done.fileSizeInBytes
       current = None
       writer = null
     }

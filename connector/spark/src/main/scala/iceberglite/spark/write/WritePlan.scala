@@ -8,13 +8,12 @@ import iceberglite.spark.conf.{ApplicationOptions, EngineSummary, Settings, Writ
 import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField, InputSource}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.NotFound
-import iceberglite.spec.file.ContentFile
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.partition.{PartitionSpec, SortOrder}
 import iceberglite.spec.property.DistributionMode
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
-import iceberglite.table.{DataLocations, Isolation, SnapshotTarget, Table}
+import iceberglite.table.{Action, DataLocations, Isolation, SnapshotTarget, Table}
 import iceberglite.table.action.RecordApplication
 
 /**
@@ -49,11 +48,9 @@ final private[iceberglite] case class WritePlan(
   /** Returns the table at the start of the write. */
   def base: Table = merge.fold(table)(_.base)
 
-  private lazy val partitionType = spec.partitionType(table.schema)
-
-  /** Returns the metadata of a task's file. */
-  def contentFile(file: WrittenFile): ContentFile =
-    file.contentFile(format.format, spec.specId, partitionType, sortOrder.orderId)
+  /** Returns the commit of the write. @param counts entries for the snapshot's summary in addition to the plan's */
+  def pending(action: Option[Action], counts: Map[String, String] = Map.empty): PendingCommit =
+    PendingCommit(base, summary ++ counts, action, once, merge.map(_.action))
 }
 
 private[iceberglite] object WritePlan {

@@ -8,10 +8,11 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.{LongType => SparkLong, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FinishedFile, InputColumns, NewDataFiles}
+import iceberglite.data.WrittenFile
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, NewDataFiles}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.file.{FileFormat, MetricMaps}
-import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec}
+import iceberglite.spec.partition.{Identity, PartitionField, PartitionSpec, SortOrder}
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Type.LongType
@@ -81,7 +82,7 @@ private object FanOutRouterSuite {
       new DataFileNames(0, 0, "op", ".test"),
       new HadoopFileIO(new Configuration(false)),
       targetSize,
-      sorted = false,
+      SortOrder.Unsorted.orderId,
       table = "t"
     )
     val router = new FanOutRouter(files, partitioner, bounds, () => new ListOverflow)
@@ -132,9 +133,9 @@ private object FanOutRouterSuite {
       flushes += 1
       inMemory = 0
     }
-    override def finish(): FinishedFile = {
+    override def finish(): WrittenFile = {
       format.open -= 1
-      FinishedFile(rows.toLong, length, MetricMaps(), Vector.empty)
+      WrittenFile("f", FileFormat.Parquet, rows.toLong, length, MetricMaps(), Vector.empty)
     }
     override def abandon(): Unit = format.open -= 1
   }

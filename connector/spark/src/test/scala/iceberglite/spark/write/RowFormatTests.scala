@@ -11,11 +11,11 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile => CoreFile}
+import iceberglite.data.{DataFormat, DataSource, DataTarget, Record, RecordGenerators, WrittenFile}
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.files.RecordRows
-import iceberglite.spark.write.files.{DataFileFormat, FinishedFile, InputColumns, InputField}
+import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported, ValidationFailed}
 import iceberglite.spec.file.MetricMaps
 import iceberglite.spec.partition.SortOrder
@@ -56,20 +56,20 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     val path: String = s"mem:/f.${core.format.name}"
     private val modes = MetricsModes.of(properties, schema, SortOrder.Unsorted)
 
-    val finished: FinishedFile = {
+    val finished: WrittenFile = {
       val writer = format(inputOf(schema), modes, properties, io).newFiles().open(path)
       converted(schema, rows).foreach(writer.write)
       writer.finish()
     }
 
     def records: Vector[Record] = {
-      val read = core.read(DataSource(io, path, finished.length), schema.asStruct)
+      val read = core.read(DataSource(io, path, finished.fileSizeInBytes), schema.asStruct)
       try read.toVector
       finally read.close()
     }
 
     /** The same rows, written record by record. */
-    lazy val byCore: CoreFile = {
+    lazy val byCore: WrittenFile = {
       val writer = core.write(DataTarget(new MemoryFileIO, path, schema, properties, modes))
       rows.foreach(writer.write)
       writer.close()
@@ -90,8 +90,8 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
 
   private def checkSame(run: Run, rows: Seq[Record]): Unit = {
     assert(run.records.map(RecordGenerators.comparable) == rows.map(RecordGenerators.comparable))
-    assert(run.finished.recordCount == rows.size && run.finished.length == run.io.read(run.path).length)
-    val (bySpark, byCore) = (run.finished.metrics, run.byCore.metrics.asInstanceOf[MetricMaps])
+    assert(run.finished.recordCount == rows.size && run.finished.fileSizeInBytes == run.io.read(run.path).length)
+    val Seq(bySpark, byCore) = Seq(run.finished, run.byCore).map(_.metrics.asInstanceOf[MetricMaps])
     assert(bySpark.copy(columnSizes = None) == byCore.copy(columnSizes = None))
     assert(bySpark.columnSizes.map(_.keySet) == byCore.columnSizes.map(_.keySet))
     ()

@@ -107,6 +107,46 @@ final case class MetricMaps(
       of(upperBounds)
     )
   }
+
+  private def writeReplace(): AnyRef = new MetricMaps.Serialized(
+    Array(columnSizes, valueCounts, nullValueCounts, nanValueCounts).map(_.map(MetricMaps.Counts(_))),
+    Array(lowerBounds, upperBounds).map(_.map(MetricMaps.Bounds(_)))
+  )
+}
+
+object MetricMaps {
+
+  /** Replaces the maps in serialization: arrays are smaller, and a `ByteBuffer` is not serializable. */
+  final private class Serialized(counts: Array[Option[Counts]], bounds: Array[Option[Bounds]]) extends Serializable {
+    private def readResolve(): AnyRef = {
+      val Array(sizes, values, nulls, nans) = counts.map(_.map(_.toMap))
+      val Array(lower, upper) = bounds.map(_.map(_.toMap))
+      MetricMaps(sizes, values, nulls, nans, lower, upper)
+    }
+  }
+
+  final private case class Counts(ids: Array[Int], values: Array[Long]) {
+    def toMap: Map[Int, Long] = ids.zip(values).toMap
+  }
+
+  private object Counts {
+    def apply(map: Map[Int, Long]): Counts = Counts(map.keysIterator.toArray, map.valuesIterator.toArray)
+  }
+
+  final private case class Bounds(ids: Array[Int], values: Array[Array[Byte]]) {
+    def toMap: Map[Int, ByteBuffer] = ids.zip(values.map(ByteBuffer.wrap)).toMap
+  }
+
+  private object Bounds {
+    def apply(map: Map[Int, ByteBuffer]): Bounds =
+      Bounds(map.keysIterator.toArray, map.valuesIterator.map(bytes).toArray)
+
+    private def bytes(buffer: ByteBuffer): Array[Byte] = {
+      val copy = new Array[Byte](buffer.remaining)
+      buffer.duplicate().get(copy)
+      copy
+    }
+  }
 }
 
 object Metrics {

@@ -6,10 +6,11 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.avro.{AvroInput, AvroPart}
 import iceberglite.data.{DataSource, FileFaults, Projection}
 import iceberglite.data.avro.AvroRows
-import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
-import iceberglite.spark.read.files.{FileBatches, FileColumns, FileTask}
+import iceberglite.spark.read.deletes.LiveBatch
+import iceberglite.spark.read.files.{FileBatches, FileTask}
+import iceberglite.spark.read.formats.{BatchFormat, FileRead}
 import iceberglite.spark.read.vector.PositionsVector
-import iceberglite.storage.FileIO
+import iceberglite.spec.file.FileFormat
 
 /**
  * The batches of one part of an Avro file: decoded rows are appended to columns.
@@ -58,27 +59,18 @@ final private[read] class AvroBatches(
   }
 }
 
-private[read] object AvroBatches {
+private[read] object AvroBatches extends BatchFormat {
 
   /** The limit of bytes in a batch; a vector has room for 2 GB. */
   private val MaxBytes = 1L << 24
 
-  /**
-   * Opens the file.
-   *
-   * @param columns the columns to read, including those for deletes
-   * @param capacity maximum number of rows in a batch
-   * @throws iceberglite.spec.IcebergError.UnreadableFile for any error in the file
-   */
-  def open(
-      task: FileTask,
-      columns: FileColumns,
-      io: FileIO,
-      capacity: Int,
-      deletes: Option[FileDeletes]
-  ): AvroBatches = {
+  override def format: FileFormat = FileFormat.Avro
+
+  override def open(task: FileTask, read: FileRead): AvroBatches = {
+    val columns = read.columns
+    val capacity = read.settings.rows
     val positions = new PositionsVector
-    val source = DataSource(io, task.path, task.fileLength, columns.mapping)
+    val source = DataSource(read.io, task.path, task.fileLength, columns.mapping)
     val part = AvroPart(task.start, task.length, columns.needPositions(task))
     val projection = new Projection(task.path, columns.absent(task, positions))
     val wanted = columns.stored(task)
@@ -92,7 +84,7 @@ private[read] object AvroBatches {
     try {
       val (fields, vectors) = open.get
       val all = new ColumnarBatch(columns.of(task, fields.columns(vectors(_)), positions).toArray)
-      new AvroBatches(task.path, rows, vectors, positions, all, deletes.map(_.in(all, capacity)), capacity)
+      new AvroBatches(task.path, rows, vectors, positions, all, read.deletes.map(_.in(all, capacity)), capacity)
     } catch {
       case e: Throwable =>
         rows.close()

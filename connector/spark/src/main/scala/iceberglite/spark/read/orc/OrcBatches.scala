@@ -5,11 +5,12 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.data.{DataSource, Projection}
 import iceberglite.data.orc.{OrcBatchReader, OrcPart}
-import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
-import iceberglite.spark.read.files.{FileBatches, FileColumns, FileTask}
+import iceberglite.spark.read.deletes.LiveBatch
+import iceberglite.spark.read.files.{FileBatches, FileTask}
+import iceberglite.spark.read.formats.{BatchFormat, FileRead}
 import iceberglite.spark.read.vector.PositionsVector
 import iceberglite.spec.IcebergError.UnreadableFile
-import iceberglite.storage.FileIO
+import iceberglite.spec.file.FileFormat
 
 /** The batches of one part of an ORC file, over the library's vectors, without copying values. */
 final private[read] class OrcBatches(
@@ -34,34 +35,24 @@ final private[read] class OrcBatches(
   override def close(): Unit = reader.close()
 }
 
-private[read] object OrcBatches {
+private[read] object OrcBatches extends BatchFormat {
 
-  /**
-   * Opens the file.
-   *
-   * @param columns the columns to read, including those for deletes
-   * @param capacity maximum number of rows in a batch
-   * @throws UnreadableFile for any error in the file
-   */
-  def open(
-      task: FileTask,
-      columns: FileColumns,
-      io: FileIO,
-      capacity: Int,
-      deletes: Option[FileDeletes],
-      tableName: String
-  ): OrcBatches = {
+  override def format: FileFormat = FileFormat.Orc
+
+  override def open(task: FileTask, read: FileRead): OrcBatches = {
+    val columns = read.columns
+    val capacity = read.settings.rows
     val positions = new PositionsVector
-    val source = DataSource(io, task.path, task.fileLength, columns.mapping)
+    val source = DataSource(read.io, task.path, task.fileLength, columns.mapping)
     val part = OrcPart(task.start, task.length, task.filter, task.withoutNan)
     val projection = new Projection(task.path, columns.absent(task, positions))
     val wanted = columns.stored(task)
     val reader = OrcBatchReader.open(source, part, wanted, projection, capacity, RowBatchVersion.USE_DECIMAL64)
     try {
-      val vectors = new OrcColumns(positions, damaged(task, tableName))
+      val vectors = new OrcColumns(positions, damaged(task, read.tableName))
       val found = vectors.of(reader.rows, wanted.fields, reader.batch.cols)
       val all = new ColumnarBatch(columns.of(task, found, positions).toArray)
-      new OrcBatches(reader, positions, all, deletes.map(_.in(all, capacity)))
+      new OrcBatches(reader, positions, all, read.deletes.map(_.in(all, capacity)))
     } catch {
       case e: Throwable =>
         reader.close()

@@ -16,6 +16,8 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 
 import iceberglite.parquet.ParquetInput
 import iceberglite.spark.read.deletes.{FileDeletes, LiveBatch}
+import iceberglite.spark.read.formats.{BatchFormat, FileRead}
+import iceberglite.spec.file.FileFormat
 import iceberglite.spark.read.files.{BatchSettings, FileBatches, FileTask}
 import iceberglite.spark.read.vector.RowCompactor
 
@@ -55,7 +57,8 @@ final private[read] class ParquetBatches(
   override def close(): Unit = decoder.close()
 }
 
-private[read] object ParquetBatches {
+private[read] object ParquetBatches extends BatchFormat {
+  override def format: FileFormat = FileFormat.Parquet
 
   /**
    * Dates and times use the specification's calendar, regardless of the session and of missing metadata in the file.
@@ -63,7 +66,12 @@ private[read] object ParquetBatches {
   private val Calendar = "CORRECTED"
   private val NoZone = "UTC"
 
-  def open(
+  override def open(task: FileTask, read: FileRead): ParquetBatches = {
+    val projections = new FileProjections(read.fields, read.mapping, read.values, read.tableName)
+    open(task, projections, read.conf, read.settings, read.deletes)
+  }
+
+  private[parquet] def open(
       task: FileTask,
       projections: FileProjections,
       base: Configuration,

@@ -1,18 +1,14 @@
 package iceberglite.spark.read.planning
 
-import java.util.IdentityHashMap
-
 import scala.collection.mutable
 
-import iceberglite.scan.{FileScanTask, ScanPlan, TableScan}
+import iceberglite.scan.{FileFilter, FileScanTask, PartitionFilter, PartitionFilters, ScanPlan, TableScan}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.files.{CommitScan, WidenedColumns}
 import iceberglite.spark.read.limit.RowLimit
-import iceberglite.spec.expr.{Bind, Expression, Predicate, Residual, Term}
+import iceberglite.spec.expr.{Bind, Expression, Predicate, Term}
 import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
-import iceberglite.spec.file.{InclusiveMetrics, StrictMetrics}
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
 import iceberglite.tree.PartitionSpecs
@@ -121,11 +117,11 @@ final private[iceberglite] class ScanFiles private (
 
   /** Checks files until the first one for which the condition is not certain. */
   private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
-    val residual = residuals(bound)
-    val strict = new StrictMetrics(bound)
+    val filter = filterOf(bound)
     val ids = columns(bound)
     plan.tasks.forall { task =>
-      residual(task) == AlwaysTrue || byMetrics && isCounted(task, ids) && strict.allMatch(task.file)
+      val rows = filter(task)
+      rows.isAll || byMetrics && isCounted(task, ids) && rows.allMatch(task.file)
     }
   }
 
@@ -144,26 +140,18 @@ final private[iceberglite] class ScanFiles private (
   def tasksWith(bound: Expression): Vector[FileScanTask] =
     if (bound == AlwaysTrue) plan.tasks
     else if (plan.keeps.has(columns(bound)) || limit != RowLimit.None) {
-      val residual = residuals(bound)
-      val metrics = new InclusiveMetrics(bound)
-      plan.tasks.filter(task => residual(task) != AlwaysFalse && metrics.mightMatch(task.file))
+      val filter = filterOf(bound)
+      plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {
       val both = Expression.and(filter, bound)
       copyWith(both, asked).plan.tasks
     }
 
-  /**
-   * Returns the residual of a condition for the rows of a file, computed once for the files with the same partition
-   * tuple.
-   */
-  private def residuals(bound: Expression): FileScanTask => Expression = {
-    val sources = PartitionSpecs.sources(table.metadata, widened.planned)
-    val bySpec = mutable.Map.empty[Int, Residual]
-    val known = new IdentityHashMap[PartitionTuple, Expression]
-    task => {
-      val ofSpec = bySpec.getOrElseUpdate(task.spec.specId, new Residual(bound, task.spec, sources))
-      known.computeIfAbsent(task.file.partition, partition => ofSpec.of(partition))
-    }
+  /** Returns the filter of a condition on the rows of a file. */
+  private def filterOf(bound: Expression): FileScanTask => PartitionFilter = {
+    val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planned))
+    val bySpec = mutable.Map.empty[Int, PartitionFilters]
+    task => bySpec.getOrElseUpdate(task.spec.specId, filter.of(task.spec).byPartition).of(task.file.partition)
   }
 }
 

@@ -2,14 +2,16 @@ package iceberglite.spark.write.avro
 
 import org.apache.spark.sql.catalyst.InternalRow
 
+import iceberglite.data.WrittenFile
+import iceberglite.spec.file.FileFormat
 import iceberglite.avro.AvroOutput
 import iceberglite.data.avro.AvroRowsOutput
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputField}
+import iceberglite.spark.write.files.{DataFileWriter, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 
 /** An Avro file of a task: encodes the rows one after the other. */
-final private[avro] class AvroDataFile(file: AvroRowsOutput, input: Vector[InputField], modes: MetricsModes)
+final private[avro] class AvroDataFile(path: String, file: AvroRowsOutput, input: Vector[InputField], modes: MetricsModes)
     extends DataFileWriter {
   private val tallies = new FileTallies(modes)
   private val fields = AvroRow.of(input, tallies)
@@ -33,8 +35,8 @@ final private[avro] class AvroDataFile(file: AvroRowsOutput, input: Vector[Input
   override def flush(): Unit = ()
 
   /** There are no column sizes and split offsets: rows are stored one after the other, in short blocks. */
-  override def finish(): FinishedFile =
-    FinishedFile(records, file.finish(), tallies.metrics(records, sizes = None), splitOffsets = Vector.empty)
+  override def finish(): WrittenFile =
+    WrittenFile(path, FileFormat.Avro, records, file.finish(), tallies.metrics(records, sizes = None), splitOffsets = Vector.empty)
 
   override def abandon(): Unit = file.abandon()
 }

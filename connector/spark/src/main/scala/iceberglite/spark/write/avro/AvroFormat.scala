@@ -1,9 +1,11 @@
 package iceberglite.spark.write.avro
 
+import iceberglite.spark.conf.CompressionOptions
+import iceberglite.spec.property.TableProperty
 import iceberglite.avro.{AvroCodec, AvroContainer}
 import iceberglite.data.avro.{AvroRowsOutput, AvroShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FilesOfWrite, InputColumns, InputField, NewDataFiles, WritableFormat}
 import iceberglite.spec.file.FileFormat
 import iceberglite.storage.FileIO
 
@@ -34,8 +36,18 @@ final private[write] class AvroFormat(
       AvroShape.of(InputColumns.schemaOf(input, schemaId).asStruct, AvroCodec.named(codec, level), keyValues)
 
     override def open(path: String): DataFileWriter =
-      new AvroDataFile(new AvroRowsOutput(io, path, shape), input, modes)
+      new AvroDataFile(path, new AvroRowsOutput(io, path, shape), input, modes)
 
     override def close(): Unit = ()
+  }
+}
+
+private[write] object AvroFormat extends WritableFormat {
+  override def format: FileFormat = FileFormat.Avro
+
+  override def of(files: FilesOfWrite): DataFileFormat = {
+    val codec = files.settings(CompressionOptions.codec(TableProperty.AvroCodec))
+    val level = CompressionOptions.level(TableProperty.AvroCompressionLevel).given(files.settings)
+    new AvroFormat(files.input, files.schemaId, files.modes, codec, level, files.keyValues, files.table.io)
   }
 }

@@ -2,7 +2,8 @@ package iceberglite.spark.write.files
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-import iceberglite.spec.file.{FileFormat, MetricMaps}
+import iceberglite.data.WrittenFile
+import iceberglite.spec.file.FileFormat
 
 /** A format of data files. Open by design: one file for each. Serializable, because tasks create the files. */
 private[iceberglite] trait DataFileFormat extends Serializable {
@@ -41,16 +42,8 @@ private[iceberglite] trait DataFileWriter {
   def flush(): Unit
 
   /** Completes the file. */
-  def finish(): FinishedFile
+  def finish(): WrittenFile
 
   /** Releases the file, which remains incomplete. */
   def abandon(): Unit
 }
-
-/** The information of a complete data file. */
-final private[iceberglite] case class FinishedFile(
-    recordCount: Long,
-    length: Long,
-    metrics: MetricMaps,
-    splitOffsets: Vector[Long]
-)

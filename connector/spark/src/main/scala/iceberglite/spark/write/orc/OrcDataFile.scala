@@ -3,15 +3,22 @@ package iceberglite.spark.write.orc
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
+import iceberglite.data.WrittenFile
+import iceberglite.spec.file.FileFormat
 import iceberglite.data.orc.OrcOutput
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputField}
+import iceberglite.spark.write.files.{DataFileWriter, InputField}
 import iceberglite.spark.write.metrics.FileTallies
 import iceberglite.spec.schema.Schema
 
 /** An ORC file of a task: puts the rows into the vectors of the library. */
-final private[orc] class OrcDataFile(file: OrcOutput, input: Vector[InputField], schema: Schema, modes: MetricsModes)
-    extends DataFileWriter {
+final private[orc] class OrcDataFile(
+    path: String,
+    file: OrcOutput,
+    input: Vector[InputField],
+    schema: Schema,
+    modes: MetricsModes
+) extends DataFileWriter {
   private val tallies = new FileTallies(modes)
   private val columns = OrcColumns.of(input, file.batch, tallies)
   private var records = 0L
@@ -33,10 +40,10 @@ final private[orc] class OrcDataFile(file: OrcOutput, input: Vector[InputField],
 
   override def flush(): Unit = file.flush()
 
-  override def finish(): FinishedFile = {
+  override def finish(): WrittenFile = {
     val finished = file.finish()
     val metrics = tallies.metrics(records, Some(file.columnSizes(schema, modes)))
-    FinishedFile(records, finished.length, metrics, finished.stripes)
+    WrittenFile(path, FileFormat.Orc, records, finished.length, metrics, finished.stripes)
   }
 
   override def abandon(): Unit = file.abandon()

@@ -2,9 +2,11 @@ package iceberglite.spark.write.orc
 
 import org.apache.orc.TypeDescription.RowBatchVersion
 
+import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
+import iceberglite.spec.property.TableProperty
 import iceberglite.data.orc.{OrcOutput, OrcSchemas, OrcSettings, OrcShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FilesOfWrite, InputColumns, InputField, NewDataFiles, WritableFormat}
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.FileIO
@@ -33,8 +35,21 @@ final private[write] class OrcFormat(
     private val shape = new OrcShape(OrcSchemas.of(schema), settings, keyValues, RowBatchVersion.USE_DECIMAL64)
 
     override def open(path: String): DataFileWriter =
-      new OrcDataFile(OrcOutput.open(io, path, shape), input, schema, modes)
+      new OrcDataFile(path, OrcOutput.open(io, path, shape), input, schema, modes)
 
     override def close(): Unit = ()
   }
+}
+
+private[write] object OrcFormat extends WritableFormat {
+  override def format: FileFormat = FileFormat.Orc
+
+  override def of(files: FilesOfWrite): DataFileFormat =
+    new OrcFormat(files.input, files.schemaId, files.modes, settingsOf(files), files.keyValues, files.table.io)
+
+  private def settingsOf(files: FilesOfWrite): OrcSettings = OrcSettings.of(files.table.properties).copy(
+    codec = files.settings(CompressionOptions.codec(TableProperty.OrcCodec)),
+    strategy = files.settings(CompressionOptions.Strategy),
+    targetSize = files.settings(WriteOptions.TargetFileSize)
+  )
 }

@@ -3,14 +3,17 @@ package iceberglite.spark.write.parquet
 import org.apache.parquet.io.OutputFile
 import org.apache.spark.sql.catalyst.InternalRow
 
+import iceberglite.data.WrittenFile
+import iceberglite.spec.file.FileFormat
 import iceberglite.data.parquet.{ParquetOutput, ParquetShape}
 import iceberglite.metrics.MetricsModes
 import iceberglite.parquet.ParquetMetrics
-import iceberglite.spark.write.files.{DataFileWriter, FinishedFile}
+import iceberglite.spark.write.files.{DataFileWriter}
 import iceberglite.spec.schema.Schema
 
 /** A Parquet file of a task: shreds the rows into the columns of the file. */
 final private[parquet] class ParquetDataFile(
+    path: String,
     output: OutputFile,
     rows: RowShredder,
     shape: ParquetShape,
@@ -30,10 +33,10 @@ final private[parquet] class ParquetDataFile(
 
   override def flush(): Unit = file.flush()
 
-  override def finish(): FinishedFile = {
+  override def finish(): WrittenFile = {
     val finished = file.finish()
     val metrics = ParquetMetrics.of(finished.footer, schema, modes, rows.floating)
-    FinishedFile(metrics.recordCount, finished.length, metrics.metrics, metrics.splitOffsets)
+    WrittenFile(path, FileFormat.Parquet, metrics.recordCount, finished.length, metrics.metrics, metrics.splitOffsets)
   }
 
   override def abandon(): Unit = file.abandon()

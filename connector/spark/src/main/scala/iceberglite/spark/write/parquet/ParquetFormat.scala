@@ -1,8 +1,10 @@
 package iceberglite.spark.write.parquet
 
+import iceberglite.spark.conf.{CompressionOptions, WriteOptions}
+import iceberglite.spec.property.TableProperty
 import iceberglite.data.parquet.{ParquetSettings, ParquetShape}
 import iceberglite.metrics.MetricsModes
-import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, InputColumns, InputField, NewDataFiles}
+import iceberglite.spark.write.files.{DataFileFormat, DataFileWriter, FilesOfWrite, InputColumns, InputField, NewDataFiles, WritableFormat}
 import iceberglite.spec.file.FileFormat
 import iceberglite.spec.schema.Schema
 import iceberglite.storage.{DataOutput, FileIO}
@@ -32,8 +34,25 @@ final private[write] class ParquetFormat(
     private val shape = ParquetShape.of(schema, settings, codecs, keyValues)
 
     override def open(path: String): DataFileWriter =
-      new ParquetDataFile(DataOutput.of(io, path), RowShredder.of(input, shape.messageType), shape, schema, modes)
+      new ParquetDataFile(path, DataOutput.of(io, path), RowShredder.of(input, shape.messageType), shape, schema, modes)
 
     override def close(): Unit = codecs.release()
+  }
+}
+
+private[write] object ParquetFormat extends WritableFormat {
+  override def format: FileFormat = FileFormat.Parquet
+
+  override def of(files: FilesOfWrite): DataFileFormat =
+    new ParquetFormat(files.input, files.schemaId, files.modes, settingsOf(files), files.keyValues, files.table.io)
+
+  private def settingsOf(files: FilesOfWrite): ParquetSettings = {
+    val codec = CompressionOptions.codec(TableProperty.ParquetCodec)
+    // The table's codec need not be available if another one is requested.
+    ParquetSettings.of(files.table.properties - TableProperty.ParquetCodec.key).copy(
+      codec = ParquetSettings.codecOf(files.settings(codec), codec.key),
+      level = CompressionOptions.level(TableProperty.ParquetCompressionLevel).given(files.settings),
+      targetSize = files.settings(WriteOptions.TargetFileSize)
+    )
   }
 }

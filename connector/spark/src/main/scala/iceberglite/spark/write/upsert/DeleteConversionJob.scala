@@ -1,49 +1,44 @@
 package iceberglite.spark.write.upsert
 
-import java.util.UUID
-
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.broadcast.Broadcast
 
-import iceberglite.maintenance.{DeleteConversion, EqualityDeletes, FoundDeletes}
+import iceberglite.maintenance.{DeleteConversion, EqualityDeletes}
 import iceberglite.scan.{FileScanTask, Splits}
 import iceberglite.spark.cluster.ClusterJob
 import iceberglite.spark.cluster.ClusterJob.{ofBytes, toBytes}
 import iceberglite.spark.read.SharedDeletes
 import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.TableStorage
-import iceberglite.spark.write.UncommittedFiles
-import iceberglite.spec.IcebergError.CommitStateUnknown
-import iceberglite.spec.file.Metrics
+import iceberglite.spark.write.WriteCommit
+import iceberglite.spec.file.{ContentFile, Metrics}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.{DataFileNames, DataLocations, Table}
 
 /** Converts the equality deletes of a table to deletes by position, with a Spark job. */
 final private[iceberglite] class DeleteConversionJob(session: SparkSession, table: Table) {
   import DeleteConversionJob._
-  private val operationId = UUID.randomUUID().toString
-  private val locations = DataLocations.of(table.location, table.properties)
+  private val ending = new WriteCommit(table)
 
   /**
    * Writes the new delete files and commits them. They are removed after a definite failure.
    *
    * @param commit commits them
    */
-  def run[A](deletes: EqualityDeletes)(commit: Vector[FoundDeletes] => A): A = {
-    var found = Vector.empty[FoundDeletes]
+  def run[A](deletes: EqualityDeletes)(commit: Vector[ContentFile] => A): A = {
+    var found = Vector.empty[ContentFile]
     try {
       found = write(deletes.tasks, deletes.conversion)
-      commit(found)
+      ending.attempt(commit(found))
     } catch {
-      case unknown: CommitStateUnknown => throw unknown
       case e: Throwable =>
-        UncommittedFiles.remove(table.io, locations, operationId, found.map(_.path).distinct)
+        ending.remove(found.map(_.path))
         throw e
     }
   }
 
-  private def write(tasks: Vector[FileScanTask], conversion: DeleteConversion): Vector[FoundDeletes] = {
+  private def write(tasks: Vector[FileScanTask], conversion: DeleteConversion): Vector[ContentFile] = {
     val context = session.sparkContext
     val groups = grouped(tasks, context)
     if (groups.isEmpty) Vector.empty
@@ -51,9 +46,9 @@ final private[iceberglite] class DeleteConversionJob(session: SparkSession, tabl
       val shared = new SharedDeletes(_ => ())
       val parts = context.parallelize(groups.map(group => toBytes(group.map(light(_, shared)))), groups.size)
       val deletes = DeleteCacheSettings.of(session, table, TableStorage.configuration(table, session))
-      val settings = toBytes((conversion, locations, deletes))
-      val results = context.runJob(parts, writing(context.broadcast(settings), operationId))
-      results.toVector.flatMap(r => ofBytes[Vector[FoundDeletes]](ClusterJob.opened(r)))
+      val settings = toBytes((conversion, ending.locations, deletes))
+      val results = context.runJob(parts, writing(context.broadcast(settings), ending.operationId))
+      results.toVector.flatMap(r => ofBytes[Vector[ContentFile]](ClusterJob.opened(r)))
     }
   }
 }

@@ -1,7 +1,5 @@
 package iceberglite.spark.write.upsert
 
-import java.util.UUID
-
 import org.apache.spark.sql.connector.distributions.Distribution
 import org.apache.spark.sql.connector.expressions.SortOrder
 import org.apache.spark.sql.connector.metric.CustomMetric
@@ -13,8 +11,7 @@ import org.apache.spark.sql.connector.write.{
   WriterCommitMessage
 }
 
-import iceberglite.spark.error.SparkErrors
-import iceberglite.spark.write.{CommitOutcome, TaskWriterFactory, UncommittedFiles, WriteMetrics}
+import iceberglite.spark.write.{PendingCommit, TaskWriterFactory, WriteCommit, WriteMetrics}
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.table.Table
@@ -49,13 +46,11 @@ final private[write] class UpsertWrite(plan: UpsertPlan) extends RequiresDistrib
 final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrite {
   private val table = plan.rows.table
 
-  /** The id in the names of the files of this write, which no other write uses. */
-  private val operationId = UUID.randomUUID().toString
-  private val outcome = new CommitOutcome
+  private val ending = new WriteCommit(table)
 
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new UpsertWriterFactory(
-    TaskWriterFactory.of(plan.rows, operationId),
-    TaskWriterFactory.of(plan.deletes, s"$operationId-deletes"),
+    TaskWriterFactory.of(plan.rows, ending.operationId),
+    TaskWriterFactory.of(plan.deletes, s"${ending.operationId}-deletes"),
     plan.rows.rows,
     plan.keys,
     plan.markAt,
@@ -68,18 +63,20 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
    */
   override def useCommitCoordinator: Boolean = false
 
-  override def commit(messages: Array[WriterCommitMessage]): Unit = SparkErrors.in(table.name) {
-    val written = writtenBy(messages)
-    val rows = written.flatMap(_.rows).map(plan.rows.contentFile)
-    val deletes = written.flatMap(_.deletes)
-    if (deletes.nonEmpty) {
-      val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.spec) else withGlobalSpec
-      val files = deletes.map(plan.deletes.contentFile).map(deleteFile(_, spec))
-      val reached = if (plan.inPartitions) Some(spec.specId) else None
-      val change = new RowDelta(rows ++ files, reachedSpec = reached, to = plan.rows.to)
-      if (!outcome.commit(ready, plan.rows.summary, Some(change), plan.rows.once)) abort(messages)
-    } else outcome.commit(table, plan.rows.summary, None, plan.rows.once)
+  override def commit(messages: Array[WriterCommitMessage]): Unit = {
+    val written = messages.toVector.collect { case upsert: WrittenUpsert => upsert }
+    ending.commit(messages)(pending(written.flatMap(_.rows), written.flatMap(_.deletes)))
+    ()
   }
+
+  private def pending(rows: Vector[ContentFile], deletes: Vector[ContentFile]): PendingCommit =
+    if (deletes.isEmpty) plan.rows.pending(None)
+    else {
+      val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.spec) else withGlobalSpec
+      val reached = if (plan.inPartitions) Some(spec.specId) else None
+      val change = new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), reachedSpec = reached, to = plan.rows.to)
+      plan.rows.pending(Some(change)).copy(base = ready)
+    }
 
   private def deleteFile(file: ContentFile, spec: PartitionSpec): ContentFile = file.copy(
     content = Content.EqualityDeletes,
@@ -98,14 +95,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
     (ready, spec)
   }
 
-  override def abort(messages: Array[WriterCommitMessage]): Unit = if (!outcome.maybeCommitted) {
-    val known = writtenBy(messages).flatMap(w => w.rows ++ w.deletes).map(_.path)
-    UncommittedFiles.remove(table.io, plan.rows.locations, operationId, known)
-  }
-
-  /** Spark has no message for a task that did not finish. */
-  private def writtenBy(messages: Array[WriterCommitMessage]): Vector[WrittenUpsert] =
-    messages.toVector.collect { case written: WrittenUpsert => written }
+  override def abort(messages: Array[WriterCommitMessage]): Unit = ending.abort(messages)
 
   override def toString: String = s"UpsertBatchWrite(table=${table.name}, keys=${plan.key.names.mkString(", ")})"
 }

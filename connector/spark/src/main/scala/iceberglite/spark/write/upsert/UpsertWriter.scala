@@ -14,8 +14,9 @@ import org.apache.spark.sql.connector.write.{DataWriter, DataWriterFactory, Writ
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-import iceberglite.spark.write.{TaskWriter, TaskWriterFactory, WrittenFile, WrittenFiles}
+import iceberglite.spark.write.{TaskResult, TaskWriter, TaskWriterFactory, WrittenFiles}
 import iceberglite.spec.IcebergError.ValidationFailed
+import iceberglite.spec.file.ContentFile
 
 /**
  * Creates the writers of an upsert's tasks on the executors.
@@ -56,7 +57,7 @@ final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, 
 
   override def commit(): WriterCommitMessage = new WrittenUpsert(filesOf(rows.commit()), filesOf(deletes.commit()))
 
-  private def filesOf(message: WriterCommitMessage): Array[WrittenFile] = message match {
+  private def filesOf(message: WriterCommitMessage): Array[ContentFile] = message match {
     case written: WrittenFiles => written.files
     case other => throw new IllegalStateException(s"A writer of files answers $other")
   }
@@ -73,8 +74,10 @@ final private[upsert] class UpsertWriter(rows: TaskWriter, deletes: TaskWriter, 
 }
 
 /** The result of an upsert's task for the driver. */
-final private[upsert] class WrittenUpsert(val rows: Array[WrittenFile], val deletes: Array[WrittenFile])
-    extends WriterCommitMessage
+final private[upsert] class WrittenUpsert(val rows: Array[ContentFile], val deletes: Array[ContentFile])
+    extends TaskResult {
+  override def paths: Vector[String] = (rows ++ deletes).iterator.map(_.path).toVector
+}
 
 /** The keys of rows that are sorted by them. */
 final private[upsert] class RowKeys(schema: StructType, keys: Vector[KeyColumn], table: String) {

@@ -4,6 +4,7 @@ import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 import scala.util.Random
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.scalacheck.Gen
@@ -18,6 +19,7 @@ import iceberglite.puffin.DeletionVector
 import iceberglite.scan.RowDeletes
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.read.deletes.FileDeletes
+import iceberglite.spark.read.formats.{BatchFormat, FileRead}
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.spec.expr.{Bind, Expression, Term}
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -26,7 +28,6 @@ import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
-import iceberglite.storage.FileIO
 import iceberglite.table.MemoryFileIO
 
 /** What holds for the batches of a format that core reads row by row: they have the same rows. */
@@ -34,13 +35,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
 
-  protected def open(
-      task: FileTask,
-      columns: FileColumns,
-      io: FileIO,
-      capacity: Int,
-      deletes: Option[FileDeletes]
-  ): FileBatches
+  protected def reader: BatchFormat
 
   /** The value without what the format cannot hold. */
   protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
@@ -98,11 +93,20 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
       val metadata = wanted.map(_.id).filter(_ > MetadataColumns.PartitionId - 1000).toSet
       val applied = new FileDeletes(WantedColumns(wanted, metadata), deletes)
       val values = new FileValues(Map(0 -> PartitionSpec.Unpartitioned), applied.columns.metadataIds, capacity)
-      val columns = new FileColumns(applied.columns.fields, None, values)
       val copy = projection(wanted)
-      val read = open(task, columns, io, capacity, Some(applied).filterNot(_.isEmpty))
+      val read = open(task, applied.columns.fields, values, Some(applied).filterNot(_.isEmpty))
       try Iterator.continually(read).takeWhile(_.next()).flatMap(_.batch.rowIterator().asScala.map(copy)).toVector
       finally read.close()
+    }
+
+    def open(
+        task: FileTask,
+        fields: Vector[NestedField],
+        values: FileValues,
+        deletes: Option[FileDeletes] = None
+    ): FileBatches = {
+      val settings = BatchSettings(columnar = true, capacity, offHeap = false)
+      reader.open(task, FileRead(fields, None, values, deletes, settings, new Configuration(false), io, "t"))
     }
 
     def expected(wanted: Vector[NestedField]): Vector[UnsafeRow] = {
@@ -204,8 +208,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
   test("rows with long strings come in smaller batches") {
     val schema = Schema(0, Vector(required(1, "text", StringType)))
     val file = new OneFile(schema, Seq.fill(200)(Record.of("x" * 500000)), manyParts)
-    val columns = new FileColumns(schema.fields, None, new FileValues(Map.empty, Set.empty, capacity))
-    val read = open(file.task(), columns, file.io, capacity, None)
+    val read = file.open(file.task(), schema.fields, new FileValues(Map.empty, Set.empty, capacity))
     try {
       val sizes = Iterator.continually(read).takeWhile(_.next()).map(_.batch.numRows).toVector
       assert(sizes.sum == 200 && sizes.max < 150)

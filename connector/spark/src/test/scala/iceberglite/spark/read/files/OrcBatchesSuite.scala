@@ -5,7 +5,7 @@ import scala.util.Random
 import iceberglite.data.{Record, RecordGenerators, RecordValues}
 import iceberglite.data.orc.OrcData
 import iceberglite.scan.ReadColumns
-import iceberglite.spark.read.deletes.FileDeletes
+import iceberglite.spark.read.formats.BatchFormat
 import iceberglite.spark.read.orc.OrcBatches
 import iceberglite.spec.expr.{Bind, Evaluate, Expression, Term}
 import iceberglite.spec.expr.Expression._
@@ -13,16 +13,9 @@ import iceberglite.spec.schema.{MetadataColumns, Schema}
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
-import iceberglite.storage.FileIO
 
 class OrcBatchesSuite extends FileBatchTests(OrcData) {
-  override protected def open(
-      task: FileTask,
-      columns: FileColumns,
-      io: FileIO,
-      capacity: Int,
-      deletes: Option[FileDeletes]
-  ): FileBatches = OrcBatches.open(task, columns, io, capacity, deletes, "t")
+  override protected def reader: BatchFormat = OrcBatches
 
   override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 

@@ -17,11 +17,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetricsRules
+import iceberglite.data.WrittenFile
 import iceberglite.data.parquet.ParquetSettings
 import iceberglite.metrics.MetricsModes
 import iceberglite.spark.SharedSession
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.write.files.{DataFileWriter, FinishedFile, InputColumns}
+import iceberglite.spark.write.files.{DataFileWriter, InputColumns}
 import iceberglite.spec.IcebergError.{InvalidArgument, ValidationFailed}
 import iceberglite.spec.partition.SortOrder
 import iceberglite.spec.schema.Schema
@@ -192,7 +193,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(writer.buffered == 0)
     val before = writer.length
     val file = writer.finish()
-    assert(file.length == Files.size(path) && file.length - before < 2000)
+    assert(file.fileSizeInBytes == Files.size(path) && file.fileSizeInBytes - before < 2000)
     assert(spark.read.parquet(path.toString).count() == 100000)
   }
 
@@ -251,7 +252,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     (path, format.newFiles().open(path.toString))
   }
 
-  private def write(schema: Schema, rows: Seq[Row], settings: ParquetSettings = settings): (Path, FinishedFile) = {
+  private def write(schema: Schema, rows: Seq[Row], settings: ParquetSettings = settings): (Path, WrittenFile) = {
     val (path, writer) = open(schema, settings)
     converted(schema, rows).foreach(writer.write)
     (path, writer.finish())

@@ -1,0 +1,91 @@
+package iceberglite.scan
+
+import java.util.IdentityHashMap
+import java.util.concurrent.ConcurrentHashMap
+
+import iceberglite.spec.expr.{Evaluate, Expression, Project, Residual}
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue}
+import iceberglite.spec.file.{InclusiveMetrics, ManifestContent, ManifestEvaluator, Measured, PartSummary, StrictMetrics}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.schema.Schema
+import iceberglite.tree.{PartFilter, PartitionSpecs}
+
+/**
+ * A filter on the rows of a table, evaluated on the parts and files of a metadata tree: first on partitions, then, as
+ * the residual for a partition, on the metrics of files. Thread-safe.
+ *
+ * @param bound bound to the columns of the reader's schema
+ */
+final class FileFilter(bound: Expression, specs: PartitionSpecs) extends PartFilter {
+  private val filters = new ConcurrentHashMap[Int, SpecFilter]
+
+  /** @throws IcebergError.InvalidMetadata the table does not have the spec of the part */
+  def of(part: PartSummary): SpecFilter = filters.computeIfAbsent(part.specId, _ => ofSpec(specs.of(part)))
+
+  def of(spec: PartitionSpec): SpecFilter = filters.computeIfAbsent(spec.specId, _ => ofSpec(spec))
+
+  private def ofSpec(spec: PartitionSpec): SpecFilter = new SpecFilter(bound, spec, specs.sources)
+
+  override def mightMatch(part: PartSummary): Boolean = of(part).mightMatch(part)
+}
+
+/** A filter on rows, projected to the files of one spec. Thread-safe. */
+final class SpecFilter private[scan] (bound: Expression, spec: PartitionSpec, sources: Schema) {
+  private val projected = Project.inclusive(bound, spec, sources)
+  private lazy val summaries = new ManifestEvaluator(projected, spec, spec.partitionType(sources))
+  private lazy val columns = new InclusiveMetrics(bound)
+  private val partitions = Evaluate.tuple(projected, spec)
+  private val residuals = new Residual(bound, spec, sources)
+
+  /**
+   * Returns whether the part may list matching files, by the partitions of its files and, if the tree has them, by the
+   * statistics of all their columns.
+   */
+  def mightMatch(part: PartSummary): Boolean =
+    summaries.mightMatch(part) && (part.content == ManifestContent.Deletes || columns.mightMatch(part))
+
+  /** Returns the filter on the rows of a partition, which is computed anew each time. */
+  def in(partition: PartitionTuple): PartitionFilter =
+    new PartitionFilter(if (partitions(partition)) residuals.of(partition) else AlwaysFalse)
+
+  /** Creates a cache of the filters on the rows of partitions. */
+  def byPartition: PartitionFilters = new PartitionFilters(this, bound)
+}
+
+/** A filter on the rows of one partition. */
+final class PartitionFilter(val residual: Expression) {
+  private lazy val inclusive = new InclusiveMetrics(residual)
+  private lazy val strict = new StrictMetrics(residual)
+
+  /** Whether no row of the partition matches. */
+  val isEmpty: Boolean = residual == AlwaysFalse
+
+  /** Whether all rows of the partition match. */
+  val isAll: Boolean = residual == AlwaysTrue
+
+  /** Whether the file may have a matching row. */
+  def mightMatch(file: Measured): Boolean = isAll || !isEmpty && inclusive.mightMatch(file)
+
+  /** Whether all rows of the file certainly match. */
+  def allMatch(file: Measured): Boolean = isAll || !isEmpty && strict.allMatch(file)
+}
+
+/**
+ * Caches filters by reference: files of one part and partition share the tuple, and are often adjacent. Not
+ * thread-safe.
+ */
+final class PartitionFilters private[scan] (filter: SpecFilter, bound: Expression) {
+  private val everything = new PartitionFilter(AlwaysTrue)
+  private val known = new IdentityHashMap[PartitionTuple, PartitionFilter]
+  private var lastTuple = PartitionTuple.Empty
+  private var last = everything
+
+  def of(tuple: PartitionTuple): PartitionFilter =
+    if (bound == AlwaysTrue) everything
+    else if ((tuple eq lastTuple) && (last ne everything)) last
+    else {
+      lastTuple = tuple
+      last = known.computeIfAbsent(tuple, t => filter.in(t))
+      last
+    }
+}

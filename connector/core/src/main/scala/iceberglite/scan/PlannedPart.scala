@@ -1,0 +1,39 @@
+package iceberglite.scan
+
+import iceberglite.spec.file.ManifestEntry
+import iceberglite.spec.partition.PartitionSpec
+
+/** The files of a part that a scan reads; `pruned` counts the other live files of the part. */
+final private[scan] case class PlannedPart(tasks: Vector[FileScanTask], pruned: Int, records: Long, bytes: Long)
+
+private[scan] object PlannedPart {
+  def all(parts: Vector[PlannedPart]): PlannedPart = PlannedPart(
+    parts.flatMap(_.tasks),
+    parts.map(_.pruned).sum,
+    parts.map(_.records).sum,
+    parts.map(_.bytes).sum
+  )
+
+  /** Selects the files to read. Selecting again from the result gives the same files. */
+  def of(
+      entries: Iterator[ManifestEntry],
+      spec: PartitionSpec,
+      filters: PartitionFilters,
+      keeps: StatsToKeep
+  ): PlannedPart = {
+    val tasks = Vector.newBuilder[FileScanTask]
+    var pruned = 0
+    var records, bytes = 0L
+    entries.foreach { e =>
+      if (e.isLive) {
+        val filter = filters.of(e.file.partition)
+        if (filter.mightMatch(e.file)) {
+          tasks += FileScanTask.whole(keeps.of(e.file), e.sequenceNumber.getOrElse(0L), spec, filter.residual)
+          records += e.file.knownRecords
+          bytes += e.file.fileSizeInBytes
+        } else pruned += 1
+      }
+    }
+    PlannedPart(tasks.result(), pruned, records, bytes)
+  }
+}

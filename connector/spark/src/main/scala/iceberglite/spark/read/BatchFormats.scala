@@ -1,0 +1,19 @@
+package iceberglite.spark.read
+
+import iceberglite.spark.read.avro.AvroBatches
+import iceberglite.spark.read.formats.BatchFormat
+import iceberglite.spark.read.orc.OrcBatches
+import iceberglite.spark.read.parquet.ParquetBatches
+import iceberglite.spec.IcebergError.Unsupported
+import iceberglite.spec.file.FileFormat
+
+private[read] object BatchFormats {
+
+  /** The formats of data files that can be read. */
+  val all: Seq[BatchFormat] = Seq(ParquetBatches, OrcBatches, AvroBatches)
+
+  /** @param path of a file, for the message. @throws Unsupported no data file has this format */
+  def of(format: FileFormat, path: String): BatchFormat = all.find(_.format == format).getOrElse(
+    throw Unsupported(s"data file $path in format ${format.name}", s"Data files are ${all.map(_.format.name).mkString(", ")}")
+  )
+}

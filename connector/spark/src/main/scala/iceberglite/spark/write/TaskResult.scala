@@ -1,0 +1,18 @@
+package iceberglite.spark.write
+
+import org.apache.spark.sql.connector.write.WriterCommitMessage
+
+import iceberglite.spec.file.ContentFile
+
+/** The result of a task for the driver. */
+private[iceberglite] trait TaskResult extends WriterCommitMessage {
+
+  /** The paths of the files that the task has written. */
+  def paths: Vector[String]
+}
+
+/** The data files of a task, and the counts of changed rows, if available. */
+final private[iceberglite] class WrittenFiles(val files: Array[ContentFile], val counts: RowCounts)
+    extends TaskResult {
+  override def paths: Vector[String] = files.iterator.map(_.path).toVector
+}

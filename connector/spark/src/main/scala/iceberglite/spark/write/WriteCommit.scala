@@ -1,0 +1,104 @@
+package iceberglite.spark.write
+
+import java.util.UUID
+
+import org.apache.spark.sql.connector.write.WriterCommitMessage
+import org.slf4j.LoggerFactory
+
+import iceberglite.spark.error.SparkErrors
+import iceberglite.spec.IcebergError
+import iceberglite.spec.IcebergError.{AlreadyCommitted, CommitStateUnknown}
+import iceberglite.table.{Action, DataLocations, Table}
+import iceberglite.table.action.RecordApplication
+
+/**
+ * What a write commits.
+ *
+ * @param base the table at the start of the write
+ * @param summary entries for the snapshot's summary
+ * @param action absent if nothing changes
+ * @param once records the version of an application's write, even if it changes nothing
+ * @param first an action that precedes the other in the same commit
+ */
+final private[iceberglite] case class PendingCommit(
+    base: Table,
+    summary: Map[String, String],
+    action: Option[Action],
+    once: Option[RecordApplication],
+    first: Option[Action] = None
+) {
+  def actions: Vector[Action] = once.toVector ++ action.toVector.flatMap(first.toVector :+ _)
+}
+
+/**
+ * The single commit of a write, whatever its kind: names its files, commits them, and removes them if they are
+ * certainly not committed. Spark calls `abort` after every failure, including a failed commit.
+ */
+final private[iceberglite] class WriteCommit(table: Table) {
+  import WriteCommit._
+
+  /** The id in the names of the files of this write, which no other write uses. */
+  val operationId: String = UUID.randomUUID().toString
+
+  /** Where the files of this write are. */
+  val locations: DataLocations = DataLocations.of(table.location, table.properties)
+
+  /** Whether the table may refer to the files. */
+  @volatile private var maybeCommitted = false
+  @volatile private var ofDriver = Vector.empty[String]
+
+  /** Called before the driver itself creates a file of the write. */
+  def creates(path: String): Unit = ofDriver :+= path
+
+  /**
+   * Commits the results of the tasks.
+   *
+   * @return whether the table contains the write; false if it already contained it from the same application, in which
+   *   case the files are removed
+   */
+  def commit(messages: Array[WriterCommitMessage])(pending: => PendingCommit): Boolean =
+    SparkErrors.in(table.name) {
+      val done = submit(pending)
+      if (!done) abort(messages)
+      done
+    }
+
+  /** Commits changes without files of tasks. @return as [[commit]] */
+  def submit(pending: PendingCommit): Boolean = pending.actions.isEmpty || {
+    val transaction = pending.base.transaction(pending.summary)
+    pending.actions.foreach(transaction.add)
+    try {
+      attempt(transaction.commit())
+      true
+    } catch {
+      case done: AlreadyCommitted =>
+        log.warn(done.getMessage)
+        false
+    }
+  }
+
+  /** Runs a commit of the files of this write, which another class describes. */
+  def attempt[A](commit: => A): A = {
+    maybeCommitted = true
+    try commit
+    catch {
+      case unknown: CommitStateUnknown => throw unknown
+      // A definite answer. Any other exception, such as an interrupt, may occur after the commit.
+      case failure: IcebergError =>
+        maybeCommitted = false
+        throw failure
+    }
+  }
+
+  /** Removes the files of a write that failed. Spark has no message for a task that did not finish. */
+  def abort(messages: Array[WriterCommitMessage]): Unit =
+    remove(messages.toVector.collect { case result: TaskResult => result.paths }.flatten)
+
+  /** Removes the files of a write, unless the table may refer to them. @param known those that tasks have reported */
+  def remove(known: Vector[String]): Unit =
+    if (!maybeCommitted) UncommittedFiles.remove(table.io, locations, operationId, (known ++ ofDriver).distinct)
+}
+
+private[iceberglite] object WriteCommit {
+  private val log = LoggerFactory.getLogger("iceberglite.spark.write.WriteCommit")
+}

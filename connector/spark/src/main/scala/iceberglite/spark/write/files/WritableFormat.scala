@@ -1,0 +1,34 @@
+package iceberglite.spark.write.files
+
+import iceberglite.metrics.MetricsModes
+import iceberglite.spark.conf.Settings
+import iceberglite.spec.file.FileFormat
+import iceberglite.table.Table
+
+/** A format that Spark's rows are written in. Open by design: a member, and one line in `DataFileFormats.all`. */
+private[write] trait WritableFormat {
+  def format: FileFormat
+
+  /**
+   * Returns the files of a write in this format.
+   *
+   * @throws iceberglite.spec.IcebergError for an invalid setting, or a codec that is not available
+   */
+  def of(files: FilesOfWrite): DataFileFormat
+}
+
+/**
+ * The files of a write, independent of their format.
+ *
+ * @param input the columns and where rows have their values
+ * @param keyValues other entries of the files' metadata, such as the table's schema
+ */
+final private[write] case class FilesOfWrite(
+    table: Table,
+    input: Vector[InputField],
+    modes: MetricsModes,
+    keyValues: Map[String, String],
+    settings: Settings
+) {
+  def schemaId: Int = table.schema.schemaId
+}
