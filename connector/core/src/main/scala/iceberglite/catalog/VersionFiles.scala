@@ -84,10 +84,22 @@ final private[catalog] class VersionFiles(io: FileIO, location: String) {
 
   def readIfThere(path: String): Option[TableVersion] = ifThere(path)(TableVersion(MetadataFiles.read(io, path), path))
 
-  /** Returns the content of a file; `None` only if the file does not exist. */
-  def ifThere[A](path: String)(read: => A): Option[A] =
-    try Some(read)
-    catch { case _: UnreadableFile if !io.exists(path) => None }
+  /**
+   * Returns the content of a file; `None` only if the file does not exist. A file may appear after the attempt to read
+   * it: where old versions are deleted, a slow writer creates one again for a moment. Therefore it is read again.
+   */
+  def ifThere[A](path: String)(read: => A): Option[A] = {
+    @tailrec def attempt(left: Int): Option[A] = {
+      val found =
+        try Some(Some(read))
+        catch { case e: UnreadableFile => if (!io.exists(path)) Some(None) else if (left == 0) throw e else None }
+      found match {
+        case Some(result) => result
+        case None => attempt(left - 1)
+      }
+    }
+    attempt(VersionFiles.Rereads)
+  }
 
   /** Reads a version by the possible file names; the last one is that of the first releases of Apache Iceberg. */
   private def read(number: Int): Option[TableVersion] = {
@@ -138,6 +150,9 @@ private[catalog] object VersionFiles {
 
   /** The maximum number of listings of a directory whose files change. */
   private val Listings = 50
+
+  /** How often a file is read again that exists but could not be read. */
+  private val Rereads = 3
 
   /** The weight of a listing that shows no version. */
   private val EmptyListing = 5

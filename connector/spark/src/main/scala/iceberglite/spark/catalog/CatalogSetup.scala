@@ -7,7 +7,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import iceberglite.catalog.{Catalog, CatalogProperty, Catalogs, PathTables, SettingWarnings}
 import iceberglite.spark.conf.{SessionSettings, TablePropertyCheck}
-import iceberglite.spark.session.TableCache
+import iceberglite.spark.session.{BucketingSettings, TableCache}
 import iceberglite.storage.{CacheBounds, FileIO, HadoopFileIO, SerializableConfiguration, StorageSettings}
 
 /** A catalog, configured by its properties. */
@@ -34,6 +34,7 @@ object CatalogSetup {
       mayAllowPaths: Boolean
   ): CatalogSetup = {
     val properties = options.asCaseSensitiveMap.asScala.toMap
+    BucketingSettings.turnOn(session)
     val io = fileIO(name, properties, session)
     checkTableProperties(name, properties)
     val catalog = Catalogs.open(name, properties, io)

@@ -24,7 +24,7 @@ import iceberglite.table.action.RecordApplication
  *
  * @param schema the columns of the table at the resolution of the statement
  * @param target the branch of the statement's snapshot
- * @param facts information from the plan
+ * @param context what the statement's rules and operations tell each other
  * @param options the options of the statement (`WITH`)
  * @param merge the changes of the table's columns, which this table already has
  */
@@ -34,20 +34,19 @@ final private[iceberglite] class RowLevelStatement(
     val command: Command,
     val target: WriteAuditPublish.Target,
     val session: SparkSession,
-    val facts: StatementAnalysis,
+    context: StatementContext,
     val options: StatementOptions = StatementOptions.Empty,
     val merge: Option[SchemaMerge] = None
 ) {
-  @volatile private var stay = facts.isRowByRow
 
-  /**
-   * Whether rows are written by the tasks that read them, so that those of a file are in a few tasks: if each row is
-   * processed individually, and in a MERGE depending on Spark's choice of a join.
-   */
-  def staysInTasks: Boolean = stay
+  /** Information from the statement's plan. */
+  val facts: StatementAnalysis = context.analysis
+
+  /** Whether rows are written by the tasks that read them. */
+  def staysInTasks: Boolean = context.rowsStay
 
   /** Called for a MERGE when Spark has planned its joins. */
-  def noteRowsStay(): Unit = stay = true
+  def keepRowsInTasks(): Unit = context.keepRows()
 
   private val properties = RowLevelStatement.propertiesOf(command)
 

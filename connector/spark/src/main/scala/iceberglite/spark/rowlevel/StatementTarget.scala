@@ -1,7 +1,5 @@
 package iceberglite.spark.rowlevel
 
-import java.util.concurrent.atomic.AtomicReference
-
 import org.apache.spark.sql.SparkSession
 
 import iceberglite.spark.conf.StatementOptions
@@ -15,13 +13,13 @@ import iceberglite.table.Table
  * @param options the options of the statement
  * @param columns the columns of the statement's rows: the commit of the rows adds those that the table lacks
  * @param seen the table at the resolution of the statement
- * @param running the statement, once it runs; shared with other objects that read the table for it
+ * @param context shared with other objects that read the table for the statement
  */
 final private[iceberglite] class StatementTarget private (
     val options: StatementOptions,
     columns: Option[Schema],
     val seen: Option[Table],
-    val running: AtomicReference[Option[RowLevelStatement]]
+    val context: StatementContext
 ) {
 
   /** Returns the changes of the table's columns; absent if there are none. */
@@ -30,18 +28,18 @@ final private[iceberglite] class StatementTarget private (
 
   /** Returns the target with the table at its resolution; absent if the statement adds no columns. */
   def withoutColumns: Option[StatementTarget] =
-    columns.map(_ => new StatementTarget(StatementOptions.Empty, None, seen, running))
+    columns.map(_ => new StatementTarget(StatementOptions.Empty, None, seen, context))
 
   def withOptions(given: StatementOptions, table: Table): StatementTarget =
-    new StatementTarget(given, columns, Some(seen.getOrElse(table)), running)
+    new StatementTarget(given, columns, Some(seen.getOrElse(table)), context)
 
   def withColumns(wanted: Schema, table: Table): StatementTarget =
-    new StatementTarget(options, Some(wanted), Some(seen.getOrElse(table)), running)
+    new StatementTarget(options, Some(wanted), Some(seen.getOrElse(table)), context)
 }
 
 private[iceberglite] object StatementTarget {
 
   /** Returns the target of a statement without such changes. */
   def plain(): StatementTarget =
-    new StatementTarget(StatementOptions.Empty, None, None, new AtomicReference[Option[RowLevelStatement]](None))
+    new StatementTarget(StatementOptions.Empty, None, None, new StatementContext)
 }

@@ -89,11 +89,6 @@ private[rules] trait JoinKinds {
 
 private[rules] object JoinSide {
 
-  def isGrouped(plan: LogicalPlan): Boolean = plan match {
-    case DataSourceV2ScanRelation(_, _: IcebergScan, _, Some(_), _) => true
-    case _ => false
-  }
-
   /**
    * Returns the side.
    *

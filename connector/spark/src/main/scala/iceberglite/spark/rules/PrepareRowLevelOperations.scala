@@ -77,7 +77,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
         case MetadataAttributeWithLogicalName(a, name)
             if relation.outputSet.contains(a) || !command.inputSet.contains(a) => a.withName(name)
       }
-      if (named.nonEmpty) table.facts = table.facts.copy(namedMetadata = named.map(_.name))
+      if (named.nonEmpty) table.context.learn(_.copy(namedMetadata = named.map(_.name)))
       val plain =
         if (relation.output.exists(isMetadata)) relation.copy(output = relation.output.filterNot(isMetadata))
         else relation
@@ -148,15 +148,15 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
           table.carriedBy(Command.DELETE).filter(counts || _ != CarryOverColumns.Change.name),
           relation
         )
-      note(table, rowByRow, carried.tellsChanges)
+      table.context.learn(_.copy(isRowByRow = rowByRow, marksDeletes = carried.tellsChanges))
       if (carried.isNone) d else withCarried(d, relation, carried)
 
     case u @ UpdateTable(Target(table, relation), assignments, condition) =>
-      note(table, !(condition ++ assignments).exists(hasSubquery), marks = false)
-      table.facts = table.facts.copy(
+      table.context.learn(_.copy(
+        isRowByRow = !(condition ++ assignments).exists(hasSubquery),
         changesPartitions = ChangedPartitions.by(assignments, condition, table),
         inserts = false
-      )
+      ))
       val carried = new CarryOverRewrite(table.carriedBy(Command.UPDATE), relation)
       if (carried.isNone) u
       else withCarried(u.copy(assignments = assignments ++ carried.updated), relation, carried)
@@ -166,7 +166,6 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       val isAppend = matched.isEmpty && unmatched.isEmpty
       val carried = new CarryOverRewrite(if (isAppend) Nil else table.carriedBy(Command.MERGE), relation)
       val marks = carried.tellsChanges && table.hasUncountedDeletes && !isDeleteOfAll(matched)
-      note(table, rowByRow = false, marks)
       // Without such a clause, Spark writes a row once for each matching source row, without a check.
       val kept =
         if (matched.isEmpty && !isAppend && table.copiesOnWrite(Command.MERGE)) Seq(carried.unchanged) else Nil
@@ -174,8 +173,9 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       val byMetadata = !isAppend && unmatched.isEmpty && table.copiesOnWrite(Command.MERGE) &&
         (condition.references -- m.sourceTable.outputSet).exists(a => isMetadata(a) && !carried.names(a.name))
       val others = if (byMetadata) Seq(carried.unchanged) else Nil
-      table.facts = table.facts.copy(
+      table.context.learn(_.copy(
         isMerge = true,
+        marksDeletes = marks,
         broadcastsSource = isHinted(m.sourceTable),
         seeksByMetadata = byMetadata,
         changesPartitions = (matched ++ unmatched).exists {
@@ -183,7 +183,7 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
           case _ => false
         },
         inserts = missing.nonEmpty
-      )
+      ))
       if (carried.isNone) m.copy(matchedActions = matched ++ kept, notMatchedBySourceActions = unmatched ++ others)
       else {
         val written = m.copy(
@@ -195,9 +195,6 @@ object PrepareRowLevelOperations extends Rule[LogicalPlan] {
       }
     case _ => command
   }
-
-  private def note(table: SparkTable, rowByRow: Boolean, marks: Boolean): Unit =
-    table.facts = table.facts.copy(isRowByRow = rowByRow, marksDeletes = marks)
 
   private def isHinted(source: LogicalPlan): Boolean = source match {
     case ResolvedHint(_, hint) => hint.strategy.contains(BROADCAST)

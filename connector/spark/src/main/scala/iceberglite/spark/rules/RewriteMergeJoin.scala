@@ -41,7 +41,7 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         case copy: CopyOnWrite =>
           val joins = new Joins(copy.statement.facts, table, original)
           val joined = joins.in(query)
-          if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined))) copy.statement.noteRowsStay()
+          if (joins.rowsStay && (copy.statement.facts.isMerge || !hasJoinsToCome(joined))) copy.statement.keepRowsInTasks()
           val inFewTasks = if (joins.addsTasks) copy.mostTasks.fold(joined)(Repartition(_, shuffle = false, joined))
           else joined
           write.copy(query = inFewTasks)
@@ -52,8 +52,8 @@ object RewriteMergeJoin extends Rule[LogicalPlan] with JoinSelectionHelper {
         case _ => plan
       }
     case write @ AppendData(relation @ DataSourceV2Relation(table: SparkTable, _, _, _, _), query, _, _, _, _)
-        if table.facts.isMerge =>
-      write.copy(query = new Joins(table.facts, relation, relation).in(query))
+        if table.context.analysis.isMerge =>
+      write.copy(query = new Joins(table.context.analysis, relation, relation).in(query))
     case _ => plan
   }
 

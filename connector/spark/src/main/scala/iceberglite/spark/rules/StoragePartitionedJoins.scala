@@ -9,6 +9,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 
+import iceberglite.spark.session.BucketingSettings
+
 /**
  * Groups the files of two scans that are partitioned alike by the keys of their join, so that Spark joins partition by
  * partition without a shuffle. Scans that do not benefit keep their parallelism: a grouped scan has no more tasks than
@@ -16,12 +18,8 @@ import org.apache.spark.sql.internal.SQLConf
  */
 private[iceberglite] object StoragePartitionedJoins extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = {
-    val session = SparkSession.active
-    val grouped = if (BucketingSettings.mayBeOn(conf)) new StoragePartitionedJoins(conf, session).of(plan) else plan
-    if (grouped.exists(JoinSide.isGrouped)) BucketingSettings.turnOn(session)
-    grouped
-  }
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (BucketingSettings.areOn(conf)) new StoragePartitionedJoins(conf, SparkSession.active).of(plan) else plan
 }
 
 /** Processes one plan. */

@@ -40,7 +40,7 @@ import iceberglite.spark.conf.{
 import iceberglite.spark.convert.{DeclaredTypes, PartitionTerm, SparkTypes}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.{IcebergScanBuilder, RowMetadataColumns}
-import iceberglite.spark.rowlevel.{CopyOnWrite, RowLevelStatement, StatementAnalysis, StatementTarget}
+import iceberglite.spark.rowlevel.{CopyOnWrite, RowLevelStatement, StatementAnalysis, StatementContext, StatementTarget}
 import iceberglite.spark.session.LiveRead
 import iceberglite.spark.write.MetadataDelete
 import iceberglite.spec.IcebergError.{CommitConflict, InvalidArgument, Unsupported}
@@ -111,7 +111,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
    * Returns the state that a statement reads. A statement may read its table several times, for the files with rows to
    * change and for the rows; all reads use one state.
    */
-  private def current(): Table = of.running.get.fold(withNewColumns(source()))(_.table)
+  private def current(): Table = context.running.fold(withNewColumns(source()))(_.table)
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = SparkErrors.in(name) {
     val range = RangeOptions.ofAppends(options)
@@ -166,11 +166,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
   private[iceberglite] def changedWith(wanted: Schema): SparkTable =
     new SparkTable(source, travel, of.withColumns(wanted, table))
 
-  /**
-   * Information about the statement that Spark does not pass to a table; set by
-   * [[iceberglite.spark.rules.PrepareRowLevelOperations]].
-   */
-  @volatile private[iceberglite] var facts: StatementAnalysis = StatementAnalysis()
+  /** Information about the statement that Spark does not pass to a table. */
+  private[iceberglite] def context: StatementContext = of.context
 
   /** Whether a statement rewrites files. */
   private[iceberglite] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
@@ -228,8 +225,8 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     val read = merge.fold(now)(_.merged)
     if (read.schema.fields != columnsSeen.fields)
       throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
-    val begun = new RowLevelStatement(read, columnsSeen, command, target, session, facts, of.options, merge)
-    of.running.set(Some(begun))
+    val begun = new RowLevelStatement(read, columnsSeen, command, target, session, context, of.options, merge)
+    context.begin(begun)
     begun
   }
 
