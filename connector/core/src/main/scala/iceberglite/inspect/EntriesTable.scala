@@ -12,7 +12,7 @@ final class EntriesTable private (override val name: String, scope: FileScope) e
   override def isOfSnapshot: Boolean = scope == FileScope.OfSnapshot
 
   override def schema(table: Table): Schema = {
-    val file = new FileColumns(new UnionPartition(table.metadata)).fields
+    val file = new ContentFileColumns(new UnionPartition(table.metadata)).fields
     val fields = Vector(
       NestedField.required(0, "status", IntType, "0: existing, 1: added, 2: deleted"),
       NestedField.optional(1, "snapshot_id", LongType, "The snapshot that added or deleted the file"),
@@ -20,11 +20,11 @@ final class EntriesTable private (override val name: String, scope: FileScope) e
       NestedField.optional(4, "file_sequence_number", LongType, "File sequence number"),
       NestedField.required(2, "data_file", StructType(file))
     )
-    Schema(0, fields :+ new ReadableMetrics(table.schema).field(FileColumns.idsAbove(fields)))
+    Schema(0, fields :+ new ReadableMetrics(table.schema).field(ContentFileColumns.idsAbove(fields)))
   }
 
   override def rows(table: Table, snapshot: Option[Snapshot]): Iterator[MetadataRow] = {
-    val columns = new FileColumns(new UnionPartition(table.metadata))
+    val columns = new ContentFileColumns(new UnionPartition(table.metadata))
     val readable = new ReadableMetrics(table.schema)
     scope.entries(table, snapshot, ManifestContent.all).map { e =>
       MetadataRow.of(

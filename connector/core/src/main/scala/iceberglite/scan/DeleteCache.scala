@@ -3,6 +3,8 @@ package iceberglite.scan
 import java.util.{LinkedHashMap, Map => JavaMap}
 import java.util.concurrent.{ConcurrentHashMap, ExecutionException, FutureTask, ScheduledThreadPoolExecutor, TimeUnit}
 
+import iceberglite.storage.DaemonThreads
+
 /**
  * Limits on the decoded delete files that are kept in memory.
  *
@@ -123,14 +125,7 @@ object DeleteCache {
   lazy val shared: DeleteCache = new DeleteCache()
 
   private lazy val sweeper: ScheduledThreadPoolExecutor = {
-    val made = new ScheduledThreadPoolExecutor(
-      1,
-      (work: Runnable) => {
-        val thread = new Thread(work, "iceberg-lite-deletes")
-        thread.setDaemon(true)
-        thread
-      }
-    )
+    val made = new ScheduledThreadPoolExecutor(1, new DaemonThreads("deletes"))
     made.setKeepAliveTime(30L, TimeUnit.SECONDS)
     made.allowCoreThreadTimeOut(true)
     made

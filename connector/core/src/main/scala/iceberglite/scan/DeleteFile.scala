@@ -8,7 +8,7 @@ import iceberglite.spec.types.NestedField
  *
  * @param keys the columns that an equality delete file compares, in the order of its `equality_ids`
  */
-final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: Vector[KeyColumn]) {
+final case class DeleteFile(file: ContentFile, dataSequenceNumber: Long, keys: Vector[EqualityColumn]) {
 
   /** Returns whether it is a deletion vector (adopted version 3: "Deletion vectors"). */
   def isVector: Boolean = file.isDeletionVector
@@ -43,7 +43,7 @@ object DeleteFile {
  * @param path from a column of the table to the compared field: either only the column, or the enclosing structs of a
  *   nested field, each without any other field
  */
-final case class KeyColumn(path: Vector[NestedField]) {
+final case class EqualityColumn(path: Vector[NestedField]) {
   def column: NestedField = path.head
 
   def field: NestedField = path.last

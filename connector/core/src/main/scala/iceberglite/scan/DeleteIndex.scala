@@ -44,12 +44,12 @@ final private[scan] class DeleteIndex private (
   }
 
   private def of(data: DeleteTarget, partition: Option[PartitionDeletes]): Vector[DeleteFile] = {
-    val equality = joined(global.of(data), partition.fold(DeleteIndex.Nothing)(_.equality.of(data)))
+    val equality = joined(global.of(data), partition.fold(DeleteIndex.NoDeletes)(_.equality.of(data)))
     vectorOf(data) match {
       case Some(vector) => equality :+ vector
       case None =>
-        val positions = partition.fold(DeleteIndex.Nothing)(_.positions.of(data))
-        val own = Option(ofFiles.get(data.file.path)).fold(DeleteIndex.Nothing)(_.of(data))
+        val positions = partition.fold(DeleteIndex.NoDeletes)(_.positions.of(data))
+        val own = Option(ofFiles.get(data.file.path)).fold(DeleteIndex.NoDeletes)(_.of(data))
         joined(equality, joined(positions, own))
     }
   }
@@ -72,7 +72,7 @@ final private[scan] class DeleteIndex private (
 }
 
 private[scan] object DeleteIndex {
-  private val Nothing: Vector[DeleteFile] = Vector.empty
+  private val NoDeletes: Vector[DeleteFile] = Vector.empty
 
   val Empty: DeleteIndex =
     new DeleteIndex(new HashMap, new HashMap, new HashMap, SortedDeletes.of(Vector.empty), Set.empty)

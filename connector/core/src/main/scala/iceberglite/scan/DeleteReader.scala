@@ -91,17 +91,17 @@ final class DeleteReader(
   private def requireSpokenOf(entry: ContentFile, path: String): Unit = {
     val bytes = ByteBuffer.wrap(path.getBytes(UTF_8))
     val id = MetadataColumns.DeleteFilePath.id
-    val said = entry.referencedDataFile.forall(_ == path) &&
+    val isDescribed = entry.referencedDataFile.forall(_ == path) &&
       entry.metrics.lowerBound(id).forall(Literal.compareUnsigned(_, bytes) <= 0) &&
       entry.metrics.upperBound(id).forall(Literal.compareUnsigned(_, bytes) >= 0)
-    if (!said) throw UnreadableFile(
+    if (!isDescribed) throw UnreadableFile(
       entry.path,
       "position delete file",
       s"It deletes rows of $path, of which its entry in the manifest does not speak. Restore the file that was committed"
     )
   }
 
-  private def keysOf(columns: Vector[KeyColumn], deletes: Vector[DeleteFile]): DeletedKeys = {
+  private def keysOf(columns: Vector[EqualityColumn], deletes: Vector[DeleteFile]): DeletedKeys = {
     val parts = deletes.map(d => shared[KeySet]((d.file.path, columns, nameMapping), _.bytes)(read(d.file, columns)))
     val held = parts.collect { case keys: HeldKeys => keys }
     val isSmall = held.map(_.bytes).sum <= sharing.limits.maxEntryBytes / 2
@@ -117,7 +117,7 @@ final class DeleteReader(
     }
   }
 
-  private def read(file: ContentFile, columns: Vector[KeyColumn]): KeySet = {
+  private def read(file: ContentFile, columns: Vector[EqualityColumn]): KeySet = {
     val read = ReadColumns.merged(Vector.empty, columns.map(_.column))
     val keyOf = new KeyOf(columns, read)
     val builder = newKeys(columns)
@@ -131,7 +131,7 @@ final class DeleteReader(
     }
   }
 
-  private def newKeys(columns: Vector[KeyColumn]): KeySetBuilder =
+  private def newKeys(columns: Vector[EqualityColumn]): KeySetBuilder =
     new KeySetBuilder(columns, sharing.limits.maxEntryBytes, sharing.spillDirectory)
 
   private def foreachRow(

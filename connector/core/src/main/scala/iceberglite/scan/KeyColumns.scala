@@ -37,11 +37,11 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
         catch { case e: InvalidMetadata => Left(e) }
     )
 
-  private def columns(ids: Vector[Int], deletes: ContentFile): Vector[KeyColumn] =
+  private def columns(ids: Vector[Int], deletes: ContentFile): Vector[EqualityColumn] =
     if (ids.nonEmpty) ids.map(column(_, deletes))
     else throw invalid(deletes, "An equality delete file must name its delete columns")
 
-  private def column(id: Int, deletes: ContentFile): KeyColumn = {
+  private def column(id: Int, deletes: ContentFile): EqualityColumn = {
     val found = ReadColumns.path(current, id).orElse(dropped(id))
       .getOrElse(throw invalid(deletes, s"No schema of the table has a field with the id $id"))
     found.init.map(_.fieldType).foreach {
@@ -51,7 +51,7 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
     found.last.fieldType match {
       case t @ VariantType => throw notAKey(deletes, found, s"is a $t")
       case _: NestedType => throw notAKey(deletes, found, "has parts")
-      case _: PrimitiveType => KeyColumn(found)
+      case _: PrimitiveType => EqualityColumn(found)
     }
   }
 
@@ -74,7 +74,7 @@ final private[scan] class KeyColumns(current: Schema, others: Vector[Schema]) {
 }
 
 /** The columns that some equality delete files compare, used also to find the data files to which they cannot apply. */
-final private[scan] class Key(val columns: Vector[KeyColumn]) {
+final private[scan] class Key(val columns: Vector[EqualityColumn]) {
   private val compared = columns.filterNot(_.isNested).map(_.field).filterNot(f => Key.isFloating(f.fieldType))
   private val ids = compared.map(_.id).toSet
   val overlap: KeyOverlap = new KeyOverlap(compared)

@@ -46,7 +46,7 @@ final class LongKeys private[scan] (values: LongSet, val hasNull: Boolean) exten
 
 private[scan] object LongKeys {
 
-  def isFor(columns: Vector[KeyColumn]): Boolean = columns match {
+  def isFor(columns: Vector[EqualityColumn]): Boolean = columns match {
     case Vector(only) => isWhole(only.field)
     case _ => false
   }
@@ -145,7 +145,7 @@ final private[scan] class SpilledKeys(file: SpilledFile) extends KeySet {
  * @param maxBytes memory limit, above which the keys are spilled to a file
  * @param directory directory of that file
  */
-final private[scan] class KeySetBuilder(columns: Vector[KeyColumn], maxBytes: Long, directory: String) {
+final private[scan] class KeySetBuilder(columns: Vector[EqualityColumn], maxBytes: Long, directory: String) {
   private val key = new KeyBuffer
   private val isWhole = LongKeys.isFor(columns)
   private val runBytes = math.max(maxBytes, KeySetBuilder.LeastRun)

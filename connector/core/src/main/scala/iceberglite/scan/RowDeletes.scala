@@ -27,7 +27,7 @@ object RowDeletes {
  *
  * @param sets the keys, each in the order of the columns; a row is deleted if any of the sets contains its key
  */
-final class DeletedKeys(val columns: Vector[KeyColumn], val sets: Vector[KeySet]) {
+final class DeletedKeys(val columns: Vector[EqualityColumn], val sets: Vector[KeySet]) {
   def isEmpty: Boolean = sets.forall(_.isEmpty)
 
   /** Returns a test for rows with these columns. The test is not thread-safe. */
@@ -43,7 +43,7 @@ final class DeletedKeys(val columns: Vector[KeyColumn], val sets: Vector[KeySet]
 }
 
 /** Extracts the key from rows. It returns the same record instance every time. */
-final private[scan] class KeyOf(columns: Vector[KeyColumn], read: Vector[NestedField]) extends (Record => Record) {
+final private[scan] class KeyOf(columns: Vector[EqualityColumn], read: Vector[NestedField]) extends (Record => Record) {
   private val places: Array[Array[Int]] = columns.map(c => ReadColumns.place(c.path, read).toArray).toArray
   private val key = new Record(new Array[AnyRef](places.length))
 

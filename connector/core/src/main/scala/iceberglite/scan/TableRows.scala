@@ -2,8 +2,8 @@ package iceberglite.scan
 
 import iceberglite.data.{DataFormats, DataSource, Record, RecordIterator, RecordValues}
 import iceberglite.spec.IcebergError.{InvalidArgument, Unsupported}
-import iceberglite.spec.expr.{Evaluate, Expression, Predicate, Term}
-import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.expr.{Evaluate, Expression}
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.partition.PartitionSpec
 import iceberglite.spec.schema.{MetadataColumns, NameMapping, Schema}
 import iceberglite.spec.types.{Literal, NestedField, NestedType, PrimitiveType}
@@ -82,7 +82,7 @@ final class TableRows(
     }
 
   private def filterColumns(task: FileScanTask): Vector[NestedField] =
-    if (filtered) TableRows.columns(task.residual).toVector.flatMap(ReadColumns.path(schema, _)).map(_.head)
+    if (filtered) task.residual.fieldIds.toVector.flatMap(ReadColumns.path(schema, _)).map(_.head)
     else Vector.empty
 
   private def deleted(deletes: RowDeletes, read: Vector[NestedField]): Record => Boolean = {
@@ -118,20 +118,6 @@ final class TableRows(
 private[scan] object TableRows {
   def long(value: AnyRef): Long = value.asInstanceOf[java.lang.Long].longValue
 
-  /** Returns the ids of the fields that an expression refers to. */
-  private[scan] def columns(e: Expression): Set[Int] = e match {
-    case And(l, r) => columns(l) ++ columns(r)
-    case Or(l, r) => columns(l) ++ columns(r)
-    case Not(child) => columns(child)
-    case p: Predicate => column(p.term).toSet
-    case AlwaysTrue | AlwaysFalse => Set.empty
-  }
-
-  private def column(term: Term): Option[Int] = term match {
-    case Term.Bound(field, _) => Some(field.id)
-    case Term.Transformed(_, of) => column(of)
-    case Term.Named(_) => None
-  }
 }
 
 /** The rows of a file that pass all tests, in the requested form. */

@@ -54,7 +54,7 @@ final case class TableScan(
     val (data, deletes) = parts.partition(_.content == ManifestContent.Data)
     val reading = new PartReading(table, bound, if (wholeFiles) AlwaysTrue else bound, StatsToKeep.All)
     val wanted = data.filter(p => p.hasLiveFiles && reading.mightMatch(p))
-    val kept = keeps.among(wanted).and(TableRows.columns(bound))
+    val kept = keeps.among(wanted).and(bound.fieldIds)
     val files = new PartPlanner(reading.keeping(kept), tree, cluster)
     lazy val allDeletes = index(files, deletes, if (wanted.isEmpty) 0L else wanted.map(_.minSequenceNumber).min)
     val (read, found, tasks) = untilRows match {

@@ -177,8 +177,8 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
       out.close()
     } catch {
       case e: Throwable =>
-        quietly(out.close())
-        quietly(fs.delete(file, false))
+        StorageErrors.quietly(out.close())
+        StorageErrors.quietly(fs.delete(file, false))
         throw e
     }
   }
@@ -197,14 +197,14 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     val temporary = writeTemporary(fs, file, contents)
     val written = localOf(temporary)
     if (!Files.exists(written)) {
-      quietly(fs.delete(temporary, false))
+      StorageErrors.quietly(fs.delete(temporary, false))
       throw Unsupported(
         s"committing to $file: ${fs.getClass.getName} keeps its files elsewhere than at their paths on this machine",
         "Use a JDBC or REST catalog with it"
       )
     }
     try LocalFiles.link(written, localOf(file))
-    finally quietly(LocalFiles.delete(written))
+    finally StorageErrors.quietly(LocalFiles.delete(written))
   }
 
   private def renameWritten(fs: FileSystem, path: String, contents: Array[Byte]): Boolean = {
@@ -217,7 +217,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     else {
       // A lost race requires that the target exists. Any other refusal is a storage failure.
       val taken = orDelete(fs, temporary)(fs.exists(file))
-      quietly(fs.delete(temporary, false))
+      StorageErrors.quietly(fs.delete(temporary, false))
       if (!taken) throw StorageFailed("create", path, s"The storage refused to rename $temporary to it")
       false
     }
@@ -255,7 +255,7 @@ final private[storage] class HadoopFiles(configuration: Configuration) {
     try body
     catch {
       case NonFatal(e) =>
-        quietly(fs.delete(temporary, false))
+        StorageErrors.quietly(fs.delete(temporary, false))
         throw e
     }
 }
@@ -273,10 +273,4 @@ private[storage] object HadoopFiles {
   private def schemeOf(fs: FileSystem): String = Option(fs.getUri.getScheme).getOrElse(LocalScheme)
 
   private def localOf(path: Path): LocalPath = Paths.get(path.toUri.getPath)
-
-  private def quietly(tidying: => Any): Unit =
-    try {
-      tidying
-      ()
-    } catch { case NonFatal(_) => () }
 }

@@ -88,8 +88,8 @@ private[storage] object LocalFiles {
     writeNew(temporary, contents, sync)
     val linked =
       try link(temporary, path)
-      finally quietly(Files.deleteIfExists(temporary))
-    if (linked && sync) quietly(forceDirectory(path))
+      finally StorageErrors.quietly(Files.deleteIfExists(temporary))
+    if (linked && sync) StorageErrors.quietly(forceDirectory(path))
     linked
   }
 
@@ -98,7 +98,7 @@ private[storage] object LocalFiles {
     try {
       Files.createLink(path, written)
       // A stale checksum file of an older file with this name would make the new file look damaged.
-      quietly(Files.deleteIfExists(checksumOf(path)))
+      StorageErrors.quietly(Files.deleteIfExists(checksumOf(path)))
       true
     } catch {
       case _: FileAlreadyExistsException => false
@@ -123,16 +123,16 @@ private[storage] object LocalFiles {
       // content unchecked.
       Files.deleteIfExists(checksumOf(path))
       Files.move(written, path, ATOMIC_MOVE, REPLACE_EXISTING)
-      quietly(Files.deleteIfExists(checksumOf(written)))
+      StorageErrors.quietly(Files.deleteIfExists(checksumOf(written)))
     } catch {
       case NonFatal(e) =>
-        quietly(delete(written))
+        StorageErrors.quietly(delete(written))
         throw e
     }
 
   def delete(path: Path): Unit = {
     Files.deleteIfExists(path)
-    quietly(Files.deleteIfExists(checksumOf(path)))
+    StorageErrors.quietly(Files.deleteIfExists(checksumOf(path)))
   }
 
   /** Lists a directory without Hadoop's checksum files; Hadoop's own listings omit them too. */
@@ -193,8 +193,8 @@ private[storage] object LocalFiles {
       channel.close()
     } catch {
       case e: Throwable =>
-        quietly(channel.close())
-        quietly(Files.deleteIfExists(path))
+        StorageErrors.quietly(channel.close())
+        StorageErrors.quietly(Files.deleteIfExists(path))
         throw e
     }
   }
@@ -220,12 +220,6 @@ private[storage] object LocalFiles {
     try channel.force(true)
     finally channel.close()
   }
-
-  private def quietly(tidying: => Any): Unit =
-    try {
-      tidying
-      ()
-    } catch { case NonFatal(_) => () }
 
   private object Deletion extends SimpleFileVisitor[Path] {
     override def visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult = {

@@ -31,6 +31,13 @@ private[iceberglite] object StorageErrors {
       case NonFatal(e) => throw failed(operation, path, e)
     }
 
+  /** Removes what a failed operation has left, as far as possible: its own failure is the one that counts. */
+  def quietly(tidying: => Any): Unit =
+    try {
+      tidying
+      ()
+    } catch { case NonFatal(_) => () }
+
   def failed(operation: String, path: String, e: Throwable): StorageFailed =
     StorageFailed(operation, path, reason(e), Some(e))
 

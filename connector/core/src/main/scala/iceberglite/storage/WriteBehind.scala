@@ -2,7 +2,7 @@ package iceberglite.storage
 
 import java.security.{AccessController, PrivilegedAction}
 import java.util.LinkedHashMap
-import java.util.concurrent.{RejectedExecutionException, ScheduledThreadPoolExecutor, ThreadFactory, TimeUnit}
+import java.util.concurrent.{RejectedExecutionException, ScheduledThreadPoolExecutor, TimeUnit}
 
 import scala.annotation.tailrec
 import scala.util.Try
@@ -97,12 +97,7 @@ private[storage] object WriteBehind {
 
   /** Daemon threads, so that they do not keep the JVM alive. A shutdown hook waits for pending writes instead. */
   private lazy val pool: ScheduledThreadPoolExecutor = {
-    val factory: ThreadFactory = { work =>
-      val thread = new Thread(work, "iceberg-lite-hints")
-      thread.setDaemon(true)
-      thread
-    }
-    val made = new ScheduledThreadPoolExecutor(Width, factory)
+    val made = new ScheduledThreadPoolExecutor(Width, new DaemonThreads("hints"))
     made.setKeepAliveTime(IdleSeconds, TimeUnit.SECONDS)
     made.allowCoreThreadTimeOut(true)
     val end: Runnable = () => {

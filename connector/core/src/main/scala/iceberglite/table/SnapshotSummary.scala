@@ -143,7 +143,7 @@ object SnapshotSummary {
   private def totalsAfter(parent: Option[Snapshot], changes: Map[String, String]): Map[String, String] = {
     def change(key: String): Long = changes.get(key).fold(0L)(_.toLong)
     totals.flatMap { case (total, added, removed) =>
-      val before = parent.fold(Option(0L))(s => s.summary.get(total).flatMap(t => scala.util.Try(t.toLong).toOption))
+      val before = parent.fold(Option(0L))(_.count(total))
       before.filter(_ >= 0).map(_ + change(added) - change(removed)).filter(_ >= 0).map(n => total -> n.toString)
     }.toMap
   }

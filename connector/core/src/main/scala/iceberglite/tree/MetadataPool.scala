@@ -2,10 +2,12 @@ package iceberglite.tree
 
 import java.security.{AccessController, PrivilegedAction}
 import java.util.concurrent.{CountDownLatch, ExecutionException, FutureTask, LinkedBlockingQueue}
-import java.util.concurrent.{ThreadFactory, ThreadPoolExecutor, TimeUnit}
+import java.util.concurrent.{ThreadPoolExecutor, TimeUnit}
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 
 import scala.annotation.tailrec
+
+import iceberglite.storage.DaemonThreads
 
 /**
  * Runs operations on many metadata files in parallel. There are more threads than cores, because most operations wait
@@ -25,14 +27,8 @@ object MetadataPool {
   }
 
   private lazy val pool: ThreadPoolExecutor = {
-    val number = new AtomicInteger
-    val factory: ThreadFactory = { work =>
-      val thread = new Thread(work, s"iceberg-lite-metadata-${number.incrementAndGet()}")
-      thread.setDaemon(true)
-      thread
-    }
     val waiting = new LinkedBlockingQueue[Runnable]
-    val made = new ThreadPoolExecutor(Width, Width, IdleSeconds, TimeUnit.SECONDS, waiting, factory)
+    val made = new ThreadPoolExecutor(Width, Width, IdleSeconds, TimeUnit.SECONDS, waiting, new DaemonThreads("metadata"))
     made.allowCoreThreadTimeOut(true)
     made
   }

@@ -19,11 +19,11 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val directory: Path = Files.createTempDirectory("keys")
   directory.toFile.deleteOnExit()
 
-  private def columns(types: PrimitiveType*): Vector[KeyColumn] = types.zipWithIndex.map { case (t, i) =>
-    KeyColumn(Vector(NestedField.optional(i + 1, s"c$i", t)))
+  private def columns(types: PrimitiveType*): Vector[EqualityColumn] = types.zipWithIndex.map { case (t, i) =>
+    EqualityColumn(Vector(NestedField.optional(i + 1, s"c$i", t)))
   }.toVector
 
-  private def setOf(columns: Vector[KeyColumn], keys: Seq[Array[AnyRef]], maxBytes: Long): KeySet = {
+  private def setOf(columns: Vector[EqualityColumn], keys: Seq[Array[AnyRef]], maxBytes: Long): KeySet = {
     val builder = new KeySetBuilder(columns, maxBytes, directory.toString)
     keys.foreach(builder += _)
     builder.result()
@@ -49,7 +49,7 @@ class KeySetSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def orNull(gen: Gen[AnyRef]): Gen[AnyRef] = Gen.frequency(9 -> gen, 1 -> Gen.const(null))
 
-  private def check(columns: Vector[KeyColumn], key: Gen[Array[AnyRef]]): Unit =
+  private def check(columns: Vector[EqualityColumn], key: Gen[Array[AnyRef]]): Unit =
     forAll(Gen.listOf(key), Gen.listOf(key), Gen.oneOf(0L, 600L, 1L << 20)) { (in, asked, maxBytes) =>
       val set = setOf(columns, in, maxBytes)
       val expected = in.map(_.toSeq).toSet

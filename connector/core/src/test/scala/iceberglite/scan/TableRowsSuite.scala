@@ -64,7 +64,7 @@ class TableRowsSuite extends AnyFunSuite {
         key: Vector[Vector[NestedField]]
     )(rows: Record*): DeleteFile = {
       val file = write(format, fields, rows).copy(content = Content.EqualityDeletes, equalityIds = key.map(_.last.id))
-      DeleteFile(file, 5, key.map(KeyColumn))
+      DeleteFile(file, 5, key.map(EqualityColumn))
     }
 
     def vector(of: ContentFile, positions: Long*): DeleteFile = {

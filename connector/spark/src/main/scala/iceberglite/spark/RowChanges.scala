@@ -1,7 +1,5 @@
 package iceberglite.spark
 
-import scala.util.Try
-
 import iceberglite.spark.write.RowCounts._
 import iceberglite.spec.metadata.Snapshot
 
@@ -33,7 +31,7 @@ object RowChanges {
    * files that were deleted before.
    */
   private[iceberglite] def of(snapshot: Snapshot): RowChanges = {
-    def count(key: String): Option[Long] = snapshot.summary.get(key).flatMap(text => Try(text.toLong).toOption)
+    def count(key: String): Option[Long] = snapshot.count(key)
     def sum(keys: String*): Option[Long] = keys.flatMap(count(_)).reduceOption(_ + _)
     val merged = snapshot.summary.contains(MergeCopied)
     val updated = sum(MergeUpdated, UpdateUpdated)

@@ -45,7 +45,7 @@ final private[hive] class HiveLocks(
       running = true
       body(lock)
     }
-    try TableTurns.in(key, settings.acquire.timeoutMs)(new Request(database, table, name).holding(run))
+    try TableLocks.in(key, settings.acquire.timeoutMs)(new Request(database, table, name).holding(run))
         .getOrElse(Left(s"another thread of this process held it for ${settings.acquire.timeoutMs} ms"))
     catch {
       case interrupted: InterruptedException if !running =>

@@ -1,8 +1,8 @@
 package iceberglite.catalog.hive
 
-import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFuture, ThreadFactory, TimeUnit}
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFuture, TimeUnit}
 
+import iceberglite.storage.DaemonThreads
 import iceberglite.table.Cleanup
 
 /** Background tasks: renewing locks and closing idle connections. */
@@ -10,15 +10,7 @@ private[hive] object HiveTimers {
 
   /** More than one, because a blocked heartbeat must not delay others. */
   private val Threads = 2
-  private val made = new AtomicInteger
-
-  private val threads: ThreadFactory = { work =>
-    val thread = new Thread(work, s"iceberg-lite-hive-${made.incrementAndGet()}")
-    thread.setDaemon(true)
-    thread
-  }
-
-  private lazy val timers: ScheduledExecutorService = Executors.newScheduledThreadPool(Threads, threads)
+  private lazy val timers: ScheduledExecutorService = Executors.newScheduledThreadPool(Threads, new DaemonThreads("hive"))
 
   def every(millis: Long, what: String)(work: => Unit): ScheduledFuture[_] =
     timers.scheduleWithFixedDelay(() => Cleanup.quietly(what)(work), millis / 2, millis, TimeUnit.MILLISECONDS)

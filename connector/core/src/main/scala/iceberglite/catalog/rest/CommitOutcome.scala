@@ -30,7 +30,7 @@ private[catalog] object CommitOutcome {
       val refusal = server.client.refusalOf(answer, inDoubt)
       done.lift(refusal).flatten match {
         case Some(before) => Left(before)
-        case None if isUnclear(refusal) => throw unknown(table, s"the server returned ${server.client.said(refusal)}")
+        case None if isUnclear(refusal) => throw unknown(table, s"the server returned ${server.client.textOf(refusal)}")
         case None => throw refused.applyOrElse(refusal, (r: Refusal) => certain(table, server, ask, r))
       }
   }
@@ -38,7 +38,7 @@ private[catalog] object CommitOutcome {
   /** After an earlier attempt with an unknown outcome, only a conflict is informative, and is examined. */
   private def certain(table: String, server: RestServer, ask: Ask, refusal: Refusal): IcebergError =
     if (refusal.inDoubt)
-      unknown(table, s"the server returned ${server.client.said(refusal)} to the last of several attempts")
+      unknown(table, s"the server returned ${server.client.textOf(refusal)} to the last of several attempts")
     else server.client.error(ask.what, refusal)
 
   /** Whether a response is an error of a server or of a proxy; the description excludes 501. */

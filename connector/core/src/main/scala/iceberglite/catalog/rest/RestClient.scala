@@ -86,10 +86,10 @@ final private[catalog] class RestClient private (
     sender.send(call.default("User-Agent", RestClient.Agent), Repeat.Always, Auth.Nobody) match {
       case Done(answer) => answer
       case Refused(answer, _) =>
-        val said =
+        val text =
           Try(RestAnswerJson.oauthRefusal(where, answer.body)).map(r => s": ${r.kind} ${r.message}").getOrElse("")
         val reason =
-          s"The server returned ${answer.status}${hidden(said, secrets)}. Check credential, token, scope and " +
+          s"The server returned ${answer.status}${hidden(text, secrets)}. Check credential, token, scope and " +
             "oauth2-server-uri"
         throw StorageFailed(what, where, reason)
       case Unsent(reason) => throw StorageFailed(what, where, hidden(reason, secrets))
@@ -105,16 +105,16 @@ final private[catalog] class RestClient private (
 
   /** Returns the error for the general meaning of a rejection. */
   def error(what: String, refusal: Refusal): IcebergError = refusal.status match {
-    case 400 | 409 | 422 => ValidationFailed(s"Cannot $what: the REST catalog at $shown rejected it: ${said(refusal)}")
-    case 404 if refusal.isOfCatalog => NotFound(RestClient.kindOf(refusal.kind), what, s"$shown says: ${said(refusal)}")
-    case 406 => Unsupported(s"to $what", s"The REST catalog at $shown does not support it: ${said(refusal)}")
-    case _ => failed(what, s"it returned ${said(refusal)}.${RestClient.advice(refusal.status)}")
+    case 400 | 409 | 422 => ValidationFailed(s"Cannot $what: the REST catalog at $shown rejected it: ${textOf(refusal)}")
+    case 404 if refusal.isOfCatalog => NotFound(RestClient.kindOf(refusal.kind), what, s"$shown says: ${textOf(refusal)}")
+    case 406 => Unsupported(s"to $what", s"The REST catalog at $shown does not support it: ${textOf(refusal)}")
+    case _ => failed(what, s"it returned ${textOf(refusal)}.${RestClient.advice(refusal.status)}")
   }
 
   def failed(what: String, reason: String): StorageFailed =
     StorageFailed(what, s"at the REST catalog $shown", hidden(reason))
 
-  def said(refusal: Refusal): String =
+  def textOf(refusal: Refusal): String =
     s"${refusal.status}${if (refusal.isOfCatalog) s" ${refusal.kind}" else ""}" +
       (if (refusal.message.isEmpty) "" else s": ${refusal.message}")
 

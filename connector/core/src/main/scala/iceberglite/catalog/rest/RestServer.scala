@@ -81,7 +81,7 @@ private[catalog] object RestServer {
         NotFound(
           "warehouse",
           warehouse,
-          s"The REST catalog at ${first.shown} says: ${first.said(r)}. Set warehouse to an existing one"
+          s"The REST catalog at ${first.shown} says: ${first.textOf(r)}. Set warehouse to an existing one"
         )
     }
     val config = RestAnswerJson.config(first.named(ask), answer.body)

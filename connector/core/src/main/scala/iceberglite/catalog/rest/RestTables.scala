@@ -194,13 +194,13 @@ final private[catalog] class RestTables(
       change: Change,
       refusal: Refusal
   ): iceberglite.spec.IcebergError = {
-    val said = s"the server says: ${refusal.message}"
+    val reason = s"the server says: ${refusal.message}"
     val tells = change.updates.exists(_.isInstanceOf[AddSnapshot])
     if (refusal.inDoubt && !tells) {
-      CommitStateUnknown(name(id), CommitOutcome.ServerFile, said, None)
+      CommitStateUnknown(name(id), CommitOutcome.ServerFile, reason, None)
     } else if (base.isEmpty && refusal.kind == "AlreadyExistsException") {
       AlreadyExists("table", name(id), "Drop it first, replace it, or choose another name")
-    } else CommitConflict(name(id), said)
+    } else CommitConflict(name(id), reason)
   }
 
   private def committed(

@@ -10,8 +10,7 @@ import org.apache.orc.OrcProto.ColumnStatistics
 import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
-import iceberglite.spec.expr.{Expression, Predicate, Term}
-import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.expr.Expression
 import iceberglite.spec.file.{Content, ContentFile, FileFormat, InclusiveMetrics, MetricMaps, Metrics}
 import iceberglite.spec.partition.PartitionTuple
 import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, SingleValue}
@@ -32,7 +31,7 @@ final private[orc] class OrcSkipping(
 ) {
   private val test = new InclusiveMetrics(filter)
   private val columns: Vector[OrcSkipping.Column] =
-    OrcSkipping.fields(filter).flatMap(f => OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))).toVector
+    filter.fields.filter(_.fieldType.isInstanceOf[PrimitiveType]).flatMap(f => OrcSkipping.find(schema, f).map(OrcSkipping.Column(f, _))).toVector
 
   /** Whether no statistics can lead to skipping. */
   def isIdle: Boolean = columns.isEmpty
@@ -144,20 +143,6 @@ private[orc] object OrcSkipping {
 
   /** A primitive column of the filter that is in the file, outside of lists and maps. */
   final private case class Column(field: NestedField, node: TypeDescription)
-
-  private def fields(e: Expression): Set[NestedField] = e match {
-    case And(l, r) => fields(l) ++ fields(r)
-    case Or(l, r) => fields(l) ++ fields(r)
-    case Not(child) => fields(child)
-    case p: Predicate => fieldOf(p.term).filter(_.fieldType.isInstanceOf[PrimitiveType]).toSet
-    case AlwaysTrue | AlwaysFalse => Set.empty
-  }
-
-  private def fieldOf(term: Term): Option[NestedField] = term match {
-    case Term.Bound(field, _) => Some(field)
-    case Term.Transformed(_, of) => fieldOf(of)
-    case Term.Named(_) => None
-  }
 
   private def find(struct: TypeDescription, field: NestedField): Option[TypeDescription] =
     OrcSchemas.children(struct).iterator.flatMap { case (_, t) =>

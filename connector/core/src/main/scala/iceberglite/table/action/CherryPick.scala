@@ -1,7 +1,6 @@
 package iceberglite.table.action
 
 import scala.annotation.tailrec
-import scala.util.Try
 
 import iceberglite.spec.IcebergError.{NotFound, ValidationFailed}
 import iceberglite.spec.file.{Content, ContentFile, EntryStatus, ManifestEntry}
@@ -91,7 +90,7 @@ private[action] object CherryPick {
   /** A picked snapshot may itself have been picked from another; a cycle of sources ends the search. */
   @tailrec
   private def origin(snapshot: Snapshot, base: TableMetadata, seen: Set[Long] = Set.empty): Long = {
-    val source = snapshot.summary.get(SnapshotSummary.SourceSnapshotId).flatMap(id => Try(id.toLong).toOption)
+    val source = snapshot.count(SnapshotSummary.SourceSnapshotId)
     source.flatMap(base.snapshotsById.get) match {
       case Some(known) if !seen(known.snapshotId) => origin(known, base, seen + known.snapshotId)
       case _ => source.getOrElse(snapshot.snapshotId)
@@ -147,9 +146,9 @@ private[action] object CherryPick {
       if (source.exists(_.operation.contains(Operation.Append.name))) Operation.Append else Operation.Overwrite
 
     override protected def summary: Map[String, String] = {
-      val said = source.fold(Map.empty[String, String])(_.summary)
+      val picked = source.fold(Map.empty[String, String])(_.summary)
       Map(SnapshotSummary.SourceSnapshotId -> snapshotId.toString) ++
-        said.get(SnapshotSummary.WapId).map(SnapshotSummary.PublishedWapId -> _)
+        picked.get(SnapshotSummary.WapId).map(SnapshotSummary.PublishedWapId -> _)
     }
   }
 }

@@ -45,15 +45,15 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
     val parent = to.head(base)
     val changed = changes(base, parent, context)
     SnapshotAction.checkSpecs(base, changed.allAdded)
-    val is = identify(base, context)
+    val ids = identify(base, context)
     val table = TreeTable(context.table, context.io, base)
     val cache = ManifestCache.of(context.io)
-    val tree = MetadataTree.write(header(base, parent, is), table, changed, attempts.lastOption, cache)
+    val tree = MetadataTree.write(header(base, parent, ids), table, changed, attempts.lastOption, cache)
     attempts :+= tree
     if (!tree.changesFiles && !commitsEmpty) {
       abandoned(context)
       Change(Vector.empty, Vector.empty)
-    } else published(base, parent, snapshotOf(base, parent, is, tree, context))
+    } else published(base, parent, snapshotOf(base, parent, ids, tree, context))
   }
 
   private def published(base: TableMetadata, parent: Option[Snapshot], snapshot: Snapshot): Change = to match {
@@ -71,42 +71,42 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   }
 
   private def identify(base: TableMetadata, context: CommitContext): SnapshotAction.Identity = {
-    val is = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
+    val ids = identity.filterNot(i => base.snapshotsById.contains(i.snapshotId)).getOrElse {
       // Another snapshot took the id: manifests that name it cannot be reused.
       forget(context)
       SnapshotAction.Identity(SnapshotAction.freeId(base, context.environment), context.environment.uuid())
     }
-    identity = Some(is)
-    is
+    identity = Some(ids)
+    ids
   }
 
-  private def header(base: TableMetadata, parent: Option[Snapshot], is: SnapshotAction.Identity): TreeHeader =
+  private def header(base: TableMetadata, parent: Option[Snapshot], ids: SnapshotAction.Identity): TreeHeader =
     TreeHeader(
-      is.snapshotId,
+      ids.snapshotId,
       parent,
       SnapshotAction.sequenceNumber(base),
       if (base.formatVersion >= FormatVersion.V3) Some(base.nextRowId) else None,
       TableLocations.metadata(base),
-      is.commitId,
+      ids.commitId,
       attempts.size
     )
 
   private def snapshotOf(
       base: TableMetadata,
       parent: Option[Snapshot],
-      is: SnapshotAction.Identity,
+      ids: SnapshotAction.Identity,
       tree: WrittenTree,
       context: CommitContext
   ): Snapshot = {
-    val said = context.summary ++ summary + (CommitContext.CommitIdKey -> context.commitId)
+    val entries = context.summary ++ summary + (CommitContext.CommitIdKey -> context.commitId)
     Snapshot(
-      is.snapshotId,
+      ids.snapshotId,
       parent.map(_.snapshotId),
       SnapshotAction.sequenceNumber(base),
       NextVersion.timeAfter(base, context.environment.nowMs()),
       Some(tree.pointer),
       Vector.empty,
-      SnapshotSummary.of(operation(tree), base, parent, tree, said),
+      SnapshotSummary.of(operation(tree), base, parent, tree, entries),
       Some(base.currentSchemaId),
       if (base.formatVersion >= FormatVersion.V3) Some(base.nextRowId) else None,
       tree.addedRows
@@ -120,8 +120,8 @@ abstract class SnapshotAction(to: SnapshotTarget) extends Action {
   override def committed(metadata: TableMetadata, context: CommitContext): Unit =
     if (attempts.isEmpty) Cleanup.delete(context.io, ownFiles ++ writtenFiles.map(_.path))
     else for {
-      is <- identity
-      snapshot <- metadata.snapshotsById.get(is.snapshotId)
+      ids <- identity
+      snapshot <- metadata.snapshotsById.get(ids.snapshotId)
       tree <- attempts.find(t => snapshot.manifestList.contains(t.pointer))
     } {
       Cleanup.delete(context.io, attempts.flatMap(_.written).distinct.filterNot(tree.references))

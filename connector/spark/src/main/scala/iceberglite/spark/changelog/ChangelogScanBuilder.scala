@@ -17,7 +17,7 @@ import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.IcebergScan
-import iceberglite.spark.read.files.{CommitScan, MetadataFields, WantedColumns}
+import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spec.expr.Expression
 import iceberglite.spec.expr.Expression.AlwaysTrue
@@ -48,7 +48,7 @@ final class ChangelogScanBuilder(
   private val visible = Schema(schema.schemaId, schema.fields ++ CommitScan.columns)
 
   private var pushed: Array[Predicate] = Array.empty
-  private var wanted: WantedColumns = WantedColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
+  private var wanted: ScanColumns = ScanColumns(visible.fields, CommitScan.columns.map(_.id).toSet)
   private var files: ScanFiles = filesWith(Vector.empty, Vector.empty)
 
   /**
@@ -78,7 +78,7 @@ final class ChangelogScanBuilder(
 
   override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
     val more = CommitScan.columns ++ ChangelogScanBuilder.metadata(table)
-    wanted = WantedColumns.of(required, schema, more, caseSensitive)
+    wanted = ScanColumns.of(required, schema, more, caseSensitive)
   }
 
   override def build(): Scan = new IcebergScan(files, wanted, settings, caseSensitive, session)

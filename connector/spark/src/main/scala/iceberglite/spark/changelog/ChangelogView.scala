@@ -34,7 +34,7 @@ private[iceberglite] object ChangelogView {
    * @param changes the rows of `t.changes`, with its own three columns last
    */
   def of(changes: DataFrame, view: ChangelogView): DataFrame = {
-    val rows = new ChangedRows(changes)
+    val rows = new ChangelogRows(changes)
     view match {
       case OfCommits => rows.ofCommits
       case WithUpdates(identifiers) => rows.withUpdates(identifiers)

@@ -33,15 +33,15 @@ object UpsertOptions {
    * other
    */
   def asked(settings: Settings): Boolean = {
-    val said = Upsert.given(settings)
+    val asked = Upsert.given(settings)
     val hinted = Seq(Keys, DeleteColumn).find(_.given(settings).isDefined)
-    hinted.filter(_ => said.contains(false)).foreach { option =>
+    hinted.filter(_ => asked.contains(false)).foreach { option =>
       throw InvalidArgument(
         s"option ${Upsert.key}",
         "false",
         s"${option.key} applies only to upserts; remove one of them"
       )
     }
-    said.contains(true) || hinted.isDefined
+    asked.contains(true) || hinted.isDefined
   }
 }

@@ -1,6 +1,5 @@
 package iceberglite.spark.procedure
 
-import scala.util.Try
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{LongType, StructType}
@@ -32,7 +31,7 @@ object RegisterTable extends Procedure {
   override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
     val ident = place.identifier(arguments(Parameter.table))
     val current = place.catalog.registerTable(ident, arguments(file)).currentSnapshot
-    def total(key: String): Any = current.flatMap(_.summary.get(key)).flatMap(n => Try(n.toLong).toOption).orNull
+    def total(key: String): Any = current.flatMap(_.count(key)).orNull
     Seq(Row(current.map(_.snapshotId).orNull, total("total-records"), total("total-data-files")))
   }
 }

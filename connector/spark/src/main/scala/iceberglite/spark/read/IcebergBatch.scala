@@ -13,10 +13,10 @@ import iceberglite.spark.read.deletes.DeleteCacheSettings
 import iceberglite.spark.read.files.{BatchSettings, FileTask, IcebergInputPartition, TableStorage}
 import iceberglite.spark.read.parquet.ParquetBatches
 import iceberglite.spark.read.partitioning.{KeyGrouping, RuntimeFilterResidual}
-import iceberglite.spark.read.planning.{RewritePacking, ScanFiles}
+import iceberglite.spark.read.planning.RewritePacking
 import iceberglite.spec.IcebergError.Unsupported
-import iceberglite.spec.expr.{Expression, Predicate}
-import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.expr.Expression
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.file.{Content, ContentFile}
 import iceberglite.spec.json.NameMappingJson
 import iceberglite.spec.property.TableProperty
@@ -117,13 +117,7 @@ final private[read] class IcebergBatch(
     )
   }
 
-  private def floatingColumns(e: Expression): Set[Int] = e match {
-    case And(l, r) => floatingColumns(l) ++ floatingColumns(r)
-    case Or(l, r) => floatingColumns(l) ++ floatingColumns(r)
-    case Not(child) => floatingColumns(child)
-    case p: Predicate => ScanFiles.columnOf(p.term).filter(isFloating).toSet
-    case AlwaysTrue | AlwaysFalse => Set.empty
-  }
+  private def floatingColumns(filter: Expression): Set[Int] = filter.fieldIds.filter(isFloating)
 
   private def isFloating(id: Int): Boolean =
     scan.files.schema.byId.get(id).exists(f => f.fieldType == FloatType || f.fieldType == DoubleType)

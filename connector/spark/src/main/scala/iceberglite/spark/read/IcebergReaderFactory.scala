@@ -16,7 +16,7 @@ import iceberglite.spark.read.files.{
   FileTask,
   FileValues,
   IcebergInputPartition,
-  WantedColumns
+  ScanColumns
 }
 import iceberglite.spark.read.formats.FileRead
 import iceberglite.spec.partition.PartitionSpec
@@ -26,7 +26,7 @@ import iceberglite.storage.HadoopFileIO
 /** Creates the readers of a scan's tasks on the executors. */
 final private[read] class IcebergReaderFactory(
     tableName: String,
-    wanted: WantedColumns,
+    wanted: ScanColumns,
     specs: Map[Int, PartitionSpec],
     mapping: Option[NameMapping],
     configuration: Broadcast[SerializableConfiguration],

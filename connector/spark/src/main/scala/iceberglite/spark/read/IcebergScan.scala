@@ -27,7 +27,7 @@ import iceberglite.scan.FileScanTask
 import iceberglite.spark.conf.ReadSettings
 import iceberglite.spark.convert.SparkTypes
 import iceberglite.spark.error.SparkErrors
-import iceberglite.spark.read.files.WantedColumns
+import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spark.read.limit.FewerFiles
 import iceberglite.spark.read.partitioning.{
   ColumnEstimates,
@@ -43,7 +43,7 @@ import iceberglite.spec.types.NestedField
 /** A scan of a table. Two scans are equal if they read the same data, so that Spark can reuse one for both. */
 final private[iceberglite] class IcebergScan(
     private[iceberglite] val files: ScanFiles,
-    private[iceberglite] val wanted: WantedColumns,
+    private[iceberglite] val wanted: ScanColumns,
     private[iceberglite] val settings: ReadSettings,
     caseSensitive: Boolean,
     session: SparkSession,

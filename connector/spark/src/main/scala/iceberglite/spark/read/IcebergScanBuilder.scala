@@ -22,7 +22,7 @@ import iceberglite.spark.conf.{ReadOptions, ReadSettings}
 import iceberglite.spark.convert.{ConvertedFilter, SparkFilters}
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.aggregate.AggregateScan
-import iceberglite.spark.read.files.{CommitScan, MetadataFields, WantedColumns}
+import iceberglite.spark.read.files.{CommitScan, MetadataFields, ScanColumns}
 import iceberglite.spark.read.limit.{RowLimit, RowOrder}
 import iceberglite.spark.read.partitioning.KeyGrouping
 import iceberglite.spark.read.planning.{ScanFiles, ScanPlanning, StatementFiles}
@@ -62,7 +62,7 @@ final class IcebergScanBuilder(
   private val caseSensitive = session.sessionState.conf.getConf(SQLConf.CASE_SENSITIVE)
 
   private var pushed: Array[Predicate] = Array.empty
-  private var wanted: WantedColumns = WantedColumns.all(schema)
+  private var wanted: ScanColumns = ScanColumns.all(schema)
   private var files: ScanFiles = filesWith(AlwaysTrue)
   private var answer: Option[AggregateScan] = None
 
@@ -81,7 +81,7 @@ final class IcebergScanBuilder(
   override def pushedPredicates(): Array[Predicate] = pushed
 
   override def pruneColumns(required: StructType): Unit = SparkErrors.in(table.name) {
-    wanted = WantedColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
+    wanted = ScanColumns.of(required, schema, MetadataFields.of(table.metadata), caseSensitive)
   }
 
   /** Aggregates that metadata answers need no second aggregation by Spark. */

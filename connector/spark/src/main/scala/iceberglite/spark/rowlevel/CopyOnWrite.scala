@@ -1,7 +1,5 @@
 package iceberglite.spark.rowlevel
 
-import scala.util.Try
-
 import org.apache.spark.sql.connector.expressions.NamedReference
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.connector.write.{LogicalWriteInfo, RowLevelOperation, Write, WriteBuilder}
@@ -21,7 +19,7 @@ import iceberglite.spec.schema.MetadataColumns.{FilePath, RowId}
  */
 final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, overwrites: Boolean = false)
     extends RowLevelOperation {
-  private var scan: Option[GroupScanBuilder] = None
+  private var scan: Option[CopyOnWriteScanBuilder] = None
 
   /** Known when the write is planned, before Spark runs the scan. */
   @volatile private var packing: Option[RewritePacking] = None
@@ -38,8 +36,8 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
     builder
   }
 
-  private def scanOfWholeFiles(options: CaseInsensitiveStringMap): GroupScanBuilder =
-    new GroupScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
+  private def scanOfWholeFiles(options: CaseInsensitiveStringMap): CopyOnWriteScanBuilder =
+    new CopyOnWriteScanBuilder(statement.scanBuilder(options, wholeFiles = true), () => packing)
 
   /**
    * Returns the files that were read. Spark does not read a table if it finds that no row is needed. A statement then
@@ -51,7 +49,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
       val all = scanOfWholeFiles(CaseInsensitiveStringMap.empty)
       all.build()
       all.files
-    case None => StatementFiles.Nothing
+    case None => StatementFiles.Empty
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
@@ -59,7 +57,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
       if (statement.hasLineage && !info.schema.fieldNames.contains(RowId.name)) throw withoutLineage
       val plan = planOf(info)
       // All rows that a DELETE writes are copies; for other statements, only the rows themselves tell.
-      val counts = !overwrites && (command() == Command.DELETE || plan.changeAt.isDefined)
+      val counts = !overwrites && (command() == Command.DELETE || plan.rows.changeAt.isDefined)
       val counted = if (counts) Some(CountedRows(command(), statement.facts.marksDeletes)) else None
       new IcebergWrite(plan, WriteMode.ReplaceRead(() => read, counted))
     }
@@ -72,7 +70,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   private def planOf(info: LogicalWriteInfo): WritePlan = if (overwrites)
     RowPlans.of(statement, info, statement.distribution)
   else {
-    val placement = new RewritePlacement(statement, scan.fold(StatementFiles.Nothing)(_.files).tasks)
+    val placement = new RewritePlacement(statement, scan.fold(StatementFiles.Empty)(_.files).tasks)
     packing = placement.packing
     val mode = StatementRequirements.replacing(statement, placement.stays)
     val plan = RowPlans.of(statement, info, mode)
@@ -86,7 +84,7 @@ final private[iceberglite] class CopyOnWrite(val statement: RowLevelStatement, o
   def mostTasks: Option[Int] = if (statement.table.spec.isPartitioned) None
   else for {
     packing <- new RewritePlacement(statement, Vector.empty).packing
-    size <- statement.snapshot.flatMap(_.summary.get("total-files-size")).flatMap(n => Try(n.toLong).toOption)
+    size <- statement.snapshot.flatMap(_.count("total-files-size"))
   } yield packing.tasksOf(size)
 
   private def withoutLineage: Unsupported = Unsupported(

@@ -50,7 +50,7 @@ final private[iceberglite] class MergeOnRead(val statement: RowLevelStatement) e
     builder
   }
 
-  private def read: StatementFiles = scan.fold(StatementFiles.Nothing)(_.statementFiles)
+  private def read: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
 
   override def newWriteBuilder(info: LogicalWriteInfo): DeltaWriteBuilder = new DeltaWriteBuilder {
     override def build(): DeltaWrite = SparkErrors.in(statement.table.name) {

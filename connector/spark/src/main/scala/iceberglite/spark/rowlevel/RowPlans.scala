@@ -20,8 +20,12 @@ private[rowlevel] object RowPlans {
     val settings = Settings.of(info.options, statement.session, statement.table.properties)
     val lineage = if (statement.hasLineage) CarryOverColumns.Lineage else Vector.empty
     val changeAt = changeOrdinal(statement, info)
-    WritePlan.of(statement.table, info, settings, statement.target, statement.session, lineage, distribution, changeAt)
-      .copy(changeAt = changeAt, isolation = Some(statement.isolation), merge = statement.merge)
+    val plan =
+      WritePlan.of(statement.table, info, settings, statement.target, statement.session, lineage, distribution, changeAt)
+    plan.copy(
+      rows = plan.rows.copy(changeAt = changeAt),
+      settings = plan.settings.copy(isolation = Some(statement.isolation), merge = statement.merge)
+    )
   }
 
   /** Returns the index of the change column: in copy-on-write with the extensions, it follows the stored columns. */

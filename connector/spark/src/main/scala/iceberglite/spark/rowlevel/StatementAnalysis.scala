@@ -1,7 +1,5 @@
 package iceberglite.spark.rowlevel
 
-import scala.util.Try
-
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 import iceberglite.spec.FormatVersion
@@ -53,7 +51,7 @@ private[iceberglite] object StatementAnalysis {
    * Whether there may be deletes other than deletion vectors, for which metadata does not tell how many rows remain.
    */
   def hasUncountedDeletes(snapshot: Option[Snapshot]): Boolean = snapshot.exists { s =>
-    def total(of: String): Option[Long] = s.summary.get(s"total-$of-deletes").flatMap(n => Try(n.toLong).toOption)
+    def total(of: String): Option[Long] = s.count(s"total-$of-deletes")
     total("equality").forall(_ > 0) || total("position").forall(_ > 0)
   }
 }

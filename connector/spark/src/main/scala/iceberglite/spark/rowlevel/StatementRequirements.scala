@@ -54,9 +54,9 @@ private[rowlevel] object StatementRequirements {
    * @param isOneTask whether one task reads all the rows, and nothing moves them before the write
    */
   def changing(statement: RowLevelStatement, rows: Option[WritePlan], isOneTask: Boolean): RowRequirements =
-    if (!statement.isDistributed) RowRequirements.Nothing
+    if (!statement.isDistributed) RowRequirements.Unspecified
     else {
-      val ordering = rows.fold(RowRequirements.Nothing)(_.requirements)
+      val ordering = rows.fold(RowRequirements.Unspecified)(_.requirements)
       val mode = statement.distribution.getOrElse(
         if (isOneTask) DistributionMode.NoDistribution else DistributionMode.Hash
       )

@@ -6,12 +6,12 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{LongType, Metadata}
 
 import iceberglite.spark.rowlevel.CarryOverColumns
-import iceberglite.spark.write.RowChange
+import iceberglite.spark.write.RowChangeCode
 import iceberglite.spec.schema.MetadataColumns.{LastUpdatedSequenceNumber, RowId}
 
 /**
  * The metadata columns that copy-on-write carries from the rows that it reads to the rows that it writes: row lineage,
- * and a column that tells the write what happened to a row ([[RowChange]]).
+ * and a column that tells the write what happened to a row ([[RowChangeCode]]).
  *
  * @param wanted their names; names that columns of the table hide are omitted
  */
@@ -39,11 +39,11 @@ final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataS
   def updated: Seq[Assignment] = values {
     case a if a.name == RowId.name => a
     case a if a.name == LastUpdatedSequenceNumber.name => unknown
-    case _ => change(RowChange.Updated)
+    case _ => change(RowChangeCode.Updated)
   }
 
   private def inserted: Seq[Assignment] = values {
-    case a if a.name == CarryOverColumns.Change.name => change(RowChange.Inserted)
+    case a if a.name == CarryOverColumns.Change.name => change(RowChangeCode.Inserted)
     case _ => unknown
   }
 
@@ -71,7 +71,7 @@ final private[rules] class CarryOverRewrite(wanted: Seq[String], relation: DataS
       UpdateAction(
         condition,
         kept ++ values {
-          case a if a.name == CarryOverColumns.Change.name => change(RowChange.Deleted)
+          case a if a.name == CarryOverColumns.Change.name => change(RowChangeCode.Deleted)
           case a => a
         }
       )

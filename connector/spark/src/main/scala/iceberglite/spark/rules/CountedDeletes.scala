@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.write.RowLevelOperation.Command
 
 import iceberglite.spark.rowlevel.{CarryOverColumns, CopyOnWrite}
-import iceberglite.spark.write.RowChange
+import iceberglite.spark.write.RowChangeCode
 
 /**
  * Makes a copy-on-write DELETE also pass deleted rows to the write, marked, so that it can count them if metadata does
@@ -20,7 +20,7 @@ object CountedDeletes extends Rule[LogicalPlan] {
         case copy: CopyOnWrite if copy.command == Command.DELETE && copy.statement.facts.marksDeletes =>
           val marked = rows.output.map {
             case a if a.name == CarryOverColumns.Change.name && CarryOverRewrite.isCarried(a) =>
-              Alias(If(stays, a, Literal(RowChange.Deleted)), a.name)()
+              Alias(If(stays, a, Literal(RowChangeCode.Deleted)), a.name)()
             case a => a
           }
           write.copy(query = Project(marked, rows))

@@ -89,6 +89,11 @@ private[rules] trait JoinKinds {
 
 private[rules] object JoinSide {
 
+  private def isGrouped(plan: LogicalPlan): Boolean = plan match {
+    case DataSourceV2ScanRelation(_, _: IcebergScan, _, Some(_), _) => true
+    case _ => false
+  }
+
   /**
    * Returns the side.
    *

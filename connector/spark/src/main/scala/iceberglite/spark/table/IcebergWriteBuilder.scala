@@ -72,7 +72,10 @@ final class IcebergWriteBuilder private[iceberglite] (
   override def build(): Write = SparkErrors.in(table.name) {
     OverwriteOptions.check(table.name, replaces, settings)
     if (UpsertOptions.asked(settings)) upsert
-    else new IcebergWrite(WritePlan.of(written, info, settings, target, session).copy(merge = merge), mode)
+    else {
+      val plan = WritePlan.of(written, info, settings, target, session)
+      new IcebergWrite(plan.copy(settings = plan.settings.copy(merge = merge)), mode)
+    }
   }
 
   /**

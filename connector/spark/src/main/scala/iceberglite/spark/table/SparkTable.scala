@@ -56,9 +56,9 @@ import iceberglite.table.Table
  *
  * @param source returns the current table
  * @param travel the state of the table
- * @param of the options of the statement that changes the table
+ * @param target the options of the statement that changes the table
  */
-class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarget = StatementTarget.plain())
+class SparkTable(source: () => Table, val travel: TimeTravel, target: StatementTarget = StatementTarget.plain())
     extends LiveRead
     with SupportsWrite
     with SupportsDeleteV2
@@ -66,9 +66,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     with SupportsMetadataColumns {
 
   /** The table at the version at which it was resolved. */
-  val table: Table = withNewColumns(of.seen.getOrElse(source()))
+  val table: Table = withNewColumns(target.seen.getOrElse(source()))
 
-  private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(of.merge(now).fold(now)(_.merged))
+  private def withNewColumns(now: Table): Table = SparkErrors.in(now.name)(target.merge(now).fold(now)(_.merged))
 
   /**
    * The state that a query without time travel reads: a session may read a branch instead of the table. The state is
@@ -134,19 +134,19 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
   }
 
   override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = SparkErrors.in(name) {
-    val asked = if (of.options.isEmpty) info else new StatementWriteInfo(info, of.options)
+    val asked = if (target.options.isEmpty) info else new StatementWriteInfo(info, target.options)
     val onBranch = branchToChange("write to").map(new BranchWriteInfo(asked, _))
     val now = source()
-    new IcebergWriteBuilder(now, onBranch.getOrElse(asked), SparkSession.active, of.merge(now))
+    new IcebergWriteBuilder(now, onBranch.getOrElse(asked), SparkSession.active, target.merge(now))
   }
 
   override private[iceberglite] def pinned: SparkTable = {
     val now = source()
-    new SparkTable(() => now, travel, of)
+    new SparkTable(() => now, travel, target)
   }
 
   /** Returns the options of the statement (`WITH`) for which the table is resolved. */
-  private[iceberglite] def statementOptions: StatementOptions = of.options
+  private[iceberglite] def statementOptions: StatementOptions = target.options
 
   /** Returns the table for a statement with options. @throws InvalidArgument the name selects another branch */
   private[iceberglite] def changedWith(options: StatementOptions): SparkTable = SparkErrors.in(name) {
@@ -159,15 +159,15 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
       )
       asked
     }
-    new SparkTable(source, at, of.withOptions(options, table))
+    new SparkTable(source, at, target.withOptions(options, table))
   }
 
   /** Returns the table for a statement that adds columns. @param wanted the columns of its rows, matched by name */
   private[iceberglite] def changedWith(wanted: Schema): SparkTable =
-    new SparkTable(source, travel, of.withColumns(wanted, table))
+    new SparkTable(source, travel, target.withColumns(wanted, table))
 
   /** Information about the statement that Spark does not pass to a table. */
-  private[iceberglite] def context: StatementContext = of.context
+  private[iceberglite] def context: StatementContext = target.context
 
   /** Whether a statement rewrites files. */
   private[iceberglite] def copiesOnWrite(command: RowLevelOperation.Command): Boolean =
@@ -192,7 +192,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
 
   /** Returns the table as Spark cached it before the statement, if the statement adds columns. */
   private[iceberglite] def beforeStatement: Option[SparkTable] =
-    of.withoutColumns.map(new SparkTable(source, travel, _))
+    target.withoutColumns.map(new SparkTable(source, travel, _))
 
   override def newRowLevelOperationBuilder(info: RowLevelOperationInfo): RowLevelOperationBuilder =
     SparkErrors.in(name) {
@@ -210,9 +210,9 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
    * Spark would drop the new rows if whole files can be deleted.
    */
   private[iceberglite] def overwrite(): RowLevelOperation = SparkErrors.in(name) {
-    WriteOptions.check(of.options.asOptions, SparkSession.active)
-    of.options.checkOverwriteByCondition(name)
-    if (of.options.upserts) throw IcebergWriteBuilder.upsertThatOverwrites(name)
+    WriteOptions.check(target.options.asOptions, SparkSession.active)
+    target.options.checkOverwriteByCondition(name)
+    if (target.options.upserts) throw IcebergWriteBuilder.upsertThatOverwrites(name)
     new CopyOnWrite(begin(RowLevelOperation.Command.UPDATE, "overwrite"), overwrites = true)
   }
 
@@ -220,12 +220,12 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
     val branch = branchToChange(verb)
     val session = SparkSession.active
     val now = source()
-    val merge = of.merge(now)
-    val target = WriteAuditPublish.target(now, branch, session)
+    val merge = target.merge(now)
+    val to = WriteAuditPublish.target(now, branch, session)
     val read = merge.fold(now)(_.merged)
     if (read.schema.fields != columnsSeen.fields)
       throw CommitConflict(name, "its columns changed after the statement was analyzed. Run it again")
-    val begun = new RowLevelStatement(read, columnsSeen, command, target, session, context, of.options, merge)
+    val begun = new RowLevelStatement(read, columnsSeen, command, to, session, context, target.options, merge)
     context.begin(begun)
     begun
   }
@@ -236,7 +236,7 @@ class SparkTable(source: () => Table, val travel: TimeTravel, of: StatementTarge
   }
 
   override def deleteWhere(predicates: Array[Predicate]): Unit = SparkErrors.in(name) {
-    MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, of.options, SparkSession.active)
+    MetadataDelete.delete(source(), branchToChange("DELETE from"), predicates, target.options, SparkSession.active)
   }
 
   /** Returns the branch in the table's name. @throws Unsupported the name selects a read-only state */

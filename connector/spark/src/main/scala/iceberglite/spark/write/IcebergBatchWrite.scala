@@ -1,13 +1,11 @@
 package iceberglite.spark.write
 
 import org.apache.spark.sql.connector.write.{BatchWrite, DataWriterFactory, PhysicalWriteInfo, WriterCommitMessage}
-import org.apache.spark.sql.types.StructType
 
-import iceberglite.spark.write.files.{DataFileFormat, InputField}
 import iceberglite.spark.write.partition.Partitioner
-import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.partition.SortOrder
 import iceberglite.storage.FileIO
-import iceberglite.table.{DataFileNames, DataLocations}
+import iceberglite.table.DataFileNames
 
 /** The write of one statement: its tasks create data files, and the table gets all of them in one commit. */
 final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) extends BatchWrite {
@@ -26,7 +24,7 @@ final private[write] class IcebergBatchWrite(plan: WritePlan, mode: WriteMode) e
   override def commit(messages: Array[WriterCommitMessage]): Unit = {
     val written = messages.toVector.collect { case files: WrittenFiles => files }
     ending.commit(messages) {
-      val action = mode.action(written.flatMap(_.files), plan.isolation, plan.to)
+      val action = mode.action(written.flatMap(_.files), plan.settings.isolation, plan.settings.to)
       plan.pending(action, mode.counted(written.map(_.counts)))
     }
     ()
@@ -41,48 +39,47 @@ private[iceberglite] object TaskWriterFactory {
 
   /** Creates the factory. @param operationId the id in the names of the files */
   def of(plan: WritePlan, operationId: String): TaskWriterFactory = new TaskWriterFactory(
-    plan.input,
     plan.rows,
-    plan.spec,
+    plan.files,
     plan.requirements.clustered,
-    if (plan.requirements.sorted) plan.sortOrder.orderId else SortOrder.Unsorted.orderId,
-    plan.format,
-    plan.locations,
+    plan.requirements.sorted,
     plan.table.io,
     operationId,
-    plan.targetSize,
-    plan.changeAt,
     plan.table.name
   )
 }
 
-/** Creates the writers of a write's tasks on the executors. */
+/**
+ * Creates the writers of a write's tasks on the executors.
+ *
+ * @param clustered whether the rows of a partition come one after the other
+ * @param sorted whether they come in the sort order of the files
+ * @param table its name, for messages
+ */
 final private[iceberglite] class TaskWriterFactory private (
-    input: Vector[InputField],
-    rows: StructType,
-    spec: PartitionSpec,
+    rows: RowsToWrite,
+    files: FilesToWrite,
     clustered: Boolean,
-    sortOrderId: Int,
-    format: DataFileFormat,
-    locations: DataLocations,
+    sorted: Boolean,
     io: FileIO,
     operationId: String,
-    targetSize: Long,
-    changeAt: Option[Int],
     table: String
 ) extends DataWriterFactory {
 
   override def createWriter(partitionId: Int, taskId: Long): TaskWriter = {
-    val names = new DataFileNames(partitionId, taskId, operationId, format.format.extension)
-    val files = new TaskFiles(format.newFiles(), locations, spec, names, io, targetSize, sortOrderId, table)
-    new TaskWriter(files, routerTo(files), changeAt)
+    val names = new DataFileNames(partitionId, taskId, operationId, files.format.format.extension)
+    val created = new TaskFiles(files, names, if (sorted) files.sortOrder else SortOrder.Unsorted, io, table)
+    new TaskWriter(created, routerTo(created), rows.changeAt)
   }
 
-  private def routerTo(files: TaskFiles): RowRouter =
-    if (spec.fields.isEmpty) new SingleRouter(files)
+  private def routerTo(created: TaskFiles): RowRouter =
+    if (files.spec.fields.isEmpty) new SingleRouter(created)
     else {
-      val partitioner = Partitioner.of(spec, input)
-      if (clustered) new ClusteredRouter(files, partitioner)
-      else new FanOutRouter(files, partitioner, FanOutBounds.of(format.unitSize), () => new SparkRowOverflow(rows))
+      val partitioner = Partitioner.of(files.spec, rows.input)
+      if (clustered) new ClusteredRouter(created, partitioner)
+      else {
+        val bounds = FanOutBounds.of(files.format.unitSize)
+        new FanOutRouter(created, partitioner, bounds, () => new SparkRowOverflow(rows.schema))
+      }
     }
 }

@@ -49,7 +49,7 @@ final private[iceberglite] case class RowRequirements(
 private[iceberglite] object RowRequirements {
 
   /** No requirements. */
-  val Nothing: RowRequirements =
+  val Unspecified: RowRequirements =
     RowRequirements(Distributions.unspecified(), Array.empty, clustered = false, sorted = false)
 
   /**

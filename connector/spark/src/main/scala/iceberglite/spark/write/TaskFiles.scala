@@ -8,27 +8,25 @@ import org.apache.spark.sql.catalyst.InternalRow
 import iceberglite.spark.write.files.{DataFileWriter, NewDataFiles, RowFaults}
 import iceberglite.spec.IcebergError.StorageFailed
 import iceberglite.spec.file.ContentFile
-import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
+import iceberglite.spec.partition.{PartitionTuple, SortOrder}
 import iceberglite.storage.FileIO
-import iceberglite.table.{Cleanup, DataFileNames, DataLocations}
+import iceberglite.table.{Cleanup, DataFileNames}
 
 /**
  * The data files that one attempt of a task creates. Their names are unique to the attempt, so that it can remove its
  * own files.
  *
- * @param sortOrderId the order of the rows in each file
+ * @param order the order of the rows in each file
  * @param table its name, for messages
  */
 final private[write] class TaskFiles(
-    files: NewDataFiles,
-    locations: DataLocations,
-    spec: PartitionSpec,
+    target: FilesToWrite,
     names: DataFileNames,
+    order: SortOrder,
     io: FileIO,
-    targetSize: Long,
-    sortOrderId: Int,
     table: String
 ) {
+  private val files: NewDataFiles = target.format.newFiles()
   private val open = mutable.Set.empty[OpenFile]
   private val finished = mutable.ArrayBuffer.empty[ContentFile]
   private var finishedBytes = 0L
@@ -66,7 +64,7 @@ final private[write] class TaskFiles(
       try {
         if (writer == null) begin()
         writer.write(row)
-        if (writer.length >= targetSize) complete()
+        if (writer.length >= target.targetSize) complete()
       } catch { case failed: StorageFailed => throw RowFaults.ofTable(failed, table) }
 
     /** The number of bytes in memory. */
@@ -84,14 +82,14 @@ final private[write] class TaskFiles(
     private def complete(): Unit = current.foreach { file =>
       val done = file.writer.finish()
       open -= file
-      finished += done.dataFile(spec.specId, tuple, sortOrderId)
+      finished += done.dataFile(target.spec.specId, target.promoted(tuple), order.orderId)
       finishedBytes += done.fileSizeInBytes
       current = None
       writer = null
     }
 
     private def begin(): Unit = {
-      val file = new OpenFile(locations.path(spec, tuple, names.next()))
+      val file = new OpenFile(target.locations.path(target.spec, tuple, names.next()))
       open += file
       current = Some(file)
       writer = file.writer

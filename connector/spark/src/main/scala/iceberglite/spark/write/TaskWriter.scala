@@ -8,7 +8,7 @@ import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 /**
  * Writes the rows of one task into data files. The files of a failed task are removed.
  *
- * @param changeAt the index of the column that tells what happened to a row ([[RowChange]]); absent if there is none
+ * @param changeAt the index of the column that tells what happened to a row ([[RowChangeCode]]); absent if there is none
  */
 final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter, changeAt: Option[Int])
     extends DataWriter[InternalRow] {
@@ -25,12 +25,12 @@ final private[iceberglite] class TaskWriter(files: TaskFiles, router: RowRouter,
 
   private def stays(change: Int): Boolean = {
     change match {
-      case RowChange.Updated => updated += 1
-      case RowChange.Inserted => inserted += 1
-      case RowChange.Deleted => deleted += 1
+      case RowChangeCode.Updated => updated += 1
+      case RowChangeCode.Inserted => inserted += 1
+      case RowChangeCode.Deleted => deleted += 1
       case _ =>
     }
-    change != RowChange.Deleted
+    change != RowChangeCode.Deleted
   }
 
   override def commit(): WriterCommitMessage = {

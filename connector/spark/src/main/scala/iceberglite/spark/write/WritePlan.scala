@@ -2,55 +2,97 @@ package iceberglite.spark.write
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.write.LogicalWriteInfo
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{StructType => SparkStruct}
 
 import iceberglite.spark.conf.{ApplicationOptions, EngineSummary, Settings, WriteAuditPublish, WriteOptions}
 import iceberglite.spark.write.files.{DataFileFormat, InputColumns, InputField, InputSource}
 import iceberglite.spark.write.partition.Partitioner
 import iceberglite.spec.IcebergError.NotFound
 import iceberglite.spec.metadata.Snapshot
-import iceberglite.spec.partition.{PartitionSpec, SortOrder}
+import iceberglite.spec.partition.{PartitionSpec, PartitionTuple, SortOrder}
 import iceberglite.spec.property.DistributionMode
 import iceberglite.spec.schema.Schema
-import iceberglite.spec.types.NestedField
+import iceberglite.spec.types.{NestedField, PrimitiveType, SingleValue}
+import iceberglite.spec.types.Type.StructType
 import iceberglite.table.{Action, DataLocations, Isolation, SnapshotTarget, Table}
 import iceberglite.table.action.RecordApplication
 
 /**
- * The properties of a write that are known before it gets rows.
+ * The rows of a write.
  *
- * @param rows the columns of the rows, and their types in Spark
- * @param isolation the validation of overwrites
- * @param summary entries for the snapshot's summary
- * @param changeAt the index of the column that tells what happened to a row ([[RowChange]]); absent if there is none
- * @param once records the version of an application's write, which may be run again
- * @param merge the changes of the table's columns, which this table already has
+ * @param schema their columns, and the types of these in Spark
+ * @param input the columns to store, and where the rows have their values
+ * @param changeAt the index of the column that tells what happened to a row ([[RowChangeCode]]); absent if there is none
  */
-final private[iceberglite] case class WritePlan(
-    table: Table,
-    rows: StructType,
+final private[iceberglite] case class RowsToWrite(
+    schema: SparkStruct,
     input: Vector[InputField],
+    changeAt: Option[Int] = None
+)
+
+/**
+ * The data files of a write.
+ *
+ * @param partitionType of the spec in the table; the rows may have values of narrower types
+ * @param sortOrder the order of the rows in each file, if they come sorted
+ * @param targetSize in bytes
+ */
+final private[iceberglite] case class FilesToWrite(
     spec: PartitionSpec,
+    partitionType: StructType,
     sortOrder: SortOrder,
-    requirements: RowRequirements,
-    advisorySize: Long,
     format: DataFileFormat,
     locations: DataLocations,
-    targetSize: Long,
+    targetSize: Long
+) {
+
+  /** Returns a partition tuple with values of the partition type (spec: "Schema Evolution", promotion). */
+  def promoted(tuple: PartitionTuple): PartitionTuple =
+    PartitionTuple(tuple.values.zip(partitionType.fields).map { case (value, field) =>
+      value.map { v =>
+        field.fieldType match {
+          case t: PrimitiveType if t != v.dataType => SingleValue.decode(t, SingleValue.encode(v))
+          case _ => v
+        }
+      }
+    })
+}
+
+/**
+ * How the files of a write are committed.
+ *
+ * @param isolation the validation of overwrites
+ * @param summary entries for the snapshot's summary
+ * @param once records the version of an application's write, which may be run again
+ * @param merge the changes of the table's columns, which the table of the write already has
+ */
+final private[iceberglite] case class CommitSettings(
     isolation: Option[Isolation],
     to: SnapshotTarget,
     summary: Map[String, String],
     once: Option[RecordApplication],
-    changeAt: Option[Int] = None,
     merge: Option[SchemaMerge] = None
+)
+
+/**
+ * The properties of a write that are known before it gets rows.
+ *
+ * @param advisorySize the number of bytes of shuffled rows for one task
+ */
+final private[iceberglite] case class WritePlan(
+    table: Table,
+    rows: RowsToWrite,
+    files: FilesToWrite,
+    requirements: RowRequirements,
+    advisorySize: Long,
+    settings: CommitSettings
 ) {
 
-  /** Returns the table at the start of the write. */
-  def base: Table = merge.fold(table)(_.base)
-
-  /** Returns the commit of the write. @param counts entries for the snapshot's summary in addition to the plan's */
-  def pending(action: Option[Action], counts: Map[String, String] = Map.empty): PendingCommit =
-    PendingCommit(base, summary ++ counts, action, once, merge.map(_.action))
+  /** Returns the commit of the write. @param counts entries for the snapshot's summary in addition to the settings' */
+  def pending(action: Option[Action], counts: Map[String, String] = Map.empty): PendingCommit = {
+    val base = settings.merge.fold(table)(_.base)
+    PendingCommit(base, settings.summary ++ counts, action, settings.once, settings.merge.map(_.action))
+  }
 }
 
 private[iceberglite] object WritePlan {
@@ -79,22 +121,25 @@ private[iceberglite] object WritePlan {
     // Reject unsupported partitioning before tasks are started.
     Partitioner.of(spec, input)
     val order = sortOrderOf(table, settings)
-    val format = DataFileFormats.of(table, input, order, settings)
     WritePlan(
-      table = table,
-      rows = info.schema,
-      input = input,
-      spec = spec,
-      sortOrder = order,
-      requirements = requirementsOf(schemaOf(table, input), spec, order, settings, distribution),
-      advisorySize = math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
-      format = format,
-      locations = DataLocations.of(table.location, table.properties),
-      targetSize = settings(WriteOptions.TargetFileSize),
-      isolation = isolationOf(settings, target.to.head(table.metadata)),
-      to = target.to,
-      summary = EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options, session) ++ target.summary,
-      once = ApplicationOptions.of(settings)
+      table,
+      RowsToWrite(info.schema, input),
+      FilesToWrite(
+        spec,
+        spec.partitionType(table.schema),
+        order,
+        DataFileFormats.of(table, input, order, settings),
+        DataLocations.of(table.location, table.properties),
+        settings(WriteOptions.TargetFileSize)
+      ),
+      requirementsOf(schemaOf(table, input), spec, order, settings, distribution),
+      math.max(settings(WriteOptions.AdvisoryPartitionSize), sparksAdvice(settings, session)),
+      CommitSettings(
+        isolationOf(settings, target.to.head(table.metadata)),
+        target.to,
+        EngineSummary.of(session) ++ WriteOptions.snapshotProperties(info.options, session) ++ target.summary,
+        ApplicationOptions.of(settings)
+      )
     )
   }
 
@@ -147,7 +192,7 @@ private[iceberglite] object WritePlan {
       settings: Settings,
       distribution: Option[DistributionMode]
   ): RowRequirements =
-    if (!settings(WriteOptions.UseTableDistribution)) RowRequirements.Nothing
+    if (!settings(WriteOptions.UseTableDistribution)) RowRequirements.Unspecified
     else RowRequirements.of(
       schema,
       spec,

@@ -76,13 +76,17 @@ private object FanOutRouterSuite {
     val format = new CountingFormat
     val partitioner: Partitioner = Partitioner.of(spec, new InputColumns("t", schema, true, true).of(columns))
     val files = new TaskFiles(
-      format.newFiles(),
-      DataLocations.of("/table", Map.empty),
-      spec,
+      FilesToWrite(
+        spec,
+        spec.partitionType(schema),
+        SortOrder.Unsorted,
+        format,
+        DataLocations.of("/table", Map.empty),
+        targetSize
+      ),
       new DataFileNames(0, 0, "op", ".test"),
+      SortOrder.Unsorted,
       new HadoopFileIO(new Configuration(false)),
-      targetSize,
-      SortOrder.Unsorted.orderId,
       table = "t"
     )
     val router = new FanOutRouter(files, partitioner, bounds, () => new ListOverflow)

@@ -1,5 +1,6 @@
 package iceberglite.spec.expr
 
+import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
 import iceberglite.spec.partition.Transform
 import iceberglite.spec.types.{Literal, NestedField}
 
@@ -10,7 +11,20 @@ import iceberglite.spec.types.{Literal, NestedField}
  * Every comparison with null is false, as in a WHERE clause; `Not` is pushed inward before an expression is evaluated,
  * so that this remains correct for negations.
  */
-sealed trait Expression extends Product with Serializable
+sealed trait Expression extends Product with Serializable {
+
+  /** The fields that the terms of a bound expression refer to. */
+  def fields: Set[NestedField] = this match {
+    case And(left, right) => left.fields ++ right.fields
+    case Or(left, right) => left.fields ++ right.fields
+    case Not(child) => child.fields
+    case predicate: Predicate => predicate.term.column.toSet
+    case AlwaysTrue | AlwaysFalse => Set.empty
+  }
+
+  /** The ids of [[fields]]. */
+  def fieldIds: Set[Int] = fields.map(_.id)
+}
 
 /** A leaf: a test of one term. */
 sealed trait Predicate extends Expression {
@@ -18,22 +32,29 @@ sealed trait Predicate extends Expression {
 }
 
 /** The operand of a predicate. */
-sealed trait Term extends Product with Serializable
+sealed trait Term extends Product with Serializable {
+
+  /** The field of a bound term. */
+  def column: Option[NestedField]
+}
 
 object Term {
 
   /** A column by its full name. */
   final case class Named(name: String) extends Term {
+    override def column: Option[NestedField] = None
     override def toString: String = name
   }
 
   /** A column, or a partition field, by its id. */
   final case class Bound(field: NestedField, name: String) extends Term {
+    override def column: Option[NestedField] = Some(field)
     override def toString: String = name
   }
 
   /** The transform of a column: `days(ts)`. */
   final case class Transformed(transform: Transform, of: Term) extends Term {
+    override def column: Option[NestedField] = of.column
     override def toString: String = s"$transform($of)"
   }
 }

@@ -1,5 +1,7 @@
 package iceberglite.spec.metadata
 
+import scala.util.Try
+
 import iceberglite.spec.IcebergError.InvalidArgument
 
 /** The operation of a snapshot (spec: "Snapshots"); `name` as in the summary. */
@@ -35,6 +37,9 @@ final case class Snapshot(
     keyId: Option[String] = None
 ) {
   def operation: Option[String] = summary.get(Snapshot.OperationKey)
+
+  /** Returns a count of the summary; absent if the summary lacks it or has no number there. */
+  def count(key: String): Option[Long] = summary.get(key).flatMap(text => Try(text.toLong).toOption)
 
   /** Every version of a table contains its old snapshots again; each of them is rendered to JSON only once. */
   @transient private[iceberglite] lazy val json: KeptJson = new KeptJson

@@ -74,7 +74,7 @@ final private[spec] case class MetadataFold(
       )
     }
     val next = metadata.copy(lastUpdatedMs = updatedMs, snapshotLog = withoutIntermediates)
-    val isNew = base eq MetadataFold.Nothing
+    val isNew = base eq MetadataFold.Empty
     if (isNew || MetadataFold.structureOf(next) != MetadataFold.structureOf(base)) MetadataFold.checkComplete(next)
     next
   }
@@ -95,7 +95,7 @@ private[spec] object MetadataFold {
     updates.foldLeft(new MetadataFold(base, nowMs))(_.step(_)).result(base)
 
   /** The initial state of a new table, which is not a valid table itself. */
-  val Nothing: TableMetadata = TableMetadata(
+  val Empty: TableMetadata = TableMetadata(
     formatVersion = FormatVersion.V1,
     uuid = None,
     location = "",

@@ -81,7 +81,7 @@ object MetadataUpdate {
 
   /** Returns the metadata of a new table, from the updates that describe it ([[NewTable.creation]]). */
   def create(updates: Seq[MetadataUpdate], nowMs: Long): TableMetadata =
-    MetadataFold(MetadataFold.Nothing, updates, nowMs)
+    MetadataFold(MetadataFold.Empty, updates, nowMs)
 }
 
 object ViewUpdate {

@@ -116,10 +116,10 @@ private[spec] object ViewFold {
     updates.foldLeft(new ViewFold(base, nowMs))(_.step(_)).result(Some(base))
 
   def create(updates: Seq[ViewUpdate], nowMs: Long): ViewMetadata =
-    updates.foldLeft(new ViewFold(Nothing, nowMs))(_.step(_)).result(None)
+    updates.foldLeft(new ViewFold(Empty, nowMs))(_.step(_)).result(None)
 
   /** The initial state of a new view, which is not a valid view itself. */
-  private val Nothing =
+  private val Empty =
     ViewMetadata(None, "", Vector.empty, LastAdded, Vector.empty, Vector.empty, Map.empty)
 
   private def assignUuid(m: ViewMetadata, uuid: UUID): ViewMetadata = m.uuid match {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.vectorized.{ColumnVector, ColumnarBatch}
 import iceberglite.puffin.DeletionVector
 import iceberglite.scan.{ReadColumns, RowDeletes}
 import iceberglite.spark.convert.SparkTypes
-import iceberglite.spark.read.files.WantedColumns
+import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spark.read.vector.{MarksVector, RowCompactor, SelectedVector, StructView}
 import iceberglite.spec.schema.MetadataColumns
 import iceberglite.spec.types.{NestedField, Type}
@@ -17,7 +17,7 @@ import iceberglite.spec.types.Type.StructType
  * @param wanted the columns that the scan returns
  * @param among if set, only remaining rows that these deletes remove are returned
  */
-final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes, among: Option[RowDeletes] = None) {
+final private[read] class FileDeletes(wanted: ScanColumns, deletes: RowDeletes, among: Option[RowDeletes] = None) {
   def isEmpty: Boolean = deletes.isEmpty && among.isEmpty
 
   /** Whether the file is known to have no matching row without opening it. */
@@ -30,12 +30,12 @@ final private[read] class FileDeletes(wanted: WantedColumns, deletes: RowDeletes
   private val byPlace: Boolean = (deletes +: among.toVector).exists(!_.positions.isEmpty)
 
   /** The columns to read: requested columns come first, in order. */
-  val columns: WantedColumns =
+  val columns: ScanColumns =
     if (isEmpty) wanted
     else {
       val withKeys = ReadColumns.merged(wanted.fields, (deletes +: among.toVector).flatMap(_.columns))
       if (!byPlace) wanted.copy(fields = withKeys)
-      else WantedColumns(
+      else ScanColumns(
         ReadColumns.merged(withKeys, Vector(MetadataColumns.Position)),
         wanted.metadataIds + MetadataColumns.Position.id
       )

@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import iceberglite.scan.FileScanTask
 import iceberglite.spark.convert.PartitionTerm
-import iceberglite.spark.read.files.WantedColumns
+import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spark.read.planning.ScanFiles
 import iceberglite.spec.partition.{PartitionField, PartitionSpec, PartitionTuple, Truncate, Void}
 import iceberglite.spec.schema.Schema
@@ -106,7 +106,7 @@ private[iceberglite] object KeyGrouping {
   private val Anything: Any = 0
 
   /** Returns the grouping at the user's request: the terms whose columns are read. */
-  def asked(files: ScanFiles, wanted: WantedColumns): Option[KeyGrouping] = {
+  def asked(files: ScanFiles, wanted: ScanColumns): Option[KeyGrouping] = {
     val read = wanted.fields.map(_.id).toSet
     val known = terms(files).filter(t => read(t.column.id) && !t.transform.isInstanceOf[Truncate])
     Some(KeyGrouping(known)).filter(g => known.nonEmpty && g.of(files.plan.tasks).isDefined)

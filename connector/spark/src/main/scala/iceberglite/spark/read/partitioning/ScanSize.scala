@@ -1,6 +1,5 @@
 package iceberglite.spark.read.partitioning
 
-import scala.util.Try
 
 import org.apache.spark.sql.types.{StructType => SparkStruct}
 
@@ -40,11 +39,10 @@ final private[read] class ScanSize(files: ScanFiles, columns: Vector[NestedField
   private def fromSummary: Option[SizeEstimate] = files.snapshot match {
     case None => Some(SizeEstimate(0L, 0L))
     case Some(snapshot) =>
-      def total(key: String): Option[Long] = snapshot.summary.get(key).flatMap(v => Try(v.toLong).toOption)
       for {
-        rows <- total("total-records") if rows >= 0
-        bytes <- total("total-files-size")
-        deletes <- total("total-delete-files") if deletes == 0
+        rows <- snapshot.count("total-records") if rows >= 0
+        bytes <- snapshot.count("total-files-size")
+        deletes <- snapshot.count("total-delete-files") if deletes == 0
         size = SizeEstimate.of(rows, schema) if variable.isEmpty || bytes <= size.bytes
       } yield size
   }

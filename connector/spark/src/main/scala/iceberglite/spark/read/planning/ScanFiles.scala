@@ -6,8 +6,8 @@ import iceberglite.scan.{FileFilter, FileScanTask, PartitionFilter, PartitionFil
 import iceberglite.spark.error.SparkErrors
 import iceberglite.spark.read.files.{CommitScan, WidenedColumns}
 import iceberglite.spark.read.limit.RowLimit
-import iceberglite.spec.expr.{Bind, Expression, Predicate, Term}
-import iceberglite.spec.expr.Expression.{AlwaysFalse, AlwaysTrue, And, Not, Or}
+import iceberglite.spec.expr.{Bind, Expression}
+import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.spec.schema.Schema
 import iceberglite.table.Table
@@ -104,21 +104,13 @@ final private[iceberglite] class ScanFiles private (
 
   private def isOnPartitionSources(bound: Expression): Boolean = {
     val sources = table.metadata.specs.flatMap(_.fields).flatMap(_.sourceIds).toSet
-    columns(bound).forall(sources.contains)
-  }
-
-  private def columns(e: Expression): Set[Int] = e match {
-    case And(l, r) => columns(l) ++ columns(r)
-    case Or(l, r) => columns(l) ++ columns(r)
-    case Not(child) => columns(child)
-    case p: Predicate => ScanFiles.columnOf(p.term).toSet
-    case AlwaysTrue | AlwaysFalse => Set.empty
+    bound.fieldIds.forall(sources.contains)
   }
 
   /** Checks files until the first one for which the condition is not certain. */
   private def holdsFor(bound: Expression, byMetrics: Boolean): Boolean = {
     val filter = filterOf(bound)
-    val ids = columns(bound)
+    val ids = bound.fieldIds
     plan.tasks.forall { task =>
       val rows = filter(task)
       rows.isAll || byMetrics && isCounted(task, ids) && rows.allMatch(task.file)
@@ -139,7 +131,7 @@ final private[iceberglite] class ScanFiles private (
    */
   def tasksWith(bound: Expression): Vector[FileScanTask] =
     if (bound == AlwaysTrue) plan.tasks
-    else if (plan.keeps.has(columns(bound)) || limit != RowLimit.None) {
+    else if (plan.keeps.has(bound.fieldIds) || limit != RowLimit.None) {
       val filter = filterOf(bound)
       plan.tasks.filter(task => filter(task).mightMatch(task.file))
     } else {
@@ -152,14 +144,5 @@ final private[iceberglite] class ScanFiles private (
     val filter = new FileFilter(bound, PartitionSpecs.of(table.metadata, widened.planned))
     val bySpec = mutable.Map.empty[Int, PartitionFilters]
     task => bySpec.getOrElseUpdate(task.spec.specId, filter.of(task.spec).byPartition).of(task.file.partition)
-  }
-}
-
-private[iceberglite] object ScanFiles {
-
-  def columnOf(term: Term): Option[Int] = term match {
-    case Term.Bound(field, _) => Some(field.id)
-    case Term.Transformed(_, of) => columnOf(of)
-    case Term.Named(_) => None
   }
 }

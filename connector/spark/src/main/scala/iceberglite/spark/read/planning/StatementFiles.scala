@@ -23,5 +23,5 @@ final private[iceberglite] case class StatementFiles(tasks: Vector[FileScanTask]
 private[iceberglite] object StatementFiles {
 
   /** The files of a statement whose condition no row can satisfy: Spark does not read the table then. */
-  val Nothing: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
+  val Empty: StatementFiles = StatementFiles(Vector.empty, AlwaysFalse)
 }

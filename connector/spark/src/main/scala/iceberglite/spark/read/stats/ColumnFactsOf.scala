@@ -18,7 +18,7 @@ import iceberglite.spec.types.Type._
 final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetadata)
     extends (FileScanTask => ColumnFacts) {
   private val identities = mutable.Map.empty[Int, Option[Int]]
-  private val younger = new YoungerColumn(column.id, metadata)
+  private val age = new ColumnAge(column.id, metadata)
 
   override def apply(task: FileScanTask): ColumnFacts = {
     val rows = RowCount.of(task)
@@ -36,7 +36,7 @@ final private[read] class ColumnFactsOf(column: ScanColumn, metadata: TableMetad
   private def identityPosition(spec: PartitionSpec): Option[Int] = spec.identityPositions.get(column.id)
 
   private def ofAge(task: FileScanTask, rows: RowCount): Option[ColumnFacts] =
-    if (!younger.thanDataOf(task)) None
+    if (!age.isNewerThanDataOf(task)) None
     else column.field.initialDefault match {
       case None if column.field.optional => Some(ColumnFacts.ofNull(rows))
       // An enclosing struct may be null.

@@ -14,7 +14,7 @@ import iceberglite.spark.write.metrics.FileTallies
 final private[avro] class AvroDataFile(path: String, file: AvroRowsOutput, input: Vector[InputField], modes: MetricsModes)
     extends DataFileWriter {
   private val tallies = new FileTallies(modes)
-  private val fields = AvroRow.of(input, tallies)
+  private val fields = AvroFieldWriters.of(input, tallies)
   private var records = 0L
   private var current: InternalRow = _
 

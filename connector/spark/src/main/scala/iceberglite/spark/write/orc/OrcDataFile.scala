@@ -20,7 +20,7 @@ final private[orc] class OrcDataFile(
     modes: MetricsModes
 ) extends DataFileWriter {
   private val tallies = new FileTallies(modes)
-  private val columns = OrcColumns.of(input, file.batch, tallies)
+  private val columns = OrcRowWriter.of(input, file.batch, tallies)
   private var records = 0L
 
   override def write(row: InternalRow): Unit = {

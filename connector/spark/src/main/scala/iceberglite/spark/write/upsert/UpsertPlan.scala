@@ -34,7 +34,7 @@ final private[iceberglite] case class UpsertPlan(
 ) {
 
   /** Whether deletes apply to the partitions of the rows, and not to the whole table. */
-  def inPartitions: Boolean = deletes.spec.isPartitioned
+  def inPartitions: Boolean = deletes.files.spec.isPartitioned
 }
 
 private[iceberglite] object UpsertPlan {
@@ -60,7 +60,7 @@ private[iceberglite] object UpsertPlan {
     val key = UpsertKey.of(table, UpsertOptions.Keys.given(settings), caseSensitive)
     val markAt = UpsertOptions.DeleteColumn.given(settings).map(markOf(table, info.schema, _, caseSensitive))
     val rows = planOf(table, info, settings, target, session, markAt)
-    val keyInput = key.of(rows.input)
+    val keyInput = key.of(rows.rows.input)
     new UpsertWrite(UpsertPlan(
       key,
       rows,
@@ -89,8 +89,10 @@ private[iceberglite] object UpsertPlan {
       target: WriteAuditPublish.Target,
       session: SparkSession,
       markAt: Option[Int]
-  ): WritePlan = WritePlan.of(table, info, settings, target, session, besides = markAt)
-    .copy(requirements = RowRequirements.Nothing, sortOrder = SortOrder.Unsorted)
+  ): WritePlan = {
+    val plan = WritePlan.of(table, info, settings, target, session, besides = markAt)
+    plan.copy(files = plan.files.copy(sortOrder = SortOrder.Unsorted), requirements = RowRequirements.Unspecified)
+  }
 
   private def deletesOf(
       rows: WritePlan,
@@ -104,11 +106,15 @@ private[iceberglite] object UpsertPlan {
     val targetSize = settings(WriteOptions.DeleteTargetSize)
     val asked = Map(WriteOptions.Format.key -> format.name, WriteOptions.TargetFileSize.key -> targetSize.toString)
     val own = Settings(new CaseInsensitiveStringMap(asked.asJava), _ => None, properties)
+    val spec = if (reachesAll(rows, key)) rows.files.spec else PartitionSpec.Unpartitioned
     rows.copy(
-      input = input,
-      spec = if (reachesAll(rows, key)) rows.spec else PartitionSpec.Unpartitioned,
-      format = DataFileFormats.of(table, input, SortOrder.Unsorted, own),
-      targetSize = targetSize
+      rows = rows.rows.copy(input = input),
+      files = rows.files.copy(
+        spec = spec,
+        partitionType = spec.partitionType(table.schema),
+        format = DataFileFormats.of(table, input, SortOrder.Unsorted, own),
+        targetSize = targetSize
+      )
     )
   }
 
@@ -119,10 +125,11 @@ private[iceberglite] object UpsertPlan {
    */
   private def reachesAll(plan: WritePlan, key: UpsertKey): Boolean = {
     val metadata = plan.table.metadata
-    def others = plan.to.head(metadata).toVector.flatMap(MetadataTree.at(_, plan.table.tree()).parts)
-      .exists(p => p.content == ManifestContent.Data && p.hasLiveFiles && p.specId != plan.spec.specId)
-    plan.spec.isPartitioned &&
-    plan.spec.fields.filter(_.transform != Void).forall(_.sourceIds.forall(key.ids.contains)) &&
+    val spec = plan.files.spec
+    def others = plan.settings.to.head(metadata).toVector.flatMap(MetadataTree.at(_, plan.table.tree()).parts)
+      .exists(p => p.content == ManifestContent.Data && p.hasLiveFiles && p.specId != spec.specId)
+    spec.isPartitioned &&
+    spec.fields.filter(_.transform != Void).forall(_.sourceIds.forall(key.ids.contains)) &&
     (metadata.specs.size == 1 || !others)
   }
 }

@@ -51,7 +51,7 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   override def createBatchWriterFactory(info: PhysicalWriteInfo): DataWriterFactory = new UpsertWriterFactory(
     TaskWriterFactory.of(plan.rows, ending.operationId),
     TaskWriterFactory.of(plan.deletes, s"${ending.operationId}-deletes"),
-    plan.rows.rows,
+    plan.rows.rows.schema,
     plan.keys,
     plan.markAt,
     table.name
@@ -72,9 +72,9 @@ final private[upsert] class UpsertBatchWrite(plan: UpsertPlan) extends BatchWrit
   private def pending(rows: Vector[ContentFile], deletes: Vector[ContentFile]): PendingCommit =
     if (deletes.isEmpty) plan.rows.pending(None)
     else {
-      val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.spec) else withGlobalSpec
+      val (ready, spec) = if (plan.inPartitions) (table, plan.deletes.files.spec) else withGlobalSpec
       val reached = if (plan.inPartitions) Some(spec.specId) else None
-      val change = new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), reachedSpec = reached, to = plan.rows.to)
+      val change = new RowDelta(rows ++ deletes.map(deleteFile(_, spec)), reachedSpec = reached, to = plan.rows.settings.to)
       plan.rows.pending(Some(change)).copy(base = ready)
     }
 

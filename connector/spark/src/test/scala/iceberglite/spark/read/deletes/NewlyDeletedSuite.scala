@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 import iceberglite.scan.RowDeletes
-import iceberglite.spark.read.files.WantedColumns
+import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spec.schema.MetadataColumns
 
 /** The rows of a batch that were live before some deletes came. */
@@ -23,7 +23,7 @@ class NewlyDeletedSuite extends AnyFunSuite {
   }
 
   test("a file is not opened for deletes that take out nothing more") {
-    val wanted = WantedColumns(Vector(MetadataColumns.Position), Set(MetadataColumns.Position.id))
+    val wanted = ScanColumns(Vector(MetadataColumns.Position), Set(MetadataColumns.Position.id))
     def files(before: RowDeletes, more: RowDeletes) = new FileDeletes(wanted, before, Some(more))
     assert(files(deletes(1, 2, 3), deletes(1, 3)).leavesNothing && files(deletes(), deletes()).leavesNothing)
     assert(!files(deletes(1), deletes(1, 2)).leavesNothing && !files(deletes(), deletes(1L << 40)).leavesNothing)

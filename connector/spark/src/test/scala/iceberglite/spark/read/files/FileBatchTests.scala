@@ -91,7 +91,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
         deletes: RowDeletes = RowDeletes.None
     ): Vector[UnsafeRow] = {
       val metadata = wanted.map(_.id).filter(_ > MetadataColumns.PartitionId - 1000).toSet
-      val applied = new FileDeletes(WantedColumns(wanted, metadata), deletes)
+      val applied = new FileDeletes(ScanColumns(wanted, metadata), deletes)
       val values = new FileValues(Map(0 -> PartitionSpec.Unpartitioned), applied.columns.metadataIds, capacity)
       val copy = projection(wanted)
       val read = open(task, applied.columns.fields, values, Some(applied).filterNot(_.isEmpty))

@@ -16,8 +16,8 @@ import iceberglite.spark.read.files.CommitScan
  *
  * @param changes with the changelog's own columns last
  */
-final private class ChangedRows(changes: DataFrame) {
-  import ChangedRows._
+final private class ChangelogRows(changes: DataFrame) {
+  import ChangelogRows._
 
   private val fields = changes.schema.dropRight(CommitScan.columns.size)
   private val columns = fields.indices.map(i => col(s"c$i"))
@@ -94,7 +94,7 @@ final private class ChangedRows(changes: DataFrame) {
   }
 }
 
-private object ChangedRows {
+private object ChangelogRows {
   private val First = Window.unboundedPreceding
   private val Last = Window.unboundedFollowing
 

@@ -12,7 +12,7 @@ import iceberglite.spec.schema.Schema
  * Determines whether a column was added after the data of a file, so that the file cannot contain it. The file's entry
  * does not have the schema with which it was written, but the snapshot of its data sequence number does.
  */
-final private[stats] class YoungerColumn(id: Int, metadata: TableMetadata) {
+final private[stats] class ColumnAge(id: Int, metadata: TableMetadata) {
 
   /** Not decidable otherwise: a name mapping may find columns of any age in a file without ids. */
   private val isKnown = metadata.formatVersion != FormatVersion.V1 &&
@@ -31,6 +31,6 @@ final private[stats] class YoungerColumn(id: Int, metadata: TableMetadata) {
     firstSchemaId.exists(schema.schemaId < _) && schema.byId.keysIterator.forall(_ < id)
 
   /** Version 1 has no sequence numbers: all of its data has 0. */
-  def thanDataOf(task: FileScanTask): Boolean =
+  def isNewerThanDataOf(task: FileScanTask): Boolean =
     isKnown && task.dataSequenceNumber > 0 && olderSequenceNumbers.contains(task.dataSequenceNumber)
 }

@@ -12,11 +12,11 @@ import iceberglite.spec.types.Type.{ListType, MapType, StructType}
  *
  * @param metadataIds the ids of the metadata columns among them
  */
-final private[iceberglite] case class WantedColumns(fields: Vector[NestedField], metadataIds: Set[Int])
+final private[iceberglite] case class ScanColumns(fields: Vector[NestedField], metadataIds: Set[Int])
 
-private[iceberglite] object WantedColumns {
+private[iceberglite] object ScanColumns {
 
-  def all(schema: Schema): WantedColumns = WantedColumns(schema.fields, Set.empty)
+  def all(schema: Schema): ScanColumns = ScanColumns(schema.fields, Set.empty)
 
   /** Returns the columns. @throws NotFound for a name that is neither in the schema nor a metadata column */
   def of(
@@ -24,13 +24,13 @@ private[iceberglite] object WantedColumns {
       schema: Schema,
       metadata: Vector[NestedField],
       caseSensitive: Boolean
-  ): WantedColumns = {
+  ): ScanColumns = {
     val found = required.fields.toVector.map { f =>
       named(schema.fields, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> false)
         .orElse(named(metadata, f.name, caseSensitive).map(c => pruned(c, f, caseSensitive) -> true))
         .getOrElse(throw missing(f.name, schema.fields))
     }
-    WantedColumns(found.map(_._1), found.collect { case (field, true) => field.id }.toSet)
+    ScanColumns(found.map(_._1), found.collect { case (field, true) => field.id }.toSet)
   }
 
   private def pruned(field: NestedField, required: StructField, caseSensitive: Boolean): NestedField =

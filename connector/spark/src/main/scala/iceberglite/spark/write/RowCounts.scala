@@ -6,7 +6,7 @@ import org.apache.spark.sql.connector.write.RowLevelOperation.Command
  * The codes of what happened to a row in copy-on-write. They replace the partition spec of the row's file, which is
  * never negative; an unchanged row keeps it.
  */
-private[iceberglite] object RowChange {
+private[iceberglite] object RowChangeCode {
   val Updated: Int = -1
   val Deleted: Int = -2
   val Inserted: Int = -3

@@ -12,7 +12,7 @@ import iceberglite.table.Table
  * The changes that the columns of a MERGE's source require in its table. A type to which the table's type cannot be
  * widened is left to Spark's store assignment; no column becomes optional because the source is nullable.
  */
-final private[sql] class WantedColumns(table: Table, caseSensitive: Boolean) {
+final private[sql] class SourceColumns(table: Table, caseSensitive: Boolean) {
   private val version = table.metadata.formatVersion
 
   /** Returns the columns. @throws iceberglite.spec.IcebergError.Unsupported for a new column of an unsupported type */

@@ -12,7 +12,7 @@ import iceberglite.spark.read.planning.{RewritePacking, StatementFiles}
  *
  * @param packing how the files are packed into tasks; called when Spark runs the scan
  */
-final private[iceberglite] class GroupScanBuilder(inner: IcebergScanBuilder, packing: () => Option[RewritePacking])
+final private[iceberglite] class CopyOnWriteScanBuilder(inner: IcebergScanBuilder, packing: () => Option[RewritePacking])
     extends SupportsPushDownV2Filters
     with SupportsPushDownRequiredColumns {
   private var scan: Option[CopyOnWriteScan] = None
@@ -31,5 +31,5 @@ final private[iceberglite] class GroupScanBuilder(inner: IcebergScanBuilder, pac
   }
 
   /** Returns the files that were read, when Spark has planned the scan. */
-  def files: StatementFiles = scan.fold(StatementFiles.Nothing)(_.statementFiles)
+  def files: StatementFiles = scan.fold(StatementFiles.Empty)(_.statementFiles)
 }

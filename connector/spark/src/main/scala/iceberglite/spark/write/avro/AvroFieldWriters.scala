@@ -12,7 +12,7 @@ import iceberglite.spec.types.{NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /** Encodes the rows of one file. */
-final private[avro] class AvroRow(fields: Array[AvroField], ordinals: Array[Int]) {
+final private[avro] class AvroFieldWriters(fields: Array[AvroField], ordinals: Array[Int]) {
   def put(row: InternalRow, out: AvroOutput): Unit = {
     var i = 0
     while (i < fields.length) {
@@ -22,10 +22,10 @@ final private[avro] class AvroRow(fields: Array[AvroField], ordinals: Array[Int]
   }
 }
 
-private[avro] object AvroRow {
-  def of(input: Vector[InputField], tallies: FileTallies): AvroRow = {
+private[avro] object AvroFieldWriters {
+  def of(input: Vector[InputField], tallies: FileTallies): AvroFieldWriters = {
     val fields = new Builder(tallies).fields(input, Vector.empty, counted = true)
-    new AvroRow(fields.toArray, input.map(_.ordinal).toArray)
+    new AvroFieldWriters(fields.toArray, input.map(_.ordinal).toArray)
   }
 
   final private class Builder(tallies: FileTallies) {

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.ReentrantLock
 import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 
 /** Serializes the threads of this process for a table, before they request the Metastore's lock. */
-private[hive] object TableTurns {
+private[hive] object TableLocks {
   final private class Turn {
     val lock = new ReentrantLock(true)
     var users = 0

@@ -8,8 +8,8 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /** The columns of a file (spec: `data_file`), as the metadata tables show them. */
-final private[inspect] class FileColumns(partition: UnionPartition) {
-  import FileColumns._
+final private[inspect] class ContentFileColumns(partition: UnionPartition) {
+  import ContentFileColumns._
 
   private val columns: Vector[Column] =
     if (partition.isEmpty) head ++ measures
@@ -23,7 +23,7 @@ final private[inspect] class FileColumns(partition: UnionPartition) {
   def values(file: ContentFile): Vector[Any] = columns.map(_.value(file))
 }
 
-private[inspect] object FileColumns {
+private[inspect] object ContentFileColumns {
   final private case class Column(field: NestedField, value: ContentFile => Any)
 
   private val head: Vector[Column] = Vector(

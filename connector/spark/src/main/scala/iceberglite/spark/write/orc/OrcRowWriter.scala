@@ -12,7 +12,7 @@ import iceberglite.spec.types.{NestedType, PrimitiveType}
 import iceberglite.spec.types.Type._
 
 /** Puts rows into the batch of one file. */
-final private[orc] class OrcColumns(fields: Array[OrcField], ordinals: Array[Int]) {
+final private[orc] class OrcRowWriter(fields: Array[OrcField], ordinals: Array[Int]) {
 
   /** Adds a row. @param at its index in the batch */
   def put(row: InternalRow, at: Int): Unit = {
@@ -24,12 +24,12 @@ final private[orc] class OrcColumns(fields: Array[OrcField], ordinals: Array[Int
   }
 }
 
-private[orc] object OrcColumns {
+private[orc] object OrcRowWriter {
 
   /** Creates the columns. @param batch with columns for the same fields in the same order */
-  def of(input: Vector[InputField], batch: VectorizedRowBatch, tallies: FileTallies): OrcColumns = {
+  def of(input: Vector[InputField], batch: VectorizedRowBatch, tallies: FileTallies): OrcRowWriter = {
     val fields = new Builder(tallies).fields(input, batch.cols, Vector.empty, counted = true)
-    new OrcColumns(fields.toArray, input.map(_.ordinal).toArray)
+    new OrcRowWriter(fields.toArray, input.map(_.ordinal).toArray)
   }
 
   final private class Builder(tallies: FileTallies) {

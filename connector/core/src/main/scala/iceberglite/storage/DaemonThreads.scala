@@ -1,0 +1,15 @@
+package iceberglite.storage
+
+import java.util.concurrent.ThreadFactory
+import java.util.concurrent.atomic.AtomicInteger
+
+/** Creates threads that do not keep the JVM alive. @param name of the threads, to which a number is added */
+final private[iceberglite] class DaemonThreads(name: String) extends ThreadFactory {
+  private val made = new AtomicInteger
+
+  override def newThread(work: Runnable): Thread = {
+    val thread = new Thread(work, s"iceberg-lite-$name-${made.incrementAndGet()}")
+    thread.setDaemon(true)
+    thread
+  }
+}
