@@ -1,8 +1,8 @@
-"""Times scans of rows with deletes beside the same rows without, here and in Apache Iceberg.
+"""Measure scans of tables with and without row-level deletes, in iceberg-lite and in Apache Iceberg.
 
-Apache Iceberg makes the tables: 1 % of the rows deleted by a merge-on-read DELETE (position deletes in version 2,
-deletion vectors in version 3), and the same share by equality deletes. Then each connector reads them, round by round
-in a session of its own (two cores), the two tables of a query in turn.
+Apache Iceberg creates the tables: 1 % of the rows deleted by a merge-on-read DELETE (position deletes in version 2,
+deletion vectors in version 3), or 1 % deleted by equality deletes. Each connector then reads them in rounds, each round
+in a new session with two cores. The two tables of a query are read alternately.
 
 Usage: deletes.py --peer iceberg-spark-runtime-3.5_2.12-1.12.0.jar --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar
 """
@@ -43,7 +43,7 @@ Run = Callable[[DataFrame], None]
 
 
 def collected(*columns: str) -> Run:
-    """A query of one row."""
+    """Return a run that collects a query with one result row."""
 
     def run(rows: DataFrame) -> None:
         rows.selectExpr(*columns).collect()
@@ -52,7 +52,7 @@ def collected(*columns: str) -> Run:
 
 
 def all_rows(rows: DataFrame) -> None:
-    """Every column of every row."""
+    """Read every column of every row."""
     rows.write.format("noop").mode("overwrite").save()
 
 
@@ -87,7 +87,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Job:
-    """What a session has to do."""
+    """The work of one session."""
 
     engine: Engine
     warehouse: Path
@@ -97,7 +97,7 @@ class Job:
 
 
 def session(job: Job) -> SparkSession:
-    """A session of the job's connector alone."""
+    """Return a session with only the job's connector."""
     builder: Any = SparkSession.builder
     spark: SparkSession = (
         builder.master("local[2]")
@@ -114,7 +114,7 @@ def session(job: Job) -> SparkSession:
 
 
 def make_tables(job: Job) -> None:
-    """Has the peer write the tables."""
+    """Create the tables with Apache Iceberg."""
     spark = session(job)
     properties = f"'format-version'='{job.version}', 'write.delete.mode'='merge-on-read'"
     for name, columns, rows in (
@@ -135,7 +135,7 @@ def make_tables(job: Job) -> None:
 
 
 def delete_by_id(spark: SparkSession, name: str, ids: range) -> None:
-    """Commits one file of equality deletes by the peer's API, as SQL never makes any."""
+    """Commit one equality delete file through Apache Iceberg's API, because SQL never writes equality deletes."""
     gateway: Any = spark.sparkContext._gateway
     iceberg = gateway.jvm.org.apache.iceberg
     table = iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
@@ -158,7 +158,7 @@ def delete_by_id(spark: SparkSession, name: str, ids: range) -> None:
 
 
 def measure(job: Job) -> dict[str, tuple[float, float]]:
-    """The median times of each query in ms: without deletes, with them."""
+    """Return the median times of each query in ms: without deletes and with deletes."""
     spark = session(job)
     spark.sparkContext.setLogLevel("ERROR")
     times = {name: timed(spark, query, job.repeats) for name, query in QUERIES.items()}
@@ -167,7 +167,7 @@ def measure(job: Job) -> dict[str, tuple[float, float]]:
 
 
 def timed(spark: SparkSession, query: tuple[str, str, Run], repeats: int) -> tuple[float, float]:
-    """Times one query on its two tables in turn."""
+    """Measure one query on its two tables, alternately."""
     plain, deleted, run = query
     times: dict[str, list[float]] = {plain: [], deleted: []}
     for repeat in range(WARM_UP + repeats):
@@ -180,7 +180,7 @@ def timed(spark: SparkSession, query: tuple[str, str, Run], repeats: int) -> tup
 
 
 def main() -> None:
-    """Makes the tables, measures and prints a row for each query."""
+    """Create the tables, measure, and print a row for each query."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", type=Path, required=True, help="the jar of Apache Iceberg's Spark runtime")
     parser.add_argument("--jar", type=Path, required=True, help="the jar of iceberg-lite")
@@ -191,7 +191,7 @@ def main() -> None:
     options = parser.parse_args()
     peer = Engine("Apache Iceberg", options.peer.absolute(), "org.apache.iceberg.spark.SparkCatalog")
     ours = Engine("iceberg-lite", options.jar.absolute(), "iceberglite.spark.SparkCatalog")
-    # A session is a process: one connector's classes must not meet the other's.
+    # Each connector needs a process of its own, because their classes must not meet.
     alone = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as directory:
         rounds: dict[Engine, list[dict[str, tuple[float, float]]]] = {peer: [], ours: []}

@@ -1,7 +1,7 @@
-"""Writes rows in no order into many partitions, in a process with little memory, and tells how it went.
+"""Write unordered rows into many partitions in a process with little memory, and print files and time.
 
-Each of the two tasks has a file open for every partition that it may, puts the rest of its rows aside, and writes them
-at the end. With no shuffle before the write, every task meets every partition.
+Each of the two tasks keeps the permitted number of files open, sets the remaining rows aside, and writes them at the
+end. Without a shuffle before the write, every task has rows of every partition.
 
 Usage: fanout.py --jar iceberg-lite-spark-3.5_2.12-0.1.0.jar [--memory 2g] [--partitions 1000] [--format parquet]
 """
@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def main() -> None:
-    """Parse the arguments, write, and read back."""
+    """Parse the arguments, write the rows, and read them back."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jar", required=True)
     parser.add_argument("--memory", default="2g", help="heap of the process, driver and executor in one")

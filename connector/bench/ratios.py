@@ -1,4 +1,4 @@
-"""Prints JMH's results as a table: each `xLite` beside its `xPeer`, with the error (99.9 %) and bytes per operation.
+"""Print JMH results as a table: each `xLite` next to its `xPeer`, with error (99.9 %) and bytes per operation.
 
 Usage: ratios.py results.json
 """
@@ -12,26 +12,26 @@ LITE, PEER = "Lite", "Peer"
 
 
 def figures(path: Path) -> dict[str, dict[str, Any]]:
-    """The results by the benchmark's class and method."""
+    """Return the results by class and method of the benchmark."""
     results: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return {".".join(r["benchmark"].rsplit(".", 2)[-2:]): r for r in results}
 
 
 def shown(result: dict[str, Any]) -> str:
-    """The mean with its error."""
+    """Return the mean with its error."""
     primary = result["primaryMetric"]
     return f"{primary['score']:,.1f} ± {float(primary['scoreError']):,.1f}"
 
 
 def allocated(result: dict[str, Any]) -> str:
-    """Bytes per operation; empty where the run had no `-prof gc`."""
+    """Return the bytes per operation; empty if the run had no `-prof gc`."""
     rates: dict[str, Any] = result["secondaryMetrics"]
     found = [v for k, v in rates.items() if k.endswith("gc.alloc.rate.norm")]
     return f"{found[0]['score']:,.0f}" if found else ""
 
 
 def main(path: Path) -> None:
-    """Prints a row for each pair."""
+    """Print a row for each pair."""
     results = figures(path)
     print("| benchmark | iceberg-lite | Apache Iceberg | unit | ratio of times | B/op here | B/op there |")
     print("|---|---|---|---|---|---|---|")

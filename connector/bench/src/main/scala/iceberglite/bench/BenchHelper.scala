@@ -21,15 +21,15 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 
 /**
- * Our metadata layer without Spark, for a side-by-side harness that calls static methods: commits and plans of fake
- * files. What the harness does with Apache Iceberg is the same, file by file and metric by metric.
+ * The metadata layer without Spark, for a harness that compares connectors through static methods: commits and plans of
+ * files that exist only in metadata. The harness does the same with Apache Iceberg, with the same files and metrics.
  */
 object BenchHelper {
   private val RowsPerFile = 100000L
   private val FileBytes = 64L << 20
   private val PartitionColumn = "p"
 
-  /** @param name with the catalog's in front */
+  /** @param name the table name with the catalog in front */
   def load(session: SparkSession, name: String): SharedTable = {
     val catalog +: rest = session.sessionState.sqlParser.parseMultipartIdentifier(name)
     session.sessionState.catalogManager.catalog(catalog) match {
@@ -38,7 +38,7 @@ object BenchHelper {
     }
   }
 
-  /** Appends one fake file `commits` times. @return milliseconds of each commit */
+  /** Appends one file, present only in metadata, `commits` times. @return milliseconds of each commit */
   def commitLoop(live: SharedTable, commits: Int): Array[Double] = Array.tabulate(commits) { i =>
     val table = live.current
     val file = fake(table, i.toLong)
@@ -48,8 +48,8 @@ object BenchHelper {
   /**
    * Plans a new scan `times` times.
    *
-   * @param kind what is asked for: `full`, `part` (one partition) or `stats` (one file, by its bounds)
-   * @return milliseconds of each plan, and at the end how many files it has
+   * @param kind the kind of scan: `full`, `part` (one partition) or `stats` (one file, found by its bounds)
+   * @return milliseconds of each plan, followed by the number of planned files
    */
   def plan(live: SharedTable, kind: String, times: Int): Array[Double] = {
     val table = live.current
@@ -100,7 +100,7 @@ object BenchHelper {
 
   private def encoded(value: Literal): ByteBuffer = SingleValue.encode(value)
 
-  /** Of the types that the harness makes columns of. */
+  /** Returns the bounds for the types of columns that the harness creates. */
   private def boundsOf(t: Type, number: Long): Option[(Literal, Literal)] = t match {
     case LongType => Some((LongLiteral(number * RowsPerFile), LongLiteral((number + 1) * RowsPerFile - 1)))
     case IntType =>

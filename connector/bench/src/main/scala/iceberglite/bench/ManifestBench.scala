@@ -13,7 +13,10 @@ import iceberglite.spec.FormatVersion
 import iceberglite.spec.file.{ContentFile, EntryStatus, ManifestContent, ManifestEntry, ManifestFile}
 import iceberglite.tree.manifestlist.Manifests
 
-/** Reads and writes a manifest of 20,000 entries, one operation an entry. Both read the file that Apache Iceberg wrote. */
+/**
+ * Reads and writes a manifest of 20,000 entries, one operation per entry. Both sides read the file that Apache Iceberg
+ * wrote.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -71,7 +74,7 @@ class ManifestBench {
     finally reader.close()
   }
 
-  /** With every bound of every entry decoded into a map. */
+  /** Reads the manifest and decodes every bound of every entry into a map. */
   @Benchmark
   @OperationsPerInvocation(Entries)
   def readWithMetricsLite(hole: Blackhole): Unit = Manifests.read(io, manifest, specs, Sample.schema).foreach { e =>

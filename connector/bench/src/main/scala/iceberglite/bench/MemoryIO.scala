@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 import iceberglite.spec.IcebergError.UnreadableFile
 import iceberglite.storage.{FileIO, FileInfo}
 
-/** Files in memory, so that what is measured is the work on them. */
+/** Files in memory, so that a benchmark does not measure storage. */
 final class MemoryIO extends FileIO {
   private val files = new ConcurrentHashMap[String, Array[Byte]]
 

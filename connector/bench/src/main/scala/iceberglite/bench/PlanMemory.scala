@@ -22,10 +22,10 @@ import iceberglite.table.{Change, Committer, Table, TableIdentifier, TableVersio
 import iceberglite.tree.{FileChanges, ManifestCache, MetadataTree, TreeHeader, TreeTable}
 
 /**
- * What the plan of many files takes of the heap: writes the metadata of a table of ten columns in fifty partitions to a
- * temporary directory, and plans it without the cache of manifests.
+ * Measures the heap used by the plan of many files: writes the metadata of a table with ten columns and fifty
+ * partitions to a temporary directory, and plans a scan without the manifest cache.
  *
- * Arguments: how many files, 1,000,000 unless it is said. The JVM's `-Xmx` is the bound that the plan is held to.
+ * The argument is the number of files; the default is 1,000,000. The JVM's `-Xmx` is the limit for the plan.
  */
 object PlanMemory {
   private val FilesPerCommit = 20000

@@ -17,8 +17,8 @@ import iceberglite.spec.types.Literal._
 import iceberglite.tree.manifestlist.Manifests
 
 /**
- * Projects a predicate onto the partitions and evaluates both on 100,000 entries as they are after reading; one operation
- * an entry. Half of the partitions match, and bounds decide among their files.
+ * Projects a predicate onto the partitions and evaluates both on 100,000 entries in the form that reading produces; one
+ * operation per entry. Half of the partitions match, and bounds decide among their files.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Array(Mode.AverageTime))
