@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Columns of CHAR and VARCHAR behave as those of Spark's own tables, which are the judge. */
+/** CHAR and VARCHAR columns behave as in Spark's own tables, which are the reference. */
 class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfterEach {
   private val types = Seq("CHAR(5)", "VARCHAR(5)")
   private val mine = s"lite.$ns.mine"
@@ -20,7 +20,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
 
   private val Reason = "(?s).*(Exceeds char/varchar type length limitation: \\d+|NOT_SUPPORTED_CHANGE_COLUMN).*".r
 
-  /** The rows, or why a value was refused. */
+  /** Returns the rows, or the reason why a value was rejected. */
   private def outcome(statement: String): Either[String, Seq[String]] = Try(sql(statement).collect()) match {
     case Success(rows) => Right(rows.map(_.toString).toSeq)
     case Failure(e) => Left(reason(e).getOrElse(throw e))
@@ -30,7 +30,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).map(c => String.valueOf(c.getMessage))
       .collectFirst { case Reason(reason) => reason }
 
-  /** Runs statements on both tables: `@` stands for the table, `@@` for another, `#` for the format. */
+  /** Runs statements on both tables. `@` stands for the table, `@@` for a second one, `#` for the format. */
   private def same(statements: String*): Seq[Either[String, Seq[String]]] = statements.map { statement =>
     val ours = outcome(on(statement, mine, mine2, "iceberg"))
     assert(ours == outcome(on(statement, judge, judge2, "parquet")), statement)
@@ -42,7 +42,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
 
   private val values = "(1, '12'), (2, '12345'), (3, '12345   '), (4, NULL), (5, '12 '), (6, 'äöü')"
 
-  test("values are padded, rid of spaces beyond their length, or refused") {
+  test("values are padded, trimmed to their length, or rejected") {
     types.foreach { t =>
       val outcomes = same(
         s"CREATE TABLE @ (i INT, c $t) USING #",
@@ -65,7 +65,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     "MAP<STRUCT<c: ?>, ARRAY<?>>" -> "map(named_struct('c', %1$s), array(%1$s))"
   )
 
-  test("so are values inside of structs, lists and maps") {
+  test("values in structs, lists and maps are padded, trimmed or rejected") {
     types.foreach { t =>
       val columns = shapes.zipWithIndex.map { case ((shape, _), i) => s"c$i ${shape.replace("?", t)}" }
       def nested(text: String) = shapes.map(_._2.format(text)).mkString(", ")
@@ -81,7 +81,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     }
   }
 
-  test("partitions by such columns hold padded values") {
+  test("partitions by CHAR and VARCHAR columns hold padded values") {
     types.foreach { t =>
       same(
         s"CREATE TABLE @ (i INT, c $t) USING # PARTITIONED BY (c)",
@@ -123,7 +123,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
   private val columns = "i INT COMMENT 'x', c CHAR(5), v VARCHAR(7) COMMENT 'y', s STRUCT<c: CHAR(2), i: INT>, " +
     "l ARRAY<VARCHAR(3)>, m MAP<CHAR(1), VARCHAR(2)>, n STRING"
 
-  test("the declared types show in descriptions, schemas and tables made by queries") {
+  test("declared types are shown in descriptions, schemas and tables created by queries") {
     def described(table: String) = Seq(
       rows(s"DESCRIBE $table").map(_.toString),
       rows(s"DESCRIBE $table c").map(_.toString),
@@ -155,7 +155,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     loaded(table).properties.asScala.toMap.collect { case (k, v) if k.startsWith(prefix) => k.stripPrefix(prefix) -> v }
   }
 
-  test("the legacy settings count as for Spark's tables") {
+  test("Spark's legacy settings apply as for its own tables") {
     same(s"CREATE TABLE @ (i INT, c CHAR(5), v VARCHAR(5)) USING #")
     withConf("spark.sql.legacy.charVarcharAsString" -> "true") {
       same(
@@ -191,7 +191,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(spark.table(mine).where("c = 'a' AND v = 'b'").count() == 2)
   }
 
-  test("a default that was set later is padded in rows, and keeps nobody from reading") {
+  test("a default that was set later is padded in rows, and an overlong default does not prevent reads") {
     sql(s"CREATE TABLE $mine (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     sql(s"ALTER TABLE $mine ALTER COLUMN c SET DEFAULT 'a'")
     sql(s"ALTER TABLE $mine ALTER COLUMN v SET DEFAULT 'too long'")
@@ -205,7 +205,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
 
   private def typesOf(table: String): Seq[String] = rows(s"DESCRIBE $table").map(_.getString(1)).takeWhile(_.nonEmpty)
 
-  test("columns are added, widened, renamed, dropped and replaced with what they declare") {
+  test("columns are added, widened, renamed, dropped and replaced with their declared types") {
     sql(s"CREATE TABLE $mine (i INT, c CHAR(5), v VARCHAR(5), w VARCHAR(5)) USING iceberg")
     sql(s"INSERT INTO $mine VALUES (1, 'a', 'b', 'c')")
     val before = rows(s"SELECT snapshot_id FROM $mine.snapshots").head.getLong(0)
@@ -223,7 +223,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     sql(s"ALTER TABLE $mine DROP COLUMN d")
     sql(s"ALTER TABLE $mine ADD COLUMN d STRING")
     assert(typesOf(mine) == after.patch(1, Nil, 1) :+ "string")
-    // The column is gone, but not from the state that had it.
+    // The column was dropped, but an older snapshot still has it.
     assert(rows(s"SELECT * FROM $mine VERSION AS OF $before WHERE c = 'a'").map(_.toString) == Seq("[1,a    ,b,c]"))
     sql(s"ALTER TABLE $mine REPLACE COLUMNS (i INT, d VARCHAR(2))")
     assert(typesOf(mine) == Seq("int", "varchar(2)"))
@@ -231,7 +231,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(typesOf(mine) == Seq("int", "string", "char(1)"))
   }
 
-  test("other engines read and write such columns as strings, and the next statement here checks again") {
+  test("other engines read and write the columns as strings, and later statements check values again") {
     sql(s"CREATE TABLE $mine (i INT, c CHAR(5), s STRUCT<v: VARCHAR(5)>) USING iceberg")
     sql(s"INSERT INTO $mine VALUES (1, 'a', named_struct('v', 'b'))")
     assert(rows(s"SELECT * FROM ${peer(mine)}").map(_.toString) == Seq("[1,a    ,[b]]"))
@@ -246,7 +246,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(outcome(s"INSERT INTO $mine VALUES (4, 'longer', NULL, NULL)") == Left(Exceeded))
   }
 
-  test("a property that is no such type counts for nothing") {
+  test("a property without a valid declared type is ignored") {
     sql(s"CREATE TABLE $mine (a STRING, b STRING, c INT, d VARCHAR(3)) USING iceberg")
     val written = Seq("1" -> "varchar(", "2" -> "int", "3" -> "char(3)", "4" -> "VARCHAR(4)", "x" -> "char(1)")
       .map { case (id, text) => s"'schema.declared-type.$id' = '$text'" }
@@ -254,7 +254,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     assert(typesOf(mine) == Seq("string", "string", "int", "varchar(4)"))
   }
 
-  test("UPDATE and MERGE check and pad in both modes") {
+  test("UPDATE and MERGE check and pad values in both modes") {
     for (mode <- Seq("copy-on-write", "merge-on-read")) inSession(SharedSession.alone) { session =>
       def run(statement: String) = session.sql(statement).collect().map(_.toString).toSeq
       val modes = Seq("update", "delete", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
@@ -268,7 +268,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
         "WHEN NOT MATCHED THEN INSERT (i, c, v) VALUES (s.i, t, t) WHEN NOT MATCHED BY SOURCE AND c = 'd' THEN DELETE"
       run(merge)
       assert(run(s"SELECT * FROM $mine ORDER BY i") == Seq("[1,x    ,y    ]", "[3,z    ,c]", "[9,n    ,n]"))
-      // One that is insert-only is an append.
+      // An insert-only MERGE is an append.
       val insert = s"MERGE INTO $mine m USING (SELECT 10 AS i, 'o' AS t) s ON m.i = s.i " +
         "WHEN NOT MATCHED THEN INSERT (i, c, v) VALUES (s.i, t, t)"
       run(insert)
@@ -285,7 +285,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
     }
   }
 
-  test("filters on such columns skip files") {
+  test("filters on CHAR and VARCHAR columns skip files") {
     sql(s"CREATE TABLE $mine (i INT, c CHAR(5), v VARCHAR(5)) USING iceberg")
     Seq("a", "m", "z").foreach(x => sql(s"INSERT INTO $mine VALUES (1, '$x', '$x')"))
     def skips(condition: String): Boolean = {
@@ -296,7 +296,7 @@ class CharVarcharSuite extends AnyFunSuite with SharedSession with BeforeAndAfte
       .foreach(condition => assert(skips(condition), condition))
   }
 
-  test("a subquery of a DELETE compares the table's CHAR as it is read") {
+  test("a subquery of a DELETE compares padded CHAR values") {
     same(
       "CREATE TABLE @@ (c CHAR(7)) USING #",
       "INSERT INTO @@ VALUES ('12'), ('x')"

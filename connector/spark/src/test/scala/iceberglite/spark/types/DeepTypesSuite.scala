@@ -6,7 +6,7 @@ import org.scalatest.time.SpanSugar._
 
 import iceberglite.spark.SharedSession
 
-/** Types that are nested very deep: the work of every step grows with the depth, and not with its powers. */
+/** Deeply nested types: every step takes time linear in the depth. */
 class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
   private val Depth = 200
 
@@ -17,7 +17,7 @@ class DeepTypesSuite extends AnyFunSuite with SharedSession with TimeLimits {
     val t = newTable()
     failAfter(2.minutes) {
       sql(s"CREATE TABLE $t (v $columnType) USING iceberg TBLPROPERTIES ('write.format.default' = '$format')")
-      // Spark's analyzer gives up on so many nested calls of array().
+      // Spark's analyzer fails on so many nested calls of array().
       sql(s"""INSERT INTO $t SELECT from_json('{"v": $json}', 'v $columnType').v FROM range(2)""")
       assert(rows(s"SELECT to_json(struct(v)) FROM $t").map(_.getString(0)) == Seq.fill(2)(s"""{"v":$json}"""))
       assert(rows(s"SELECT count(*) FROM $t WHERE $leaf IS NOT NULL").head.getLong(0) == 2)

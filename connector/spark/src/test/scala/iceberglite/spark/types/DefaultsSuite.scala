@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.SparkRules
 
-/** Defaults of columns, those that the Java library has set and those that SQL sets (spec: "Default values"). */
+/** Column defaults, set by the Java library or by SQL (spec: "Default values"). */
 class DefaultsSuite extends AnyFunSuite with JavaTables {
   private val uuid = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
 
@@ -47,7 +47,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     (Types.BinaryType.get, Expressions.lit(ByteBuffer.wrap(Array[Byte](99))), "c")
   )
 
-  /** A table with a row from before all columns but `id` were added, each with its default, by the Java library. */
+  /** Creates a table with one row, and then adds columns with defaults through the Java library. */
   private def evolved(added: Seq[Types.NestedField]): String = {
     val t = newTable()
     val table = javaTable(t, new PeerSchema(required(1, "id", Types.LongType.get)))
@@ -65,7 +65,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
   private def withDefault(id: Int, name: String, t: PeerType, value: PeerLiteral[_]): Types.NestedField =
     optional(name).withId(id).ofType(t).withInitialDefault(value).withWriteDefault(value).build()
 
-  test("old rows hold the initial default of every type, and filters see it", SparkRules.initialDefaultsRead) {
+  test("existing rows have the initial default of every type, and filters use it", SparkRules.initialDefaultsRead) {
     val columns = defaults.zipWithIndex.map { case ((t, value, _), i) => withDefault(i + 2, s"c$i", t, value) }
     val t = evolved(columns)
     val texts = defaults.indices.map(i => s"CAST(c$i AS STRING)")
@@ -88,19 +88,19 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
       .foreach(filter => assert(rows(s"SELECT id FROM $t WHERE $filter").isEmpty, filter))
   }
 
-  test("what a write does not supply it writes by the write default, of every type", SparkRules.writeDefaultsWritten) {
+  test("a write fills missing columns with their write defaults, of every type", SparkRules.writeDefaultsWritten) {
     val columns = defaults.zipWithIndex.map { case ((t, value, _), i) => withDefault(i + 2, s"c$i", t, value) }
     val t = evolved(columns)
     sql(s"INSERT INTO $t (id) VALUES (2)")
     val texts = defaults.indices.map(i => s"CAST(c$i AS STRING)")
     assert(rows(s"SELECT ${texts.mkString(", ")} FROM $t WHERE id = 2").map(_.toSeq) == Seq(defaults.map(_._3)))
-    // The values are in the file, whatever becomes of the defaults.
+    // The values are stored in the file, independent of later defaults.
     val paths = rows(s"SELECT DISTINCT _file FROM $t WHERE id = 2").map(_.getString(0))
     assert(spark.read.schema("c1 INT, c12 STRING").parquet(paths: _*).collect().map(_.toString).toSeq == Seq("[7,ü]"))
   }
 
   test(
-    "a struct by default is there, with the defaults of its fields, at every level",
+    "a struct with a default is not null, and its fields have their defaults, at every level",
     SparkRules.initialDefaultsRead
   ) {
     val t = newTable()
@@ -116,7 +116,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT s.e FROM $t WHERE s.e IS NOT NULL").size == 1)
   }
 
-  /** With the ids that a table gives its columns, level by level. */
+  /** Uses the ids that a table assigns to its columns, level by level. */
   private def inner(withNew: Boolean): Types.StructType = {
     val a = optional(3, "a", Types.IntegerType.get)
     val x = optional(6, "x", Types.IntegerType.get)
@@ -139,7 +139,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     )
   }
 
-  /** Written as JSON, as the Java library's model has no defaults for structs. */
+  /** Edits the metadata as JSON, because the Java library has no defaults for structs. */
   private def update(table: String, schema: PeerSchema): Unit = {
     val operations = loaded(table).asInstanceOf[org.apache.iceberg.BaseTable].operations
     val before = operations.current
@@ -155,7 +155,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     ()
   }
 
-  test("the tables' metadata holds what SQL has said, as the Java library reads it", SparkRules.defaultsDeclared) {
+  test("the metadata has the defaults declared in SQL, as read by the Java library", SparkRules.defaultsDeclared) {
     val t = newV3("id INT NOT NULL, c STRING DEFAULT 'x', d DECIMAL(9, 2) DEFAULT 1")
     sql(s"ALTER TABLE $t ADD COLUMN e INT DEFAULT 5")
     sql(s"ALTER TABLE $t ALTER COLUMN e SET DEFAULT 6")
@@ -179,7 +179,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(loaded(t).schema.columns.asScala.forall(f => f.writeDefault == null))
   }
 
-  test("Apache Iceberg reads the defaults that SQL has set here", SparkRules.defaultsDeclared) {
+  test("Apache Iceberg reads defaults that SQL has set", SparkRules.defaultsDeclared) {
     val t = newV3("id INT, s STRUCT<a: INT>")
     sql(s"INSERT INTO $t VALUES (1, named_struct('a', 1))")
     sql(
@@ -199,7 +199,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT $columns FROM ${peer(t)} ORDER BY id").map(_.toString) == ours)
   }
 
-  test("columns that a data frame lacks are written where the table takes any columns", SparkRules.everyColumnWritten) {
+  test("columns missing in a data frame are written if the table accepts any schema", SparkRules.everyColumnWritten) {
     val t = newV3(
       "id INT NOT NULL, p STRING DEFAULT 'here', s STRUCT<a: INT, b: INT>, n INT",
       "PARTITIONED BY (p, bucket(2, id))"
@@ -218,7 +218,7 @@ class DefaultsSuite extends AnyFunSuite with JavaTables {
     assert(error.getMessage.contains("without its column id, which is NOT NULL and has no default"))
   }
 
-  test("an INSERT that leaves columns out works in partitions, overwrites and queries") {
+  test("an INSERT without some columns works with partitions, overwrites and queries") {
     val t = newV3("id INT, p STRING, c INT DEFAULT 3", "PARTITIONED BY (p)")
     sql(s"INSERT INTO $t PARTITION (p = 'a') (id) VALUES (1)")
     sql(s"INSERT OVERWRITE $t PARTITION (p = 'a') (id) SELECT 2")

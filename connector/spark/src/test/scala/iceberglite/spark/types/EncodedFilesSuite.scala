@@ -24,11 +24,11 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type.{IntType, VariantType}
 import iceberglite.storage.HadoopFileIO
 
-/** Data files that Spark's vectorised reader cannot decode, in tables. */
+/** Data files that Spark's vectorized reader cannot decode, in tables. */
 class EncodedFilesSuite extends AnyFunSuite with JavaTables {
   private val rows = EncodedRecords.some(3000, seed = 11)
 
-  /** All but the first column, so that the peer finds the rows to delete. */
+  /** Splits all columns but the first, so that the peer can find the rows to delete. */
   private val split: EncodedParquet.Encoder = column =>
     if (column.getPath.sameElements(Array("i"))) None else EncodedParquet.split(column)
 
@@ -46,7 +46,7 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
     table.newAppend().appendFile(file).commit()
   }
 
-  /** One file as our writer encodes it, and one as the encoder does. */
+  /** Creates a table with one file in the encoder's encoding and one in our writer's. */
   private def tableOf(encoder: EncodedParquet.Encoder, version: Int): String = {
     val t = newTable()
     val schema = SchemaParser.fromJson(SchemaJson.toJson(EncodedRecords.schema))
@@ -64,7 +64,7 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
   }
 
   for ((version, lineage) <- Seq(2 -> "", 3 -> ", _row_id, _last_updated_sequence_number"))
-    test(s"rows of files that vectors cannot be read of are the same, with deletes, in version $version") {
+    test(s"rows of files that cannot be read as vectors are the same, with deletes, in version $version") {
       val (encoded, plain) = (tableOf(split, version), tableOf(_ => None, version))
       Seq(s"SELECT *, _pos, _spec_id$lineage FROM %s", "SELECT f, s.l, m FROM %s WHERE i > 1500 AND l > 0").foreach {
         query =>
@@ -81,7 +81,7 @@ class EncodedFilesSuite extends AnyFunSuite with JavaTables {
       }
     }
 
-  test("shredded variants are read beside files of other formats") {
+  test("shredded variants are read together with files of other formats") {
     val metadata = Array[Byte](1, 0, 0)
     val text = Array[Byte]((2 << 2) | 1, 'h', 'i')
     val schema = Schema(0, Vector(required(1, "id", IntType), optional(2, "v", VariantType)))

@@ -13,10 +13,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.SparkRules
 
-/** Files that others wrote without field ids (spec: "Column Projection", "Name Mapping Serialization"). */
+/** Files of other writers without field ids (spec: "Column Projection", "Name Mapping Serialization"). */
 class ImportedFilesSuite extends AnyFunSuite with JavaTables {
 
-  /** @param partition as in a path, `part=1` */
+  /** @param partition as in a path: `part=1` */
   private def imported(table: PeerTable, rows: DataFrame, partition: String = ""): Unit = {
     val directory = newDirectory("plain").resolve("files")
     rows.coalesce(1).write.parquet(directory.toUri.toString)
@@ -53,7 +53,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
   private def mapped(table: PeerTable): Unit = table.updateProperties()
     .set("schema.name-mapping.default", NameMappingParser.toJson(MappingUtil.create(table.schema))).commit()
 
-  test("names lead to the fields of a file at every level, in old layouts too", SparkRules.filesWithoutIds) {
+  test("names are mapped to the fields of a file at every level, also in legacy layouts", SparkRules.filesWithoutIds) {
     for (legacy <- Seq("false", "true")) {
       val t = newTable()
       val table = javaTable(t, nested)
@@ -71,7 +71,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     }
   }
 
-  test("renamed columns are found by all names that the mapping has, at every level", SparkRules.filesWithoutIds) {
+  test("renamed columns are found by all names in the mapping, at every level", SparkRules.filesWithoutIds) {
     val t = newTable()
     val table = javaTable(t, nested)
     mapped(table)
@@ -88,7 +88,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT key FROM $t WHERE struct.aa = 1 AND struct.b IS NULL").size == 1)
   }
 
-  test("without a mapping the first column of the file is field 1, as for Apache Iceberg", SparkRules.filesWithoutIds) {
+  test("without a mapping, the columns of a file have ids from 1, as in Apache Iceberg", SparkRules.filesWithoutIds) {
     val t = newTable()
     val table = javaTable(t, new PeerSchema(nested.columns.subList(0, 2)))
     imported(table, sample.selectExpr("id AS whatever", "ts AS called"))
@@ -107,7 +107,7 @@ class ImportedFilesSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT id FROM $t WHERE c = 5 AND d IS NULL").size == 3)
   }
 
-  test("a partition value stands for a column that the file lacks, and for no other", SparkRules.filesWithoutIds) {
+  test("a partition value is used only for a column that the file lacks", SparkRules.filesWithoutIds) {
     val t = newTable()
     val columns = new PeerSchema(required(1, "id", Types.LongType.get), optional(2, "p", Types.StringType.get))
     val table = javaTable(t, columns, PeerSpec.builderFor(_).identity("p").build())

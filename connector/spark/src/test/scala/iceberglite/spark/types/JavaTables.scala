@@ -17,10 +17,10 @@ import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 
-/** Tables that Apache Iceberg's Java library makes and fills, in the namespace of the suite: SQL cannot name all types. */
+/** Tables created and filled with Apache Iceberg's Java library, because SQL has no names for some types. */
 trait JavaTables extends SharedSession { self: Suite =>
 
-  /** @param table its name in our catalog `lite` */
+  /** @param table the name in our catalog `lite` */
   protected def javaTable(
       table: String,
       schema: PeerSchema,
@@ -37,7 +37,7 @@ trait JavaTables extends SharedSession { self: Suite =>
     JavaTables.catalog.loadTable(TableIdentifier.of(parts(1), parts(2)))
   }
 
-  /** @param partition of the rows; none where the table is not partitioned */
+  /** @param partition the partition of the rows; none if the table is unpartitioned */
   protected def append(
       table: PeerTable,
       rows: Seq[Seq[Any]],

@@ -17,7 +17,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.SparkRules
 
-/** Columns of the types that Spark has no name for, as Apache Iceberg's Java library writes them. */
+/** Columns of types that Spark has no name for, written by Apache Iceberg's Java library. */
 class ReadTypesSuite extends AnyFunSuite with JavaTables {
   private val a = UUID.fromString("00000000-0000-0000-0000-00000000000a")
   private val f = UUID.fromString("f79c3e09-677c-4bbd-a479-3f349cb785e7")
@@ -81,7 +81,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     t
   }
 
-  test("a column of every type opens, and none makes the others unreadable", SparkRules.everyTypeOpens) {
+  test("a column of every type can be read, and none prevents reading the others", SparkRules.everyTypeOpens) {
     assert(spark.table(all).schema.map(f => f.name + " " + f.dataType.catalogString) == Seq(
       "id bigint",
       "u string",
@@ -109,7 +109,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       Seq("""[43200000000,"in","value"]"""))
   }
 
-  test("filters on such columns bring the rows that the values say", SparkRules.filtersOnEveryType) {
+  test("filters on columns of these types return the matching rows", SparkRules.filtersOnEveryType) {
     def ids(filter: String): Seq[Long] = rows(s"SELECT id FROM $all WHERE $filter ORDER BY id").map(_.getLong(0))
     Seq(
       s"u = '$a'" -> Seq(1L),
@@ -170,7 +170,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
       .map(_.toString) == Seq(s"[$a,-1]", s"[$f,-1]"))
   }
 
-  test("metadata tables of tables with such columns open", SparkRules.everyTypeOpens) {
+  test("metadata tables of tables with these columns can be read", SparkRules.everyTypeOpens) {
     Seq("files", "entries", "manifests", "partitions", "snapshots", "all_data_files").foreach { name =>
       assert(rows(s"SELECT * FROM $all.$name").size == 1, name)
     }
@@ -179,7 +179,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     )
   }
 
-  test("variants are JSON text, of every type that they may have", SparkRules.variantsAsText) {
+  test("variants are returned as JSON text, for every variant type", SparkRules.variantsAsText) {
     val t = newTable()
     val metadata = Variants.metadata("a", "b", "ü \"q\"")
     val nested = Variants.`object`(metadata)
@@ -225,7 +225,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT get_json_object(v, '$$[1].a') FROM $t WHERE id = ${values.size - 1}") == Seq(Row("1")))
   }
 
-  test("variants that the writer has shredded are put together again", SparkRules.variantsAsText) {
+  test("shredded variants are reconstructed", SparkRules.variantsAsText) {
     val t = newTable()
     val metadata = Variants.metadata("a", "b", "c", "d")
     def fields(pairs: (String, org.apache.iceberg.variants.VariantValue)*) = {
@@ -259,7 +259,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     assert(rows(s"SELECT id FROM $t WHERE id < 2").size == 2)
   }
 
-  /** `a` as an int, `b` as text, `c` as a list of text. */
+  /** Shreds `a` as an int, `b` as a string, `c` as a list of strings. */
   private def shredding: org.apache.iceberg.parquet.VariantShreddingFunction = {
     import org.apache.iceberg.shaded.org.apache.parquet.schema.{
       LogicalTypeAnnotation,
@@ -279,7 +279,7 @@ class ReadTypesSuite extends AnyFunSuite with JavaTables {
     (_: Integer, _: String) => whole
   }
 
-  test("every type of earlier versions is read beside them", SparkRules.everyTypeOpens) {
+  test("every type of earlier format versions is read correctly", SparkRules.everyTypeOpens) {
     val t = newTable()
     val table = javaTable(
       t,

@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.SparkRules
 import iceberglite.spark.write.WriteFixture
 
-/** Columns of the types that Spark has no name for, written here and read by Apache Iceberg's Java library. */
+/** Columns of types that Spark has no name for, written here and read by Apache Iceberg's Java library. */
 class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
   private val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
 
@@ -29,7 +29,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     finally read.close()
   }
 
-  test("times, nanoseconds, fixed, UUIDs and spatial values are written as such", SparkRules.valuesChecked) {
+  test("times, nanoseconds, fixed, UUIDs and spatial values are written in their types", SparkRules.valuesChecked) {
     val t = newTable()
     javaTable(
       t,
@@ -78,7 +78,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     }
   }
 
-  test("rows go to the partitions of their UUIDs, times and nanoseconds", SparkRules.valuesChecked) {
+  test("rows are written to the partitions of their UUIDs, times and nanoseconds", SparkRules.valuesChecked) {
     val t = newTable()
     javaTable(
       t,
@@ -101,7 +101,7 @@ class WriteNewTypesSuite extends AnyFunSuite with JavaTables with WriteFixture {
     assert(rows(s"SELECT count(*) FROM $t").head.getLong(0) == 2)
   }
 
-  test("a variant takes null only, and its name is in the error", SparkRules.variantsAsText) {
+  test("only null can be written to a variant column, and the error has the column name", SparkRules.variantsAsText) {
     val t = newTable()
     javaTable(
       t,
