@@ -4,10 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Tables that Apache Iceberg has written, read here and there. */
+/** Tables written by Apache Iceberg, read by both connectors. */
 class PeerTablesSuite extends AnyFunSuite with SharedSession {
 
-  /** Runs a query with `%s` in the place of the table in both catalogs. */
+  /** Runs a query on the table in both catalogs, with `%s` as the placeholder of the table. */
   private def sameRows(table: String, query: String): Seq[String] = {
     val ours = sorted(query.replace("%s", table))
     assert(ours == sorted(query.replace("%s", peer(table))), query)
@@ -31,7 +31,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       |(false, -1, -2L, float('NaN'), double('-Infinity'), -1.25bd, -12.3456bd, -1.0000000001bd, DATE'1500-01-01',
       |TIMESTAMP'1500-01-01 10:00:00', TIMESTAMP_NTZ'1500-01-01 10:00:00', '', X'')""".stripMargin.replace("\n", " ")
 
-  test("every type of every format version is read as the peer reads it, in batches and in rows") {
+  test("every type of every format version is read as by Apache Iceberg, in batches and in rows") {
     for (version <- Seq(1, 2, 3)) {
       val table = create(allTypes, s"TBLPROPERTIES ('format-version' = '$version')")
       sql(s"INSERT INTO ${peer(table)} $allValues")
@@ -67,7 +67,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       |UNION ALL SELECT 2, NULL, NULL, NULL
       |UNION ALL SELECT 3, named_struct('a', NULL, 'inner', NULL), array(), map()""".stripMargin.replace("\n", " ")
 
-  test("nested columns and single fields of them are read as the peer reads them") {
+  test("nested columns and their fields are read as by Apache Iceberg") {
     val table = create(nested)
     sql(s"INSERT INTO ${peer(table)} $nestedValues")
     assert(sameRows(table, "SELECT * FROM %s").size == 3)
@@ -84,7 +84,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     ).foreach(sameRows(table, _))
   }
 
-  test("columns keep their values when they are renamed, swapped, moved, dropped and made anew") {
+  test("columns keep their values when they are renamed, swapped, moved, dropped and added again") {
     val table = create("a int, b int, c string, s struct<x: int, y: int>")
     val there = peer(table)
     sql(s"INSERT INTO $there VALUES (1, 10, 'old', named_struct('x', 1, 'y', 2))")
@@ -98,13 +98,13 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     sql(s"ALTER TABLE $there DROP COLUMN s.y")
     sql(s"INSERT INTO $there VALUES ('new', 2, 20, named_struct('z', 3, 'x', 4))")
     assert(sameRows(table, "SELECT * FROM %s") == Seq("[new,2,20,[3,4]]", "[null,1,10,[1,null]]"))
-    // By name, the filters would look at the other column's values.
+    // By name, the filters would use the values of the other column.
     Seq("a = 10", "b = 1", "a = 1", "c IS NULL", "c = 'old'", "s.x IS NULL", "s.x = 1", "s.z = 1", "s.x = 4")
       .foreach(filter => sameRows(table, s"SELECT * FROM %s WHERE $filter"))
     assert(sameRows(table, "SELECT s.x FROM %s WHERE s IS NOT NULL").size == 2)
   }
 
-  test("widened columns show the old values and are filtered by them") {
+  test("widened columns show the old values, and filters apply to them") {
     val columns = "i int, f float, d decimal(5, 2), s struct<i: int>, l array<float>, m map<string, decimal(4, 1)>"
     val table = create(columns)
     val there = peer(table)
@@ -125,7 +125,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     filters.foreach(filter => sameRows(table, s"SELECT * FROM %s WHERE $filter"))
   }
 
-  test("filters on every kind of partition bring the rows that the peer brings") {
+  test("filters on every kind of partition return the same rows as Apache Iceberg") {
     val table = create(
       "id bigint, ts timestamp, s string, cat string, day date",
       "PARTITIONED BY (cat, days(ts), bucket(4, id), truncate(2, s))"
@@ -170,7 +170,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     ) sameRows(table, s"SELECT * FROM %s WHERE $filter")
   }
 
-  test("a column that only the partition tells of is read from it") {
+  test("an identity partition column is read correctly in files of both specs") {
     val table = create("id int, cat string")
     sql(s"INSERT INTO ${peer(table)} VALUES (1, 'a')")
     sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD cat")
@@ -178,7 +178,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT * FROM %s").size == 3)
   }
 
-  test("an old snapshot is read with its own columns") {
+  test("an old snapshot is read with its own schema") {
     val table = create("a int, b string")
     sql(s"INSERT INTO ${peer(table)} VALUES (1, 'x')")
     val old = rows(s"SELECT snapshot_id FROM ${peer(table)}.snapshots").head.getLong(0)
@@ -190,7 +190,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT * FROM %s") == Seq("[1,null]", "[2,3]"))
   }
 
-  test("metadata columns are those of the peer") {
+  test("metadata columns are the same as in Apache Iceberg") {
     val table = create("id int, cat string", "PARTITIONED BY (cat) TBLPROPERTIES ('format-version' = '3')")
     sql(s"INSERT INTO ${peer(table)} VALUES (1, 'a'), (2, 'a'), (3, 'b')")
     sql(s"ALTER TABLE ${peer(table)} ADD PARTITION FIELD bucket(2, id)")
@@ -202,7 +202,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT input_file_name() = _file FROM $table").forall(_.getBoolean(0)))
   }
 
-  test("names with dots, spaces and other letters are read and filtered") {
+  test("names with dots, spaces and non-ASCII letters are read and filtered") {
     val table = create("`a.b` int, `a b` int, `größe` string, a struct<c: int, `d.e`: int>")
     sql(
       s"""INSERT INTO ${peer(table)} VALUES (1, 2, 'x', named_struct('c', 3, 'd.e', 4)),
@@ -212,7 +212,7 @@ class PeerTablesSuite extends AnyFunSuite with SharedSession {
       .foreach(filter => assert(sameRows(table, s"SELECT * FROM %s WHERE $filter").size == 1))
   }
 
-  test("columns that differ in case only are told apart in case-sensitive mode") {
+  test("columns that differ only in case are distinguished in case-sensitive mode") {
     withConf("spark.sql.caseSensitive" -> "true") {
       val table = create("id int, ID int")
       sql(s"INSERT INTO ${peer(table)} VALUES (1, 2)")

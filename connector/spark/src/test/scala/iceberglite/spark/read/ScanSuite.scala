@@ -14,10 +14,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** What Spark is told of a scan, and what it is spared. */
+/** The information that Spark gets about a scan, and the work that the scan avoids. */
 class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
 
-  /** 30 days with a file each, in one manifest a month; ids ascending. */
+  /** A table with 30 days, one file per day and one manifest per month; ids ascend. */
   private lazy val days: String = {
     val table = newTable("days")
     val columns = "id bigint, ts timestamp, s struct<a: int, b: string>, x double"
@@ -36,7 +36,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
   private def filtersLeft(df: DataFrame): Seq[String] =
     collect(df.queryExecution.executedPlan) { case f: FilterExec => f.condition.toString }
 
-  test("EXPLAIN shows the snapshot, the filters and how many files and manifests are left") {
+  test("EXPLAIN shows the snapshot, the filters and the number of planned files and manifests") {
     val newest = s"SELECT snapshot_id FROM ${peer(days)}.snapshots ORDER BY committed_at DESC LIMIT 1"
     val snapshot = rows(newest).head.getLong(0)
     val query = s"SELECT * FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'"
@@ -49,7 +49,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(scan(sql(s"SELECT * FROM $days")).scan.description.endsWith("[files=30 of 30, manifests=2 of 2, tasks=2]"))
   }
 
-  test("a filter that the partitions decide is not tested again on the rows, and any other is") {
+  test("a filter that partitions decide is not evaluated on rows, any other filter is") {
     assert(filtersLeft(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 00:00:00'")).isEmpty)
     assert(filtersLeft(sql(s"SELECT id FROM $days WHERE ts >= TIMESTAMP'2013-02-10 06:00:00'")).size == 1)
     val mixed = filtersLeft(sql(s"SELECT id FROM $days WHERE ts < TIMESTAMP'2013-01-05 00:00:00' AND x > 3"))
@@ -63,14 +63,14 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(filtersLeft(df).isEmpty && df.collect().length == 10)
   }
 
-  test("only the columns and the fields of structs that a query names are read") {
+  test("only the columns and struct fields of a query are read") {
     assert(scan(sql(s"SELECT s.a FROM $days")).scan.readSchema().simpleString == "struct<s:struct<a:int>>")
     val counted = spark.read.option("aggregate-push-down-enabled", "false").table(days).groupBy().count()
     assert(scan(counted).scan.readSchema().isEmpty)
     assert(scan(sql(s"SELECT _pos, id FROM $days")).scan.readSchema().fieldNames.toSet == Set("_pos", "id"))
   }
 
-  test("Spark gets batches, or rows where the read asks for them") {
+  test("Spark gets batches, or rows if the read requests them") {
     assert(scan(sql(s"SELECT * FROM $days")).supportsColumnar)
     assert(!scan(spark.read.option("vectorization-enabled", "false").table(days)).supportsColumnar)
     withConf("spark.sql.iceberg.vectorization.enabled" -> "false") {
@@ -78,7 +78,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     }
   }
 
-  test("a null in a struct is null in rows too, where Spark interprets its expressions") {
+  test("a null in a struct is also null in rows and interpreted expressions") {
     val table = newTable("nulls")
     sql(s"CREATE TABLE $table (s STRUCT<a: BOOLEAN, b: INT>) USING iceberg")
     sql(s"INSERT INTO $table SELECT named_struct('a', IF(id < 5, NULL, true), 'b', int(id)) FROM range(10)")
@@ -92,7 +92,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     }
   }
 
-  test("statistics tell the rows, and bytes in proportion to what is read") {
+  test("statistics report the number of rows, and bytes in proportion to the columns that are read") {
     def statistics(query: String) = sql(query).queryExecution.optimizedPlan.collectLeaves().head.stats
     val all = statistics(s"SELECT * FROM $days")
     assert(all.rowCount.contains(BigInt(300)))
@@ -100,7 +100,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(statistics(s"SELECT * FROM $days WHERE ts < TIMESTAMP'2013-01-02 00:00:00'").rowCount.contains(BigInt(10)))
   }
 
-  test("the metrics of planning are those of the plan") {
+  test("the planning metrics describe the plan") {
     val df = sql(s"SELECT id FROM $days WHERE ts < TIMESTAMP'2013-01-04 00:00:00'")
     assert(df.collect().length == 30)
     val metrics = scan(df).metrics
@@ -109,7 +109,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(metrics("totalDataFileSize").value > 0 && metrics.contains("totalPlanningDuration"))
   }
 
-  test("a query that reads the same twice reads it once") {
+  test("two equal parts of a query read the table once") {
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1") {
       val half = s"(SELECT s.a AS k, count(*) AS n FROM $days GROUP BY s.a)"
       val df = sql(s"SELECT * FROM $half a JOIN $half b ON a.n = b.n")
@@ -118,7 +118,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     }
   }
 
-  test("a join with few rows on its other side reads only the partitions that they name") {
+  test("a join with a small other side reads only the partitions of the join keys") {
     val few = newTable()
     sql(s"CREATE TABLE ${peer(few)} (ts timestamp, word string) USING iceberg")
     val values = "(TIMESTAMP'2013-01-03 06:00:00', 'a'), (TIMESTAMP'2013-02-07 06:00:00', 'b')"
@@ -131,7 +131,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(big.inputRDD.partitions.length == 1 && big.metrics("numOutputRows").value == 10)
   }
 
-  test("rows that another engine has deleted one by one are not brought back") {
+  test("rows deleted by another engine's merge-on-read DELETE are not returned") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     sql(s"INSERT INTO ${peer(table)} SELECT id FROM range(0, 10, 1, 1)")
@@ -140,14 +140,14 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(rows(s"SELECT count(*) FROM $table").head.getLong(0) == 9)
   }
 
-  test("small files share a task, as the split options say") {
+  test("small files are combined into tasks according to the split options") {
     def tasks(options: (String, String)*) = spark.read.options(options.toMap).table(days).rdd.getNumPartitions
     assert(tasks() < 30)
     assert(tasks("split-size" -> "1000", "file-open-cost" -> "0") == 30)
     assert(tasks("file-open-cost" -> (64L << 20).toString) == 15)
   }
 
-  test("a data file that vanished is named with its table, and so is one that is cut short") {
+  test("a missing or truncated data file is reported with its name and its table") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg")
     sql(s"INSERT INTO ${peer(table)} VALUES (1)")
@@ -169,7 +169,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(message.contains(file.getFileName.toString) && message.contains("It does not exist"))
   }
 
-  test("EXPLAIN tells of a scan whose rows are read one by one: where the user wants no batches") {
+  test("EXPLAIN shows if a scan reads rows one by one because vectorization is disabled") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int) USING iceberg TBLPROPERTIES ('write.format.default' = 'avro')")
     sql(s"INSERT INTO ${peer(table)} VALUES (1)")
@@ -182,7 +182,7 @@ class ScanSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHel
     assert(rows(s"SELECT * FROM $table").map(_.getInt(0)) == Seq(1))
   }
 
-  test("options of reads that are misspelt or not supported are refused") {
+  test("misspelled and unsupported read options are rejected") {
     def reading(key: String, value: String): String =
       intercept[Exception](spark.read.option(key, value).table(days).collect()).getMessage
     assert(reading("split-sise", "1").contains("did you mean split-size?"))

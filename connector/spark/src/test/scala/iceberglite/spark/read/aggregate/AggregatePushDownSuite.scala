@@ -11,7 +11,7 @@ import iceberglite.FilesBelow
 import iceberglite.spark.SharedSession
 import iceberglite.spark.read.deletes.PeerEqualityDeletes
 
-/** COUNT, MIN and MAX by metadata: where it is exact, and only there. */
+/** COUNT, MIN and MAX from metadata: used exactly when the metadata gives the exact result. */
 class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
   private val columns =
     """id bigint, i int, x double, name string, d date, ts timestamp, amount decimal(9,2), b boolean,
@@ -40,7 +40,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     FilesBelow.of(data).filter(_.toString.endsWith(".parquet")).toVector
   }
 
-  test("counts, and least and greatest values, of every type whose bounds are values") {
+  test("COUNT, MIN and MAX are answered for every type with exact bounds") {
     assert(answered(plain, "SELECT count(*) FROM %s") == Seq("[35]"))
     assert(answered(plain, "SELECT count(1), count(i), count(s.a), count(p), count(name) FROM %s") ==
       Seq("[35,28,27,30,35]"))
@@ -49,7 +49,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(answered(plain, "SELECT max(id) + 1, max(id) - min(id), count(*) * 2 FROM %s") == Seq("[36,34,70]"))
   }
 
-  test("no data file is opened and no job is run") {
+  test("an aggregate from metadata opens no data file and runs no job") {
     val table = filled("PARTITIONED BY (p)")
     dataFiles(table).foreach(Files.delete)
     assert(dataFiles(table).isEmpty)
@@ -67,7 +67,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(finished(sql(s"SELECT p FROM $table GROUP BY p HAVING p IS NULL")) == Seq("[null]"))
   }
 
-  test("EXPLAIN names the aggregates, and the scan says what it answered") {
+  test("EXPLAIN shows the aggregates, and the scan describes what it answered") {
     val df = sql(s"SELECT max(s.a) AS m, p FROM $parted WHERE p = 'a' GROUP BY p")
     val text = df.queryExecution.optimizedPlan.collect { case r: DataSourceV2ScanRelation => r.scan.description }.head
     assert(text.startsWith(s"iceberg-lite $parted (snapshot "))
@@ -79,7 +79,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     }
   }
 
-  test("groups of identity partitions") {
+  test("groups of identity partitions are answered from metadata") {
     assert(answered(parted, "SELECT p, count(*) FROM %s GROUP BY p") == Seq("[a,20]", "[b,10]", "[null,5]"))
     assert(answered(parted, "SELECT min(id), p, count(i), max(ts) FROM %s GROUP BY p").size == 3)
     assert(answered(parted, "SELECT DISTINCT p FROM %s") == Seq("[a]", "[b]", "[null]"))
@@ -91,7 +91,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     readFor(parted, "SELECT upper(p), count(*) FROM %s GROUP BY upper(p)")
   }
 
-  test("groups of several columns, of the specs that all have them") {
+  test("groups of several columns are answered if all specs partition by them") {
     val table = create("id bigint, p string, q int, r date", "PARTITIONED BY (q, p)")
     val there = peer(table)
     def insert(from: Int): Unit = sql(
@@ -113,7 +113,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(answered(table, "SELECT quantity, count(*) FROM %s GROUP BY quantity") == Seq("[0,8]", "[1,8]", "[2,8]"))
   }
 
-  test("filters that partitions or bounds decide for every file") {
+  test("filters are answered if partitions or bounds decide them for every file") {
     assert(answered(parted, "SELECT count(*), max(id) FROM %s WHERE p = 'a'") == Seq("[20,20]"))
     assert(answered(parted, "SELECT count(*) FROM %s WHERE p IS NULL OR p = 'b'") == Seq("[15]"))
     assert(answered(plain, "SELECT count(*), min(d) FROM %s WHERE id > 20") == Seq("[15,2020-01-22]"))
@@ -125,7 +125,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     readFor(plain, "SELECT count(*) FROM %s WHERE name LIKE '%a%'")
   }
 
-  test("strings, binaries and UUIDs only where every file has one value, for bounds may be cut") {
+  test("strings, binaries and UUIDs are answered only if every file has a single value: bounds can be truncated") {
     readFor(plain, "SELECT max(name) FROM %s")
     readFor(plain, "SELECT min(name) FROM %s")
     assert(answered(plain, "SELECT min(p), max(p), min(s.t) FROM %s") == Seq("[a,b,x]"))
@@ -136,7 +136,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     readFor(table, "SELECT min(t) FROM %s")
   }
 
-  test("NaN, zeros and columns without metrics are read") {
+  test("columns with NaN, with zeros or without metrics are read from files") {
     val table = create("x double, y float, z double, n int", "", "write.metadata.metrics.column.n" -> "counts")
     sql(
       s"""INSERT INTO ${peer(table)} SELECT IF(id = 3, double('NaN'), id), float(id),
@@ -153,7 +153,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(answered(table, "SELECT count(*) FROM %s") == Seq("[7]"))
   }
 
-  test("deletion vectors count, and spoil only the bounds that no other file outdoes") {
+  test("deletion vectors reduce counts, and invalidate a bound unless another file has a greater or smaller one") {
     val table = filled("PARTITIONED BY (p)", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(table)} WHERE id IN (3, 20, 25)")
     assert(answered(table, "SELECT count(*), count(id), min(p), max(p) FROM %s") == Seq("[32,32,a,b]"))
@@ -167,7 +167,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(answered(table, "SELECT count(*), count(id), count(p) FROM %s WHERE p IS NULL") == Seq("[3,3,0]"))
   }
 
-  test("position deletes and equality deletes do not tell how many rows they take") {
+  test("with position deletes or equality deletes, counts are read from files") {
     for (granularity <- Seq("file", "partition")) {
       val table = filled("PARTITIONED BY (p)", mergeOnRead(2) :+ ("write.delete.granularity" -> granularity): _*)
       sql(s"DELETE FROM ${peer(table)} WHERE id IN (25, 26)")
@@ -184,7 +184,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(answered(table, "SELECT count(*), max(id) FROM %s WHERE id > 20") == Seq("[15,35]"))
   }
 
-  test("a column that is younger than a file is null there, or its default") {
+  test("a column added after a file was written is null there, or has its default") {
     val table = create("id bigint", "", "format-version" -> "3")
     sql(s"INSERT INTO ${peer(table)} VALUES (1), (2)")
     sql(s"ALTER TABLE $table ADD COLUMN late int")
@@ -201,7 +201,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     readFor(old, "SELECT count(late) FROM %s")
   }
 
-  test("an int that became a long, and a table without files or rows") {
+  test("an int widened to long, and tables without files or rows, are answered") {
     val table = create("i int, f float", "")
     sql(s"INSERT INTO ${peer(table)} VALUES (7, 1.5), (-3, 2.5)")
     sql(s"ALTER TABLE ${peer(table)} ALTER COLUMN i TYPE bigint")
@@ -216,7 +216,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(answered(empty, "SELECT count(*), count(i), min(i), max(p) FROM %s") == Seq("[0,0,null,null]"))
   }
 
-  test("timestamps of ORC files, which may be rounded, are read, and so is what Avro files do not tell") {
+  test("timestamps in ORC files, which can be rounded, and metrics that Avro files lack are read from files") {
     val orc = filled("", "write.format.default" -> "orc")
     readFor(orc, "SELECT max(ts) FROM %s")
     answered(orc, "SELECT count(*), count(i), min(id), max(d), max(amount) FROM %s")
@@ -225,7 +225,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     readFor(avro, "SELECT max(id) FROM %s")
   }
 
-  test("null structs are not lost where an ORC file's counts of their fields leave them out") {
+  test("null structs are counted even if the counts of an ORC file leave them out") {
     val table = create("id bigint, s struct<a: int>", "", "write.format.default" -> "orc")
     sql(
       s"""INSERT INTO ${peer(table)}
@@ -237,7 +237,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(same(table, "SELECT count(*) FROM %s WHERE s.a IS NOT NULL") == Seq("[5]"))
   }
 
-  test("what metadata does not say is left to Spark") {
+  test("aggregates that metadata cannot answer are left to Spark") {
     Seq(
       "SELECT count(DISTINCT p) FROM %s",
       "SELECT sum(id), count(*) FROM %s",
@@ -250,7 +250,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     ).foreach(readFor(parted, _))
   }
 
-  test("the option and the configuration turn it off, and an old snapshot is asked as it was") {
+  test("an option and a setting disable push-down, and an old snapshot is answered with its own metadata") {
     val off = spark.read.option("aggregate-push-down-enabled", "false").table(parted).groupBy().count()
     assert(!isAnswered(off) && off.collect().head.getLong(0) == 35)
     withConf("spark.sql.iceberg.aggregate-push-down.enabled" -> "false") {
@@ -261,7 +261,7 @@ class AggregatePushDownSuite extends AnyFunSuite with PushedPlans {
     assert(isAnswered(before) && before.collect().head.toString == "[20,20]")
   }
 
-  test("answers stand in joins, subqueries and unions as any other rows") {
+  test("answers from metadata work in joins, subqueries and unions") {
     val query =
       """SELECT id FROM %s WHERE id = (SELECT max(id) FROM %s) OR id IN (SELECT min(id) FROM %s GROUP BY p)
         |UNION ALL SELECT count(*) FROM %s""".stripMargin

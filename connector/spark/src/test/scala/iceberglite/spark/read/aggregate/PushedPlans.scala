@@ -8,10 +8,10 @@ import org.scalatest.{Outcome, TestSuite, TestSuiteMixin}
 
 import iceberglite.spark.SharedSession
 
-/** What became of queries whose work metadata may do. */
+/** Checks whether queries were answered from metadata. */
 trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSuiteMixin { self: TestSuite =>
 
-  /** To compile a query takes longer than to interpret it for a few rows. */
+  /** For a few rows, interpreting a query is faster than compiling it. */
   private val quick = Seq(
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
@@ -33,14 +33,17 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
   protected def mergeOnRead(version: Int): Seq[(String, String)] = Seq("format-version" -> version.toString) ++
     Seq("delete", "update", "merge").map(s => s"write.$s.mode" -> "merge-on-read")
 
-  /** Whether metadata alone gives the rows of a query. */
+  /** Whether the rows of a query come from metadata alone. */
   protected def isAnswered(df: DataFrame): Boolean = {
     val plan = df.queryExecution.executedPlan
     val scans = collect(plan) { case s: BatchScanExec => s }
     scans.isEmpty && collect(plan) { case known @ (_: AnswerExec | _: LocalTableScanExec) => known }.nonEmpty
   }
 
-  /** The rows of a query with `%s` for the table, which are those that the peer finds by reading the files. */
+  /**
+   * Returns the rows of a query with `%s` for the table, after comparing them with those that the peer reads from the
+   * files.
+   */
   protected def same(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     val ours = sorted(query.replace("%s", table))
@@ -50,7 +53,7 @@ trait PushedPlans extends SharedSession with AdaptiveSparkPlanHelper with TestSu
     ours
   }
 
-  /** @return the rows */
+  /** Checks that the query is answered from metadata. @return the rows */
   protected def answered(table: String, query: String): Seq[String] = {
     val result = same(table, query)
     val df = sql(query.replace("%s", table))

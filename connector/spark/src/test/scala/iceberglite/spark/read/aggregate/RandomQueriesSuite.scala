@@ -9,12 +9,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Fuzz
 import iceberglite.spark.session.LiteCatalog
 
-/** Random tables and queries: the rows must be those of plain Spark on the table's rows, whatever metadata spared. */
+/** Random tables and queries: the rows must equal those of Spark on a copy of the table's rows. */
 class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
   private val tables = Fuzz.rounds(6)
   private val queriesEach = 12
 
-  /** Runs a test on random tables, whose rows are in the view `plain`. */
+  /** Runs a test on random tables, each with its rows in the view `plain`. */
   private def eachTable(test: (RandomTable, Random) => Unit): Unit = (0 until tables).foreach { round =>
     val random = new Random(Fuzz.seed + round * 7919L)
     val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
@@ -30,7 +30,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
 
   private def oneOf[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
 
-  /** Which of two equal zeros is the least is not said. */
+  /** Replaces negative zero, because the order of the two zeros is unspecified. */
   private def text(row: Row): String = row.toString.replace("-0.0", "0.0")
 
   private def columns(of: RandomTable): Seq[String] =
@@ -55,7 +55,7 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
     )
   )
 
-  test("COUNT, MIN and MAX, with and without groups") {
+  test("random COUNT, MIN and MAX, with and without groups, return the rows of plain Spark") {
     var answered = 0
     eachTable { (table, random) =>
       val names = columns(table)
@@ -82,12 +82,12 @@ class RandomQueriesSuite extends AnyFunSuite with PushedPlans {
     assert(answered > 0)
   }
 
-  /** How many files a query reads, and how many there are. */
+  /** Returns the number of files that a query reads, and the number of all files. */
   private def filesRead(df: DataFrame): Option[(Int, Int)] =
     collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s.scan.description }
       .flatMap(""".*files=(\d+) of (\d+).*""".r.findFirstMatchIn(_)).map(m => (m.group(1).toInt, m.group(2).toInt))
 
-  test("the first rows in an order, and any rows") {
+  test("random queries with LIMIT, with and without an order, return the rows of plain Spark") {
     var (read, all) = (0, 0)
     eachTable { (table, random) =>
       val names = columns(table)

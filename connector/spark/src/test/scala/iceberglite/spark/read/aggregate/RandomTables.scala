@@ -21,16 +21,16 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.{FastAppend, RowDelta}
 
 /**
- * A table that came about by chance: files of several formats, specs and schemas, with nulls, NaN, both zeros and texts
- * longer than bounds are, and with deletes as its format version has them.
+ * A random table: files of several formats, specs and schemas, with nulls, NaN, both zeros, strings longer than
+ * truncated bounds, and the kinds of deletes of its format version.
  *
- * @param name with its catalog and namespace
+ * @param name the table name with catalog and namespace
  */
 final class RandomTable(val name: String, version: Int, random: Random, sql: String => Any)(catalog: LiteCatalog) {
   private var nextId = 0L
   private var steps = Vector.empty[String]
 
-  /** What was done, for messages. */
+  /** The changes that were made, for messages. */
   def story: String = steps.mkString("; ")
 
   def table: Table = {
@@ -98,7 +98,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
     oneOf(statements.flatten.map(s => () => run(s)))()
   }
 
-  /** One commit with a file for each partition of some rows; some files have no rows. */
+  /** Commits random rows with one file for each partition; sometimes also a file without rows. */
   private def append(): Unit = {
     val now = table
     val format = oneOf(RandomTable.formats)
@@ -154,7 +154,7 @@ final class RandomTable(val name: String, version: Int, random: Random, sql: Str
 
   private def filesWithRows: Vector[FileScanTask] = files.filter(_.file.recordCount > 0)
 
-  /** A vector holds all deleted rows of its file, and takes the place of the one before. */
+  /** Deletes by a deletion vector: it contains all deleted rows of its file and replaces the previous one. */
   private def deleteByVector(): Unit = filesWithRows match {
     case Seq() => ()
     case some =>

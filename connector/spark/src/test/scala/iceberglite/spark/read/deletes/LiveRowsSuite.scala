@@ -10,7 +10,7 @@ import iceberglite.conformance.ScanRules
 import iceberglite.puffin.DeletionVector
 import iceberglite.spark.read.vector.SelectedVector
 
-/** The rows of a batch that are left. */
+/** The rows of a batch that are not deleted. */
 class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def longs(values: Seq[Long]): OnHeapColumnVector = {
@@ -19,7 +19,7 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     vector
   }
 
-  test("rows are found by their places, also where pages were skipped", ScanRules.positionRows) {
+  test("rows are found by their positions, also if pages were skipped", ScanRules.positionRows) {
     val places =
       Gen.listOf(Gen.frequency(9 -> Gen.choose(1L, 5L), 1 -> Gen.choose(50L, 150L))).map(_.scanLeft(0L)(_ + _))
     forAll(places, Gen.listOf(Gen.choose(0L, 300L)), Gen.choose(0L, 1L << 33)) { (in, deleted, start) =>
@@ -32,12 +32,12 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("several deleted rows in one gap are no rows of the batch") {
+  test("several deleted positions in a gap between rows do not match any row of the batch") {
     val rows = new LiveRows(DeletionVector.of(500, 501, 900), Some(longs(Seq(1L, 899L, 900L))), Array.empty, 3)
     assert(rows.find(3) == 2 && rows.rows.take(2).toSeq == Seq(0, 1))
   }
 
-  test("what was deleted in a batch is forgotten in the next") {
+  test("deletes of one batch are not carried over to the next") {
     val places = longs(Seq(0L, 1L, 2L))
     val rows = new LiveRows(DeletionVector.of(1), Some(places), Array.empty, 3)
     assert(rows.find(3) == 2)
@@ -45,7 +45,7 @@ class LiveRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rows.find(3) == 3 && rows.find(0) == 0)
   }
 
-  test("fields of structs are those of the selected rows") {
+  test("fields of structs are read from the selected rows") {
     val struct = new OnHeapColumnVector(3, StructType(Seq(StructField("x", IntegerType))))
     (0 until 3).foreach(i => struct.getChild(0).asInstanceOf[OnHeapColumnVector].putInt(i, i * 10))
     struct.putNull(1)

@@ -9,11 +9,11 @@ import iceberglite.scan.RowDeletes
 import iceberglite.spark.read.files.ScanColumns
 import iceberglite.spec.schema.MetadataColumns
 
-/** The rows of a batch that were live before some deletes came. */
+/** The rows of a batch that were live before some deletes were added. */
 class NewlyDeletedSuite extends AnyFunSuite {
   private def deletes(positions: Long*): RowDeletes = new RowDeletes(DeletionVector.of(positions: _*), Vector.empty)
 
-  test("rows that were live and that more deletes take out are found") {
+  test("rows that were live and that added deletes remove are found") {
     val places = new OnHeapColumnVector(6, LongType)
     (0 until 6).foreach(i => places.putLong(i, 10L + i))
     def rows(positions: Long*) = new LiveRows(DeletionVector.of(positions: _*), Some(places), Array.empty, 6)
@@ -22,7 +22,7 @@ class NewlyDeletedSuite extends AnyFunSuite {
     assert(found.find(1) == 0 && found.find(0) == 0)
   }
 
-  test("a file is not opened for deletes that take out nothing more") {
+  test("a file is not opened if the added deletes remove no further rows") {
     val wanted = ScanColumns(Vector(MetadataColumns.Position), Set(MetadataColumns.Position.id))
     def files(before: RowDeletes, more: RowDeletes) = new FileDeletes(wanted, before, Some(more))
     assert(files(deletes(1, 2, 3), deletes(1, 3)).leavesNothing && files(deletes(), deletes()).leavesNothing)

@@ -9,10 +9,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.ScanRules
 import iceberglite.spark.SharedSession
 
-/** Tables from which Apache Iceberg has deleted rows without rewriting their files, read here and there. */
+/** Tables whose rows Apache Iceberg deleted by merge-on-read, read by both connectors. */
 class PeerDeletesSuite extends AnyFunSuite with SharedSession {
 
-  /** Runs a query with `%s` in the place of the table in both catalogs. */
+  /** Runs a query on the table in both catalogs, with `%s` as the placeholder of the table. */
   private def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     val ours = sorted(query.replace("%s", table))
@@ -46,7 +46,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     "SELECT id, _pos, _file, _spec_id, _partition FROM %s"
   )
 
-  /** Deletes, updates and merges, several times over the same files. */
+  /** Deletes, updates and merges, several times on the same files. */
   private def change(table: String): Unit = {
     val there = peer(table)
     sql(s"INSERT INTO $there ${values(0, 100)}")
@@ -85,7 +85,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
   }
 
   test(
-    "a table that was upgraded has vectors beside position delete files",
+    "an upgraded table has deletion vectors and position delete files",
     ScanRules.vectorBeforePositions,
     ScanRules.noLineage
   ) {
@@ -110,7 +110,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       queries.foreach(sameRows(table, _))
     }
 
-  test("files of several formats in one scan, with vectors") {
+  test("files of several formats in one scan, with deletion vectors") {
     val table = create(columns, "", mergeOnRead(3): _*)
     Seq("orc", "parquet", "avro").zipWithIndex.foreach { case (format, i) =>
       sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
@@ -122,7 +122,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(!sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("rows one by one")))
   }
 
-  test("evolved specs: deletes apply in their own", ScanRules.positionPartition) {
+  test("after partition evolution, deletes apply in their own spec", ScanRules.positionPartition) {
     val table = create(columns, "PARTITIONED BY (cat)", mergeOnRead(2): _*)
     val there = peer(table)
     sql(s"INSERT INTO $there ${values(0, 50)}")
@@ -171,19 +171,19 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     queries.foreach(sameRows(table, _))
   }
 
-  test("nested delete columns, also beside fields of the same struct that are wanted", ScanRules.allColumnsEqual) {
+  test("nested delete columns, also together with other fields of the same struct in the projection", ScanRules.allColumnsEqual) {
     val table = plain()
     sql(s"INSERT INTO ${peer(table)} VALUES (1000, NULL, NULL, NULL, NULL), " +
       "(1001, NULL, named_struct('a', NULL, 'b', 'x'), NULL, NULL)")
     deletes(table).commit(Seq("s.a"))(Seq(11), Seq(12))
     deletes(table).commit(Seq("s.b", "id"))(Seq("b13", 13L), Seq("b14", 15L))
     Seq("SELECT * FROM %s", "SELECT s, id FROM %s").foreach(sameRows(table, _))
-    // With less of the struct than the keys need, the peer brings deleted rows back.
+    // If the projection has less of the struct than the keys need, the peer returns deleted rows.
     assert(sorted(s"SELECT count(*) FROM $table") == Seq("[99]"))
     assert(sorted(s"SELECT id FROM $table WHERE s.b IN ('b10', 'b11', 'b12', 'b13')") == Seq("[10]"))
     deletes(table).commit(Seq("s.a"))(Seq(null))
     sql(s"REFRESH TABLE $table")
-    // The field of a struct that is null is null too; the peer keeps that row.
+    // A field of a null struct is null, too; the peer keeps that row.
     Seq("id, s", "s.b").foreach(wanted => assert(sorted(s"SELECT $wanted FROM $table").size == 97))
   }
 
@@ -252,7 +252,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("float and double delete columns are compared as by the peer", ScanRules.floatingKeys) {
+  test("float and double delete columns are compared as in Apache Iceberg", ScanRules.floatingKeys) {
     val otherNan = java.lang.Double.longBitsToDouble(0x7ff8000000000123L)
     val otherNan32 = java.lang.Float.intBitsToFloat(0x7fc00123)
     def table(format: String, version: Int): String = {
@@ -266,7 +266,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       def left(keys: Seq[String])(rows: Seq[Any]*): Seq[String] = {
         val made = table(format, version)
         deletes(made).commit(keys, FileFormat.fromString(format))(rows: _*)
-        // Filters that the bounds of the delete file rule out, but its NaN and its negative zero do not.
+        // Filters that the bounds of the delete file rule out, although it contains NaN and negative zero.
         sameRows(made, "SELECT id FROM %s WHERE d = double('NaN')")
         sameRows(made, "SELECT id FROM %s WHERE d = 0 OR f = 0")
         sameRows(made, "SELECT id FROM %s")
@@ -300,7 +300,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
       sql(s"ALTER TABLE ${peer(table)} DROP COLUMN cat")
       sql(s"ALTER TABLE ${peer(table)} DROP COLUMN s.a")
       sql(s"INSERT INTO ${peer(table)} VALUES (1, NULL, NULL, NULL), (4, NULL, NULL, NULL)")
-      // The peer's reader for Spark gives up: "Cannot find required field for ID 2".
+      // The peer's reader for Spark fails: "Cannot find required field for ID 2".
       sql(s"REFRESH TABLE $table")
       assert(sorted(s"SELECT id FROM $table") == (left ++ Seq("[1]", "[4]")).sorted)
       assert(sorted(s"SELECT s, id FROM $table").size == left.size + 2)
@@ -332,7 +332,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT d FROM %s") == Seq("[3.25]"))
   }
 
-  test("position deletes, vectors and equality deletes of one file") {
+  test("position deletes, deletion vectors and equality deletes of one file") {
     val table = create(columns, "", mergeOnRead(2): _*)
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
@@ -343,7 +343,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     queries.foreach(sameRows(table, _))
   }
 
-  test("large files: many batches, row groups and splits") {
+  test("large files with many batches, row groups and splits") {
     val properties = Seq("write.parquet.row-group-size-bytes" -> "65536", "read.split.target-size" -> "65536")
     val table = create("id bigint, text string", "", mergeOnRead(3) ++ properties: _*)
     sql(
@@ -356,13 +356,13 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("_deleted marks deleted rows, which are there when it is asked for") {
+  test("_deleted marks deleted rows, which are returned if the column is selected") {
     for (format <- Seq("parquet", "orc")) {
       val table = create(columns, "", mergeOnRead(2) :+ ("write.format.default" -> format): _*)
       sql(s"INSERT INTO ${peer(table)} ${values(0, 20)}")
       sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
       assert(sameRows(table, "SELECT id, _deleted FROM %s").count(_.endsWith("true]")) == 2)
-      // The peer marks other rows too, once there are equality deletes.
+      // With equality deletes, the peer marks other rows as well.
       deletes(table).commit(Seq("s.a"))(Seq(5))
       sql(s"REFRESH TABLE $table")
       assert(sorted(s"SELECT id FROM $table WHERE _deleted") == Seq("[13]", "[3]", "[5]"))
@@ -370,7 +370,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("what the scan says of its deletes") {
+  test("statistics and EXPLAIN take deletes into account") {
     val table = create(columns, "", mergeOnRead(3): _*)
     sql(s"INSERT INTO ${peer(table)} ${values(0, 100)}")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 10 = 3")
@@ -379,7 +379,7 @@ class PeerDeletesSuite extends AnyFunSuite with SharedSession {
     assert(sorted(s"EXPLAIN SELECT * FROM $table").exists(_.contains("deleteFiles=")))
   }
 
-  test("deleted rows in pages that a filter skips are no matter", ScanRules.positionRows) {
+  test("deleted rows in pages that a filter skips have no effect", ScanRules.positionRows) {
     for (version <- 2 to 3) {
       val table = create("id bigint", "", mergeOnRead(version) :+ ("write.parquet.page-row-limit" -> "100"): _*)
       sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id FROM range(0, 1000)")

@@ -9,14 +9,17 @@ import org.apache.iceberg.spark.Spark3Util
 import org.apache.iceberg.types.Types
 import org.apache.spark.sql.SparkSession
 
-/** Commits equality deletes as Flink does: by Apache Iceberg's generic writers, for Spark has no statement that makes them. */
+/**
+ * Commits equality deletes like Flink: with Apache Iceberg's generic writers, because no statement of Spark writes
+ * them.
+ */
 final class PeerEqualityDeletes(spark: SparkSession, name: String) {
   private val table: Table = Spark3Util.loadIcebergTable(spark, name)
 
   /**
-   * @param columns their full names; nested ones are `a.b`
-   * @param partition the values of the spec's fields; those of the table's default spec where none is named
-   * @param rows the values of the columns, as Apache Iceberg's generic records hold them
+   * @param columns full names; nested ones are `a.b`
+   * @param partition the values of the spec's fields; if it is empty, the file is unpartitioned
+   * @param rows the values of the columns, in the classes of Apache Iceberg's generic records
    */
   def commit(
       columns: Seq[String],

@@ -12,11 +12,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.scan.DeleteCache
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** What the tasks of an executor share of delete files: how often these are opened, and which rows are left. */
+/** Delete files that the tasks of an executor share: how often they are opened, and which rows remain. */
 class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private val Cache = "spark.sql.iceberg.executor-cache"
 
-  /** The tables of `lite` by a file system that counts. */
+  /** A catalog with the tables of `lite` on a file system that counts opened files. */
   private val Counted = "countedfiles"
 
   override protected def beforeAll(): Unit = {
@@ -29,7 +29,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** One file a commit, and no task with two of them. */
+  /** Creates a table with one file per commit and at most one file per task. */
   private def create(version: Int, files: Int): String = {
     val table = newTable()
     sql(
@@ -50,7 +50,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   private def deleteFiles(table: String): Seq[String] =
     rows(s"SELECT DISTINCT file_path FROM ${peer(table)}.delete_files").map(_.getString(0))
 
-  /** The rows of a table that counts opened files, and how often each of its delete files was read. */
+  /** Returns the rows of a table whose opened files are counted, and how often each of its delete files was read. */
   private def read(table: String, filter: String = "true"): (Seq[String], Seq[Int]) = {
     sql(s"REFRESH TABLE ${counted(table)}")
     OpenCounts.clear()
@@ -58,12 +58,12 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     (found, deleteFiles(table).map(path => OpenCounts.of(path) / opensOf(path)))
   }
 
-  /** Parquet is opened for the footer, and for the rows. */
+  /** A Parquet file is opened once for the footer and once for the rows. */
   private def opensOf(path: String): Int = if (path.endsWith(".parquet")) 2 else 1
 
   private def expected(table: String): Seq[String] = sorted(s"SELECT * FROM ${peer(table)}")
 
-  test("a file of position deletes is opened once for all data files and queries") {
+  test("a position delete file is opened once for all data files and queries") {
     val table = create(version = 2, files = 5)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     assert(deleteFiles(table).size == 1)
@@ -76,7 +76,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("files of equality deletes are opened once, and deletes of later commits apply with those before") {
+  test("equality delete files are opened once, and deletes of later commits apply together with earlier ones") {
     val table = create(version = 2, files = 3)
     val deletes = new PeerEqualityDeletes(spark, peer(table))
     deletes.commit(Seq("id"))(Seq(5L), Seq(105L), Seq(250L))
@@ -100,7 +100,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("deletion vectors are read once, also where a file is read in several splits") {
+  test("deletion vectors are read once, even if a file is read in several splits") {
     val table = create(version = 3, files = 1)
     sql(s"INSERT INTO ${peer(table)} SELECT id, repeat(uuid(), 20) FROM range(1000, 9000, 1, 1)")
     sql(s"DELETE FROM ${peer(table)} WHERE id % 7 = 3")
@@ -108,7 +108,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._2 == Seq(0))
   }
 
-  test("a damaged delete file is the same clear error for each task, and the next query looks again") {
+  test("a damaged delete file gives the same clear error in each task, and the next query reads it again") {
     val table = create(version = 2, files = 4)
     sql(s"DELETE FROM ${peer(table)} WHERE id % 9 = 2")
     val file = Paths.get(java.net.URI.create(deleteFiles(table).head.replaceFirst("^file:/+", "file:///")))
@@ -128,7 +128,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
     assert(read(table)._1 == expected(table))
   }
 
-  test("the cache keeps to the bound of the session") {
+  test("the cache respects the size limit of the session") {
     val tables = (0 until 3).map { _ =>
       val table = create(version = 2, files = 1)
       sql(s"INSERT INTO ${peer(table)} SELECT id, 'x' FROM range(1000, 6000, 1, 1)")
@@ -146,7 +146,7 @@ class SharedDeletesSuite extends AnyFunSuite with SharedSession {
   }
 }
 
-/** Counts what is opened. */
+/** Counts how often files are opened. */
 class OpenCounts extends LocalFileSystem {
   override def open(path: Path, bufferSize: Int): FSDataInputStream = {
     OpenCounts.add(path)

@@ -30,7 +30,7 @@ import iceberglite.spec.types.NestedField.{optional, required}
 import iceberglite.spec.types.Type._
 import iceberglite.table.MemoryFileIO
 
-/** What holds for the batches of a format that core reads row by row: they have the same rows. */
+/** Tests for the batches of a format that core reads row by row: both return the same rows. */
 abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
@@ -38,7 +38,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
   protected def reader: BatchFormat
 
   /** The value without what the format cannot hold. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
 
   /** Properties of tables whose files have many parts. */
   protected def manyParts: Map[String, String] = Map.empty
@@ -81,7 +81,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
       fileLength = length
     )
 
-    /** In pieces of a size, in the order of the file. */
+    /** Returns the tasks of splits of the given size, in the order of the file. */
     def pieces(size: Long): Vector[FileTask] =
       (0L until length by size).map(start => task(start, math.min(start + size, length))).toVector
 
@@ -118,7 +118,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
 
     private val known = scala.collection.mutable.Map.empty[Vector[NestedField], Vector[UnsafeRow]]
 
-    /** The same, remembered. */
+    /** Returns the expected rows from a cache. */
     def all(wanted: Vector[NestedField]): Vector[UnsafeRow] = known.getOrElseUpdate(wanted, expected(wanted))
 
     private def projection(wanted: Vector[NestedField]): InternalRow => UnsafeRow = {
@@ -145,7 +145,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     }
   }
 
-  test("so are all types in many batches, with and without nulls") {
+  test("rows of all types in many batches, with and without nulls, are the same in batches and one by one") {
     val schema = RecordGenerators.flat(RecordGenerators.all)
     forAll(records(schema, most = 60), minSuccessful(5)) { few =>
       whenever(few.nonEmpty) {
@@ -183,7 +183,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
   private lazy val large = new OneFile(simple, manyRows, manyParts)
   private lazy val places = simple.fields ++ Vector(MetadataColumns.Position, MetadataColumns.RowId)
 
-  test("the parts of a file have each row once, with its place, however the file is cut") {
+  test("any split of a file returns each row exactly once, with its position") {
     val whole = large.batches(large.task(), places)
     assert(whole.size == manyRows.size)
     assert(whole.indices.forall(i => whole(i).getLong(3) == i && whole(i).getLong(4) == 1000000L + i))
@@ -195,7 +195,7 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     }
   }
 
-  test("rows at deleted places are left out of every part, and row ids stay") {
+  test("rows at deleted positions are left out of every split, and row ids are unchanged") {
     val random = new Random(3)
     val deleted = (0 until manyRows.size).filter(i => random.nextInt(3) == 0 || i > 9000 && i < 13000).map(_.toLong)
     val deletes = new RowDeletes(DeletionVector.of(deleted: _*), Vector.empty)
@@ -215,11 +215,11 @@ abstract class FileBatchTests(format: DataFormat) extends AnyFunSuite with Scala
     } finally read.close()
   }
 
-  test("no column at all: the rows are counted") {
+  test("without columns, rows are still counted") {
     assert(large.batches(large.task(), Vector.empty).size == manyRows.size)
   }
 
-  test("damaged files have rows or an error that names them") {
+  test("a damaged file returns rows or an error with its path") {
     val schema = RecordGenerators.flat(RecordGenerators.all)
     val nested = Schema(
       1,

@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Tables with files in ORC and Avro that Apache Iceberg and Spark have written. */
+/** Tables with ORC and Avro files written by Apache Iceberg and Spark. */
 class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
   private val formats = Seq("orc", "avro")
 
@@ -21,7 +21,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     table
   }
 
-  /** Runs a query with `%s` in the place of the table in both catalogs. */
+  /** Runs a query on the table in both catalogs, with `%s` as the placeholder of the table. */
   private def sameRows(table: String, query: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     val ours = sorted(query.replace("%s", table))
@@ -46,7 +46,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       |TIMESTAMP'1500-01-01 10:00:00', TIMESTAMP_NTZ'1500-01-01 10:00:00', '', X'')""".stripMargin.replace("\n", " ")
 
   for (format <- formats) {
-    test(s"$format: every type is read as the peer reads it, in batches and in rows") {
+    test(s"$format: every type is read as by Apache Iceberg, in batches and in rows") {
       val table = create(flat, format)
       sql(s"INSERT INTO ${peer(table)} $flatValues")
       val columns = "b, i, l, f, d, dec9, dec18, dec38, day, ts, ntz, s, hex(bin)"
@@ -76,12 +76,13 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
         sameRows(table, s"SELECT $wanted FROM %s")
       }
       sameRows(table, "SELECT id FROM %s WHERE s.a = 4 OR l[0].x = 1")
-      // The peer may lose rows here: the library's own search in statistics takes no null for one within a null struct.
+      // The peer can lose rows here: the search of the ORC library in statistics does not count a null struct as a null
+      // field.
       val withoutText = Seq("[12]", "[13]", "[14]", "[2]", "[3]", "[4]")
       assert(sorted(s"SELECT id FROM $table WHERE s.inner.t IS NULL") == withoutText)
     }
 
-    test(s"$format: columns keep their values when they are renamed, swapped, dropped, made anew and widened") {
+    test(s"$format: columns keep their values when they are renamed, swapped, dropped, added again and widened") {
       val table = create("id int, a int, f float, d decimal(5, 2), s struct<x: int, y: string>", format)
       val there = peer(table)
       sql(s"INSERT INTO $there VALUES (1, 10, 1.5f, 1.25bd, named_struct('x', 1, 'y', 'one'))")
@@ -106,7 +107,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
       sameRows(table, "SELECT * FROM %s")
     }
 
-    test(s"$format: one file is read by many tasks, each row once and with its own place") {
+    test(s"$format: a file is read by many tasks, each row once and with its own position") {
       val properties = Seq(
         "write.orc.stripe-size-bytes" -> "65536",
         "write.orc.block-size-bytes" -> "65536",
@@ -128,7 +129,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("metadata columns and the columns of evolved partitions are those of the peer, in one scan of all formats") {
+  test("metadata columns and evolved partitions are as in Apache Iceberg, in one scan of all formats") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id int, cat string) USING iceberg PARTITIONED BY (cat)")
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
@@ -141,7 +142,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT DISTINCT _file FROM %s WHERE cat = 'c1'").size >= 3)
   }
 
-  test("ORC and Avro files in one scan with Parquet files leave it columnar") {
+  test("a scan of ORC, Avro and Parquet files is columnar") {
     val table = create("id int, s struct<a: int, b: string>", "parquet")
     (formats :+ "parquet").zipWithIndex.foreach { case (format, i) =>
       sql(s"ALTER TABLE ${peer(table)} SET TBLPROPERTIES ('write.format.default' = '$format')")
@@ -152,7 +153,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     assert(sameRows(table, "SELECT id, _pos FROM %s WHERE s.b <> 'orc'").size == 20)
   }
 
-  test("row groups of ORC files that hold no wanted row are not read") {
+  test("row groups of ORC files without a matching row are not read") {
     val table = create("id bigint, s struct<name: string>, at timestamp", "orc")
     sql(
       s"""INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id,
@@ -169,7 +170,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     assert(rowsRead("at = timestamp_seconds(12345)") <= 10000)
   }
 
-  test("ORC files of Spark, without ids, are read by the table's name mapping and by their partition") {
+  test("ORC files of Spark, without ids, are read with the table's name mapping and their partition values") {
     val directory = newDirectory("imported").resolve("o").toUri.toString
     sql(
       """SELECT id, CAST(id AS short) AS small, DATE'1600-02-03' AS old, named_struct('x', id, 'y', 'ä') AS s,
@@ -189,7 +190,7 @@ class OrcAndAvroTablesSuite extends AnyFunSuite with SharedSession {
     assert(sorted(s"SELECT s.z FROM $table WHERE part = 1 AND s.z > 1") == Seq("[3]"))
   }
 
-  test("a damaged file is an error that names it and its table") {
+  test("a damaged file gives an error with its name and its table") {
     for (format <- formats) {
       val table = create("id bigint, text string", format)
       sql(s"INSERT INTO ${peer(table)} SELECT /*+ COALESCE(1) */ id, repeat('x', 50) FROM range(0, 20000)")

@@ -31,7 +31,7 @@ class OrcBatchesSuite extends FileBatchTests(OrcData) {
     Schema(0, RecordGenerators.flat(types).fields ++ Vector(optional(100, "s", inner), required(103, "id", LongType)))
   private val groupSize = 10000
 
-  /** What the rows of each row group are, in turn. */
+  /** The records of each row group, repeated in turn. */
   private lazy val pools: Vector[Vector[Record]] = {
     val random = new Random(23)
     Vector.tabulate(5) { group =>
@@ -56,7 +56,7 @@ class OrcBatchesSuite extends FileBatchTests(OrcData) {
     ofValues ++ prefixes ++ Vector(IsNull(column), NotNull(column), In(column, values.toSet))
   }
 
-  test("row groups without a matching row are spared, and no row that matches is") {
+  test("row groups without a matching row can be skipped, and no matching row is skipped") {
     val tables = Seq(file(), file("write.orc.stripe-size-bytes" -> "200000", "write.orc.compression-codec" -> "none"))
     var spared = 0
     for (field <- schema.byId.values.toVector.sortBy(_.id) if field.fieldType.isInstanceOf[PrimitiveType]) {
@@ -83,9 +83,9 @@ class OrcBatchesSuite extends FileBatchTests(OrcData) {
     assert(spared > 150, "there was something to spare")
   }
 
-  test("damage in files of several row groups, some of which are spared, is an error that names them, or is not seen") {
+  test("damage in files with skipped row groups is an error with the path, or is not noticed") {
     val few = Schema(0, Vector(optional(1, "a", LongType), optional(2, "s", StringType)))
-    // Nothing in the second row group is wanted.
+    // The second row group has no matching row.
     val rows = Vector.tabulate(25000)(i => Record.of(if (i / groupSize == 1) null else i.toLong, s"text ${i % 100}"))
     val file = new OneFile(few, rows, Map("write.orc.compression-codec" -> "none"))
     val filter = Bind(NotNull(Term.Named("a")), few, caseSensitive = true)

@@ -13,10 +13,10 @@ import iceberglite.data.{Record, Variant, VariantJson}
 import iceberglite.spec.types.{NestedField, Type}
 import iceberglite.spec.types.Type._
 
-/** The rows that are expected: records as rows of Spark, in the types of [[iceberglite.spark.convert.SparkTypes]]. */
+/** Converts records to the expected Spark rows, in the types of [[iceberglite.spark.convert.SparkTypes]]. */
 private[iceberglite] object RecordRows {
 
-  /** The function throws an `InvalidArgument` for bytes that are no variant. */
+  /** Returns a function that throws `InvalidArgument` for bytes that are not a variant. */
   def of(fields: Vector[NestedField]): Record => InternalRow = {
     val converters = fields.map(f => orNull(value(f.fieldType))).toArray
     record => {

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** DataFrames that were created before a column of their table became wider. */
+/** DataFrames that were created before a column of their table was widened. */
 class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   private val Max = "max"
 
@@ -55,12 +55,12 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   )
 
   for (format <- Seq("parquet", "orc", "avro"))
-    test(s"a DataFrame names the column that was widened after it was created, in $format files") {
+    test(s"a DataFrame reports the column that was widened after the DataFrame was created, in $format files") {
       val t = table(format)
       val df = spark.table(t)
       def quoted(text: String) = java.util.regex.Pattern.quote(text)
       widen(t)
-      // No file has a wide value yet.
+      // No file contains a wide value yet.
       assert(df.select("id", "i", "m", "s.a").collect().length == 1)
       assert(df.groupBy("p").max("m").collect().length == 1)
       addWide(t)
@@ -83,7 +83,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
       assert(spark.table(t).selectExpr("max(m)").head.getDecimal(0).toString == "123456789012345.25")
     }
 
-  test("with the cost-based optimizer the same is reported") {
+  test("with the cost-based optimizer a widened column is reported as well") {
     val t = table("parquet")
     val df = spark.table(t)
     widen(t)
@@ -96,7 +96,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
   }
 
   test(
-    "writes to the table succeed beside a cached DataFrame, which keeps its rows and without its cache reports the change"
+    "writes succeed while a DataFrame is cached; it keeps its rows, and without the cache reports the change"
   ) {
     val t = table("parquet")
     val df = spark.table(t).select("id", "i").cache()
@@ -110,7 +110,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     isReported(df.select("i"), "i", "int", "bigint")
   }
 
-  test("views, earlier snapshots and changes") {
+  test("a widened column is reported in views and changes, and does not affect earlier snapshots") {
     val t = table("parquet")
     val before = rows(s"SELECT snapshot_id FROM $t.snapshots").head.getLong(0)
     spark.table(t).createOrReplaceTempView("widened_view")
@@ -125,7 +125,7 @@ class WidenedColumnsSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT i FROM $t.changes").collect().length == 2)
   }
 
-  test("a join that is planned before and after the change has the rows of both") {
+  test("a join planned before and after the change returns the rows of both") {
     val t = table("parquet")
     val other = spark.range(3).toDF("k")
     val seen = spark.table(t)

@@ -6,10 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.read.aggregate.PushedPlans
 
-/** The files that LIMIT, and LIMIT after ORDER BY, spare. */
+/** Files that LIMIT, and LIMIT after ORDER BY, skip. */
 class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
-  /** Ten files of ten rows, each in a manifest of its own; ids ascending, every third `k` null. */
+  /** Creates a table with ten files of ten rows, each in its own manifest; ids ascend, every third `k` is null. */
   private def filled(rest: String, properties: (String, String)*): String = {
     val all = properties :+ ("commit.manifest-merge.enabled" -> "false")
     val table = create("id bigint, k int, x double, p string", rest, all: _*)
@@ -25,7 +25,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
   private def description(df: DataFrame): String =
     collectFirst(df.queryExecution.executedPlan) { case s: BatchScanExec => s.scan.description }.get
 
-  /** How many files and manifests are read. */
+  /** Returns the number of files and manifests that are read. */
   private def read(query: String, of: String = table): (Int, Int) = {
     sql(s"REFRESH TABLE $of")
     val text = description(sql(query.replace("%s", of)))
@@ -35,7 +35,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
 
   private def ids(query: String, of: String = table): Seq[Long] = rows(query.replace("%s", of)).map(_.getLong(0))
 
-  test("LIMIT plans no more files than have so many rows, and reads no more manifests") {
+  test("LIMIT plans only as many files as it needs rows, and reads no more manifests") {
     assert(read("SELECT * FROM %s LIMIT 1") == ((1, 1)))
     assert(read("SELECT id FROM %s LIMIT 10") == ((1, 1)))
     assert(read("SELECT id FROM %s LIMIT 11") == ((2, 2)))
@@ -47,7 +47,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(description(sql(s"SELECT id FROM $table LIMIT 7")).contains("limit=7"))
   }
 
-  test("an offset counts to the limit") {
+  test("an offset is added to the limit") {
     assert(read("SELECT id FROM %s LIMIT 10 OFFSET 5")._1 == 2)
     assert(ids("SELECT id FROM %s LIMIT 10 OFFSET 5").distinct.size == 10)
     assert(ids("SELECT id FROM %s LIMIT 10 OFFSET 95").size == 5)
@@ -56,7 +56,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(ids("SELECT id FROM %s OFFSET 98").size == 2)
   }
 
-  test("a filter that Spark tests on rows keeps all files that it may match") {
+  test("with a filter that Spark evaluates on rows, all files that can match are kept") {
     assert(read("SELECT id FROM %s WHERE k > 1 LIMIT 1")._1 == 10)
     assert(read("SELECT id FROM %s WHERE x > 9 LIMIT 1")._1 == 9)
     assert(ids("SELECT id FROM %s WHERE k > 12 LIMIT 3").size == 3)
@@ -67,7 +67,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(rows(s"SELECT p FROM $parted WHERE p = 'b' LIMIT 12").map(_.getString(0)).toSet == Set("b"))
   }
 
-  test("deleted rows do not count") {
+  test("deleted rows do not count for the limit") {
     val vectors = filled("", mergeOnRead(3): _*)
     sql(s"DELETE FROM ${peer(vectors)} WHERE id % 2 = 0")
     assert(read("SELECT id FROM %s LIMIT 5", vectors)._1 == 1)
@@ -81,7 +81,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(ids("SELECT id FROM %s LIMIT 100", positions).size == 95)
   }
 
-  test("the first rows by a column: files that lie beyond are not read") {
+  test("ORDER BY with LIMIT skips files outside the range of the first rows") {
     assert(read("SELECT * FROM %s ORDER BY id LIMIT 3")._1 == 1)
     assert(read("SELECT * FROM %s ORDER BY id DESC LIMIT 3")._1 == 1)
     assert(read("SELECT * FROM %s ORDER BY id DESC, x LIMIT 11")._1 == 2)
@@ -92,7 +92,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(read("SELECT * FROM %s WHERE k > 3 ORDER BY id DESC LIMIT 3")._1 == 10)
   }
 
-  test("nulls come where the order puts them") {
+  test("nulls are placed as the order requires") {
     assert(read("SELECT * FROM %s ORDER BY k LIMIT 2")._1 == 10)
     assert(rows(s"SELECT k FROM $table ORDER BY k LIMIT 34").forall(_.isNullAt(0)))
     assert(rows(s"SELECT k FROM $table ORDER BY k LIMIT 36").last.getInt(0) == 2)
@@ -102,7 +102,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(read("SELECT * FROM %s ORDER BY k DESC NULLS FIRST LIMIT 2")._1 == 10)
   }
 
-  test("files with the same bound are all read, for another column may tell the rows apart") {
+  test("files with the same bound are all read, because another column can order their rows") {
     val ties = create("a int, b int", "")
     (0 until 3).foreach(b => sql(s"INSERT INTO ${peer(ties)} VALUES (1, ${2 - b}), (2, 9)"))
     sql(s"REFRESH TABLE $ties")
@@ -110,7 +110,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(rows(s"SELECT a, b FROM $ties ORDER BY a DESC, b LIMIT 1").map(_.toString) == Seq("[2,9]"))
   }
 
-  test("a NaN, which bounds do not show, is the greatest") {
+  test("NaN, which bounds do not contain, is the greatest value") {
     val nan = create("id bigint, x double", "")
     sql(s"INSERT INTO ${peer(nan)} VALUES (1, 1.0), (2, double('NaN'))")
     sql(s"INSERT INTO ${peer(nan)} VALUES (3, 100.0), (4, 200.0)")
@@ -121,7 +121,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(ids(s"SELECT id FROM $nan ORDER BY x, id LIMIT 3") == Seq(5L, 6L, 1L))
   }
 
-  test("within the files that are read, row groups that lie beyond are skipped") {
+  test("row groups outside the range of the first rows are skipped in the files that are read") {
     val big = create("id bigint", "", "write.parquet.row-group-size-bytes" -> "8192")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(0, 200000, 1, 1) ORDER BY id")
     sql(s"INSERT INTO ${peer(big)} SELECT id FROM range(200000, 200010, 1, 1) ORDER BY id")
@@ -133,7 +133,7 @@ class LimitPushDownSuite extends AnyFunSuite with PushedPlans {
     assert(description(df).contains("files=1 of 2") && description(all).contains("files=2 of 2"))
   }
 
-  test("a limit below a join, and one that two parts of a query share, is taken for itself") {
+  test("a limit below a join, and a subquery that a query uses twice, are applied separately") {
     val limited = s"(SELECT id FROM $table LIMIT 5)"
     assert(rows(s"SELECT count(*) FROM $limited a JOIN $table b ON a.id = b.id").head.getLong(0) == 5)
     val both = s"SELECT (SELECT count(*) FROM $limited), (SELECT count(*) FROM (SELECT id FROM $table LIMIT 15))"

@@ -23,27 +23,27 @@ class ColumnMatchSuite extends AnyFunSuite {
     _.append("a", 2)
   )
 
-  test("columns are found by id, whatever they are called", ProjectionRules.byId) {
+  test("columns are found by id, regardless of their names", ProjectionRules.byId) {
     assert(twoInts.read(optional(2, "a", IntType), required(1, "b", IntType)) == Seq(Row(10, 1), Row(null, 2)))
   }
 
-  test("a column with the name of another that was dropped does not see its values", ProjectionRules.byId) {
+  test("a new column with the name of a dropped column does not read the old values", ProjectionRules.byId) {
     assert(twoInts.read(required(1, "a", IntType), optional(3, "b", IntType)) == Seq(Row(1, null), Row(2, null)))
   }
 
-  test("a scan without columns of the file still has its rows") {
+  test("a scan without columns of the file still returns its rows") {
     assert(twoInts.read() == Seq(Row(), Row()))
     assert(twoInts.read(optional(9, "x", StringType)) == Seq(Row(null), Row(null)))
   }
 
-  test("lists, maps and structs that the file lacks are null") {
+  test("missing lists, maps and structs are null") {
     val list = optional(3, "l", ListType(4, IntType, elementRequired = true))
     val map = optional(5, "m", MapType(6, StringType, 7, IntType, valueRequired = true))
     val s = optional(8, "s", StructType(Vector(required(9, "x", IntType))))
     assert(twoInts.read(list, map, s) == Seq(Row(null, null, null), Row(null, null, null)))
   }
 
-  test("rows that were written before a column was added have its initial default", ProjectionRules.missingOrder) {
+  test("rows written before a column was added have its initial default", ProjectionRules.missingOrder) {
     val added = optional(3, "c", StringType).copy(initialDefault = Some(OfPrimitive(StringLiteral("old"))))
     val needed = required(4, "d", LongType).copy(initialDefault = Some(OfPrimitive(IntLiteral(7))))
     assert(twoInts.read(added, needed) == Seq(Row("old", 7L), Row("old", 7L)))
@@ -70,26 +70,26 @@ class ColumnMatchSuite extends AnyFunSuite {
   }
 
   test(
-    "a required field without a value in a struct that is there by default is named with its path",
+    "a missing required field in a struct with a default is reported with its path",
     ProjectionRules.requiredMissing
   ) {
     val s = optional(3, "s", StructType(Vector(required(9, "x", IntType)))).copy(initialDefault = Some(EmptyStruct))
     assert(intercept[UnreadableFile](twoInts.read(s)).getMessage.contains("no column s.x"))
   }
 
-  test("a file without a required column is refused with the names of both", ProjectionRules.requiredMissing) {
+  test("a file without a required column is rejected with file and column name", ProjectionRules.requiredMissing) {
     val error = intercept[UnreadableFile](twoInts.read(required(3, "c", IntType)))
     assert(error.getMessage.contains(twoInts.path) && error.getMessage.contains("lite.db.t"))
     assert(error.getMessage.contains("no column c (field id 3)"))
   }
 
-  test("a column of another type than the table's is refused with both types") {
+  test("a column of another type than the table's is rejected with both types") {
     val error = intercept[UnreadableFile](twoInts.read(required(1, "a", StringType)))
     assert(error.getMessage.contains("column a is required int32 a = 1, but the table has string"))
   }
 
   test(
-    "the identity partition value stands only for a column that the file lacks",
+    "an identity partition value is used only if the file lacks the column",
     ProjectionRules.partitionValueOnlyMissing
   ) {
     val spec = PartitionSpec(0, Vector(PartitionField(1, 1000, "a", Identity), PartitionField(3, 1001, "c", Identity)))
@@ -117,17 +117,17 @@ class ColumnMatchSuite extends AnyFunSuite {
 
   private def struct(id: Int, name: String, fields: NestedField*) = optional(id, name, StructType(fields.toVector))
 
-  test("the fields of structs are found by id, and those the file lacks are null in structs that are not") {
+  test("fields of structs are found by id, and fields that the file lacks are null") {
     val inner = struct(3, "in", optional(4, "u", StringType))
     val s = struct(1, "renamed", optional(9, "new", IntType), inner, optional(2, "y", IntType))
     assert(nested.read(s) == Seq(Row(Row(null, Row("one"), 1)), Row(Row(null, null, null)), Row(null)))
   }
 
-  test("a struct of which the file has no wanted field is null only where it is null in the file") {
+  test("a struct without any requested field in the file is null only where the file has a null struct") {
     assert(nested.read(struct(1, "s", optional(9, "new", IntType))) == Seq(Row(Row(null)), Row(Row(null)), Row(null)))
   }
 
-  test("a struct in a struct without any wanted field is null where the file says so") {
+  test("a nested struct without any requested field in the file is null where the file has a null struct") {
     val s = struct(1, "s", struct(3, "inner", optional(9, "new", IntType)))
     assert(nested.read(s) == Seq(Row(Row(Row(null))), Row(Row(null)), Row(null)))
   }
@@ -141,7 +141,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     """message m { optional group l (LIST) = 1 { repeated group list { optional group element = 2 {
       |  optional int32 x = 3; optional binary y (UTF8) = 4; } } } }""".stripMargin
 
-  test("the fields of structs in lists are found by id", ProjectionRules.byId) {
+  test("fields of structs in lists are found by id", ProjectionRules.byId) {
     val file = write(list)(
       g => {
         val elements = g.addGroup("l")
@@ -160,7 +160,7 @@ class ColumnMatchSuite extends AnyFunSuite {
       Seq("[WrappedArray([null], [null], null)]", "[WrappedArray()]", "[null]"))
   }
 
-  test("the fields of structs in maps are found by id") {
+  test("fields of structs in maps are found by id") {
     val file = write(
       """message m { optional group m (MAP) = 1 { repeated group key_value { required binary key (UTF8) = 2;
         |  optional group value = 3 { optional int32 x = 4; optional int32 y = 5; } } } }""".stripMargin
@@ -174,7 +174,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(file.read(map) == Seq(Row(Map("k" -> Row(2L, null), "none" -> null))))
   }
 
-  test("lists of two levels keep their elements when fields are left out") {
+  test("two-level lists keep their elements in a projection of some fields") {
     val file = write(
       """message m {
         |  optional group ints (LIST) = 1 { repeated int32 element = 2; }
@@ -192,7 +192,7 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(file.read(ints, structs) == Seq(Row(Seq(1L, 2L), Seq(Row(10), Row(20)))))
   }
 
-  test("a repeated field that nobody wants is no matter in lists of two levels") {
+  test("a repeated field that is not requested does not affect two-level lists") {
     val file = write(
       "message m { optional group l (LIST) = 1 { repeated group array = 2 { repeated int32 many; optional int32 x = 3; } } }"
     )(
@@ -209,13 +209,13 @@ class ColumnMatchSuite extends AnyFunSuite {
     assert(file.read(list) == Seq(Row(Seq(Row(10), Row(20), Row(null))), Row(null), Row(Seq(Row(30)))))
   }
 
-  test("a repeated field that is no list is refused") {
+  test("a repeated field that is not a list is rejected") {
     val file = write("message m { repeated int32 a = 1; }")(_.append("a", 1))
     intercept[UnreadableFile](file.read(optional(1, "a", IntType)))
   }
 
   test(
-    "a file without ids is read by the table's name mapping, at every level",
+    "a file without ids is read with the table's name mapping, at every level",
     ProjectionRules.mappingWithoutIds,
     ProjectionRules.mappingNesting
   ) {
@@ -247,18 +247,18 @@ class ColumnMatchSuite extends AnyFunSuite {
     )
     val scan = Scan(wanted, mapping = Some(mapping))
     assert(file.read(scan) == Seq(Row(1, Row(2), Seq(Row(3)), Map("k" -> 4L))))
-    // Without a mapping columns count from 1, as with Apache Iceberg, and what is inside of them goes by name.
+    // Without a mapping, top-level columns have ids from 1, as in Apache Iceberg, and nested fields none.
     assert(file.read(Scan(wanted.take(2))) == Seq(Row(1, Row(null))))
   }
 
-  test("the name mapping is not asked about a file that has ids", ProjectionRules.mappingWithoutIds) {
+  test("the name mapping is ignored for a file with ids", ProjectionRules.mappingWithoutIds) {
     val mapping = NameMapping(Vector(MappedField(Vector("a"), Some(9), Vector.empty)))
     val scan = Scan(Vector(optional(9, "a", IntType)), mapping = Some(mapping))
     assert(twoInts.read(scan) == Seq(Row(null), Row(null)))
   }
 
   test(
-    "names with dots, spaces, quotes and other letters are names like any other",
+    "names with dots, spaces, quotes and non-ASCII letters are ordinary names",
     ProjectionRules.mappingLiteralNames
   ) {
     val names = Seq("a.b", "a b", "a`b", "größe", "列", "A", "a", ";= {")

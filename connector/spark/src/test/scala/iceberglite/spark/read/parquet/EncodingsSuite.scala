@@ -43,7 +43,7 @@ class EncodingsSuite extends AnyFunSuite {
   private def named(names: String*): Seq[NestedField] = columns.filter(c => names.contains(c.name))
 
   for (version <- WriterVersion.values)
-    test(s"values whose bytes are split are read by rows, and are the same, from pages of $version") {
+    test(s"byte-stream-split values are read by rows and are equal, in pages of $version") {
       val file = encoded(version, EncodedParquet.split)
       assert(comparable(file.read(columns: _*)) == comparable(plain.read(columns: _*)))
       columns.foreach { column =>
@@ -54,7 +54,7 @@ class EncodingsSuite extends AnyFunSuite {
       assert(file.isReadByRows(named("t", "f"): _*) && !file.isReadByRows(named("t", "b"): _*) && !file.isReadByRows())
     }
 
-  test("pages with deltas of values of a fixed length stay in vectors, and are read whole") {
+  test("delta pages of fixed-length values are read as vectors and completely") {
     val file = encoded(WriterVersion.PARQUET_2_0, EncodedParquet.deltas)
     assert(!file.isReadByRows(columns: _*))
     assert(comparable(file.read(columns: _*)) == comparable(plain.read(columns: _*)))
@@ -65,7 +65,7 @@ class EncodingsSuite extends AnyFunSuite {
     assert(read("i", "u", "d30").map(_.getInt(0)).contains(333))
   }
 
-  /** A file of one page, made by hand. */
+  /** Writes a file with a single hand-made page. */
   private def onePage(schema: String, values: Int, bytes: BytesInput, levels: Encoding, encoding: Encoding) = {
     val messageType = parseMessageType(schema)
     val column = messageType.getColumns.get(0)
@@ -83,7 +83,7 @@ class EncodingsSuite extends AnyFunSuite {
     new ParquetFile(path)
   }
 
-  test("levels as very old writers packed them are read by rows") {
+  test("bit-packed levels of old writers are read by rows") {
     val levels = new ByteBitPackingValuesWriter(1, Packer.BIG_ENDIAN)
     Seq(1, 0, 1).foreach(levels.writeInteger)
     val values = new PlainValuesWriter(64, 64, new HeapByteBufferAllocator)
@@ -94,7 +94,7 @@ class EncodingsSuite extends AnyFunSuite {
     assert(file.read(optional(1, "a", IntType)) == Seq(Row(7), Row(null), Row(8)))
   }
 
-  test("a column in an encoding that nothing here decodes is named with its file, and hinders no other query") {
+  test("a column in an unsupported encoding is reported with its file, and other columns can still be read") {
     val page = BytesInput.from(Array[Byte](1, 2, 3, 4))
     val file =
       onePage("message m { required binary a = 1; }", 1, page, Encoding.RLE, Encoding.BYTE_STREAM_SPLIT)
@@ -103,7 +103,7 @@ class EncodingsSuite extends AnyFunSuite {
     assert(file.read(optional(2, "b", IntType)) == Seq(Row(null)))
   }
 
-  test("variants that the writer has shredded are put together by rows too") {
+  test("shredded variants are also reconstructed when they are read by rows") {
     val metadata = Binary.fromConstantByteArray(Array[Byte](1, 0, 0))
     val file = ParquetFile.write(
       """message m { optional group v = 1 { required binary metadata; optional binary value; optional group typed_value {

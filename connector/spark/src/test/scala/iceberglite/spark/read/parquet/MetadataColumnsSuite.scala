@@ -33,14 +33,14 @@ class MetadataColumnsSuite extends AnyFunSuite {
     Scan(all, metadataIds = columns.map(_.id).toSet)
   }
 
-  test("the position of a row is its place in the file, also when pages are skipped") {
+  test("the position of a row is its position in the file, also if pages are skipped") {
     val rows = file(100, pageRows = 10).read(
       scan(MetadataColumns.Position).filtered(GreaterThanOrEqual(Term.Bound(a, "a"), IntLiteral(75)))
     )
     assert(rows == (70 until 100).map(i => Row(i, i.toLong)))
   }
 
-  test("parts of a file have each row once, at its place in the whole file") {
+  test("splits of a file return each row once, with its position in the whole file") {
     val big = file(20000, rowGroupRows = 1000)
     val input = HadoopInputFile.fromPath(new Path(big.path), new Configuration())
     val reader = ParquetFileReader.open(input)
@@ -57,7 +57,7 @@ class MetadataColumnsSuite extends AnyFunSuite {
     assert(rows.forall(r => r.getInt(0) == r.getLong(1)))
   }
 
-  test("the file, the spec and the partition of a row are those of its file") {
+  test("the file, spec and partition columns of a row come from its file") {
     val fields = Vector(optional(1000, "b", IntType), optional(1001, "d", DateType), optional(1002, "gone", StringType))
     val partition = optional(MetadataColumns.PartitionId, "_partition", StructType(fields))
     val spec = PartitionSpec(3, Vector(PartitionField(7, 1001, "d", Day), PartitionField(1, 1000, "b", Bucket(4))))
@@ -75,13 +75,13 @@ class MetadataColumnsSuite extends AnyFunSuite {
   private val lineage = Seq(MetadataColumns.RowId, MetadataColumns.LastUpdatedSequenceNumber)
   private val numbered: FileTask => FileTask = _.copy(firstRowId = Some(100L), dataSequenceNumber = 8L)
 
-  test("a row that no file gave an id has the id of its place, and the number of its file") {
+  test("a row without a stored id has an id from its position, and the sequence number of its file") {
     val rows = file(2).read(scan(lineage: _*).copy(task = numbered))
     assert(rows == Seq(Row(0, 100L, 8L), Row(1, 101L, 8L)))
     assert(file(1).read(scan(lineage: _*)) == Seq(Row(0, null, null)))
   }
 
-  test("ids and numbers in the file come first, and nulls in them are those of the place and the file") {
+  test("stored ids and sequence numbers take precedence, and nulls in them are inherited") {
     val copied = write(
       """message m { optional int32 a = 1; optional int64 _row_id = 2147483540;
         |  optional int64 _last_updated_sequence_number = 2147483539; }""".stripMargin
@@ -95,7 +95,7 @@ class MetadataColumnsSuite extends AnyFunSuite {
     assert(copied.read(scan(lineage: _*)).map(_.getAs[Any](1)) == Seq(null, null, null))
   }
 
-  test("a column of the table with the name of a metadata column is the table's") {
+  test("a table column with the name of a metadata column is read from the table") {
     val named = optional(2, "_pos", StringType)
     assert(file(1).read(Scan(Vector(named), metadataIds = Set.empty)) == Seq(Row("00000000")))
   }

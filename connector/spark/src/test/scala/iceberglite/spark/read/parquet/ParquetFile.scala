@@ -20,14 +20,14 @@ import iceberglite.spec.partition.{PartitionSpec, PartitionTuple}
 import iceberglite.spec.schema.NameMapping
 import iceberglite.spec.types.NestedField
 
-/** Data files made by hand, of any schema that Parquet has, and what a scan reads of them. */
+/** A hand-made data file with any Parquet schema, and the rows that a scan reads from it. */
 final class ParquetFile(val path: String) {
   import ParquetFile._
 
-  /** The rows of the file for these columns, in the file's order. */
+  /** Returns the rows of the file for these columns, in file order. */
   def read(wanted: NestedField*): Seq[Row] = read(Scan(wanted.toVector))
 
-  /** Whatever is read, is read the same row by row, but that no pages are skipped so. */
+  /** Reads the file, and checks that reading row by row gives the same rows, except that it does not skip pages. */
   def read(scan: Scan): Seq[Row] = {
     val rows = rowsOf(scan, ParquetBatches.open(_, _, _, _))
     val byRows = rowsOf(
@@ -41,7 +41,7 @@ final class ParquetFile(val path: String) {
     rows
   }
 
-  /** Whether Spark's vectorised reader does without these columns. */
+  /** Whether the columns cannot be read with Spark's vectorized reader. */
   def isReadByRows(wanted: NestedField*): Boolean = {
     var byRows = false
     rowsOf(
@@ -96,7 +96,7 @@ object ParquetFile {
     dataSequenceNumber = 0
   )
 
-  /** @param schema as Parquet prints it: `message m { optional int32 a = 1; }` */
+  /** @param schema in Parquet's notation: `message m { optional int32 a = 1; }` */
   def write(schema: String)(rows: (Group => Any)*): ParquetFile =
     write(MessageTypeParser.parseMessageType(schema))(rows: _*)
 
@@ -128,7 +128,7 @@ object ParquetFile {
     new ParquetFile(path)
   }
 
-  /** Rows whose values are equal where they are the same. */
+  /** Converts rows so that identical values are equal. */
   def comparable(rows: Seq[Row]): Seq[Any] = rows.map(plain)
 
   private def plain(value: Any): Any = value match {
@@ -141,7 +141,7 @@ object ParquetFile {
     case other => other
   }
 
-  /** Where a file may be written. */
+  /** Returns a path for a new file. */
   def newPath(): String = directory.resolve(s"${counter.incrementAndGet()}.parquet").toString
 
   private val counter = new java.util.concurrent.atomic.AtomicInteger

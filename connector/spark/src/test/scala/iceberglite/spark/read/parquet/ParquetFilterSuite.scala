@@ -40,7 +40,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       |  optional int32 day (DATE) = 9; optional fixed_len_byte_array(10) big (DECIMAL(20,2)) = 10; }""".stripMargin
   )
 
-  /** One row's values, by field id. */
+  /** The values of a row by field id. */
   private type Values = Map[Int, Any]
 
   private def fill(row: Values)(g: Group): Unit = row.foreach {
@@ -106,7 +106,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     predicate.map(Not)
   )
 
-  test("no row that matches a filter is skipped, whatever the rows and the filter") {
+  test("random filters on random rows never skip a matching row") {
     val manyRows = Gen.listOfN(40, row).map(_.sortBy(_.get(1).map(_.asInstanceOf[Int])))
     forAll(manyRows, Gen.listOfN(8, filter)) { (rows, filters) =>
       val file = write(parquet, pageRows = 5)(rows.map(r => fill(r)(_)): _*)
@@ -136,7 +136,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def named(name: String) = Term.Named(name)
 
-  test("pages without a matching row are skipped by every type of column") {
+  test("pages without a matching row are skipped for every column type") {
     val few = 10
     assert(rowsRead(Equal(named("i"), IntLiteral(55))) == few)
     assert(rowsRead(Equal(named("promoted"), LongLiteral(55))) == few)
@@ -151,7 +151,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rowsRead(IsNull(named("i"))) == 0)
   }
 
-  test("a row group is skipped whose dictionary, or whose bloom filter, lacks a value between its bounds") {
+  test("a row group is skipped if its dictionary or its bloom filter lacks a value within its bounds") {
     val column = parseMessageType("message m { optional int32 i = 2; }")
     val even = (0 until 100).map(i => (g: Group) => g.append("i", i % 50 * 2))
     val two = Schema(0, schema.fields.filter(_.id == 2))
@@ -165,7 +165,7 @@ class ParquetFilterSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("greater numbers are looked for in files that may hold NaN, and skipped in those that hold none") {
+  test("files that can contain NaN are read for greater-than filters, files without NaN are skipped") {
     val filter = GreaterThan(named("f"), FloatLiteral(95f))
     assert(rowsRead(filter) == 100)
     assert(rowsRead(filter, withoutNan = Set(3)) == 10)

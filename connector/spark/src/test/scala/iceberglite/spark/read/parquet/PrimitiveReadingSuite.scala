@@ -19,7 +19,7 @@ import iceberglite.spec.types.Type._
 
 class PrimitiveReadingSuite extends AnyFunSuite {
 
-  /** A column `c` with these values; a null comes last. */
+  /** Writes a column `c` with these values and a null at the end. */
   private def column(parquet: String)(values: (Group => Any)*): ParquetFile =
     write(s"message m { optional $parquet = 1; }")(values :+ ((_: Group) => ()): _*)
 
@@ -31,7 +31,7 @@ class PrimitiveReadingSuite extends AnyFunSuite {
 
   private def bytes(values: Int*): Binary = Binary.fromConstantByteArray(values.map(_.toByte).toArray)
 
-  test("plain types are read as they are") {
+  test("plain types are read unchanged") {
     assert(values(column("boolean c")(_.append("c", true)), BooleanType) == Seq(true))
     assert(values(column("int64 c")(_.append("c", Long.MinValue)), LongType) == Seq(Long.MinValue))
     assert(values(column("float c")(_.append("c", 1.5f)), FloatType) == Seq(1.5f))
@@ -50,13 +50,13 @@ class PrimitiveReadingSuite extends AnyFunSuite {
     assert(values(floats, DoubleType).map(_.toString) == Seq(0.1f.toDouble.toString, "NaN"))
   }
 
-  test("unsigned numbers of imported files are no negative ones") {
+  test("unsigned numbers in imported files are read as positive numbers") {
     assert(values(column("int32 c (INTEGER(32,false))")(_.append("c", -1)), LongType) == Seq(4294967295L))
     assert(values(column("int32 c (INTEGER(16,false))")(_.append("c", 65535)), IntType) == Seq(65535))
     intercept[UnreadableFile](values(column("int32 c (INTEGER(32,false))")(_.append("c", -1)), IntType))
   }
 
-  test("decimals are read at every precision they have grown to, from every physical type") {
+  test("decimals are read at every wider precision, from every physical type") {
     val small = column("int32 c (DECIMAL(5,2))")(_.append("c", -12345), _.append("c", 7))
     val middle = column("int64 c (DECIMAL(15,2))")(_.append("c", -12345L), _.append("c", 7L))
     val large = column("fixed_len_byte_array(9) c (DECIMAL(20,2))")(
@@ -76,13 +76,13 @@ class PrimitiveReadingSuite extends AnyFunSuite {
     } assert(values(file, DecimalType(wider, 2)) == expected, s"from $precision to $wider")
   }
 
-  test("a decimal of another scale or a greater precision is refused") {
+  test("a decimal with another scale or a greater precision is rejected") {
     val file = column("int32 c (DECIMAL(5,2))")(_.append("c", 1))
     intercept[UnreadableFile](values(file, DecimalType(9, 3)))
     intercept[UnreadableFile](values(file, DecimalType(4, 2)))
   }
 
-  test("dates and times before 1582 are those of the specification's calendar") {
+  test("dates and times before 1582 use the proleptic Gregorian calendar") {
     val day = LocalDate.of(1500, 3, 1)
     val days = column("int32 c (DATE)")(_.append("c", day.toEpochDay.toInt))
     assert(values(days, DateType) == Seq(java.sql.Date.valueOf(day)))
@@ -91,7 +91,7 @@ class PrimitiveReadingSuite extends AnyFunSuite {
     assert(values(column("int64 c (TIMESTAMP(MICROS,false))")(_.append("c", micros)), TimestampType) == Seq(time))
   }
 
-  test("timestamps are read by their number, whatever the file says of the zone") {
+  test("timestamps are read by their value, regardless of the zone flag in the file") {
     val instant = Instant.parse("2013-01-01T10:00:00.000001Z")
     val micros = instant.getEpochSecond * 1000000L + 1
     for (flag <- Seq("true", "false")) {
@@ -101,7 +101,7 @@ class PrimitiveReadingSuite extends AnyFunSuite {
     }
   }
 
-  test("milliseconds and INT96 of imported files become microseconds") {
+  test("milliseconds and INT96 of imported files are converted to microseconds") {
     val instant = Instant.parse("2013-01-01T10:00:00.001Z")
     val local = LocalDateTime.parse("2013-01-01T10:00:00.001")
     val julianDay = 2456294
@@ -115,7 +115,7 @@ class PrimitiveReadingSuite extends AnyFunSuite {
     }
   }
 
-  test("a date that has become a timestamp is its midnight, and fails where no timestamp is so far") {
+  test("a date promoted to timestamp is midnight of that date, and out-of-range dates fail") {
     val file = column("int32 c (DATE)")(_.append("c", 1), _.append("c", -1))
     assert(values(file, TimestampType) ==
       Seq(LocalDateTime.parse("1970-01-02T00:00:00"), LocalDateTime.parse("1969-12-31T00:00:00")))
@@ -142,11 +142,11 @@ class PrimitiveReadingSuite extends AnyFunSuite {
     assert(fixed.head.asInstanceOf[Array[Byte]].toSeq == Seq[Byte](1, 2, 3))
   }
 
-  test("an unknown column is null, also where a file has one of its id") {
+  test("a column of type unknown is null, even if the file has a column with its id") {
     assert(values(column("int32 c")(_.append("c", 1)), UnknownType) == Seq(null))
   }
 
-  test("promoted values are right in structs, lists and maps, of dictionaries and of plain pages") {
+  test("promoted values are correct in structs, lists and maps, with dictionary and plain encoding") {
     val file = write(
       """message m {
         |  optional group s = 1 { optional int32 x = 2; optional float f = 3; optional int32 d (DECIMAL(5,2)) = 4; }

@@ -10,10 +10,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.puffin.DeletionVector
 
-/** The row groups in which some rows are. */
+/** Row groups that contain given rows. */
 class RowGroupsSuite extends AnyFunSuite {
 
-  /** Groups of ten rows each. */
+  /** Returns a footer of groups with ten rows each. */
   private def footer(groups: Int, first: Int => Long): ParquetMetadata = {
     val blocks = (0 until groups).map { i =>
       val block = new BlockMetaData
@@ -28,14 +28,14 @@ class RowGroupsSuite extends AnyFunSuite {
   private def kept(of: ParquetMetadata, rows: Long*): Seq[Long] =
     RowGroups.holding(of, DeletionVector.of(rows: _*)).getBlocks.asScala.map(_.getRowIndexOffset)
 
-  test("only row groups that hold one of the rows are read") {
+  test("only row groups that contain one of the rows are read") {
     val file = footer(4, _ * 10L)
     assert(kept(file, 9, 10, 39) == Seq(0, 10, 30) && kept(file, 20) == Seq(20))
     assert(kept(file) == Nil && kept(file, 40, 1L << 33) == Nil)
     assert(kept(footer(2, i => (1L << 33) + i * 10), (1L << 33) + 10) == Seq((1L << 33) + 10))
   }
 
-  test("a row group that does not tell where it begins is read") {
+  test("a row group without a row index offset is read") {
     assert(kept(footer(2, _ => -1L), 100).size == 2)
   }
 }

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** What Spark's cost-based optimizer is told of columns, by sketches that the peer wrote. */
+/** Column statistics for Spark's cost-based optimizer, from sketches that the peer wrote. */
 class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private val Cbo = "spark.sql.cbo.enabled"
 
@@ -35,7 +35,7 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
   private def about(expected: Int, stat: ColumnStat): Unit =
     assert(stat.distinctCount.exists(n => (n.toDouble - expected).abs < expected * 0.1), stat)
 
-  test("with the cost-based optimizer on, columns have counts of values and nulls, and bounds") {
+  test("with the cost-based optimizer, columns have distinct counts, null counts and bounds") {
     withConf(Cbo -> "true") {
       val known = columns(s"SELECT * FROM $table")
       about(1000, known("id"))
@@ -51,15 +51,15 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a column without values has none: Spark would take it to join with nothing") {
+  test("a column without values has no statistics, because Spark would assume that it joins with no row") {
     withConf(Cbo -> "true")(assert(!columns(s"SELECT * FROM $table").contains("none")))
   }
 
-  test("with it off, nobody is told and nothing is worked out") {
+  test("without the cost-based optimizer, no column statistics are computed or reported") {
     withConf(Cbo -> "false")(assert(columns(s"SELECT * FROM $table").isEmpty))
   }
 
-  test("what the files of a filter hold counts, and never more values than rows") {
+  test("statistics cover the files that match the filter, and distinct counts never exceed the row count") {
     withConf(Cbo -> "true") {
       val half = columns(s"SELECT id, cat FROM $table WHERE id >= 500")
       assert(half("id").min.contains(500L) && half("id").distinctCount.contains(BigInt(500)))
@@ -67,7 +67,7 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("Spark estimates filters and joins by them") {
+  test("Spark estimates filters and joins from column statistics") {
     withConf(Cbo -> "true", "spark.sql.cbo.joinReorder.enabled" -> "true") {
       def rows(query: String): BigInt = sql(query).queryExecution.optimizedPlan.stats.rowCount.get
       assert((rows(s"SELECT * FROM $table WHERE cat = 'c3'") - 143).abs < 20)
@@ -78,7 +78,7 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("without sketches, the distinct values of whole numbers and dates are estimated from their bounds") {
+  test("without sketches, distinct counts of integers and dates are estimated from their bounds") {
     val (facts, keys) = (newTable(), newTable())
     sql(s"""CREATE TABLE $facts AS SELECT id, id % 100 + 1000 AS k, date_add(DATE'2024-01-01', int(id % 30)) AS day,
            |id % 5 = 0 AS flag, concat('s', id) AS s, CAST(id AS DOUBLE) AS x, IF(id % 2 = 0, id, NULL) AS half,
@@ -95,7 +95,7 @@ class ColumnEstimatesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("after a commit the estimates of before still serve") {
+  test("statistics of an earlier snapshot are used after a commit") {
     val grown = newTable()
     sql(s"CREATE TABLE ${peer(grown)} USING iceberg AS SELECT id FROM range(100)")
     sql(s"CALL ice.system.compute_table_stats('${peer(grown).stripPrefix("ice.")}')")

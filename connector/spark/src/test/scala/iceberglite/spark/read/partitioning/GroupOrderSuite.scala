@@ -8,11 +8,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Joins in place of tables whose files say that they are sorted. */
+/** Storage-partitioned joins of tables whose files are sorted. */
 class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
 
-  /** Each insert writes one file a bucket. Statements about the order of a table are the peer's so far. */
+  /** Creates a table; each insert writes one file per bucket. The peer sets the sort order. */
   private def table(order: String, inserts: String*): String = {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT, day DATE, word STRING, v INT) USING iceberg PARTITIONED BY (bucket(2, id))")
@@ -22,7 +22,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     name
   }
 
-  /** The ids come in no order. */
+  /** Inserts ids in random order. */
   private def insert(name: String, ids: String): Unit = sql(
     s"""INSERT INTO $name SELECT IF(id = 13, NULL, id), date_add(DATE'2024-01-01', int(id % 9)), string(id), int(id)
        |FROM (SELECT * FROM range($ids)) ORDER BY id * 7919 % 101""".stripMargin
@@ -55,7 +55,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
   private lazy val left = table("id", "0, 50", "60, 90")
   private lazy val right = table("id, day", "20, 80")
 
-  test("sorted files need no sort before the join, one by one or one after the other") {
+  test("sorted files need no sort before a join, as single files or as consecutive files") {
     val df = joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id")
     assert(sorts(df) == 0, df.queryExecution.executedPlan)
     assert(df.queryExecution.executedPlan.toString.contains("grouped by bucket(2, id) sorted by id, day"))
@@ -64,14 +64,14 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     }
   }
 
-  test("a sort by more columns serves a join by the first of them, and by them in their order") {
+  test("a sort by several columns serves joins by a prefix of them, in that order") {
     val other = table("id, day", "0, 40")
     assert(sorts(joined(s"SELECT * FROM $other l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 0)
     assert(sorts(joined(s"SELECT * FROM $other l JOIN $right r ON l.day = r.day AND l.id = r.id")) == 2)
     assert(sorts(joined(s"SELECT * FROM $left l JOIN $right r ON l.id = r.id AND l.day = r.day")) == 1)
   }
 
-  test("files that overlap or touch are sorted by Spark, and in whichever order they were written the others are not") {
+  test("overlapping or touching files are sorted by Spark; disjoint files are not, in any order of writing") {
     def sortsOf(inserts: String*): Int = {
       val other = table("id", inserts: _*)
       sorts(joined(s"SELECT * FROM $other l JOIN $left r ON l.id = r.id"))
@@ -81,7 +81,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sortsOf("30, 50", "0, 30") == 0)
   }
 
-  test("nulls may be in the first file alone: there they come first") {
+  test("nulls can only be in the first file, because they sort first") {
     def sortsOf(inserts: String*): Int = {
       val tables = Seq.fill(2) {
         val name = newTable()
@@ -98,7 +98,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sortsOf("0, 10", "11, 20") == 2)
   }
 
-  test("files of another order, or of none, are sorted by Spark") {
+  test("files with another sort order, or with none, are sorted by Spark") {
     for (order <- Seq("id DESC", "id NULLS LAST", "day", "bucket(4, id)")) {
       val other = table(order, "0, 60")
       assert(sorts(joined(s"SELECT * FROM $other l JOIN $left r ON l.id = r.id")) == 1, order)
@@ -114,7 +114,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     joined(s"SELECT * FROM $unsorted l JOIN $left r ON l.id = r.id WHERE l.id > 35")
   }
 
-  test("texts are sorted by Spark: writers do not agree on how they compare") {
+  test("files sorted by strings are sorted by Spark again, because writers compare strings differently") {
     val texts = Seq.fill(2) {
       val name = newTable()
       sql(s"CREATE TABLE $name (word STRING) USING iceberg PARTITIONED BY (bucket(2, word))")
@@ -126,7 +126,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sorts(joined(s"SELECT * FROM ${texts.head} l JOIN ${texts.last} r ON l.word = r.word")) == 2)
   }
 
-  test("deleted rows leave the others in order") {
+  test("files with deleted rows remain sorted") {
     val deleted = table("id", "0, 50")
     sql(s"ALTER TABLE ${peer(deleted)} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
     sql(s"DELETE FROM ${peer(deleted)} WHERE id % 3 = 1")
@@ -134,7 +134,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     assert(sorts(joined(s"SELECT * FROM $deleted l JOIN $right r ON l.id = r.id")) == 0)
   }
 
-  test("files that the other side spares leave the rest in order") {
+  test("after runtime filtering the remaining files are sorted") {
     val pruning = Seq(
       "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
       "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"
@@ -148,7 +148,7 @@ class GroupOrderSuite extends AnyFunSuite with SharedSession with AdaptiveSparkP
     }
   }
 
-  test("who asks for grouped scans has windows without a sort") {
+  test("with grouped scans requested, windows need no sort") {
     inSession(spark.newSession()) { session =>
       session.conf.set(Grouping, "true")
       session.conf.set("spark.sql.sources.v2.bucketing.enabled", "true")

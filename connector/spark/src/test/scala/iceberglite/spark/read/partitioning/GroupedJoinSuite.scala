@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Joins of tables that are partitioned alike, in sessions that say nothing of them. */
+/** Joins of tables with the same partitioning, in sessions without settings for them. */
 class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Grouping = "spark.sql.iceberg.planning.preserve-data-grouping"
   private val Bucketing = "spark.sql.sources.v2.bucketing.enabled"
@@ -17,7 +17,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
   private val types = Seq("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
   private val someTypes = Seq("JOIN", "FULL JOIN", "LEFT SEMI JOIN")
 
-  /** Ids of half the range are missing on each side, and some are null; most have several rows and files. */
+  /** Creates a table. Each side lacks half of the ids, some ids are null, and most ids have several rows and files. */
   private def table(partitioning: String, from: Int): String = {
     val name = newTable()
     sql(s"CREATE TABLE $name (id BIGINT, day DATE, name STRING, v INT) USING iceberg PARTITIONED BY ($partitioning)")
@@ -39,7 +39,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
   private lazy val left = twice(0)
   private lazy val right = twice(20)
 
-  /** As a user's session is: none of Spark's settings for these joins. */
+  /** Runs the body in a session without Spark's settings for these joins. */
   private def inBareSession[A](settings: (String, String)*)(body: SparkSession => A): A = {
     val session = spark.newSession()
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
@@ -63,7 +63,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     case s: BatchScanExec if s.scan.description.contains("grouped by") => s
   }.size
 
-  /** The same rows as without, and no shuffle. */
+  /** Checks that a query has no shuffle and the same rows as without grouping. */
   private def joinsInPlace(query: String, settings: (String, String)*): DataFrame = {
     val (rows, df) = run(query, settings: _*)
     assert(shufflesBelowJoins(df) == 0, df.queryExecution.executedPlan)
@@ -78,12 +78,12 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
   }
 
   for (aqe <- Seq("true", "false"))
-    test(s"tables with the same buckets join without a shuffle, by every type of join; adaptive: $aqe") {
+    test(s"tables with the same buckets join without a shuffle, in every join type; adaptive: $aqe") {
       val adaptive = "spark.sql.adaptive.enabled" -> aqe
       types.foreach(t => joinsInPlace(s"SELECT * FROM $left l $t $right r ON l.id = r.id", adaptive))
     }
 
-  test("every transform that both sides have in common serves, and so do plain columns") {
+  test("storage-partitioned joins use every transform that both sides share, and plain columns") {
     val transforms =
       Seq("name", "truncate(2, name)", "truncate(20, id)", "days(day)", "months(day)", "years(day)", "day")
     for (transform <- transforms) {
@@ -93,7 +93,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     }
   }
 
-  test("of several keys one is enough, and of several partition fields those that both sides have") {
+  test("one common partition key is sufficient, and only partition fields of both sides are used") {
     val (l, r) = (
       table("bucket(4, id), days(day), truncate(1, name)", 0),
       table("truncate(1, name), truncate(4, id), bucket(4, id)", 0)
@@ -106,7 +106,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     joinsInPlace(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.id AND l.id + r.id > 50")
   }
 
-  test("a renamed key, a filter and a third table change nothing") {
+  test("renamed keys, filters and a third table do not prevent the join without a shuffle") {
     val third = table("bucket(4, id)", 10)
     val renamed = s"(SELECT id AS k, v FROM $left WHERE v > 3)"
     joinsInPlace(s"SELECT l.k, r.v FROM $renamed l JOIN $right r ON l.k = r.id")
@@ -116,7 +116,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     joinsInPlace(s"SELECT a.v, b.v FROM $left a JOIN $left b ON a.id = b.id")
   }
 
-  test("tables that are partitioned otherwise, or not at all, are joined by a shuffle with all their tasks") {
+  test("tables with different or no partitioning are joined by a shuffle with all their tasks") {
     Seq("bucket(8, id)", "truncate(4, id)", "bucket(4, v)", "day").foreach { partitioning =>
       val other = table(partitioning, 20)
       joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $other r ON l.id = r.id")
@@ -125,7 +125,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     joinsByShuffle(s"SELECT l.v, r.v FROM $left l JOIN $right r ON l.id = r.v")
   }
 
-  test("numbers whose zeros differ, and values that Spark knows as others, do not group") {
+  test("doubles, whose zeros differ, and values that Spark holds in another type are not grouped") {
     val tables = Seq.fill(2) {
       val t = newTable()
       sql(s"CREATE TABLE $t (x DOUBLE, v INT) USING iceberg PARTITIONED BY (x)")
@@ -135,7 +135,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     joinsByShuffle(s"SELECT l.v, r.v FROM ${tables.head} l JOIN ${tables.last} r ON l.x = r.x")
   }
 
-  test("after the partitioning has changed, what all files have in common counts") {
+  test("after partition evolution, scans are grouped by the fields that all files share") {
     val evolved = table("bucket(4, id)", 0)
     sql(s"ALTER TABLE $evolved ADD PARTITION FIELD days(day)")
     fill(evolved, 10)
@@ -146,7 +146,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     joinsInPlace(s"SELECT l.v, r.v FROM $evolved l JOIN $left r ON l.id = r.id WHERE l.v < 25")
   }
 
-  test("a column that has become wider still groups the files from before") {
+  test("a widened column still groups older files") {
     val (l, r) = (newTable(), newTable())
     Seq(l, r).foreach { t =>
       sql(s"CREATE TABLE $t (id INT, v INT) USING iceberg PARTITIONED BY (id)")
@@ -157,7 +157,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     joinsInPlace(s"SELECT l.v, r.v FROM $l l JOIN $r r ON l.id = r.id")
   }
 
-  test("a join that Spark broadcasts leaves the scans as they are, also below a join that is grouped") {
+  test("a broadcast join leaves the scans ungrouped, also below a grouped join") {
     val broadcast = run(s"SELECT /*+ BROADCAST(r) */ l.v, r.v FROM $left l JOIN $right r ON l.id = r.id")._2
     assert(groupedScans(broadcast) == 0)
     assert(collect(broadcast.queryExecution.executedPlan) { case j: BroadcastHashJoinExec => j }.size == 1)
@@ -166,14 +166,14 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     assert(groupedScans(joinsInPlace(s"SELECT s.v, s.name, r.v FROM $star s JOIN $right r ON s.id = r.id")) == 2)
   }
 
-  test("above a join that moves rows nothing is grouped") {
+  test("scans above a join that shuffles rows are not grouped") {
     val (rows, df) = run(s"SELECT l.v FROM $left l JOIN $right r ON l.id = r.id JOIN $right t ON l.v = t.v")
     assert(groupedScans(df) == 2 && rows.nonEmpty)
     val moved = s"(SELECT l.id, r.v FROM $left l JOIN $right r ON l.v = r.v)"
     joinsByShuffle(s"SELECT m.v, t.v FROM $moved m JOIN $right t ON m.id = t.id")
   }
 
-  test("groups behind a broadcast keep the tables in front of it from being grouped: rows would be lost") {
+  test("groups on the build side of a broadcast prevent grouping of the stream side, which would lose rows") {
     val (a, b) = (table("bucket(4, id)", 0), table("bucket(4, id)", 5))
     val small = s"(SELECT a.id, a.v FROM $a a JOIN $b b ON a.id = b.id)"
     val star = s"(SELECT /*+ BROADCAST(s) */ l.id, s.v FROM $left l JOIN $small s ON l.v = s.v)"
@@ -183,7 +183,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     assert(rows.nonEmpty && rows == run(query, Grouping -> "false")._1)
   }
 
-  test("the settings that such joins need are on from the first of them, where the user sets none") {
+  test("the Spark settings for such joins are enabled at the first one, unless the user sets them") {
     inBareSession() { session =>
       session.sql(s"SELECT * FROM $left").collect()
       assert(!session.conf.get(Bucketing).toBoolean)
@@ -198,7 +198,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     }
   }
 
-  test("other sources join as ever") {
+  test("joins of other sources are unchanged") {
     val tables = Seq("plain_l", "plain_r").map(n => s"spark_catalog.default.${n}_${ns}")
     val bucketed = "USING parquet CLUSTERED BY (id) INTO 2 BUCKETS"
     tables.foreach(t => sql(s"CREATE TABLE $t $bucketed AS SELECT id, id % 3 v FROM range(9)"))
@@ -215,7 +215,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     } finally tables.foreach(t => sql(s"DROP TABLE $t"))
   }
 
-  test("who asks for it has grouped scans in every query, and aggregates and windows without a shuffle") {
+  test("with grouping requested, every scan is grouped, and aggregates and windows need no shuffle") {
     val settings = Seq(Grouping -> "true", Bucketing -> "true")
     for (
       query <- Seq(
@@ -229,7 +229,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     }
     val unread = run(s"SELECT name, count(*) FROM $left GROUP BY name", settings: _*)._2
     assert(groupedScans(unread) == 0)
-    // Spark's own rules: the settings that the peer's users give.
+    // Spark's own rules, with the settings that users of Apache Iceberg use.
     val all = settings ++ Seq(PushValues -> "true", "spark.sql.requireAllClusterKeysForCoPartition" -> "false")
     val partly = all :+ ("spark.sql.sources.v2.bucketing.partiallyClusteredDistribution.enabled" -> "true")
     for (s <- Seq(all, partly); t <- someTypes) {
@@ -239,7 +239,7 @@ class GroupedJoinSuite extends AnyFunSuite with SharedSession with AdaptiveSpark
     }
   }
 
-  test("a join in place that also prunes by the rows of its other side has all rows") {
+  test("a join without a shuffle that also has runtime filters returns all rows") {
     for ((aqe, partly) <- Seq("true" -> "false", "false" -> "true")) {
       val settings = Seq(
         "spark.sql.adaptive.enabled" -> aqe,

@@ -36,14 +36,14 @@ class ManyFilesSuite extends AnyFunSuite with SharedSession {
   private val keys = In(Term.Named("id"), Set(13L, 44L, 1000L).map(LongLiteral(_)))
 
   for ((filter, expected) <- Seq(AlwaysTrue -> 2, GreaterThan(Term.Named("v"), LongLiteral(20)) -> 1))
-    test(s"the files that a join spares are the same whether metrics are kept or not, with the filter $filter") {
+    test(s"a join skips the same files with and without metrics in memory, with the filter $filter") {
       val (kept, bare) = (files(filter, Long.MaxValue), files(filter, 0L))
       assert(kept.plan.keeps.has(Set(1)) && !bare.plan.keeps.has(Set(1)))
       val paths = kept.tasksWith(kept.bound(keys)).map(_.file.path)
       assert(paths.size == expected && bare.tasksWith(bare.bound(keys)).map(_.file.path) == paths)
     }
 
-  test("a column of which no metrics are kept is offered to joins, and one that says nothing of files is not") {
+  test("columns without metrics in memory are offered for runtime filters, columns without any metrics are not") {
     val columns = table.metadata.schema.fields
     assert(RuntimeFilterColumns.of(files(AlwaysTrue, 0L), columns) == columns)
     assert(RuntimeFilterColumns.of(files(AlwaysTrue, Long.MaxValue), columns) == columns)

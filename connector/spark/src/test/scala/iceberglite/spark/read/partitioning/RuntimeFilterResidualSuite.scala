@@ -16,11 +16,11 @@ import iceberglite.spec.types.NestedField
 import iceberglite.spec.types.Literal.{DoubleLiteral, LongLiteral}
 import iceberglite.spec.types.Type.LongType
 
-/** What is decided of joins without a query. */
+/** Decisions about joins that need no query. */
 class RuntimeFilterResidualSuite extends AnyFunSuite {
   private val column = Term.Bound(NestedField.optional(1, "id", LongType), "id")
 
-  test("a list of a hundred values stays, and a longer one becomes its range, wherever it stands") {
+  test("an IN list of up to 100 values is kept, and a longer one becomes its range, at every level") {
     val few = In(column, (1 to 100).map(i => LongLiteral(i.toLong)).toSet)
     assert(RuntimeFilterResidual.forRows(few) == few)
     val many = In(column, (1 to 101).map(i => LongLiteral(i.toLong)).toSet)
@@ -30,7 +30,7 @@ class RuntimeFilterResidualSuite extends AnyFunSuite {
     assert(RuntimeFilterResidual.forRows(AlwaysTrue) == AlwaysTrue)
   }
 
-  test("the range of a list takes zeros of both signs for one") {
+  test("in the range of a list, negative and positive zero are equal") {
     val values = (0 to 101).map(i => DoubleLiteral(i.toDouble)).toSet ++ Set(DoubleLiteral(-0.0))
     RuntimeFilterResidual.forRows(In(column, values.map(identity))) match {
       case And(GreaterThanOrEqual(_, DoubleLiteral(low)), LessThanOrEqual(_, DoubleLiteral(high))) =>
@@ -49,7 +49,7 @@ class RuntimeFilterResidualSuite extends AnyFunSuite {
     new Predicate("IN", (reference +: values.map(new LongValue(_))).toArray)
   }
 
-  test("a list of more values than files can tell apart becomes its range before it is converted") {
+  test("an IN list with more values than the limit becomes a range before it is converted") {
     val predicate = list(5L, null, 3L, 9L)
     assert(RuntimeFilterResidual.withShortList(predicate, 4) eq predicate)
     val range = RuntimeFilterResidual.withShortList(predicate, 3)
@@ -73,7 +73,7 @@ class RuntimeFilterResidualSuite extends AnyFunSuite {
 
   private def groups(bytes: Long*) = Some(bytes.map(b => Vector(file(b))).toVector)
 
-  test("two scans are grouped where no task becomes too long for it, and tasks are few or large enough") {
+  test("two scans are grouped if no task becomes too long, and tasks are few or large enough") {
     def isWorth(left: Seq[Long], right: Seq[Long]) =
       GroupMatch.isWorth(groups(left: _*), groups(right: _*), settings, 100)
     assert(isWorth(Seq.fill(4)(10L), Seq.fill(4)(10L)))

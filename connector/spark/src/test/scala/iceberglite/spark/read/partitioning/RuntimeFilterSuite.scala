@@ -7,13 +7,16 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Files, row groups and rows that the other side of a join spares, in tables without partitions. */
+/** Files, row groups and rows that a runtime filter from a join skips, in unpartitioned tables. */
 class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val Pruning = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
   private val Files = 8
   private val RowsOfFile = 50
 
-  /** Files that lie apart by `id` and what follows from it; by `anywhere` each holds everything. */
+  /**
+   * A table whose files have disjoint ranges of `id` and of the columns derived from it. Every file has all values of
+   * `anywhere`.
+   */
   private lazy val facts: String = {
     val name = newTable("facts")
     sql(
@@ -32,7 +35,9 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     name
   }
 
-  /** Every 60th of the facts: of the eight files, seven have one. A row whose tag is `one` is in the third file. */
+  /**
+   * Every 60th row of the facts; seven of the eight files have one. The row with the tag `one` is in the third file.
+   */
   private lazy val dimension: String = {
     val name = newTable("dimension")
     sql(
@@ -48,7 +53,10 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     collect(df.queryExecution.executedPlan) { case s: BatchScanExec => s }
       .filter(_.scan.description.contains(table)).last
 
-  /** The same rows as without. @return the scan of the facts, and how many rows it brought */
+  /**
+   * Checks that the rows are the same without pruning. @return the scan of the facts and the number of rows that it
+   * read
+   */
   private def joined(query: String, table: String = facts): (BatchScanExec, Long) = {
     val df = sql(query)
     val rows = df.collect().map(_.toString).sorted.toSeq
@@ -65,7 +73,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(skipped > 0 && toRead == rows / RowsOfFile, query)
   }
 
-  test("the files that cannot have a key are not read, whatever the type of the key") {
+  test("files that cannot contain a join key are skipped, for every type of key") {
     Seq("id" -> "k", "small" -> "small", "word" -> "word", "day" -> "day", "price" -> "price", "at" -> "at").foreach {
       case (column, key) =>
         spares(s"SELECT f.id, d.tag FROM $facts f JOIN $dimension d ON f.$column = d.$key WHERE d.tag = 'one'")
@@ -75,7 +83,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("a side that is broadcast spares files without a condition of its own, which Spark alone asks for") {
+  test("a broadcast side without a filter also skips files, which Spark alone does not do") {
     val keys = "(VALUES (101L, 'a'), (120L, 'b'), (NULL, 'c')) AS d(k, tag)"
     spares(s"SELECT f.id, d.tag FROM $facts f JOIN $keys ON f.id = d.k")
     spares(
@@ -92,11 +100,12 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("keys within structs, semi joins, and outer joins on the side that may lose rows") {
+  test("runtime filters apply to nested keys, semi joins, and the prunable side of outer joins") {
     spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.s.k = d.k WHERE d.tag = 'one'")
     spares(s"SELECT f.id FROM $facts f WHERE f.id IN (SELECT k FROM $dimension WHERE tag = 'one')")
     val one = s"(SELECT * FROM $dimension WHERE tag = 'one')"
-    // No broadcast of the side that must keep all rows: Spark has to run it twice, which it does only if told so.
+    // The side that must keep all rows is not broadcast. Spark would have to evaluate it twice, which it does only with
+    // these settings.
     withConf(
       "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly" -> "false",
       "spark.sql.optimizer.dynamicPartitionPruning.fallbackFilterRatio" -> "10"
@@ -105,19 +114,19 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(outer._1.runtimeFilters.isEmpty && outer._2 == Files * RowsOfFile)
   }
 
-  test("two keys, one of them of no use, and a filter of the query beside them") {
+  test("runtime filters work with two keys, one of them not selective, and with another filter of the query") {
     val two = "f.id = d.k AND f.anywhere = d.anywhere"
     spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON $two WHERE d.tag = 'one'")
     spares(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag = 'one' AND f.small < 300")
   }
 
-  test("a column that has all values in every file is not offered: Spark may have a better filter for it") {
+  test("a column with all values in every file is not offered, because Spark may have a better filter for it") {
     val query = s"SELECT f.id FROM $facts f JOIN $dimension d ON f.anywhere = d.anywhere WHERE d.tag = 'one'"
     val (scan, rows) = joined(query)
     assert(scan.runtimeFilters.isEmpty && rows == Files * RowsOfFile)
   }
 
-  test("of thousands of keys each counts") {
+  test("with thousands of join keys, each key is used for skipping") {
     val many = newTable()
     val ids = "SELECT id + 1000000 AS k FROM range(5000) UNION ALL SELECT id FROM range(120, 170)"
     sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
@@ -125,14 +134,14 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     spares(query, rows = 2L * RowsOfFile)
   }
 
-  test("more keys than are worth collecting: Spark is not told to, and reads all") {
+  test("with more keys than are worth collecting, no runtime filter is added and all rows are read") {
     val many = newTable()
     sql(s"CREATE TABLE $many USING iceberg AS SELECT id AS k FROM range(5000)")
     val (scan, rows) = joined(s"SELECT /*+ BROADCAST(d) */ f.id FROM $facts f JOIN $many d ON f.id = d.k")
     assert(scan.runtimeFilters.isEmpty && rows == Files * RowsOfFile)
   }
 
-  test("of more keys than ten thousand the least and the greatest count") {
+  test("with more than ten thousand keys, their minimum and maximum are used") {
     val many = newTable()
     val ids = "SELECT id + 350 AS k FROM range(12000)"
     sql(s"CREATE TABLE $many USING iceberg AS SELECT k, 'x' AS tag FROM ($ids)")
@@ -140,7 +149,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     spares(query)
   }
 
-  test("no key at all: nothing is read") {
+  test("without any join key, nothing is read") {
     withConf("spark.sql.adaptive.enabled" -> "false") {
       val df = sql(s"SELECT f.id FROM $facts f JOIN $dimension d ON f.id = d.k WHERE d.tag LIKE '%none'")
       assert(df.collect().isEmpty)
@@ -148,7 +157,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     }
   }
 
-  test("row groups within a file are spared too") {
+  test("row groups within a file are skipped as well") {
     val sortedFile = newTable()
     sql(
       s"""CREATE TABLE $sortedFile (id BIGINT, v STRING) USING iceberg
@@ -164,7 +173,7 @@ class RuntimeFilterSuite extends AnyFunSuite with SharedSession with AdaptiveSpa
     assert(scan.runtimeFilters.nonEmpty && read < rows / 2)
   }
 
-  test("columns that were renamed, made wider or added, and deleted rows") {
+  test("runtime filters apply to renamed, widened and added columns") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, v INT) USING iceberg TBLPROPERTIES ('format-version' = '2')")
     def insert(from: Int): Unit =

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.read.planning.DeclaredFiles
 
-/** What Spark is told of the sizes of scans, by which it decides what it broadcasts. */
+/** Sizes of scans in statistics; Spark uses them to choose broadcast joins. */
 class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val Cbo = "spark.sql.cbo.enabled"
   private val MB = 1L << 20
@@ -22,7 +22,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   private def broadcasts(query: String): Int =
     collect(sql(query).queryExecution.executedPlan) { case j: BroadcastHashJoinExec => j }.size
 
-  /** A column of one value takes no bytes in a Parquet file, and 16 in each row of a hash table. */
+  /** A column with one value takes almost no bytes in a Parquet file, but 16 bytes per row in a hash table. */
   test("a table whose only column is constant is not broadcast when it has 10^8 rows") {
     val (constant, other) = (newTable(), newTable())
     Seq(constant, other).foreach(t => sql(s"CREATE TABLE ${peer(t)} (k BIGINT) USING iceberg"))
@@ -58,12 +58,12 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
   private val projections = Seq("*", "b", "i", "l", "i, s", "m, dt, ts", "x, st", "st.a", "ar, mp", "f, d, l, b", "p")
   private val filters = Seq("", "WHERE p = 1", "WHERE l < 1500", "WHERE l > 100000", "WHERE p = 1 AND l < 2000")
 
-  test("sizes are those of Apache Iceberg, for any columns and filters") {
+  test("sizes are the same as in Apache Iceberg, for any columns and filters") {
     for (cbo <- Seq("false", "true"); projection <- projections; filter <- filters) withConf(Cbo -> cbo) {
       def leaf(table: String) =
         sql(s"SELECT $projection FROM $table $filter").queryExecution.optimizedPlan.collectLeaves().head
       val (ours, theirs) = (leaf(typed), leaf(peer(typed)))
-      // Apache Iceberg also reads the columns of filters that no row needs to be tested with.
+      // Apache Iceberg also reads the columns of filters that need not be evaluated on rows.
       val unread = theirs.output.map(_.dataType.defaultSize).sum - ours.output.map(_.dataType.defaultSize).sum
       val expected = theirs.stats.sizeInBytes - theirs.stats.rowCount.get * unread
       assert(ours.stats.rowCount == theirs.stats.rowCount, s"$projection $filter")
@@ -74,7 +74,7 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     }
   }
 
-  test("sizes are those of Apache Iceberg, for tables without partitions, of no files, of deleted rows") {
+  test("sizes are the same as in Apache Iceberg for unpartitioned tables, for empty tables and with deleted rows") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     def equal(): Unit = {
@@ -90,20 +90,20 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     assert(size(s"SELECT * FROM $table") == BigInt(6000 * 28) && size(s"SELECT * FROM ${peer(table)}") >= 6000 * 28)
   }
 
-  test("sizes stay in their range") {
+  test("sizes do not overflow") {
     val table = newTable()
     sql(s"CREATE TABLE ${peer(table)} (k BIGINT) USING iceberg")
     append(table, t => (1 to 3).map(_ => dataFile(t, bytes = 900 * MB, rows = Long.MaxValue / 4)))
     assert(size(s"SELECT k FROM $table") == BigInt(Long.MaxValue))
   }
 
-  test("rows of no columns have a size too") {
+  test("rows without columns have a size, too") {
     val table = declaredTable(partitioned = false)
     append(table, t => Seq(dataFile(t, bytes = 100000, rows = 100000000L)))
     assert(size(s"SELECT count(*) FROM (SELECT 1 FROM $table) a CROSS JOIN (SELECT 1 FROM $table) b") >= 800000000L)
   }
 
-  test("values that are longer than Spark assumes count with what they take in the files") {
+  test("values longer than Spark assumes are counted with their size in the files") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, s STRING, a ARRAY<BINARY>) USING iceberg")
     val long = "array_join(transform(sequence(1, 1500), x -> sha2(concat(id, '-', x), 256)), '')"
@@ -116,13 +116,13 @@ class ScanSizeSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPla
     }
   }
 
-  test("a limit counts by the files that it leaves") {
+  test("with a limit, the row count is that of the remaining files") {
     val table = declaredTable(partitioned = false)
     append(table, t => (1 to 50).map(_ => dataFile(t, bytes = MB, rows = 1000)))
     assert(statistics(s"SELECT * FROM $table LIMIT 1500").rowCount.contains(BigInt(2000)))
   }
 
-  test("changelogs, metadata tables and answers from metadata have sizes as well") {
+  test("changelogs, metadata tables and answers from metadata have sizes, too") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $table SELECT id, int(id % 4) FROM range(1000)")

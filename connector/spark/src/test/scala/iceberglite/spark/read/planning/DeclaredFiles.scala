@@ -9,13 +9,13 @@ import org.scalatest.Suite
 
 import iceberglite.spark.types.JavaTables
 
-/** Tables with entries of data and delete files that do not exist: they are planned, never read. */
+/** Tables with entries for data and delete files that do not exist. They are planned but never read. */
 trait DeclaredFiles extends JavaTables { self: Suite =>
 
   /**
-   * A table of Apache Iceberg's and ours.
+   * Creates a table in the peer's catalog.
    *
-   * @param partitioned whether it has the identity partition `p`
+   * @param partitioned whether it has the identity partition field `p`
    */
   protected def declaredTable(partitioned: Boolean, version: Int = 2): String = {
     val name = newTable("declared")
@@ -27,7 +27,7 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     name
   }
 
-  /** @param offsets where the row groups of the file start */
+  /** @param offsets start positions of the row groups in the file */
   protected def dataFile(
       table: PeerTable,
       bytes: Long,
@@ -50,7 +50,7 @@ trait DeclaredFiles extends JavaTables { self: Suite =>
     builder.build()
   }
 
-  /** A file of position deletes that may apply to all data files of a partition. */
+  /** A position delete file that can apply to all data files of a partition. */
   protected def positionDeletes(table: PeerTable, bytes: Long, partition: Int = 0): DeleteFile = {
     val builder = FileMetadata.deleteFileBuilder(table.spec).ofPositionDeletes().withFormat(FileFormat.PARQUET)
       .withPath(s"${table.location}/data/${UUID.randomUUID}-deletes.parquet").withFileSizeInBytes(bytes)

@@ -43,13 +43,13 @@ class RewritePackingSuite extends AnyFunSuite {
     assert(found.distinct.size == 10 && found.size == 10)
   }
 
-  test("very many small partitions share tasks, up to as many as a task has files open for") {
+  test("many small partitions share tasks, up to the number of files that a task keeps open") {
     val files = (0 until 1000).map(file(_, 0, 1000L)).toVector
     val sizes = packing.of(files, openCost = 4 * MB).map(partitionsOf(_).size)
     assert(sizes.sum == 1000 && sizes.max == 32)
   }
 
-  test("a large partition is divided among tasks that each fill a file") {
+  test("a large partition is split into tasks that each fill a file") {
     val files = (0 until 40).map(file(0, _, 100 * MB)).toVector ++ (1 until 5).map(file(_, 0, MB))
     val tasks = packing.of(files, openCost = 4 * MB)
     val large = tasks.filter(t => partitionsOf(t).contains(file(0, 0, MB).file.partition))
@@ -57,13 +57,13 @@ class RewritePackingSuite extends AnyFunSuite {
     assert(large.map(_.filter(_.file.path.startsWith("p0")).map(_.length).sum).forall(_ >= 200 * MB))
   }
 
-  test("where cores would be idle, parts are smaller") {
+  test("splits are smaller if cores would be idle") {
     val one = Vector(file(0, 0, 512 * MB))
     assert(packing.of(one, 4 * MB).map(_.map(_.length).sum) == Vector.fill(4)(128 * MB))
     assert(packing.copy(cores = 2).of(one, 4 * MB).map(_.map(_.length).sum) == Vector.fill(2)(256 * MB))
   }
 
-  test("without partitions each core gets a part, unless parts were very small") {
+  test("without partitions each core gets a split, unless splits would be very small") {
     val all = packing.copy(byPartition = false)
     def tasks(count: Int, size: Long) = all.of((0 until count).map(file(0, _, size)).toVector, 4 * MB).size
     assert(tasks(60, MB) == 4)

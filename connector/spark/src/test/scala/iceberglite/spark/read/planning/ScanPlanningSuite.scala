@@ -21,12 +21,12 @@ import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.Table
 import iceberglite.tree.ManifestCache
 
-/** Plans that executors work on, against those of the driver. */
+/** Distributed planning by executors, compared with local planning by the driver. */
 class ScanPlanningSuite extends AnyFunSuite with SharedSession {
   private val Data = "spark.sql.iceberg.data-planning-mode"
   private val Deletes = "spark.sql.iceberg.delete-planning-mode"
 
-  /** The jobs of Spark that read manifests while `body` runs. */
+  /** Returns the descriptions of the Spark jobs that read manifests while `body` runs. */
   private def planningJobs[A](body: => A): (A, Seq[String]) = {
     val seen = new ConcurrentLinkedQueue[String]
     val ended = new CountDownLatch(1)
@@ -41,7 +41,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     context.addSparkListener(listener)
     try {
       val result = body
-      // Events come in order.
+      // Events arrive in order.
       context.setJobDescription("the end")
       try context.parallelize(Seq(1)).count()
       finally context.setJobDescription(null)
@@ -50,7 +50,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     } finally context.removeSparkListener(listener)
   }
 
-  /** Of many manifests and both kinds of deletes, written by the peer. */
+  /** Creates a table with many manifests and row-level deletes, written by the peer. */
   private def deletedFrom(version: Int): String = {
     val table = newTable()
     val there = peer(table)
@@ -78,7 +78,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     "id = 123456"
   )
 
-  for (version <- Seq(2, 3)) test(s"the cluster plans what the driver plans, in version $version") {
+  for (version <- Seq(2, 3)) test(s"distributed planning gives the result of local planning, version $version") {
     val table = deletedFrom(version)
     filters.foreach { filter =>
       val query = s"SELECT *, _file, _pos FROM $table WHERE $filter"
@@ -94,7 +94,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     assert(sorted(s"SELECT * FROM $table") == sorted(s"SELECT * FROM ${peer(table)}"))
   }
 
-  test("the table's properties choose the mode, the session overrules them, and options overrule both") {
+  test("options override the session, and the session the table properties, in the choice of the planning mode") {
     val table = deletedFrom(2)
     sql(s"ALTER TABLE $table SET TBLPROPERTIES ('read.data-planning-mode' = 'DISTRIBUTED')")
     def jobs(body: => Any): Seq[String] = planningJobs(body)._2
@@ -107,7 +107,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     withConf(Data -> "auto")(assert(jobs(rows(s"SELECT * FROM $table")).isEmpty, "so little is read here"))
   }
 
-  for (version <- Seq(2, 3)) test(s"auto is the cluster above its bounds alone, and plans the same, version $version") {
+  for (version <- Seq(2, 3)) test(s"auto is distributed only above its thresholds, with equal results, v$version") {
     val table = deletedFrom(version)
     val now = loaded(table)
     val cluster = spark.sparkContext.defaultParallelism
@@ -129,7 +129,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** Metrics are held in several ways. */
+  /** Metrics are held in different classes, so they are copied into one class. */
   private def comparable(file: ContentFile): ContentFile = {
     import file.metrics._
     val maps = MetricMaps(columnSizes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds)
@@ -142,7 +142,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     catalog.liveTable(Identifier.of(Array(parts(1)), parts(2))).current
   }
 
-  test("an unknown mode is an error that names the setting and the modes") {
+  test("an unknown planning mode is an error with the setting and the valid modes") {
     val table = deletedFrom(2)
     withConf(Data -> "everywhere") {
       val e = intercept[Exception](rows(s"SELECT * FROM $table"))
@@ -154,7 +154,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     assert(PlanningMode.all.flatMap(m => PlanningMode.parse(m.name.toUpperCase)) == PlanningMode.all)
   }
 
-  test("a damaged manifest that an executor reads is the same error as on the driver") {
+  test("a damaged manifest gives the same error on an executor as on the driver") {
     val table = deletedFrom(2)
     val manifest = rows(s"SELECT path FROM ${peer(table)}.manifests WHERE content = 0").head.getString(0)
     Files.write(Paths.get(java.net.URI.create(manifest)), Array[Byte](1, 2, 3))
@@ -164,7 +164,7 @@ class ScanPlanningSuite extends AnyFunSuite with SharedSession {
     assert(message("distributed") == message("local") && message("local").contains(manifest))
   }
 
-  test("a plan for a LIMIT reads as few manifests on the cluster") {
+  test("distributed planning for LIMIT reads as few manifests as local planning") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint) TBLPROPERTIES ('commit.manifest-merge.enabled' = 'false')")
     (0 until 5).foreach(i => sql(s"INSERT INTO $table SELECT id FROM range(${i * 10}, ${i * 10 + 10})"))

@@ -7,13 +7,16 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.scalatest.funsuite.AnyFunSuite
 
-/** How many tasks scans have, beside those of Apache Iceberg in the same session. */
+/** Numbers of scan tasks, compared with Apache Iceberg in the same session. */
 class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPlanHelper {
   private val KB = 1L << 10
   private val MB = 1L << 20
   private val Cores = 2
 
-  /** As in a session that sets nothing: the tests' own has two partitions, which Apache Iceberg's tasks depend on. */
+  /**
+   * Runs the body with the given number of shuffle partitions. The tests' own session has two; Apache Iceberg's number
+   * of tasks depends on it.
+   */
   private def shuffles[A](partitions: Int)(body: => A): A =
     withConf("spark.sql.shuffle.partitions" -> partitions.toString)(body)
 
@@ -24,7 +27,9 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
 
   private def query(table: String): String = s"SELECT * FROM $table"
 
-  /** @return tasks of ours and of Apache Iceberg's, after the check that ours are no more than these, or than cores */
+  /**
+   * @return the tasks of both connectors, after checking that ours are at most Apache Iceberg's or the number of cores
+   */
   private def compared(table: String, query: String => String = query): (Int, Int) = {
     val counts = Seq(1, 200).map { partitions =>
       shuffles(partitions) {
@@ -50,19 +55,19 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(ours == Cores && theirs == 3)
   }
 
-  test("thirteen and eighty-four small files have no more tasks than Apache Iceberg, in whole rounds of the cores") {
+  test("13 and 84 small files have no more tasks than in Apache Iceberg, a multiple of the number of cores") {
     assert(compared(tableOf(Seq.fill(13)(350 * KB), partitions = 13)) == ((Cores, 4)))
     val (ours, theirs) = compared(tableOf(Seq.fill(84)(450 * KB), partitions = 84))
     assert(ours == 4 * Cores && theirs == 21)
   }
 
-  test("a few small files, and one of few megabytes, are read by all cores") {
+  test("a few small files, and a file of a few megabytes, are read by all cores") {
     assert(compared(tableOf(Seq.fill(2)(450 * KB)))._1 == Cores)
     assert(compared(tableOf(Seq(9 * MB)))._1 == Cores)
     assert(compared(tableOf(Seq(450 * KB)))._1 == 1)
   }
 
-  test("one large file, cut at its row groups or anywhere") {
+  test("one large file is split at its row groups or at any position") {
     for (group <- Seq(4, 16, 20, 128)) {
       val table = declaredTable(partitioned = false)
       val size = 1000 * MB
@@ -98,7 +103,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     }
   }
 
-  test("very many large files have tasks of the split size") {
+  test("many large files have tasks of the split size") {
     val (ours, theirs) = compared(tableOf(Seq.fill(300)(128 * MB)))
     assert(ours == 300 && theirs == 300)
   }
@@ -114,19 +119,19 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     assert(compared(shared)._1 <= 4 * Cores)
   }
 
-  test("what a limit leaves of the files") {
+  test("with a limit, tasks are planned for the remaining files") {
     val table = tableOf(Seq.fill(84)(450 * KB))
     val (ours, _) = compared(table, t => s"SELECT * FROM $t LIMIT 11500")
     assert(ours == Cores)
   }
 
-  test("what a filter leaves of the files") {
+  test("with a filter, tasks are planned for the matching files") {
     val table = tableOf(Seq.fill(84)(450 * KB), partitions = 84)
     val (ours, _) = compared(table, t => s"SELECT * FROM $t WHERE p < 12")
     assert(ours == Cores)
   }
 
-  test("the user's split size and number of tasks count") {
+  test("the user's split options determine the number of tasks") {
     val table = tableOf(Seq.fill(12)(450 * KB))
     def tasks(options: (String, String)*) =
       shuffles(200)(spark.read.options(options.toMap).table(table).rdd.getNumPartitions)
@@ -162,7 +167,7 @@ class TaskCountSuite extends AnyFunSuite with DeclaredFiles with AdaptiveSparkPl
     }
   }
 
-  test("a join of tables with very many small partitions moves rows rather than run a task for each partition") {
+  test("a join of tables with many small partitions uses a shuffle instead of one task for each partition") {
     val (left, right) = (declaredTable(partitioned = true), declaredTable(partitioned = true))
     def fill(bytes: Long): Unit =
       Seq(left, right).foreach(t => append(t, p => (0 until 50).map(i => dataFile(p, bytes, 1000000L, partition = i))))

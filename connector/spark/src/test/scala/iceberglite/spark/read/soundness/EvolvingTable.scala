@@ -19,14 +19,14 @@ import iceberglite.table.{Action, Table}
 import iceberglite.table.action.{FastAppend, UpdateSchema}
 
 /**
- * What a random table is to hold.
+ * The contents of a random table.
  *
- * @param runs a file has as many runs of rows that lie close together, at most
- * @param rowsEach the most rows of such a run
- * @param hasNewTypes columns of types that SQL has no name for, some of which Apache Iceberg cannot read in Spark; of
- *                    version 3
- * @param hasLists lists and maps too
- * @param properties of the table
+ * @param runs maximum number of runs of similar rows in a file
+ * @param rowsEach maximum number of rows in a run
+ * @param hasNewTypes whether to add columns of types that SQL has no name for, which need version 3; Apache Iceberg
+ *   cannot read some of them in Spark
+ * @param hasLists whether to add lists and maps
+ * @param properties table properties
  */
 final private[soundness] case class TableShape(
     version: Int,
@@ -39,10 +39,10 @@ final private[soundness] case class TableShape(
 )
 
 /**
- * A table that came about by chance: columns of every type that Spark has, files of all formats whose values lie close
- * together, a schema and a partition spec that have changed between them, and row-level deletes.
+ * A random table: columns of every Spark type, files of all formats with similar values in each file, changes of schema
+ * and partition spec between files, and row-level deletes.
  *
- * @param name with its catalog and namespace
+ * @param name the table name with catalog and namespace
  */
 final private[soundness] class EvolvingTable(
     val name: String,
@@ -56,23 +56,23 @@ final private[soundness] class EvolvingTable(
   private var files = Map.empty[String, (Schema, Vector[Record])]
   private var keys = Set.empty[Int]
 
-  /** The file and the place of each row that was not deleted, by its id. */
+  /** The file and the position of each live row, by the row's id. */
   var live: Map[Int, (String, Long)] = Map.empty
 
-  /** Its name in Apache Iceberg's catalog. */
+  /** The table name in Apache Iceberg's catalog. */
   def peerName: String = "ice" + name.stripPrefix("lite")
 
-  /** The rows of a data file, as they were written, with the schema of that time. */
+  /** Returns the rows of a data file as they were written, with the schema of that time. */
   def written(path: String): (Schema, Vector[Record]) = files(path)
 
   def idOf(row: Record): Int = row(0).asInstanceOf[Integer]
 
   def deleted(ids: Set[Int]): Unit = live = live.filterNot { case (id, _) => ids(id) }
 
-  /** Columns that are not to be dropped: Apache Iceberg fails on equality deletes by those that were. */
+  /** Marks columns that must not be dropped, because Apache Iceberg fails on equality deletes with dropped columns. */
   def kept(ids: Set[Int]): Unit = keys ++= ids
 
-  /** What was done, for messages. */
+  /** The changes that were made, for messages. */
   def story: String = steps.mkString("; ")
 
   def table: Table = {
@@ -134,7 +134,7 @@ final private[soundness] class EvolvingTable(
   private def evolve(): Unit =
     oneOf(Vector(() => partition(), () => partition(), () => unpartition(), () => columns()))()
 
-  /** The columns of rows, those in structs too, by their names in SQL. */
+  /** The primitive columns outside lists and maps, by their names in SQL. */
   private def leaves: Vector[(String, PrimitiveType)] = leavesOf(table.schema)
 
   private def partition(): Unit = {
@@ -156,7 +156,7 @@ final private[soundness] class EvolvingTable(
     case some => run(s"ALTER TABLE $name DROP PARTITION FIELD ${oneOf(some).name}")
   }
 
-  /** A column that partitions come from cannot be dropped. */
+  /** Changes a column. A source column of a partition field cannot be dropped. */
   private def columns(): Unit = {
     val now = table
     val free = now.schema.fields.filterNot(f => keys(f.id)).map(_.name).filter(_ != "id")
@@ -174,7 +174,7 @@ final private[soundness] class EvolvingTable(
 
   private def rootOf(schema: Schema, id: Int): String = schema.names(id).takeWhile(_ != '.')
 
-  /** One commit of a few files, each with values that lie close together. */
+  /** Commits a few files, each with similar values. */
   private def append(): Unit = {
     val now = table
     val format = oneOf(Seq(FileFormat.Parquet, FileFormat.Parquet, FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro))
@@ -197,7 +197,7 @@ final private[soundness] class EvolvingTable(
     nextId
   }
 
-  /** @param schema of the file, whose name is new */
+  /** @param schema the schema of the file, which gets a new name */
   def write(format: FileFormat, schema: Schema, partition: PartitionTuple, rows: Seq[Record]): ContentFile = {
     val to = table
     val modes = MetricsModes.of(to.properties, to.schema, to.sortOrder)
@@ -224,7 +224,7 @@ final private[soundness] class EvolvingTable(
 
 private[soundness] object EvolvingTable {
 
-  /** The columns of rows, those in structs too, by their names in SQL. */
+  /** Returns the primitive columns outside lists and maps, by their names in SQL. */
   def leavesOf(schema: Schema): Vector[(String, PrimitiveType)] = inStructs(schema.asStruct).map { case (field, t) =>
     (schema.names(field.id), t)
   }

@@ -11,9 +11,8 @@ import iceberglite.spec.types.Literal._
 import iceberglite.spec.types.Type._
 
 /**
- * The values that columns of each type have in random tables and that predicates speak of: the ends of ranges, both
- * zeros, NaN, texts longer than bounds are, moments at which clocks are changed. In order, so that the values of a file
- * may lie close together.
+ * The values of each type in random tables and predicates: the limits of ranges, both zeros, NaN, strings longer than
+ * truncated bounds, and times of clock changes. They are in order, so that the values of a file can be similar.
  */
 object Pools {
   private val ints: Vector[Int] =
@@ -37,7 +36,7 @@ object Pools {
       Vector("2013-11-03", "2013-12-31", "2014-01-01", "2024-02-29", "9999-12-30")
   ).map(DateTime.parseDate(_).get)
 
-  /** Clocks are put forward and back in New York and in St. John's, there at one minute after midnight. */
+  /** Clock changes in New York and in St. John's, where clocks change one minute after midnight. */
   private val changes: Vector[Long] = (
     Vector("2013-03-10T06:59:59.999999", "2013-03-10T07:00:00", "2013-11-03T05:30:00", "2013-11-03T06:30:00") ++
       Vector("2010-11-07T02:29:59.999999", "2010-11-07T02:30:30", "2010-11-07T03:15:00", "2010-11-07T03:30:00") ++
@@ -46,7 +45,7 @@ object Pools {
 
   private val moments: Vector[Long] = {
     val hours = Vector(0L, 1L, 5L * DateTime.MicrosPerHour, DateTime.MicrosPerDay - 1)
-    // The ORC library has no moment between the last second before 1970 and 1970.
+    // The ORC library cannot represent fractional seconds in the last second before 1970.
     (changes ++ days.flatMap(d => hours.map(_ + d * DateTime.MicrosPerDay)) :+ 253402300799999999L)
       .filterNot(m => m > -1000000L && m < 0L).sorted
   }
@@ -60,7 +59,7 @@ object Pools {
     hex.grouped(2).filter(_.nonEmpty).map(Integer.parseInt(_, 16).toByte).toArray
   )
 
-  /** On both sides of where a comparison of signed numbers has another order. */
+  /** Values on both sides of the points where a signed comparison has another order. */
   private val uuids: Vector[UUID] = {
     val longs = Vector(0L, 1L, Long.MaxValue, Long.MinValue, -1L)
     for (most <- longs; least <- longs) yield new UUID(most, least)
@@ -69,7 +68,7 @@ object Pools {
   private val times: Vector[Long] = Vector(0L, 1L, DateTime.MicrosPerHour - 1, DateTime.MicrosPerHour) ++
     Vector(DateTime.MicrosPerDay / 2, DateTime.MicrosPerDay - 1)
 
-  /** The ends of days and of the range, and numbers that differ below a microsecond. */
+  /** The limits of days and of the range, and values that differ by less than a microsecond. */
   private val nanos: Vector[Long] = {
     val day = DateTime.MicrosPerDay * 1000L
     (Vector(Long.MinValue / 1000L * 1000L, Long.MaxValue / 1000L * 1000L, -day - 1, -day, 0L, 1L, 999L, 1000L, 1001L) ++
@@ -88,7 +87,7 @@ object Pools {
     (most.negate +: unscaled :+ most).map(u => DecimalLiteral(new BigDecimal(u, t.scale)))
   }
 
-  /** All values of a type, in order. */
+  /** Returns all values of a type, in order. */
   def of(t: PrimitiveType): Vector[Literal] = t match {
     case BooleanType => Vector(BooleanLiteral(false), BooleanLiteral(true))
     case IntType => ints.map(IntLiteral)
@@ -114,7 +113,7 @@ object Pools {
     pool(random.nextInt(pool.size))
   }
 
-  /** In SQL. */
+  /** Returns the literal in SQL. */
   def text(value: Literal): String = value match {
     case BooleanLiteral(v) => v.toString
     case IntLiteral(v) => s"CAST('$v' AS INT)"

@@ -16,8 +16,8 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.types.Type.DecimalType
 
 /**
- * Random tables and conditions: the files that are planned for a condition, and what Spark is left to test of it, give
- * the rows that Spark finds without any push-down. Some of the queries are run as well, here and by Apache Iceberg.
+ * Random tables and conditions: the files planned for a condition and the filter that remains for Spark give the rows
+ * that Spark finds without push-down. Some of the queries are also run, in iceberg-lite and in Apache Iceberg.
  */
 class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private val tables = Fuzz.slowRounds(8)
@@ -29,14 +29,14 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private def settings(zone: String): Seq[(String, String)] = Seq(
     "spark.sql.session.timeZone" -> zone,
     "spark.sql.datetime.java8API.enabled" -> "true",
-    // To compile a query takes longer than to interpret it for a few rows.
+    // For a few rows, interpreting a query is faster than compiling it.
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.leafNodeDefaultParallelism" -> "1"
   )
 
-  /** The rows of a table, found without push-down: as Spark shows them, and as it holds them. */
+  /** The rows of a table, read without push-down: as Spark returns them, and in Spark's internal form. */
   private class AllRows(table: String) {
     private val all = spark.table(table)
     private val found = all.selectExpr("*", "_file").collect()
@@ -47,7 +47,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     val plain: DataFrame =
       spark.createDataFrame(java.util.Arrays.asList(found.map(r => Row(r.toSeq.init: _*)): _*), all.schema)
 
-    /** For each condition the ids of the rows that it is true for, by one query. */
+    /** Returns the ids of the rows for which each condition is true, with a single query. */
     def matching(conditions: Seq[String]): Seq[Set[Int]] = {
       val tested = plain.selectExpr("id" +: conditions: _*).collect()
       conditions.indices.map(i => tested.filter(r => !r.isNullAt(i + 1) && r.getBoolean(i + 1)).map(_.getInt(0)).toSet)
@@ -55,10 +55,10 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   }
 
   /**
-   * What a query of all columns comes to: the rows of its files for which Spark's filter is true.
+   * The result of a planned query of all columns: the rows in the planned files for which the remaining filter is true.
    *
-   * @param files how many it reads
-   * @param isTested whether Spark tests rows
+   * @param files number of planned files
+   * @param isTested whether Spark evaluates a filter on rows
    */
   private case class Outcome(ids: Set[Int], files: Int, isTested: Boolean)
 
@@ -79,7 +79,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
 
   private def ids(query: DataFrame): Set[Int] = query.select("id").collect().map(_.getInt(0)).toSet
 
-  test("no condition loses or adds a row, whatever was pushed down") {
+  test("push-down of a condition never loses or adds a row") {
     val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
     val outcomes = (0 until tables).flatMap { round =>
       val random = new Random(Fuzz.seed + round * 7919L)
@@ -101,10 +101,11 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
   private val function = """system\.(\w+)\((?:\d+, )?([\w.]+)\)""".r
 
   /**
-   * Apache Iceberg takes -0.0 for less than 0.0, where Spark takes them for equal, and skips files by it. A decimal
-   * that is rounded down to more digits than its type has is null in Spark, and is not to its `truncate`. What a
-   * condition says of a function of a column, it takes for said of the column where that is an identity partition, and
-   * loses rows; where a partition has that function, rows with nulls are among those for which it is not some value.
+   * Whether Apache Iceberg returns other rows for the condition. It orders -0.0 before 0.0 and skips files by that
+   * order, while the two are equal in Spark. A decimal that is truncated to more digits than its type allows is null in
+   * Spark, but not in Apache Iceberg's `truncate`. On an identity partition, Apache Iceberg applies a condition on a
+   * function of the column to the column itself and loses rows. On a partition with the function, it returns rows with
+   * null for a negated comparison.
    */
   private def isWrongInPeer(condition: String, table: EvolvingTable, rows: AllRows): Boolean = {
     val now = table.table
@@ -121,7 +122,7 @@ class PushDownFuzzSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** @return the outcomes of all conditions, each with the number of all files */
+  /** @return the outcome of each condition, with the total number of files */
   private def check(table: EvolvingTable, random: Random): Seq[(Outcome, Int)] = {
     val rows = new AllRows(table.name)
     assert(rows.file == table.live.map { case (id, (file, _)) => id -> file }, "rows that no delete took out")

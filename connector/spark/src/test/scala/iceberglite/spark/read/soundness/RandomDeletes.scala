@@ -14,8 +14,8 @@ import iceberglite.spec.types.{NestedField, PrimitiveType}
 import iceberglite.table.action.RowDelta
 
 /**
- * Row-level deletes from a random table, of every kind that its format version has: Apache Iceberg's statements, which
- * write position deletes or deletion vectors, equality deletes, and vectors written here.
+ * Row-level deletes in a random table, of every kind that its format version has: Apache Iceberg's statements, which
+ * write position deletes or deletion vectors; equality deletes; and deletion vectors written here.
  */
 final private[soundness] class RandomDeletes(of: EvolvingTable, random: Random) {
 
@@ -32,7 +32,7 @@ final private[soundness] class RandomDeletes(of: EvolvingTable, random: Random) 
   private def newPath(extension: String): String =
     s"${of.table.location}/data/${new UUID(random.nextLong(), random.nextLong())}$extension"
 
-  /** Rows that lie apart, or many that lie together. */
+  /** Deletes scattered rows, or many adjacent rows. */
   private def byPeer(): Unit = {
     val (width, first) = (oneOf(Seq(2, 3, 10)), random.nextInt(of.live.keys.max + 1))
     val (condition, isDeleted) = oneOf(Seq[(String, Int => Boolean)](
@@ -51,7 +51,7 @@ final private[soundness] class RandomDeletes(of: EvolvingTable, random: Random) 
     oneOf(all.filter(t => live(t.file.path)))
   }
 
-  /** Some rows of a file by their ids, or by another column too. */
+  /** Deletes some rows of a file by their ids, and sometimes by another column as well. */
   private def equality(): Unit = {
     val task = oneFile()
     val (schema, rows) = of.written(task.file.path)
@@ -75,7 +75,7 @@ final private[soundness] class RandomDeletes(of: EvolvingTable, random: Random) 
   private def isSame(one: NestedField, other: NestedField): Boolean =
     one.fieldType == other.fieldType && one.fieldType.isInstanceOf[PrimitiveType]
 
-  /** A vector holds all deleted rows of its file, and takes the place of the one before. */
+  /** Deletes by a deletion vector: it contains all deleted rows of its file and replaces the previous one. */
   private def vector(): Unit = {
     val task = oneFile()
     val now = of.table

@@ -7,13 +7,13 @@ import iceberglite.spec.types.Literal.{IntLiteral, LongLiteral, StringLiteral}
 import iceberglite.spec.types.Type._
 
 /**
- * Conditions in SQL on the columns of a table: all that Spark's filters can say, and expressions over columns that
- * ranges can be made of.
+ * Conditions in SQL on the columns of a table: everything that Spark's filters can represent, and expressions over
+ * columns that can be converted to ranges.
  */
 final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: Random) {
   private type Column = (String, PrimitiveType)
 
-  /** @param depth how many levels of AND, OR, NOT and CASE there may be */
+  /** @param depth maximum nesting of AND, OR, NOT and CASE */
   def next(depth: Int): String =
     if (depth == 0) leaf()
     else
@@ -46,7 +46,7 @@ final class RandomPredicates(columns: Vector[(String, PrimitiveType)], random: R
         case StringType => ofText(column._1)
         case IntType | LongType | FloatType | _: DecimalType => ofNumber(column)
         case DoubleType => s"isnan(${column._1})"
-        // Not coalesce: Spark 3.5 fails on it between AND and OR inside of CASE, whatever the source.
+        // Not coalesce: Spark 3.5 fails on it between AND and OR inside CASE, with any source.
         case BooleanType => oneOf(Seq(column._1, s"${column._1} = true", s"NOT ${column._1}"))
         case BinaryType => s"lite.system.bucket(5, ${column._1}) = ${random.nextInt(5)}"
         case _ => plain(column)

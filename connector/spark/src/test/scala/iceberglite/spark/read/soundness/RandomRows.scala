@@ -10,10 +10,9 @@ import iceberglite.spec.types.{Literal, NestedField, PrimitiveType, Type}
 import iceberglite.spec.types.Type._
 
 /**
- * Rows that lie next to each other in a file: a column has a few neighbours of its type's pool, and more or fewer
- * nulls.
+ * Adjacent rows of a file: each column has a few neighbouring values of its type's pool, and a random share of nulls.
  *
- * @param nextId of the column `id`
+ * @param nextId supplies the column `id`
  */
 final private[soundness] class RandomRows(schema: Schema, random: Random, nextId: () => Int) {
   private val near = schema.byId.values.collect { case f @ NestedField(_, _, p: PrimitiveType, _, _, _, _) =>

@@ -7,19 +7,19 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Conditions on expressions over columns skip files, and are not tested again where partitions decide them. */
+/** Conditions on expressions over columns skip files, and are not evaluated on rows if partitions decide them. */
 class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
 
   private def planOf(query: DataFrame): LogicalPlan = query.queryExecution.optimizedPlan
 
-  /** How many files a query reads; none where nothing is left to read. */
+  /** Returns the number of files that a query reads; 0 if its scan was removed from the plan. */
   private def files(query: DataFrame): Int = planOf(query).collectLeaves().collect { case r: DataSourceV2ScanRelation =>
     """files=(\d+)""".r.findFirstMatchIn(r.scan.description).get.group(1).toInt
   }.sum
 
   private def isTested(query: DataFrame): Boolean = planOf(query).exists(_.isInstanceOf[Filter])
 
-  /** One file for each day from 2024-02-26 to 2024-03-06 in UTC, with a row at each hour. */
+  /** A table with one file per UTC day from 2024-02-26 to 2024-03-06, and a row for each hour. */
   private lazy val hours: String = {
     val table = newTable()
     sql(
@@ -34,13 +34,13 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     table
   }
 
-  /** @return how many files are read, how many rows found, and whether rows are tested */
+  /** @return the number of files read, the number of rows found, and whether rows are filtered */
   private def outcome(condition: String): (Int, Int, Boolean) = {
     val query = sql(s"SELECT * FROM $hours WHERE $condition")
     (files(query), query.collect().length, isTested(query))
   }
 
-  test("date_trunc of a timestamp is a range, which partitions by day decide on their boundaries") {
+  test("date_trunc of a timestamp becomes a range, which day partitions decide at their boundaries") {
     assert(outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-02-29'") == ((1, 24, false)))
     assert(outcome("date_trunc('month', ts) = TIMESTAMP '2024-03-01'") == ((6, 144, false)))
     assert(outcome("date_trunc('month', ts) < TIMESTAMP '2024-03-01'") == ((4, 96, false)))
@@ -53,7 +53,7 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     assert(outcome("date_trunc('DAY', ntz) = TIMESTAMP '2024-02-29'")._1 == 1)
   }
 
-  test("so are dates and years of timestamps") {
+  test("dates and years of timestamps become ranges as well") {
     assert(outcome("CAST(ts AS DATE) = DATE '2024-02-29'") == ((1, 24, false)))
     assert(outcome("to_date(ts) IN (DATE '2024-02-29', DATE '2024-03-02')") == ((2, 48, false)))
     assert(outcome("year(ts) = 2023") == ((0, 0, false)))
@@ -62,26 +62,26 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     assert(outcome("last_day(d) = DATE '2024-02-29'")._1 == 4)
   }
 
-  test("the first characters of a text are a prefix, or all of it") {
+  test("the first characters of a string become a prefix or an equality") {
     assert(outcome("left(s, 6) = '202402'")._1 == 4)
     assert(outcome("substring(s, 1, 8) = '20240229'")._1 == 1)
     assert(outcome("left(s, 100) = '20240229'")._1 == 1)
     assert(outcome("left(s, 8) IN ('20240229', '20240301')") == ((2, 48, true)))
   }
 
-  test("days begin at midnight in the time zone of the session") {
+  test("days begin at midnight in the session's time zone") {
     withConf("spark.sql.session.timeZone" -> "Asia/Kathmandu") {
       assert(outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-02-29'") == ((2, 24, true)))
       assert(outcome("CAST(ts AS DATE) = DATE '2024-02-29'") == ((2, 24, true)))
     }
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
-      // The clocks go forward ten days later, so the range is a day wider on each side.
+      // The clocks go forward ten days later, so the range is one day wider on each side.
       val (read, found, tested) = outcome("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'")
       assert(read == 4 && found == 24 && tested)
     }
   }
 
-  test("what is added is added once, and to that query alone") {
+  test("a range is added once, and only to its own query") {
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
       val query = spark.table(hours).where("date_trunc('DAY', ts) = TIMESTAMP '2024-03-01'")
       (1 to 2).foreach { _ =>
@@ -93,7 +93,7 @@ class RewriteFunctionsToRangesSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("filters that partitions satisfy wholly are not tested again") {
+  test("filters that partitions satisfy completely are not evaluated on rows") {
     val table = newTable()
     sql(
       s"""CREATE TABLE $table (id bigint, s string, p string, d date) USING iceberg

@@ -12,8 +12,8 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.session.LiteCatalog
 
 /**
- * Random tables whose files have many row groups, pages and batches, and row-level deletes: what a filter skips inside
- * of files and what the deletes take out leave the rows, with their values and places, that an unpruned scan has.
+ * Random tables whose files have many row groups, pages and batches, and row-level deletes. A scan that skips rows by
+ * filters and deletes returns the same rows, with the same values and positions, as a scan without skipping.
  */
 class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
   private val tables = Fuzz.slowRounds(4)
@@ -23,14 +23,14 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     "spark.sql.session.timeZone" -> "UTC",
     "spark.sql.datetime.java8API.enabled" -> "true",
     "spark.sql.columnVector.offheap.enabled" -> random.nextBoolean().toString,
-    // To compile a query takes longer than to interpret it for a few rows.
+    // For a few rows, interpreting a query is faster than compiling it.
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.leafNodeDefaultParallelism" -> "1"
   )
 
-  /** Row groups of ten rows or a few more, of several pages. */
+  /** Row groups of about ten rows or more, with several pages. */
   private def shape(round: Int, random: Random): TableShape = TableShape(
     version = 2 + round % 2,
     files = 1,
@@ -48,28 +48,34 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
 
   private def oneOf[A](of: Seq[A], random: Random): A = of(random.nextInt(of.size))
 
-  /** Zeros of both signs that come in one batch have one sign: the ORC library takes equal numbers for one. */
+  /**
+   * Returns the rows as text, without the sign of zeros: within a batch, the ORC library treats both zeros as one
+   * value.
+   */
   private def texts(query: DataFrame): Seq[String] =
     query.collect().map(_.toString.replaceAll("-0\\.0(?!\\d)", "0.0")).sorted.toSeq
 
-  /** Of a table, with bytes as text, so that they can be compared. */
+  /** Returns the columns of a table, with bytes as text, so that they can be compared. */
   private def columns(table: DataFrame): Seq[String] =
     table.schema.map(f => if (f.dataType == BinaryType) s"hex(${f.name}) AS ${f.name}" else f.name)
 
-  /** The rows that a scan has read of a table, and all that it has. */
+  /** The number of rows that a scan has read, and of all rows of the table. */
   private case class Amounts(read: Long, all: Long)
 
   private class Checked(table: EvolvingTable, random: Random) {
     private val all = spark.read.option("batch-size", oneOf(Seq(3, 16, 5000), random).toString).table(table.name)
     private val rows = columns(all) ++ Seq("_file", "_pos")
 
-    /** The rows found without any filter, held by Spark. */
+    /** The rows found without any filter, in memory. */
     private val plain: DataFrame = {
       val whole = all.selectExpr("*", "_file", "_pos")
       spark.createDataFrame(java.util.Arrays.asList(whole.collect(): _*), whole.schema)
     }
 
-    /** The unpruned scan against what was written, a scan that moves no rows, and Apache Iceberg. */
+    /**
+     * Compares the unpruned scan with the written rows, with a scan that includes deleted rows, and with Apache
+     * Iceberg.
+     */
     def unpruned(): Unit = {
       val places = plain.select("id", "_file", "_pos").collect().map { case Row(id: Int, file: String, pos: Long) =>
         id -> (file -> pos)
@@ -105,7 +111,7 @@ class SkippedRowsFuzzSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("rows that are skipped within files and rows that are deleted are told apart") {
+  test("scans with rows skipped by filters and rows deleted return the correct rows") {
     val catalog = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
     val outcomes = (0 until tables).map { round =>
       val random = new Random(Fuzz.seed + round * 6271L)

@@ -4,10 +4,10 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.vectorized.ColumnVector
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Columns with one value in all rows: those that a data file lacks. */
+/** Columns with one value in all rows, as for columns that a data file lacks. */
 class ConstantVectorsSuite extends AnyFunSuite {
 
-  /** Spark's rows are also written by code that asks for a decimal before it asks whether there is one. */
+  /** Some code that writes Spark's rows reads a decimal before it checks for null. */
   private def assertNoDecimal(vector: ColumnVector, t: DecimalType): Unit = {
     assert(vector.isNullAt(0))
     assert(vector.getDecimal(0, t.precision, t.scale) == null)
@@ -16,17 +16,17 @@ class ConstantVectorsSuite extends AnyFunSuite {
   for (precision <- Seq(9, 18, 19, 38)) {
     val t = DecimalType(precision, 2)
 
-    test(s"a ${t.simpleString} that is null is null however it is asked for") {
+    test(s"a null ${t.simpleString} is null in every access method") {
       assertNoDecimal(ConstantVectors.of(t, None, 10), t)
     }
 
-    test(s"a ${t.simpleString} that is null in a struct is null however it is asked for") {
+    test(s"a null ${t.simpleString} in a struct is null in every access method") {
       val struct = StructType(Seq(StructField("d", t)))
       assertNoDecimal(ConstantVectors.struct(struct, Seq(None), 10).getChild(0), t)
     }
   }
 
-  test("text, bytes, lists, maps and structs that are null are null however they are asked for") {
+  test("null strings, bytes, lists, maps and structs are null in every access method") {
     def absent(t: DataType): ColumnVector = ConstantVectors.of(t, None, 10)
     assert(absent(StringType).getUTF8String(0) == null)
     assert(absent(BinaryType).getBinary(0) == null)

@@ -17,7 +17,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import iceberglite.spark.read.parquet.RowPlaces
 
-/** Rows that are moved within vectors are the rows that a mapping shows. */
+/** Compacting vectors in place keeps the rows that a mapping of the vectors shows. */
 class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val types: Vector[DataType] = Vector(
@@ -51,7 +51,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bytes(n: Int): Array[Byte] = s"text $n ${"é" * (n % 5)}".getBytes(UTF_8)
 
-  /** A value that only `n` says, where it is not null. */
+  /** Appends a value that is unique for `n`, or null. */
   private def append(to: WritableColumnVector, n: Int, nulls: Int => Boolean): Unit = to.dataType match {
     case struct: StructType =>
       to.appendStruct(nulls(n))
@@ -109,7 +109,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("values that are known by their places in a dictionary stay so") {
+  test("dictionary-encoded values remain dictionary-encoded") {
     object Words extends Dictionary {
       override def decodeToInt(id: Int): Int = id * 100
       override def decodeToLong(id: Int): Long = fail("not asked for")
@@ -132,7 +132,7 @@ class RowCompactorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("places of rows follow the row groups that are read") {
+  test("positions of rows follow the row groups that are read") {
     val places = RowPlaces.ofGroups(Seq((100L, 5L), (1000L, 0L), (2000L, 2L)), capacity = 4)
     def next(rows: Int): Seq[Long] = {
       places.fill(rows)
