@@ -5,7 +5,7 @@ import org.apache.spark.sql.sources.{BaseRelation, RelationProvider, TableScan}
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 import org.apache.spark.sql.{Row, SQLContext}
 
-/** A source that need not have the same rows when it is asked again, as a database. */
+/** A source that can return other rows when it is read again, like a database. */
 final class ChangingSource extends RelationProvider {
   override def createRelation(context: SQLContext, parameters: Map[String, String]): BaseRelation =
     new BaseRelation with TableScan {
@@ -18,6 +18,6 @@ final class ChangingSource extends RelationProvider {
 
 object ChangingSource {
 
-  /** The ids it has now; none is a null. */
+  /** The current ids; `None` is null. */
   @volatile var rows: () => Seq[Option[Long]] = () => Nil
 }

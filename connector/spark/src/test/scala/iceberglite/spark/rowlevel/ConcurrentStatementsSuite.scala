@@ -13,19 +13,19 @@ import iceberglite.Fuzz
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
-/** Of one writer: a statement, and what becomes of its rows, from key to value. */
+/** A statement of one writer, and its effect on the rows, from key to value. */
 final private[iceberglite] case class Step(sql: String, change: Map[Long, Long] => Map[Long, Long])
 
 /**
- * Several writers change the rows of one table at once, each those with keys of its own, and run a statement again that
- * meets a conflict: in the end the table is what all of them made of it.
+ * Several writers change rows of one table concurrently. Each has its own keys and retries a statement after a
+ * conflict. In the end the table has the changes of all writers.
  */
 class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   override lazy val spark: SparkSession = SharedSession.alone
   private val Writers = 3
   private val Tries = 40
 
-  /** @param keys from the first to before the last, which nobody else touches */
+  /** @param from first key @param until key after the last; no other writer changes keys in this range */
   private def steps(random: Random, from: Long, until: Long): Seq[Step] = Seq.fill(Fuzz.slowRounds(3)) {
     val (mod, rest) = (2L + random.nextInt(4), 1L)
     val (low, high) = (from + random.nextInt(40), until - random.nextInt(40))
@@ -72,7 +72,7 @@ class ConcurrentStatementsSuite extends AnyFunSuite with TableChecks {
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read"))
-    test(s"statements on rows of their own, at once, version $version by $mode") {
+    test(s"concurrent statements on disjoint rows are all applied, version $version by $mode") {
       val t = newTable()
       val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
       sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg PARTITIONED BY (truncate(150, id)) TBLPROPERTIES " +

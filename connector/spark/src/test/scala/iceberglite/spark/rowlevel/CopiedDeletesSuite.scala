@@ -8,12 +8,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** Copy-on-write of files of which keys or positions were deleted before: what is gone stays gone. */
+/** Copy-on-write of files with earlier equality or position deletes: deleted rows do not reappear. */
 class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
-  /** Rows of one file or of one for each partition, some replaced by key, some deleted by position. */
+  /** A table with one file or one per partition; some rows are replaced by key, some are deleted by position. */
   private def withDeletes(version: Int, partitioning: String): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT, p INT, n INT) USING iceberg $partitioning TBLPROPERTIES (" +
@@ -36,7 +36,7 @@ class CopiedDeletesSuite extends AnyFunSuite with WriteFixture {
   )
 
   for (version <- Seq(2, 3))
-    test(s"whatever a statement's condition is, version $version") {
+    test(s"deleted and replaced rows do not reappear, whatever the condition of a statement, version $version") {
       val random = new Random(seed + version)
       for ((statement, stays) <- statements) {
         val partitioning = Seq("", "PARTITIONED BY (p)", "PARTITIONED BY (bucket(2, id))")(random.nextInt(3))

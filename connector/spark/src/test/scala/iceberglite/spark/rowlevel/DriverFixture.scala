@@ -14,7 +14,7 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.table.TestTables
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Statements for drivers in processes of their own, and a look at what they leave. */
+/** Statements for drivers in separate processes, and checks of the files that they leave behind. */
 private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -22,7 +22,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
 
   protected val warehouse: String = s"ofs://dying$storage"
 
-  /** A statement, and a table for it alone. @param sql with `%s` in the place of the table */
+  /** A statement with its own table. @param sql with `%s` as the placeholder of the table */
   protected case class Case(namespace: String, name: String, version: Int, mode: String, sql: String) {
     val table: String = s"$namespace.${name}_${mode.take(4)}_$version"
     val statement: String = sql.replace("%s", s"dying.$table")
@@ -43,7 +43,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     if name != "insert" || mode == "copy-on-write"
   } yield Case(namespace, name, version, mode, statement)
 
-  /** So many of them as the seed chooses, or all where the environment has `ICEBERG_LITE_ALL`. */
+  /** Returns a number of cases selected by the seed, or all if `ICEBERG_LITE_ALL` is set in the environment. */
   protected def chosen(count: Int, all: Seq[Case]): Seq[Case] =
     if (sys.env.contains("ICEBERG_LITE_ALL")) all
     else new Random(Fuzz.seed ^ all.head.namespace.last).shuffle(all).take(count)
@@ -70,7 +70,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     ()
   }
 
-  /** The rows of each statement's table before it, and after it as Apache Iceberg runs it. */
+  /** The rows of each statement's table before the statement, and after it when Apache Iceberg runs it. */
   protected lazy val expected: Map[String, (Seq[String], Seq[String])] = statements.map { case (name, statement) =>
     val oracle = peer(newTable("oracle"))
     create(oracle, 2, "copy-on-write")
@@ -79,7 +79,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
     name -> (before -> sorted(s"SELECT * FROM $oracle"))
   }.toMap
 
-  /** Of the table as both read it. */
+  /** Checks the rows of the table, read by both connectors. */
   protected def check(c: Case, wanted: Seq[String]): Unit = withClue(s"${c.table}: ") {
     assert(sorted(s"SELECT * FROM dying.${c.table}") == wanted)
     assert(sorted(s"SELECT * FROM icedying.${c.table}") == wanted)
@@ -88,7 +88,7 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
 
   protected def filesOf(c: Case): Set[Path] = FilesBelow.withoutHints(storage.resolve(c.table.replace('.', '/')))
 
-  /** The files of a table's directory that nothing in its metadata names. */
+  /** Returns the files in a table's directory that its metadata does not reference. */
   protected def orphans(c: Case): Set[Path] = {
     val Array(namespace, name) = c.table.split('.')
     val table = spark.sessionState.catalogManager.catalog("dying").asInstanceOf[LiteCatalog]
@@ -104,6 +104,6 @@ private[rowlevel] trait DriverFixture extends SharedSession { self: Suite =>
 
 private object DriverFixture {
 
-  /** Of the one catalog `dying` that the session has. */
+  /** Storage of the catalog `dying`. */
   val storage: Path = Files.createTempDirectory(SharedSession.root, "drivers")
 }

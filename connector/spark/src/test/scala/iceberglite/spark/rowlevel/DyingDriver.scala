@@ -15,11 +15,11 @@ import iceberglite.spark.{SharedSession, SparkCatalog, SparkSessionExtensions}
 import iceberglite.storage.RenamingFileSystem
 
 /**
- * When a statement's driver dies.
+ * A point in a statement at which its driver dies.
  *
- * @param call the first call of the storage that it does not come back from
- * @param isDone whether what was called for is there all the same
- * @param of the path that is called with
+ * @param call the first call of the storage that does not return
+ * @param isDone whether the call takes effect nevertheless
+ * @param of selects the path of the call
  */
 final private[rowlevel] case class Death(name: String, call: Death.Call, isDone: Boolean, of: String => Boolean)
 
@@ -37,7 +37,7 @@ private[rowlevel] object Death {
   val all: Seq[Death] = Seq(WhileTasksWrite, BeforeCommit, InCommit, AfterCommit)
 }
 
-/** Storage whose caller does not come back from a call at which its statement's driver dies, nor from any later one. */
+/** Storage whose calls do not return once the driver of a statement has died. */
 class DyingFileSystem extends RenamingFileSystem {
   import DyingFileSystem._
 
@@ -60,7 +60,7 @@ class DyingFileSystem extends RenamingFileSystem {
 
   override def rename(from: Path, to: Path): Boolean = {
     dieIf(Death.Rename, to, isDone = false)
-    // One at a time in the superclass, which the dead must not hold.
+    // The superclass renames one file at a time under a lock, which dead threads must not hold.
     val renamed = super.rename(from, to)
     dieIf(Death.Rename, to, isDone = true)
     renamed
@@ -80,7 +80,7 @@ private[rowlevel] object DyingFileSystem {
 
   def expect(deaths: Int): Unit = everyone = new CountDownLatch(deaths)
 
-  /** Whether all of them died. */
+  /** Whether all drivers died in time. */
   def awaitAll(): Boolean = everyone.await(150, TimeUnit.SECONDS)
 
   private def tableOf(path: Path): String = path.toString.replaceFirst("/(data|metadata)/.*", "")
@@ -95,17 +95,17 @@ private[rowlevel] object DyingFileSystem {
 }
 
 /**
- * A program that runs statements, each on a table of its own, all at once. When each of them has come as far as it is
- * to, the program ends as suddenly as by `kill -9`.
+ * A program that runs statements concurrently, each on its own table. When all statements have reached the given point,
+ * the program ends as suddenly as with `kill -9`.
  */
 object DyingDriver {
   val Killed = 137
 
-  /** @param args the name of a [[Death]], the warehouse, a directory for what Spark writes, and a file of statements */
+  /** @param args the name of a [[Death]], the warehouse, a directory for Spark's files, and a file with statements */
   def main(args: Array[String]): Unit = {
     val Array(name, warehouse, scratch, file) = args
     val statements = Files.readAllLines(Paths.get(file)).asScala
-    // Tasks that died keep their place.
+    // Dead tasks keep their slots.
     val spark = DriverProcess.session("local[40]", warehouse, scratch)
     DyingFileSystem.expect(statements.size)
     DyingFileSystem.death = Death.all.find(_.name == name)
@@ -121,10 +121,10 @@ object DyingDriver {
   }
 }
 
-/** A process of its own that is a driver on the warehouse of a test, where its catalog is called `dying`. */
+/** A separate process with a driver on the warehouse of a test; its catalog is called `dying`. */
 private[rowlevel] object DriverProcess {
 
-  /** Of a catalog on [[DyingFileSystem]]. */
+  /** Returns the settings of a catalog on [[DyingFileSystem]]. */
   def settings(warehouse: String): Seq[(String, String)] = Seq(
     "type" -> "hadoop",
     "warehouse" -> warehouse,
@@ -132,7 +132,7 @@ private[rowlevel] object DriverProcess {
     "cache-enabled" -> "false"
   )
 
-  /** @param scratch what Spark writes goes there */
+  /** @param scratch directory for Spark's files */
   def session(master: String, warehouse: String, scratch: String): SparkSession = {
     val catalog = SharedSession.catalogConf("dying", classOf[SparkCatalog].getName, settings(warehouse): _*)
     val conf = catalog ++ Map(
@@ -152,9 +152,9 @@ private[rowlevel] object DriverProcess {
   }
 
   /**
-   * Runs a program, with a name, the warehouse, a directory and a file of statements as its arguments.
+   * Runs a program. Its arguments are a name, the warehouse, a directory and a file with statements.
    *
-   * @return how it ended, and the last of what it said
+   * @return the exit code and the end of the output
    */
   def run(
       program: String,

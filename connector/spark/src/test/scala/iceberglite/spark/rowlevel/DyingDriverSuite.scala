@@ -5,13 +5,13 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * The driver's process ends at once, at one moment or another of a statement: the table is what it was or what it was to
- * become, and what the dead left is known and can go.
+ * The driver's process is killed at different points of a statement. The table has either its old or its new rows, and
+ * the files left behind are known and can be deleted.
  */
 class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   private def casesOf(death: Death): Seq[Case] = chosen(3, casesIn(namespaces(Death.all.indexOf(death))))
 
-  /** What is left is what the statement had got to. */
+  /** Checks that the orphans match the point that the statement had reached. */
   private def checkLeft(c: Case, death: Death, left: Set[Path]): Unit = withClue(s"${c.table} left $left: ") {
     val (data, metadata) = left.partition(_.toString.contains("/data/"))
     assert(data.nonEmpty == (death != Death.AfterCommit))
@@ -19,7 +19,7 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
     ()
   }
 
-  /** What the dead left goes, and the statement is run again if it was not committed. */
+  /** Deletes the orphans, and runs the statement again if it was not committed. */
   private def goOn(c: Case, death: Death, before: Set[Path]): Unit = {
     val (old, changed) = expected(c.name)
     val isCommitted = death == Death.AfterCommit
@@ -35,13 +35,13 @@ class DyingDriverSuite extends AnyFunSuite with DriverFixture {
   }
 
   Death.all.foreach { death =>
-    test(s"no row is lost and none there twice when the driver dies ${death.name}") {
+    test(s"no row is lost or duplicated when the driver dies ${death.name}") {
       val cases = casesOf(death)
       cases.foreach(create)
       val before = cases.map(filesOf)
       val program = "iceberglite.spark.rowlevel.DyingDriver"
-      val (exit, said) = DriverProcess.run(program, death.name, warehouse, cases.map(_.statement), newDirectory())
-      assert(exit == DyingDriver.Killed, said)
+      val (exit, output) = DriverProcess.run(program, death.name, warehouse, cases.map(_.statement), newDirectory())
+      assert(exit == DyingDriver.Killed, output)
       cases.zip(before).foreach { case (c, files) => goOn(c, death, files) }
     }
   }

@@ -5,11 +5,11 @@ import scala.util.Random
 /**
  * Random statements on a table whose columns and partitions change between them.
  *
- * @param isEvolved otherwise the columns and partitions stay
+ * @param isEvolved whether columns and partitions change
  */
 final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Boolean) extends RandomStatements(random) {
 
-  /** In the order of the table: a name, and a value by an id. */
+  /** The columns in the order of the table: a name, and a value computed from an id. */
   private var columns: Vector[(String, String => String)] =
     super.values("").toVector.map { case (name, _) => name -> ((id: String) => super.values(id).toMap.apply(name)) }
 
@@ -21,7 +21,7 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
   override protected def values(id: String): Seq[(String, String)] =
     columns.map { case (name, value) => name -> value(id) }
 
-  /** Changes of the schema, for every table with these columns. */
+  /** Returns changes of the schema, for every table with these columns. */
   def evolution(): Seq[String] = if (!isEvolved) Nil
   else Seq.fill(1 + random.nextInt(2))(random.nextInt(6) match {
     case 0 | 1 => add()
@@ -31,7 +31,7 @@ final private[rowlevel] class EvolvingStatements(random: Random, isEvolved: Bool
     case _ => move()
   })
 
-  /** A change of the partitions, which says nothing of the rows; maybe none. */
+  /** Returns a change of the partitions, which does not change rows, or nothing. */
   def repartition(): Option[String] = if (!isEvolved || random.nextBoolean()) None
   else {
     val field = pick("p", "bucket(3, id)", "truncate(10, n)", "truncate(1, p)")

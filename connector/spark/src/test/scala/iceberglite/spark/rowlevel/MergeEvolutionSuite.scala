@@ -14,14 +14,14 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   private def snapshotsAndVersions(t: String): (Long, Int) =
     (count(s"$t.snapshots"), live(t).metadata.metadataLog.size)
 
-  /** Rows and columns, as Apache Iceberg reads them. */
+  /** Returns the rows, after comparing them with those that Apache Iceberg reads. */
   private def read(t: String, columns: String = "*"): Seq[String] = {
     assert(sorted(s"SELECT $columns FROM $t") == sorted(s"SELECT $columns FROM ${peer(t)}"))
     sorted(s"SELECT $columns FROM $t")
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 2 -> "merge-on-read", 3 -> "merge-on-read")) {
-    test(s"stars add what the table lacks and leave what the source lacks, in one commit, version $version by $mode") {
+    test(s"UPDATE * and INSERT * add missing columns and keep others, in one commit, version $version by $mode") {
       val t = create("id BIGINT NOT NULL, n INT, kept STRING", version, mode)
       sql(s"INSERT INTO $t VALUES (1, 1, 'a'), (2, 2, 'b')")
       val (snapshots, versions) = snapshotsAndVersions(t)
@@ -36,7 +36,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       assert(live(t).currentSnapshot.flatMap(_.schemaId).contains(live(t).metadata.currentSchemaId))
     }
 
-    test(s"fields of structs are added and left at every level, version $version by $mode") {
+    test(s"fields of structs are added and kept at every level, version $version by $mode") {
       val t = create(
         "id BIGINT, s STRUCT<a: INT, b: INT>, l ARRAY<STRUCT<x: INT, y: INT>>, m MAP<STRING, STRUCT<v: INT, w: INT>>",
         version,
@@ -55,7 +55,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("explicit assignments add the columns that they name, and no others") {
+  test("explicit assignments add the assigned columns, and no others") {
     val t = create("id BIGINT, s STRUCT<a: INT>", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, named_struct('a', 1))")
     def merge(actions: String): Unit = {
@@ -79,7 +79,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(live(t).schema.fields.map(_.name) == Seq("id", "s", "data", "other"))
   }
 
-  test("types that cannot be widened are assigned as Spark assigns them") {
+  test("values of types that cannot be widened are cast as in Spark") {
     val t = create("id BIGINT, n INT, d DATE", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1, NULL)")
     def merge(select: String): Unit = {
@@ -93,7 +93,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,2,2024-01-02]"))
   }
 
-  test("an insert-only MERGE, one by source and one to a branch add columns too") {
+  test("an insert-only MERGE, one with NOT MATCHED BY SOURCE and one on a branch also add columns") {
     val t = create("id BIGINT NOT NULL, n INT", 2, "merge-on-read")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -116,7 +116,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(read(t) == Seq("[1,1,x]", "[2,42,x]"))
   }
 
-  test("a MERGE that fails, changes nothing or is only explained adds nothing") {
+  test("a MERGE that fails, changes nothing or is only explained does not change the schema") {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     def merge(id: String) = s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT $id AS id, 'x' AS data) s " +
@@ -129,7 +129,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     assert(columns(t) == Seq("id long", "n long"))
   }
 
-  test("without evolution a star with other columns is refused, and with it nothing that is there is lost") {
+  test("without schema evolution UPDATE * with other columns is rejected, and with it no existing values are lost") {
     val t = create("id BIGINT, n BIGINT", 2, "copy-on-write")
     sql(s"INSERT INTO $t VALUES (1, 1)")
     val rest = s"$t t USING (SELECT 1L AS id, 'x' AS data) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
@@ -139,7 +139,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"where others add another column meanwhile the MERGE is refused, or run again, by $mode") {
+    test(s"a MERGE fails if others add a column concurrently, or succeeds with retries, by $mode") {
       val t = create("id BIGINT", 2, mode)
       sql(s"INSERT INTO $t VALUES (1)")
       def merge(options: String): Unit = {
@@ -160,7 +160,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
     }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"what Spark has cached is read again after a MERGE that adds columns, by $mode") {
+    test(s"Spark's cached results are refreshed after a MERGE that adds columns, by $mode") {
       val t = create("id BIGINT, n INT", 2, mode)
       sql(s"INSERT INTO $t VALUES (1, 1)")
       sql(s"CACHE TABLE cached_sums AS SELECT sum(id), sum(n) FROM $t")
@@ -181,7 +181,7 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
       } finally sql("DROP VIEW cached_sums")
     }
 
-  test("of two columns of the source with one name none is taken for a star") {
+  test("duplicate column names in the source are rejected for INSERT *") {
     val t = create("id BIGINT, n INT", 2, "copy-on-write")
     val error = intercept[Exception](sql(
       s"MERGE WITH SCHEMA EVOLUTION INTO $t t USING (SELECT 1L AS id, 1 AS n, 2 AS n) s ON t.id = s.id " +
@@ -191,11 +191,11 @@ class MergeEvolutionSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"a column that came between reading and running a statement is not emptied, by $mode") {
+    test(s"a column added between analysis and execution of a statement does not become null, by $mode") {
       val t = create("id BIGINT, n BIGINT", 2, mode)
       sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")
       assert(count(t) == 10)
-      // Seen here only when the source is looked for, after the table itself.
+      // The change becomes visible here when the source is resolved, after the table itself.
       sql(s"ALTER TABLE ${peer(t)} ADD COLUMN c INT")
       sql(s"INSERT INTO ${peer(t)} VALUES (100, 100, 7)")
       val loaded = org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark, peer(t))

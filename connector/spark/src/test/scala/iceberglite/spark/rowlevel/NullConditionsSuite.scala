@@ -37,7 +37,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     ()
   }
 
-  test("DELETE deletes nothing") {
+  test("a DELETE deletes nothing") {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"DELETE FROM $t WHERE $condition")
@@ -46,7 +46,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("UPDATE changes nothing") {
+  test("an UPDATE changes nothing") {
     withTables { t =>
       conditions.foreach { condition =>
         sql(s"UPDATE $t SET s = 'y' WHERE $condition")
@@ -55,7 +55,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("MERGE neither matches nor changes rows, and inserts those that no row matches") {
+  test("a MERGE neither matches nor changes rows, and inserts source rows without a match") {
     withTables { t =>
       val source = "(SELECT id, 'z' AS s FROM range(2)) s"
       Seq("null", "null AND id = 1", "cast(null AS BOOLEAN)").map(_.replaceAll("\\bid\\b", "t.id")).foreach {
@@ -74,7 +74,7 @@ class NullConditionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("the handle of a table and an overwrite by a condition replace nothing") {
+  test("the Scala API and an overwrite by condition change nothing") {
     withTables { t =>
       IcebergTable.forName(spark, t).delete("null")
       IcebergTable.forName(spark, t).update("null", Map("s" -> lit("y")))

@@ -2,7 +2,7 @@ package iceberglite.spark.rowlevel
 
 import scala.util.Random
 
-/** Random statements on a table of [[RandomStatements.Columns]], with `%s` in the place of its name. */
+/** Random statements on a table with the columns [[RandomStatements.Columns]]; `%s` is the placeholder of its name. */
 private[rowlevel] class RandomStatements(random: Random) {
   private var nextId = 1000
 
@@ -13,14 +13,14 @@ private[rowlevel] class RandomStatements(random: Random) {
     case _ => merge
   }
 
-  /** Rows with new ids. */
+  /** Returns a statement that inserts rows with new ids. */
   def insert: String = {
     val from = nextId
     nextId += 40
     s"INSERT INTO %s SELECT ${row("id")} FROM range($from, $nextId, 1, 2)"
   }
 
-  /** A value of each column, by an id. */
+  /** Returns a value for each column, computed from an id. */
   protected def values(id: String): Seq[(String, String)] = Seq(
     "id" -> id,
     "p" -> s"IF($id % 7 = 0, NULL, concat('p', $id % 3))",

@@ -9,15 +9,16 @@ import iceberglite.Fuzz
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.TableChecks
 
-/** @param values all columns of the table, as text */
+/** @param values all columns of the table as text */
 final private[iceberglite] case class Lineage(rowId: Long, updated: Long, values: String)
 
 /**
- * Random histories of statements, run on a table of ours and by Apache Iceberg on one of its own: after each of them the
- * rows are the same, and Apache Iceberg reads ours as we do. In the end metadata says what is in the files.
+ * Random histories of statements, run on an iceberg-lite table and by Apache Iceberg on its own table. After each
+ * statement the rows are equal, and Apache Iceberg reads the same rows from our table. In the end the metadata matches
+ * the contents of the files.
  *
- * Layouts and formats take turns, and are all there where the environment has `ICEBERG_LITE_ALL`; what deletes are written
- * in is left to chance.
+ * Layouts and formats alternate, and all are tested if `ICEBERG_LITE_ALL` is set in the environment; the format of
+ * delete files is random.
  */
 class RandomStatementsSuite extends AnyFunSuite with TableChecks {
   override lazy val spark: SparkSession = SharedSession.alone
@@ -25,19 +26,22 @@ class RandomStatementsSuite extends AnyFunSuite with TableChecks {
 
   private val ids = "SELECT _row_id, _last_updated_sequence_number, to_json(struct(id, p, n, s, l)), id FROM "
 
-  /** Of the rows whose id no other row has, by this id. */
+  /** Returns the lineage of the rows with a unique id, by this id. */
   private def lineage(table: String): Map[Long, Lineage] =
     rows(ids + table).groupBy(_.getLong(3)).collect { case (id, Seq(row)) =>
       id -> Lineage(row.getLong(0), row.getLong(1), row.getString(2))
     }
 
-  /** Adopted version 3, "Row Lineage": the id stays, and the number is that of the last commit that changed the row. */
+  /**
+   * Adopted version 3, "Row Lineage": the id is kept, and the sequence number is that of the last commit that changed
+   * the row.
+   */
   private def checkLineage(table: String, before: Map[Long, Lineage], statement: String): Unit = {
     val all = rows(ids + table)
     assert(all.map(_.getLong(0)).distinct.size == all.size, statement)
     assert(sorted(ids + table) == sorted(ids + peer(table)), s"as Apache Iceberg reads it: $statement")
     val now = rows(s"SELECT max(sequence_number) FROM $table.entries").head.getLong(0)
-    // A row that does not match may go, and another come with its id.
+    // With such a condition, an unmatched row can be deleted and another be inserted with its id.
     val isSame = !statement.contains("t.id = u.id AND")
     if (isSame) lineage(table).foreach { case (id, after) =>
       before.get(id).foreach { old =>

@@ -17,10 +17,10 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A driver that runs statements one after the other; tasks are tried four times. */
+/** A driver that runs statements in sequence; tasks have four attempts. */
 object RetryingDriver {
 
-  /** @param args a name that it does not need, the warehouse, a directory for Spark's files, a file of statements */
+  /** @param args an unused name, the warehouse, a directory for Spark's files, and a file with statements */
   def main(args: Array[String]): Unit = {
     val Array(_, warehouse, scratch, file) = args
     val spark = DriverProcess.session("local[2,4]", warehouse, scratch)
@@ -32,7 +32,7 @@ object RetryingDriver {
 
   private val failures = new AtomicInteger
 
-  /** The last rows of each of the two files, so that the first attempts have written some by then. */
+  /** Fails for the last rows of each of the two files, so that the first attempts have already written rows. */
   private def failFirst(id: Long): Long =
     if ((id == 499 || id == 999 || id == 1099) && TaskContext.get.attemptNumber == 0) {
       failures.incrementAndGet()
@@ -40,7 +40,9 @@ object RetryingDriver {
     } else id
 }
 
-/** Tasks that fail and are tried again, or are run twice: no row is there twice, and no file of a lost attempt listed. */
+/**
+ * Tasks that fail and are retried, or run twice: no row is duplicated, and no file of a failed attempt is committed.
+ */
 class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
 
   override protected val statements: Seq[(String, String)] = Seq(
@@ -52,16 +54,16 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
       "WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.k, -2)")
   )
 
-  test("tasks that fail once are tried again, and leave nothing of the attempt that failed") {
+  test("failed tasks are retried, and failed attempts leave no files") {
     spark.udf.register("fail_first", (id: Long) => id)
     val cases = chosen(6, casesIn(namespaces.head))
     cases.foreach(create)
     val program = "iceberglite.spark.rowlevel.RetryingDriver"
-    val (exit, said) = DriverProcess.run(program, "", warehouse, cases.map(_.statement), newDirectory())
-    assert(exit == 0, said)
+    val (exit, output) = DriverProcess.run(program, "", warehouse, cases.map(_.statement), newDirectory())
+    assert(exit == 0, output)
     val failures =
-      said.linesIterator.collectFirst { case line if line.startsWith("FAILED ") => line.substring(7).toInt }
-    assert(failures.exists(_ >= cases.size), said)
+      output.linesIterator.collectFirst { case line if line.startsWith("FAILED ") => line.substring(7).toInt }
+    assert(failures.exists(_ >= cases.size), output)
     cases.foreach { c =>
       check(c, expected(c.name)._2)
       assert(orphans(c).isEmpty, c.table)
@@ -76,7 +78,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
 
   private val onePartition = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
 
-  test("a task that is run twice to its end adds its rows once") {
+  test("a task with two successful attempts adds its rows once") {
     val c = Case(namespaces(1), "twice", 2, "copy-on-write", "")
     create(c)
     val before = sorted(s"SELECT * FROM dying.${c.table}")
@@ -97,7 +99,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
   }
 
   Seq(2, 3).foreach { version =>
-    test(s"a task that is run twice to its end takes rows away once, in version $version") {
+    test(s"a task with two successful attempts deletes its rows once, in version $version") {
       val c = Case(namespaces(2), "twice", version, "merge-on-read", "")
       create(c)
       val found = rows(s"SELECT _file, _pos, id, _spec_id FROM dying.${c.table} WHERE id % 100 = 7")
@@ -116,7 +118,7 @@ class RetriedTasksSuite extends AnyFunSuite with DriverFixture {
         write.commit(Array(messages.head))
       }
       check(c, (0 until 1000).filter(_ % 100 != 7).map(i => s"[$i,${i % 10}]").sorted)
-      // Tasks of version 3 send small deletion vectors to the driver, and write no files.
+      // Tasks of version 3 send small deletion vectors to the driver and write no files.
       assert(orphans(c).nonEmpty == (version == 2), "the files of the other attempt")
       assert(rows(s"SELECT sum(record_count) FROM dying.${c.table}.delete_files").head.getLong(0) == found.size)
     }

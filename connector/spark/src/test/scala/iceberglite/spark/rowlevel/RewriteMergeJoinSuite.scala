@@ -13,7 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** MERGE with a source that is small enough to be sent to every task. */
+/** MERGE with a source that is small enough for a broadcast. */
 class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -28,11 +28,11 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     t
   }
 
-  /** The source's ids, one of them null. */
+  /** The source; one of its ids is null. */
   private val source = "(SELECT IF(id = 1909, NULL, id) AS id, CAST(7 AS INT) AS p, concat('u', id) AS n " +
     "FROM range(1900, 2100, 3, 2)) u"
 
-  /** The write of a statement, as Spark ran it. */
+  /** Returns the executed write of a statement. */
   private def writeOf(statement: String): V2TableWriteExec =
     spark.sql(statement).queryExecution.commandExecuted match {
       case CommandResult(_, _, write: V2TableWriteExec, _) => write
@@ -60,7 +60,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     "WHEN MATCHED THEN UPDATE SET p = t.p + u.p"
   )
 
-  test("rows that several rows of the source match are never written twice, also where no clause is about them") {
+  test("a target row with several matches is never written twice, even if no clause applies to it") {
     for ((mode, threshold) <- Seq("copy-on-write" -> "10MB", "copy-on-write" -> "-1", "merge-on-read" -> "10MB")) {
       val t = filled(mode)
       val twice = "(SELECT id DIV 2 AS id FROM range(20)) u"
@@ -77,7 +77,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"the rows are those that a MERGE without a broadcast gives, by $mode") {
+    test(s"a MERGE with a broadcast gives the same rows as one without, by $mode") {
       val conditions = Seq("t.id = u.id", "t.id = u.id AND t.p < 4 AND u.p = 7", "t.id <=> u.id AND t.n <> u.n")
       for ((clause, i) <- clauses.zipWithIndex) {
         val on = conditions(i % conditions.size)
@@ -96,7 +96,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       }
     }
 
-    test(s"rows of the target that several of the source match are refused, by $mode") {
+    test(s"a target row with several matching source rows is rejected, by $mode") {
       val t = filled(mode)
       val error = intercept[Exception](
         sql(s"MERGE INTO $t t USING (SELECT id DIV 2 AS id, 1 AS p, 'x' AS n FROM range(10)) u ON t.id = u.id $upsert")
@@ -104,7 +104,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       assert(messages(error).contains("MERGE_CARDINALITY_VIOLATION"), messages(error))
     }
 
-    test(s"the source may be the table itself, by $mode") {
+    test(s"the source can be the table itself, by $mode") {
       val t = filled(mode, version = 3)
       sql(
         s"MERGE INTO $t t USING (SELECT id + 1000 AS id, p, 'again' AS n FROM $t WHERE p = 2) u ON t.id = u.id $upsert"
@@ -114,19 +114,19 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   test(
-    "without adaptive execution, as in a batch of a stream, a MERGE does not write a file for each task of a shuffle"
+    "without adaptive execution, as in a streaming batch, a MERGE does not write a file per shuffle task"
   ) {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = filled(mode)
       withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> "false", SQLConf.SHUFFLE_PARTITIONS.key -> "50") {
         sql(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
       }
-      // Those of two files that are read, and those of the source's two tasks.
+      // Files of the two tasks that read the table and of the two tasks of the source.
       assert(summaryOf(t)("added-data-files").toInt <= 4, mode)
     }
   }
 
-  test("the source may be cached, and in order") {
+  test("the source can be cached and sorted") {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = filled(mode)
       val cached = sql(s"SELECT * FROM $source ORDER BY id").cache()
@@ -140,7 +140,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("copy-on-write leaves the target's rows in the tasks that read them") {
+  test("copy-on-write keeps the target's rows in the tasks that read them") {
     val t = filled("copy-on-write")
     val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
     val (broadcast, sorted) = joins(plan)
@@ -148,7 +148,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= 6, "new rows are in a file of old ones")
   }
 
-  test("the plan of a MERGE counts what became of rows") {
+  test("the metrics of a MERGE count inserted, updated, copied and deleted rows") {
     for ((mode, copied) <- Seq("copy-on-write" -> true, "merge-on-read" -> false)) {
       val t = filled(mode)
       val write = writeOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
@@ -159,13 +159,13 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("merge-on-read sorts none but the rows with a match") {
+  test("merge-on-read sorts only rows with a match") {
     val t = filled("merge-on-read")
     val plan = planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")
     assert(joins(plan)._1 >= 1, plan.treeString)
   }
 
-  test("a MERGE that only inserts looks for the source's keys without moving the target's rows") {
+  test("an insert-only MERGE searches for the source's keys without shuffling the target's rows") {
     val t = filled("copy-on-write")
     (0 until 4).foreach(i => sql(s"INSERT INTO $t SELECT id, 1, 'x' FROM range(${i}000000, ${i}000100)"))
     val clauses = Seq(
@@ -185,7 +185,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"files that cannot have a key of the source are not read, by $mode") {
+    test(s"files that cannot contain a key of the source are not read, by $mode") {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT, n BIGINT) USING iceberg TBLPROPERTIES ('write.merge.mode' = '$mode')")
       (0 until 4).foreach(i =>
@@ -199,7 +199,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
       assert(rows(s"SELECT id FROM $t WHERE n = 0 ORDER BY id").map(_.getLong(0)) == Seq(0L, 205L, 207L, 900L))
     }
 
-  test("a source of which nobody knows which rows it takes is read once") {
+  test("a source whose rows are not deterministic is read once") {
     val t = filled("merge-on-read")
     for (
       source <- Seq("SELECT id, 1 AS p, 'x' AS n FROM range(100) LIMIT 10", "SELECT * FROM t TABLESAMPLE (50 PERCENT)")
@@ -214,7 +214,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     }
   }
 
-  test("a database that answers otherwise a moment later does not make a MERGE insert a row twice") {
+  test("a source that returns other rows when it is read again does not make a MERGE insert a row twice") {
     val t = filled("copy-on-write")
     val answers = new java.util.concurrent.atomic.AtomicInteger
     ChangingSource.rows = () => if (answers.getAndIncrement() == 0) Seq(Some(1L)) else Seq(Some(1L), Some(1000L))
@@ -225,7 +225,7 @@ class RewriteMergeJoinSuite extends AnyFunSuite with WriteFixture with AdaptiveS
     assert(rows(s"SELECT n FROM $t WHERE id = 1").map(_.getString(0)) == Seq("x") && answers.get == 1)
   }
 
-  test("a source that is not small, or that changes from one look to the next, is left to Spark") {
+  test("a large source, or one that is not deterministic, is left to Spark") {
     val t = filled("copy-on-write")
     withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> "-1") {
       assert(joins(planOf(s"MERGE INTO $t t USING $source ON t.id = u.id $upsert")) == ((0, 1)))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.datasources.v2.{BatchScanExec, V2TableWriteExec}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** UPDATE by copy-on-write whose condition has a subquery. */
+/** Copy-on-write UPDATE with a subquery in its condition. */
 class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
 
   private def filled(mode: String, version: Int): String = {
@@ -24,19 +24,19 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     t
   }
 
-  /** The plan by which a statement made its rows. */
+  /** Returns the plan that produced the rows of a statement. */
   private def planOf(statement: String): SparkPlan = spark.sql(statement).queryExecution.commandExecuted match {
     case CommandResult(_, _, write: V2TableWriteExec, _) => write.query
     case other => fail(s"no write: $other")
   }
 
-  /** How often it reads a table. */
+  /** Returns how often a plan reads a table. */
   private def reads(plan: SparkPlan, t: String): Int =
     collect(plan) { case scan: BatchScanExec if scan.table.name.endsWith(t.split('.').last) => scan }.size
 
   private def rowsOf(t: String): Seq[String] = rows(s"SELECT * FROM $t").map(_.toString).sorted
 
-  /** Of a table `t` and another, `u`. */
+  /** Statements on a table `t` and another table `u`. */
   private val statements = Seq(
     "n = -1 WHERE id IN (SELECT id FROM u)",
     "n = -1 WHERE id NOT IN (SELECT id FROM u)",
@@ -55,7 +55,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     "n = n WHERE id IN (SELECT id FROM u)"
   )
 
-  for (version <- Seq(1, 2, 3)) test(s"it changes what merge-on-read changes, version $version") {
+  for (version <- Seq(1, 2, 3)) test(s"copy-on-write changes the same rows as merge-on-read, version $version") {
     val u = others()
     for (statement <- statements) {
       val copied = filled("copy-on-write", version)
@@ -81,7 +81,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     assert(count(t, "_last_updated_sequence_number = 2") == 20)
   }
 
-  test("a database that answers otherwise a moment later does not make it lose or double rows") {
+  test("a source that returns other rows when it is read again does not make an UPDATE lose or duplicate rows") {
     val asked = new AtomicInteger
     val answers = Seq(Seq(Some(1L), None), Seq(Some(1L)), Seq(Some(2L), Some(3L)))
     ChangingSource.rows = () => answers(math.min(asked.getAndIncrement(), answers.size - 1))
@@ -94,7 +94,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     }
   }
 
-  test("values are checked as without a subquery, of rows that change alone") {
+  test("values are checked as without a subquery, and only in updated rows") {
     val u = others()
     val t = create("id BIGINT NOT NULL, n INT", 2, "copy-on-write")
     sql(s"INSERT INTO $t SELECT id, CAST(id AS INT) FROM range(100)")
@@ -109,7 +109,7 @@ class RewriteUpdateWithSubquerySuite extends AnyFunSuite with StatementFixture w
     assert(messages(missing).contains("non-nullable field"), messages(missing))
   }
 
-  test("a condition that is none is refused as such") {
+  test("a condition that is not boolean is rejected with Spark's error") {
     val error = intercept[Exception](
       sql(s"UPDATE ${filled("copy-on-write", 2)} SET n = 1 WHERE (SELECT max(id) FROM ${others()})")
     )

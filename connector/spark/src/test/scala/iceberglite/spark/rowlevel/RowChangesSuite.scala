@@ -7,7 +7,9 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.DeleteFiles
 
-/** DELETE, UPDATE and MERGE: what they write, what they leave alone, and what they do beside others. */
+/**
+ * DELETE, UPDATE and MERGE: what they write, what they leave unchanged, and how they behave next to concurrent commits.
+ */
 class RowChangesSuite extends AnyFunSuite with StatementFixture {
   private val Columns = "id BIGINT, n BIGINT"
 
@@ -15,7 +17,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT referenced_data_file, record_count FROM $t.delete_files").map(r => (r.getString(0), r.getLong(1)))
 
   for ((version, kind) <- Seq(2 -> "position delete files", 3 -> "one deletion vector"))
-    test(s"a data file has $kind of the last statement alone, however often its rows are deleted") {
+    test(s"after repeated deletes a data file has only the last statement's $kind") {
       val t = create(Columns, version, "merge-on-read", "write.parquet.row-group-size-bytes" -> "20000")
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(0, 20000, 1, 1)")
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('read.split.target-size' = '40000', 'read.split.open-file-cost' = '1')")
@@ -28,14 +30,14 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == expected && count(peer(t)) == expected)
     }
 
-  test("position delete files of whole partitions speak of all their data files") {
+  test("position delete files with partition granularity cover several data files") {
     val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
     sql(s"DELETE FROM $t WHERE n = 4")
     val found = deleteFiles(t)
     assert(found.map(_._2).sum == 100 && count(t) == 900 && count(peer(t)) == 900)
   }
 
-  test("files without a row to change are not written again") {
+  test("files without a row to change are not rewritten") {
     val t = filled(2, "copy-on-write")
     val before = rows(s"SELECT file_path FROM $t.files").map(_.getString(0)).toSet
     sql(s"UPDATE $t SET n = -1 WHERE id IN (SELECT 3)")
@@ -43,7 +45,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     assert((before & after).size == 1 && count(t, "n = -1") == 1)
   }
 
-  test("large files are not cut into smaller ones by copy-on-write") {
+  test("large files are not split into smaller ones by copy-on-write") {
     val t = create(Columns, 2, "copy-on-write", "write.parquet.row-group-size-bytes" -> "20000")
     (0 until 4).foreach(i =>
       sql(s"INSERT INTO $t SELECT id, xxhash64(id) FROM range(${i * 9000}, ${i * 9000 + 9000}, 1, 1)")
@@ -54,7 +56,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"conditions may name metadata columns, by $mode") {
+    test(s"conditions can use metadata columns, by $mode") {
       val t = filled(3, mode)
       sql(s"DELETE FROM $t WHERE _ROW_ID = 17")
       sql(
@@ -71,7 +73,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(rows(s"SELECT _row_id FROM $t WHERE _row_id = 1").size == 1)
     }
 
-    test(s"a MERGE finds rows by where they stand, by $mode") {
+    test(s"a MERGE can match rows by their file and position, by $mode") {
       for (text <- Seq("STRING", "CHAR(3)", "VARCHAR(3)")) {
         val t = create(s"id BIGINT, c $text", 2, mode)
         def files = rows(s"SELECT file_path FROM $t.data_files").map(_.getString(0)).toSet
@@ -88,7 +90,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
         sql(s"MERGE INTO $t t USING $t u ON t._pos = u._pos AND t._file = u._file AND u.id < 7 " +
           "WHEN MATCHED AND t._pos = u._pos THEN UPDATE SET id = t.id + 1000")
         assert(count(t) == 60 && count(t, "id >= 1000") == 7)
-        // A source with a window, and a join of its own.
+        // A source with a window function and a join.
         sql(s"MERGE INTO $t t USING (SELECT x._file AS f, x._pos AS p, y.id AS y, " +
           s"row_number() OVER (PARTITION BY x.id ORDER BY x._pos) AS n FROM $t x LEFT JOIN $t y ON x.id = y.id) u " +
           "ON t._file = u.f AND t._pos = u.p WHEN MATCHED AND u.y < 10 THEN DELETE")
@@ -102,7 +104,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-    test(s"rows may be added beside some that are found by where they stand in a table with CHAR, by $mode") {
+    test(s"rows can be inserted by a MERGE that matches by position in a table with CHAR, by $mode") {
       val t = create(s"id BIGINT, c CHAR(3)", 2, mode)
       sql(s"INSERT INTO $t SELECT id, concat('c', id % 5) FROM range(0, 100, 1, 2)")
       sql(s"MERGE INTO $t t USING (SELECT * FROM VALUES (1L), (1000L) AS v (p)) u ON t._pos = u.p " +
@@ -110,7 +112,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == 101 && count(t, "id = -1") == 2 && count(t, "id = 1000 AND c = 'n'") == 1)
     }
 
-    test(s"a column that hides what a statement needs is named, by $mode") {
+    test(s"a column that hides a metadata column of a statement is reported, by $mode") {
       val hidden = if (mode == "copy-on-write") "_file" else "_pos"
       val t = filled(3, mode)
       sql(s"ALTER TABLE $t RENAME COLUMN n TO $hidden")
@@ -135,7 +137,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(s"$t.snapshots") == before)
     }
 
-    test(s"a task that fails leaves the table and its directory as they were, by $mode") {
+    test(s"a task that fails leaves the table and its directory unchanged, by $mode") {
       val t = filled(2, mode)
       spark.udf.register("fail_late", (id: Long) => if (id == 990) throw new IllegalStateException("no more") else id)
       changesNothing(t) {
@@ -144,7 +146,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-    test(s"rows that another commit adds in the meantime are a conflict when serializable, by $mode") {
+    test(s"rows added by a concurrent commit are a conflict under serializable isolation, by $mode") {
       val serializable = filled(2, mode)
       beside(serializable)(addCopy(_))
       changesRowsOnly(serializable) {
@@ -159,7 +161,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(snapshot, "n = 3") == 50 && count(snapshot, "n = 7") == 250)
     }
 
-    test(s"rows that another commit takes away with their file are a conflict, by $mode") {
+    test(s"rows whose file a concurrent commit removes are a conflict, by $mode") {
       val t = filled(2, mode, "write.update.isolation-level" -> "snapshot")
       beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue, to = SnapshotTarget.Main)).commit())
       val error = intercept[Exception](sql(s"UPDATE $t SET n = meanwhile(id % 1 + 7) WHERE n = 3"))
@@ -167,7 +169,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       assert(count(t) == 0)
     }
 
-    test(s"branches are changed by their names, by $mode") {
+    test(s"branches are changed by their table names, by $mode") {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH work")
       sql(s"DELETE FROM $t.branch_work WHERE id < 10")
@@ -179,7 +181,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("without the extensions rows of version 3 keep their ids, or the statement is refused") {
+  test("without the extensions, rows of version 3 keep their ids or the statement is rejected") {
     val t = filled(3, "copy-on-write")
     inSession(SharedSession.plain) { plain =>
       val error = intercept[Exception](plain.sql(s"DELETE FROM $t WHERE id = 1"))
@@ -191,7 +193,7 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
   }
 
   for ((version, mode) <- Seq(2 -> "copy-on-write", 3 -> "copy-on-write", 3 -> "merge-on-read"))
-    test(s"what Spark has cached of a table is read again after a change, version $version by $mode") {
+    test(s"Spark's cached results of a table are refreshed after a change, version $version by $mode") {
       val t = filled(version, mode)
       sql(s"CACHE TABLE $t")
       sql(s"CACHE TABLE cached_rows AS SELECT id, n FROM $t")
@@ -209,20 +211,20 @@ class RowChangesSuite extends AnyFunSuite with StatementFixture {
       }
     }
 
-  test("a statement reads one state of its table, however often it reads it") {
+  test("a statement reads one snapshot of its table, however often it reads it") {
     val t = filled(2, "copy-on-write")
     beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
     val error = intercept[Exception](sql(s"DELETE FROM $t WHERE id IN (SELECT meanwhile(max(id)) FROM $t)"))
     assert(messages(error).contains("not in the table any more"), messages(error))
   }
 
-  test("tables of version 1 have no delete files") {
+  test("tables of version 1 cannot have delete files") {
     val t = filled(1, "merge-on-read")
     val error = intercept[Exception](sql(s"DELETE FROM $t WHERE id = 1"))
     assert(messages(error).contains("write.delete.mode") && messages(error).contains("format-version"))
   }
 
-  /** Of a statement that fails beside a commit that does not: only that one's files are new. */
+  /** Checks a statement that fails next to a successful concurrent commit: only the files of that commit are new. */
   private def changesRowsOnly(t: String)(body: => Unit): Unit = {
     val before = filesOf(t).filter(_.toString.contains("/data/"))
     body

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** What the summaries of snapshots say of how many rows statements changed. */
+/** The counts of changed rows in snapshot summaries. */
 class RowCountsSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -18,7 +18,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
     t
   }
 
-  /** Of the last snapshot: the counts of a statement, without their prefix. */
+  /** Returns the row counts of the last snapshot, without their prefix. */
   private def counts(t: String): Map[String, Long] =
     rows(s"SELECT summary FROM $t.snapshots ORDER BY committed_at DESC LIMIT 1").head.getMap[String, String](0).collect {
       case (key, value) if key.startsWith("spark.") && key.endsWith("-rows") || key.contains("num-target-rows") =>
@@ -33,11 +33,11 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
     "WHEN NOT MATCHED BY SOURCE AND t.n = 4 THEN UPDATE SET n = 44"
 
   for ((version, mode) <- Seq(1 -> "copy-on-write", 2 -> "copy-on-write", 3 -> "copy-on-write")) {
-    test(s"rows that copy-on-write changes and copies are counted, version $version") {
+    test(s"rows changed and copied by copy-on-write are counted, version $version") {
       val t = filled(version, mode)
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
       assert(counts(t) == Map("deleted" -> 10L, "copied" -> 990L))
-      // The first statement has made one file of two small ones.
+      // The first statement has combined two small files into one.
       sql(s"DELETE FROM $t WHERE id IN (SELECT 200 + id FROM range(5))")
       assert(counts(t) == Map("deleted" -> 5L, "copied" -> 985L))
       sql(s"UPDATE $t SET n = n + 100 WHERE id % 100 = 6")
@@ -57,7 +57,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
     rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
 
   for (version <- Seq(2, 3)) {
-    test(s"rows that merge-on-read changes are counted, version $version") {
+    test(s"rows changed by merge-on-read are counted, version $version") {
       val t = filled(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id % 100 = 5")
       assert(counts(t) == Map("deleted" -> 10L, "copied" -> 0L))
@@ -69,7 +69,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
       assert(counts(t) == matched)
     }
 
-    test(s"copy-on-write after merge-on-read counts the rows that were still there, version $version") {
+    test(s"copy-on-write after merge-on-read counts only rows that were not deleted yet, version $version") {
       val t = filled(version, "merge-on-read")
       sql(s"DELETE FROM $t WHERE id < 100")
       sql(
@@ -86,7 +86,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
   }
 
   for ((version, column) <- Seq(2 -> "_spec_id INT", 2 -> "_SPEC_ID INT", 3 -> "_spec_id INT COMMENT 'mine'"))
-    test(s"a column of the name by which rows are counted only costs the count: $column, version $version") {
+    test(s"without the metadata column used for counting, only the count is missing: $column, version $version") {
       val t = newTable()
       val modes = Seq("update", "merge").map(c => s"'write.$c.mode' = 'copy-on-write'").mkString(", ")
       val Array(name, tail @ _*) = column.split(' ')
@@ -111,7 +111,7 @@ class RowCountsSuite extends AnyFunSuite with WriteFixture {
       assert(sorted(s"SELECT * FROM $t") == expected)
     }
 
-  test("a single DELETE without a condition may match a row more than once, and counts it once") {
+  test("a single DELETE without a condition can match a row more than once, and counts it once") {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = filled(3, mode)
       sql(s"MERGE INTO $t t USING (SELECT id DIV 2 AS id FROM range(20)) u ON t.id = u.id WHEN MATCHED THEN DELETE")

@@ -7,23 +7,23 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.SharedSession
 import iceberglite.spark.write.WriteFixture
 
-/** @param puffins how many files hold the delete files: several deletion vectors share one */
+/** @param puffins number of files with delete files; several deletion vectors share one */
 final private[iceberglite] case class AddedFiles(data: Int, deletes: Int, puffins: Int) {
   def atMost(other: AddedFiles): Boolean =
     data <= other.data && deletes <= other.deletes && puffins <= other.puffins
 }
 
 /**
- * Compares how many files statements write with Apache Iceberg, which runs the same statements on equal tables: ten
- * partitions with six files each, or sixty files without partitions.
+ * Compares the number of files that statements write with Apache Iceberg, on tables with the same rows: ten partitions
+ * with six files each, or sixty files without partitions.
  */
 class StatementFilesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
-  /** Apache Iceberg needs its extensions for tables of version 3. */
+  /** Apache Iceberg needs its own extensions for tables of version 3. */
   private lazy val oracleSession: SparkSession = SharedSession.spark
 
-  /** Tables of Apache Iceberg have the name that it knows. */
+  /** A name in the peer's catalog is returned unchanged. */
   override protected def peer(table: String): String = if (table.startsWith("ice")) table else super.peer(table)
 
   private val source =
@@ -42,7 +42,7 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
     s"MERGE INTO %s t USING $source ON t.id = u.id WHEN MATCHED THEN UPDATE SET n = u.n"
   )
 
-  /** Sixty files in one commit. */
+  /** Creates a table with sixty files in one commit. */
   private def create(session: SparkSession, t: String, partitioned: Boolean, properties: Map[String, String]): Unit =
     inSession(session) { s =>
       val layout = if (partitioned) "PARTITIONED BY (p)" else ""
@@ -56,8 +56,10 @@ class StatementFilesSuite extends AnyFunSuite with WriteFixture {
     rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getLong(0)
 
   /**
-   * @param before the snapshot that the table goes back to
-   * @return the files that the statement has added, and the rows after it
+   * Runs a statement, and rolls the table back.
+   *
+   * @param before the snapshot to roll back to
+   * @return the files that the statement added, and the rows after it
    */
   private def outcome(
       session: SparkSession,

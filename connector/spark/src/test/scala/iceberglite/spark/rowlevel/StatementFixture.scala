@@ -14,7 +14,7 @@ import iceberglite.table.Table
 import iceberglite.table.action.MergeAppend
 import iceberglite.tree.TreeReader
 
-/** Tables whose rows are changed, and others that commit to them meanwhile. */
+/** Tables whose rows statements change, and concurrent commits to them. */
 trait StatementFixture extends WriteFixture { self: Suite =>
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -27,7 +27,7 @@ trait StatementFixture extends WriteFixture { self: Suite =>
     t
   }
 
-  /** 1000 rows in two files. */
+  /** Creates a table with 1000 rows in two files. */
   protected def filled(version: Int, mode: String, more: (String, String)*): String = {
     val t = create("id BIGINT, n BIGINT", version, mode, more: _*)
     sql(s"INSERT INTO $t SELECT id, id % 10 FROM range(0, 1000, 1, 2)")
@@ -43,7 +43,9 @@ trait StatementFixture extends WriteFixture { self: Suite =>
   protected def count(t: String, where: String = "true"): Long =
     rows(s"SELECT count(*) FROM $t WHERE $where").head.getLong(0)
 
-  /** A commit of another program, by the function `meanwhile`, which gives back what it gets. @return how often it came */
+  /**
+   * Makes the function `meanwhile` commit like another program; it returns its argument. @return the number of commits
+   */
   protected def beside(name: String, times: Int = 1)(commit: Table => Unit): () => Int = {
     val left = new AtomicReference[Int](times)
     StatementFixture.meanwhile.set { () =>
@@ -59,7 +61,7 @@ trait StatementFixture extends WriteFixture { self: Suite =>
     () => times - left.get
   }
 
-  /** Lists a data file of the table under another name. */
+  /** Adds a copy of a data file to the table. */
   protected def addCopy(table: Table): Unit = {
     val tree = new TreeReader(table.io, table.metadata)
     val file = table.currentSnapshot.toVector.flatMap(tree.manifests).flatMap(tree.entries(_).toVector)
@@ -75,6 +77,6 @@ object StatementFixture {
   private val meanwhile = new AtomicReference[() => Unit](() => ())
   private val copies = new java.util.concurrent.atomic.AtomicInteger
 
-  /** One after the other: each sees what the one before has committed. */
+  /** Calls are serialized, so that each sees the commits of those before it. */
   private def once(): Unit = synchronized(meanwhile.get.apply())
 }

@@ -9,7 +9,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
   private def refused(statement: String): String = messages(intercept[Exception](sql(statement)))
 
   for (mode <- Seq("copy-on-write", "merge-on-read"))
-    test(s"options count in every statement and place, by $mode") {
+    test(s"options apply in every statement and position, by $mode") {
       val t = filled(2, mode)
       def with_(n: Int) = s"WITH ('snapshot-property.n' = '$n', `snapshot-property.Who` 'me')"
       sql(s"DELETE FROM $t ${with_(1)} WHERE id = 1")
@@ -39,7 +39,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       assert(summaryOf(t).get("n").contains("12") && sorted(s"SELECT * FROM $t") == Seq("[1,2]", "[2,4]"))
     }
 
-  test("a DELETE of whole files has them too, and a session's entries for the summary") {
+  test("options and the session's summary entries apply to a DELETE of whole files as well") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, p INT) USING iceberg PARTITIONED BY (p)")
     sql(s"INSERT INTO $t SELECT id, id % 4 FROM range(0, 100)")
@@ -60,7 +60,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(summaryOf(t)("n") == "1" && count(t) == 0)
   }
 
-  test("options of writes count for the rows that a statement writes") {
+  test("write options apply to the rows that a statement writes") {
     val t = filled(2, "copy-on-write")
     sql(s"UPDATE $t WITH ('write-format' = 'orc', 'compression-codec' = 'zlib') SET n = 1 WHERE id = 3")
     assert(rows(s"SELECT DISTINCT file_format FROM $t.files").map(_.getString(0)).toSet == Set("ORC", "PARQUET"))
@@ -72,7 +72,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
   }
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"a branch by option is read and written, by $mode") {
+    test(s"a branch given as an option is read and written, by $mode") {
       val t = filled(2, mode)
       sql(s"ALTER TABLE $t CREATE BRANCH b")
       sql(s"DELETE FROM $t WITH ('branch' = 'b') WHERE id < 10")
@@ -87,7 +87,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
       assert(refused(s"DELETE FROM $t WITH ('branch' = 'c') WHERE id = 1").contains("Branch not found: c"))
     }
 
-    test(s"the isolation level by option comes before the table's, by $mode") {
+    test(s"the isolation level of the option takes precedence over the table's, by $mode") {
       val t = filled(2, mode)
       beside(t)(addCopy(_))
       sql(s"UPDATE $t WITH ('isolation-level' = 'snapshot') SET n = meanwhile(id % 1 + 7) WHERE n = 3")
@@ -100,7 +100,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("an option that does not count is refused, and what is near it named") {
+  test("an option that does not apply is rejected, with similar options named") {
     val t = filled(2, "merge-on-read")
     assert(refused(s"DELETE FROM $t WITH ('isolation' = 'snapshot')").contains("DELETE has no such option"))
     assert(refused(s"UPDATE $t WITH ('isolation-levl' = 'x') SET n = 1").contains("Did you mean isolation-level?"))
@@ -114,7 +114,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(count(t) == 1000 && count(s"$t.snapshots") == 1)
   }
 
-  test("what is wrong in the rest is pointed at where it stands") {
+  test("syntax errors in the rest of a statement point at their position") {
     val t = filled(2, "merge-on-read")
     val error = intercept[ParseException](sql(s"DELETE FROM $t WITH ('branch' = 'b')\n  WHERE id = )"))
     assert(error.line.contains(2) && error.startPosition.contains(13), error.getMessage)
@@ -140,7 +140,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("text that only looks like options stays what it is") {
+  test("text that only looks like options is unchanged") {
     val t = filled(2, "merge-on-read")
     sql(s"UPDATE $t SET n = length(' WITH (''a'' = 1)') /* WITH ('a' = 1) */ WHERE id = 1 -- WITH ('a' = 1)")
     sql(s"WITH w AS (SELECT 1 AS id) MERGE INTO $t t USING w ON w.id = t.id WHEN MATCHED THEN DELETE")
@@ -159,7 +159,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(count(t, "id = 4") == 0)
   }
 
-  test("options of delete files come before the properties of the table") {
+  test("options for delete files take precedence over table properties") {
     val t = filled(2, "merge-on-read", "write.delete.granularity" -> "file", "write.delete.format.default" -> "avro")
     def added(statement: String): Seq[String] =
       withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {
@@ -178,7 +178,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     assert(refused(s"DELETE FROM $t WITH ('delete-format' = 'puffin')").contains("delete-format"))
   }
 
-  test("the size of delete files is that of the option: no other data file is begun beyond it") {
+  test("the size option of delete files limits them: no further data file is added beyond it") {
     for ((size, files) <- Seq("1" -> 2, "1000000" -> 1)) {
       val t = filled(2, "merge-on-read", "write.delete.granularity" -> "partition")
       withConf("spark.sql.iceberg.read.adaptive-split-size.enabled" -> "false") {
@@ -188,7 +188,7 @@ class StatementOptionsSuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  test("an upsert writes its delete files by the options") {
+  test("an upsert writes its delete files according to the options") {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, id FROM range(0, 10, 1, 1)")
     spark.range(3).selectExpr("id", "id + 100 AS n").writeTo(t).option("upsert-keys", "id")

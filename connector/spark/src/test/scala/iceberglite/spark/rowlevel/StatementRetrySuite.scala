@@ -15,11 +15,11 @@ import iceberglite.spec.IcebergError.{CommitConflict, CommitStateUnknown, Invali
 import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.action.DeleteFiles
 
-/** Statements that are run again where another commit is in their way. */
+/** Retries of statements that conflict with a concurrent commit. */
 class StatementRetrySuite extends AnyFunSuite with StatementFixture {
 
   for (mode <- Seq("copy-on-write", "merge-on-read")) {
-    test(s"an UPDATE that fails without retries sees the other commit's rows with them, by $mode") {
+    test(s"an UPDATE fails without retries, and with retries includes the other commit's rows, by $mode") {
       val t = filled(2, mode)
       beside(t)(addCopy(_))
       val statement = "SET n = meanwhile(id % 1 + 100) WHERE n = 3"
@@ -32,7 +32,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       leavesNoFiles(t)
     }
 
-    test(s"it is given up after as many retries as are asked for, by $mode") {
+    test(s"a statement fails after the given number of retries, by $mode") {
       val t = filled(2, mode)
       val came = beside(t, times = 1000)(addCopy(_))
       withConf("spark.sql.iceberg-lite.statement-retries" -> "1") {
@@ -45,7 +45,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       leavesNoFiles(t)
     }
 
-    test(s"a MERGE is run again, with its named queries and parameters, by $mode") {
+    test(s"a MERGE is retried with its named queries and parameters, by $mode") {
       val t = filled(2, mode)
       val came = beside(t)(table => table.transaction().add(new DeleteFiles(AlwaysTrue)).commit())
       spark.sql(
@@ -55,16 +55,16 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
         Map("least" -> 4)
       )
       assert(came() == 1)
-      // All rows went, so that the second time nothing matched.
+      // All rows were deleted, so the second attempt matched none.
       assert(sorted(s"SELECT id, n FROM $t") == (0 until 10).map(i => s"[$i,$i]").sorted)
     }
   }
 
-  test("a DELETE of whole files beside which another commit's file would have to be split is run again by rows") {
+  test("a DELETE of whole files is retried by rows if a concurrent commit's file would have to be split") {
     val t = create("id BIGINT, n BIGINT", 2, "merge-on-read")
     sql(s"INSERT INTO $t SELECT id, 0 FROM range(0, 10, 1, 1)")
     val planned = loaded(t)
-    // This session does not hear of what it commits by Apache Iceberg's catalog.
+    // This session is not notified of commits through Apache Iceberg's catalog.
     spark.range(0, 20, 1, 1).selectExpr("id", "id AS n").writeTo(peer(t)).append()
     val below = new Predicate("<", Array(Expressions.column("id"), Expressions.literal(10L)))
     assert(planned.canDeleteWhere(Array(below)))
@@ -81,7 +81,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
       .loadTable(Identifier.of(Array(namespace), name)).asInstanceOf[SparkTable]
   }
 
-  test("a statement that fails for another reason is not run again") {
+  test("a statement that fails for another reason is not retried") {
     val t = filled(2, "copy-on-write")
     spark.udf.register(
       "fails",
@@ -97,7 +97,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     assert(messages(error).contains("no more") && StatementRetrySuite.calls.get == jobs + 1)
   }
 
-  test("only what others have committed is a reason to run a statement again, and never an unknown outcome") {
+  test("only concurrent commits cause a retry, and never an unknown commit state") {
     def isConflict(error: Throwable): Boolean = RetriedStatement.isConflict(new SparkException("failed", error))
     assert(isConflict(CommitConflict("t", "r")) && isConflict(ValidationFailed("m", byOthers = true)))
     assert(!isConflict(ValidationFailed("m")) && !isConflict(InvalidArgument("a", "b", "c")))
@@ -105,7 +105,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     assert(!isConflict(unknown))
   }
 
-  test("EXPLAIN and statements of others are as they were in a session that retries") {
+  test("EXPLAIN and statements on other sources are unchanged in a session with retries") {
     val t = filled(2, "copy-on-write")
     withConf("spark.sql.iceberg-lite.statement-retries" -> "2") {
       assert(rows(s"EXPLAIN DELETE FROM $t WHERE id = 3").head.getString(0).contains("ReplaceData"))
@@ -118,7 +118,7 @@ class StatementRetrySuite extends AnyFunSuite with StatementFixture {
     }
   }
 
-  /** Those of attempts that failed go, also where Spark has killed a task of theirs. */
+  /** Checks that files of failed attempts are deleted, even if Spark killed one of their tasks. */
   private def leavesNoFiles(t: String): Unit = {
     val listed = rows(s"SELECT file_path FROM ${peer(t)}.all_files").map(_.getString(0).split('/').last).toSet
     eventually(timeout(10.seconds))(assert(dataFilesOf(t).map(_.getFileName.toString) == listed))

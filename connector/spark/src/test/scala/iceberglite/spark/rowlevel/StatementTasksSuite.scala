@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 class StatementTasksSuite extends AnyFunSuite with StatementFixture with AdaptiveSparkPlanHelper {
   private val upsert = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
-  /** Six files in each of five partitions, or thirty files. */
+  /** Creates a table with six files in each of five partitions, or with thirty files. */
   private def table(mode: String, version: Int = 2, layout: String = "PARTITIONED BY (p)"): String = {
     val t = newTable()
     val modes = Seq("delete", "update", "merge").map(c => s"'write.$c.mode' = '$mode'").mkString(", ")
@@ -39,7 +39,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
 
   private def added(t: String): Int = summaryOf(t)("added-data-files").toInt
 
-  test("copy-on-write shuffles only rows that may go to other partitions") {
+  test("copy-on-write shuffles only rows that can move to other partitions") {
     val cases = Seq(
       "UPDATE %s SET s = 'x' WHERE id % 100 = 1" -> 0,
       "UPDATE %s SET p = 7 WHERE id % 100 = 2" -> 1,
@@ -59,7 +59,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
   }
 
-  test("one partition with most of the rows is not one task") {
+  test("a partition with most of the rows is written by several tasks") {
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
       val t = table(mode)
       spark.range(10000, 30000, 1, 6).selectExpr("id", "99 AS p", s"concat(${sha("id")}, ${sha("-id")}) AS s")
@@ -71,14 +71,14 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
   }
 
-  test("merge-on-read shuffles nothing where one task reads everything") {
+  test("merge-on-read shuffles nothing if one task reads everything") {
     val t = filled(2, "merge-on-read")
     val plan = planOf(s"UPDATE $t SET n = 0 WHERE id = 3")
     assert(shuffles(plan) == 0, plan)
     assert(shuffles(planOf(s"UPDATE $t SET n = 0 WHERE id IN (3, 700)")) == 1)
   }
 
-  test("an explicit distribution mode is used: of the statement, the session and the table's property") {
+  test("an explicit distribution mode of the statement, the session or the table property is used") {
     val t = table("merge-on-read")
     assert(shuffles(planOf(s"UPDATE $t WITH ('distribution-mode' = 'none') SET s = 'a' WHERE id % 100 = 1")) == 0)
     withConf("spark.sql.iceberg.distribution-mode" -> "none") {
@@ -91,7 +91,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     assert(shuffles(planOf(s"DELETE FROM $copied WITH ('distribution-mode' = 'hash') WHERE id % 100 = 4")) == 1)
   }
 
-  test("a MERGE in the batches of a stream writes one file for each partition") {
+  test("a MERGE in a streaming batch writes one file per partition") {
     for (mode <- Seq("copy-on-write", "merge-on-read"); version <- Seq(2, 3)) {
       val t = table(mode, version)
       withConf(SQLConf.SHUFFLE_PARTITIONS.key -> "20") {
@@ -115,7 +115,7 @@ class StatementTasksSuite extends AnyFunSuite with StatementFixture with Adaptiv
     }
   }
 
-  test("a MERGE without partitions writes no file for the inserted rows alone") {
+  test("a MERGE on an unpartitioned table writes no separate file for inserted rows") {
     for (adaptive <- Seq("true", "false")) withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive) {
       val t = table("copy-on-write", layout = "")
       sql(s"MERGE INTO $t t USING (SELECT id, 1 AS p, 'x' AS s FROM range(2990, 3010)) u ON t.id = u.id $upsert")
