@@ -3,10 +3,10 @@ package iceberglite.spark.write
 import org.apache.spark.sql.functions.{col, lit}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Whole writes through Spark, read back by Apache Iceberg. */
+/** Complete writes through Spark, read by Apache Iceberg. */
 class BatchWriteSuite extends AnyFunSuite with WriteFixture {
 
-  test("rows appended to a table without partitions are the rows that Apache Iceberg reads") {
+  test("rows appended to an unpartitioned table are the rows that Apache Iceberg reads") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1, 'a'), (2, NULL), (NULL, 'c')")
@@ -15,7 +15,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[993,499458]")
   }
 
-  test("each transform puts rows where Apache Iceberg looks for them") {
+  test("each transform writes rows to the partitions in which Apache Iceberg finds them") {
     val t = newTable()
     sql(s"""CREATE TABLE $t (id BIGINT, name STRING, amount DECIMAL(9, 2), at TIMESTAMP, day DATE) USING iceberg
       PARTITIONED BY (bucket(4, id), truncate(2, name), truncate(100, amount), days(at), months(day))""")
@@ -28,13 +28,13 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
       }
   }
 
-  test("rows of a partition come to one task, so that it gets one file") {
+  test("rows of a partition are written by one task, to one file") {
     val t = partitioned()
     spark.range(0, 1000, 1, 7).selectExpr("id", "id % 5 AS part").writeTo(t).append()
     assert(listed(t, "partition.part").map(_.getLong(0)).sorted == Seq(0, 1, 2, 3, 4))
   }
 
-  test("without distribution every task writes a file for each of its partitions, and rows need not be sorted") {
+  test("without distribution, every task writes a file for each of its partitions, and rows need not be sorted") {
     val t = partitioned()
     spark.range(0, 1000, 1, 3).selectExpr("id", "id % 5 AS part").writeTo(t)
       .option("distribution-mode", "none").append()
@@ -42,7 +42,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(DISTINCT id) FROM ${peer(t)}").head.getLong(0) == 1000)
   }
 
-  test("a task with more partitions than it may have files open still writes one file for each") {
+  test("a task with more partitions than it can have open files still writes one file per partition") {
     val t = partitioned()
     spark.range(0, 3000, 1, 1).selectExpr("id", "(id * 7919) % 200 AS part").writeTo(t)
       .option("distribution-mode", "none").append()
@@ -83,7 +83,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 15)
   }
 
-  test("INSERT OVERWRITE without a partition replaces the table, also by nothing") {
+  test("INSERT OVERWRITE without a partition replaces the whole table, also with an empty result") {
     val t = filled()
     sql(s"INSERT OVERWRITE $t VALUES (100, 2)")
     assert(sorted(s"SELECT * FROM ${peer(t)}") == Seq("[100,2]"))
@@ -91,14 +91,14 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(sorted(s"SELECT * FROM ${peer(t)}").isEmpty)
   }
 
-  test("an overwrite by a condition replaces the rows that satisfy it") {
+  test("an overwrite by condition replaces the rows that match it") {
     val t = filled()
     frame(Seq(100L -> 1L)).writeTo(t).overwrite(col("part") <= 1 || col("part").isNull)
     assert(sorted(s"SELECT * FROM ${peer(t)} WHERE part <= 1") == Seq("[100,1]"))
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 13)
   }
 
-  test("DELETE and TRUNCATE take whole files away") {
+  test("DELETE and TRUNCATE remove whole files") {
     val t = filled()
     sql(s"DELETE FROM $t WHERE part IN (1, 3)")
     assert(sorted(s"SELECT DISTINCT part FROM ${peer(t)}") == Seq("[0]", "[2]", "[4]"))
@@ -117,7 +117,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     )
   }
 
-  test("the snapshot says which engine and which job wrote it") {
+  test("the snapshot summary names the engine and the job") {
     val t = partitioned()
     frame(Seq(1L -> 1L)).writeTo(t).option("snapshot-property.Reviewed-By", "me").append()
     val summary = summaryOf(t)
@@ -132,7 +132,7 @@ class BatchWriteSuite extends AnyFunSuite with WriteFixture {
     t
   }
 
-  /** Twenty rows in five partitions. */
+  /** Creates a table with twenty rows in five partitions. */
   private def filled(): String = {
     val t = partitioned()
     spark.range(20).selectExpr("id", "id % 5 AS part").writeTo(t).append()

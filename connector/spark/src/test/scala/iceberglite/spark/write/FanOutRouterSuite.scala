@@ -22,7 +22,7 @@ import iceberglite.table.{DataFileNames, DataLocations}
 class FanOutRouterSuite extends AnyFunSuite {
   import FanOutRouterSuite._
 
-  test("no more files are open than the bound says, and each partition gets one") {
+  test("the number of open files is limited, and each partition gets one file") {
     val run = new Run(FanOutBounds(3, Long.MaxValue))
     (0 until 100).foreach(i => run.router.put(row(i, i % 10)))
     assert(run.format.open == 3 && run.format.files.size == 3)
@@ -31,14 +31,14 @@ class FanOutRouterSuite extends AnyFunSuite {
     assert(run.format.files.forall(_.rows == 10))
   }
 
-  test("rows that were put aside come to their files in the order they came in") {
+  test("rows that were set aside are written in their original order") {
     val run = new Run(FanOutBounds(1, Long.MaxValue))
     (0 until 30).foreach(i => run.router.put(row(i, i % 3)))
     run.router.finish()
     assert(run.format.files.map(_.ids.toList) == (0 to 2).map(p => (p until 30 by 3).toList))
   }
 
-  test("when the files hold more memory than they may, the one that holds most is flushed") {
+  test("if files use more memory than allowed, the file with the most memory is flushed") {
     val run = new Run(FanOutBounds(10, 1000))
     (0 until 9).foreach(_ => run.router.put(row(1, 1)))
     run.router.put(row(2, 2))
@@ -47,14 +47,14 @@ class FanOutRouterSuite extends AnyFunSuite {
     assert(run.format.files.map(_.flushes) == Seq(1, 0))
   }
 
-  test("a partition's next file begins where one is full") {
+  test("a partition gets another file when the current one is full") {
     val run = new Run(FanOutBounds(10, Long.MaxValue), targetSize = 500)
     (0 until 12).foreach(i => run.router.put(row(i, 1)))
     run.router.finish()
     assert(run.format.files.map(_.rows) == Seq(5, 5, 2))
   }
 
-  test("rows that come partition by partition need one open file, and a partition that comes again gets another") {
+  test("clustered rows need one open file, and a partition that occurs again gets another file") {
     val run = new Run(FanOutBounds(1, Long.MaxValue))
     val router = new ClusteredRouter(run.files, run.partitioner)
     Seq(1, 1, 2, 2, 2, 1).foreach(p => router.put(row(0, p)))
@@ -92,7 +92,7 @@ private object FanOutRouterSuite {
     val router = new FanOutRouter(files, partitioner, bounds, () => new ListOverflow)
   }
 
-  /** Sorts by number and keeps the order otherwise, as Spark's sorter does with its radix sort. */
+  /** Sorts by number with a stable order, as Spark's sorter does with its radix sort. */
   final private class ListOverflow extends RowOverflow {
     private val kept = mutable.ArrayBuffer.empty[(Long, InternalRow)]
     override def put(number: Long, row: InternalRow): Unit = kept += number -> row.copy()
@@ -100,7 +100,7 @@ private object FanOutRouterSuite {
     override def close(): Unit = ()
   }
 
-  /** Files that count a hundred bytes for each row. */
+  /** Files that count one hundred bytes per row. */
   final private class CountingFormat extends DataFileFormat {
     val files = mutable.ArrayBuffer.empty[CountingFile]
     var open = 0

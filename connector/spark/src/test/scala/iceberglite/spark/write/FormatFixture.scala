@@ -13,10 +13,10 @@ import org.apache.orc.OrcFile
 import org.apache.spark.sql.Row
 import org.scalatest.Suite
 
-/** Tables with ORC and Avro files, and a look into these by the libraries of the formats. */
+/** Tables with ORC and Avro files, and access to these files through the libraries of the formats. */
 trait FormatFixture extends WriteFixture { self: Suite =>
 
-  /** @param format of new data files */
+  /** @param format format of new data files */
   protected def create(
       columns: String,
       format: String,
@@ -29,7 +29,7 @@ trait FormatFixture extends WriteFixture { self: Suite =>
     t
   }
 
-  /** Of a column of split offsets, none where it is null. */
+  /** Returns the values of a column of split offsets; none if it is null. */
   protected def offsets(row: Row, at: Int): Seq[Long] = if (row.isNullAt(at)) Seq.empty else row.getSeq[Long](at)
 
   private def orc[A](path: String)(body: org.apache.orc.Reader => A): A = {
@@ -44,14 +44,14 @@ trait FormatFixture extends WriteFixture { self: Suite =>
     finally reader.close()
   }
 
-  /** How many rows a file has. */
+  /** Returns the number of rows in a file. */
   protected def rowsIn(path: String, format: String): Long =
     if (format == "orc") orc(path)(_.getNumberOfRows) else avro(path)(_.iterator.asScala.size.toLong)
 
-  /** Where the stripes of an ORC file begin. */
+  /** Returns the start positions of the stripes of an ORC file. */
   protected def stripes(path: String): Seq[Long] = orc(path)(_.getStripes.asScala.map(_.getOffset))
 
-  /** Those of the files of a table, as the formats name them. */
+  /** Returns the compression codecs of a table's files, by their names in the formats. */
   protected def codecs(table: String): Set[String] = listed(table, "file_path").map { row =>
     val path = URI.create(row.getString(0)).getPath
     if (path.endsWith(".orc")) orc(path)(_.getCompressionKind.name) else avro(path)(_.getMetaString("avro.codec"))

@@ -3,10 +3,10 @@ package iceberglite.spark.write
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Options of writes and the session's settings that choose the format of data files, and how they are made. */
+/** Write options and session settings that select the format of data files and its properties. */
 class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
 
-  test("the option write-format comes before the table's, and a table may have files of all formats") {
+  test("the option write-format takes precedence over the table's format, and a table can have files of all formats") {
     val t = create("id BIGINT", "avro")
     Seq("parquet", "orc", "avro").foreach(f => spark.range(5).writeTo(t).option("write-format", f).append())
     spark.range(5).writeTo(t).append()
@@ -16,7 +16,7 @@ class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
     assert(error.getMessage.contains("parquet, orc or avro"))
   }
 
-  test("the codec is that of the option, else of the session, else of the table, for the format that is written") {
+  test("the codec is taken from the option, else the session, else the table, for the format that is written") {
     val ofTable = Map("write.orc.compression-codec" -> "lz4", "write.avro.compression-codec" -> "snappy")
     val t = create("id BIGINT", "orc", more = ofTable)
     def write(options: (String, String)*): Unit =
@@ -34,7 +34,7 @@ class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
     assert(codecs(t) == Set("LZ4", "snappy", "ZSTD", "zstandard", "NONE", "deflate"))
   }
 
-  test("a codec, level or strategy that cannot be is refused with those that the format has") {
+  test("an invalid codec, level or strategy is rejected with the values that the format supports") {
     val t = create("id BIGINT", "orc")
     def refusal(options: (String, String)*): String =
       intercept[AnalysisException](spark.range(5).writeTo(t).options(options.toMap).append()).getMessage
@@ -47,7 +47,7 @@ class FormatOptionsSuite extends AnyFunSuite with FormatFixture {
     assert(listed(t).isEmpty)
   }
 
-  test("the strategy of ORC files is that of the option, else of the session, else of the table") {
+  test("the strategy of ORC files is taken from the option, else the session, else the table") {
     val t = create("id BIGINT, s STRING", "orc")
     def write(options: (String, String)*): Long = {
       val before = listed(t, "file_size_in_bytes").map(_.getLong(0)).sum

@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.{SharedSession, SparkCatalog}
 
-/** A write that the storage has no room for says which file of which table it was, and what to do. */
+/** If the storage is full, a write fails with the file, the table and what to do. */
 class FullDiskSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -38,29 +38,29 @@ class FullDiskSuite extends AnyFunSuite with WriteFixture {
   private def fails(t: String, statement: String, room: FullDisk.Room): Unit = {
     val before = sorted(s"SELECT count(*), sum(id) FROM $t")
     FullDisk.room.set(room)
-    val said =
+    val message =
       try messages(intercept[Exception](sql(statement)))
       finally FullDisk.room.set(FullDisk.Enough)
-    assert(said.contains("No space left on device") && said.contains(t), statement)
-    assert(said.matches("(?s).*Cannot (write|close) file:\\S*/data/\\S+ .*"), s"$statement: $said")
-    assert(said.contains("Free space on that storage"), statement)
+    assert(message.contains("No space left on device") && message.contains(t), statement)
+    assert(message.matches("(?s).*Cannot (write|close) file:\\S*/data/\\S+ .*"), s"$statement: $message")
+    assert(message.contains("Free space on that storage"), statement)
     assert(sorted(s"SELECT count(*), sum(id) FROM $t") == before, statement)
   }
 
   for (format <- Seq("parquet", "orc", "avro")) {
-    test(s"data files in $format") {
+    test(s"a full disk is reported for data files in $format") {
       val t = create(s"'write.format.default' = '$format'")
       val statement = s"INSERT INTO $t SELECT id, uuid() FROM range(0, 50000, 1, 1)"
       Seq(FullDisk.NoRoom, FullDisk.After(100000), FullDisk.AtClose).foreach(fails(t, statement, _))
     }
 
-    test(s"position delete files in $format") {
+    test(s"a full disk is reported for position delete files in $format") {
       val t = create(s"'write.delete.mode' = 'merge-on-read', 'write.delete.format.default' = '$format'")
       Seq(FullDisk.NoRoom, FullDisk.AtClose).foreach(fails(t, s"DELETE FROM $t WHERE id % 3 = 1", _))
     }
   }
 
-  test("files that copy-on-write replaces, and deletion vectors") {
+  test("a full disk is reported for copy-on-write files and deletion vectors") {
     val copied = create("'write.update.mode' = 'copy-on-write'")
     fails(copied, s"UPDATE $copied SET s = 'y' WHERE id = 3", FullDisk.AtClose)
     val vectors = create("'write.delete.mode' = 'merge-on-read', 'format-version' = '3'")
@@ -68,7 +68,7 @@ class FullDiskSuite extends AnyFunSuite with WriteFixture {
   }
 }
 
-/** The local file system, whose data files find as much room as is said. */
+/** The local file system, with limited space for data files. */
 class FullDisk extends LocalFileSystem {
   override def create(
       path: Path,

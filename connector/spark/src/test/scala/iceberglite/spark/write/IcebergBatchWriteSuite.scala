@@ -18,10 +18,10 @@ import iceberglite.spark.table.IcebergWriteBuilder
 import iceberglite.spec.IcebergError.{CommitStateUnknown, ValidationFailed}
 import iceberglite.table._
 
-/** What Spark does with a write, step by step. */
+/** The steps of a write, as Spark executes them. */
 class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
 
-  test("after a commit of unknown outcome nothing is removed") {
+  test("after a commit with an unknown outcome, no file is removed") {
     val t = partitioned()
     val unknown = CommitStateUnknown(t, "v2.metadata.json", "the answer was lost", None)
     val (write, messages) = written(failing(tableOf(t), unknown))
@@ -30,20 +30,20 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).size == 3)
   }
 
-  test("after an error that nobody foresaw the commit may have happened, so nothing is removed") {
+  test("after an unexpected error, no file is removed, because the commit may have succeeded") {
     val t = partitioned()
     Seq(new OutOfMemoryError("no heap"), new InterruptedException).foreach { error =>
       val before = dataFilesOf(t).size
       val (write, messages) = written(failing(tableOf(t), error))
       intercept[Throwable](write.commit(messages))
-      // An interrupt stays one, which would reach the test's own thread.
+      // The interrupt flag is set again, and would affect the test's own thread.
       Thread.interrupted()
       write.abort(messages)
       assert(dataFilesOf(t).size == before + 3)
     }
   }
 
-  test("after a commit that definitely failed all data files are removed") {
+  test("after a commit that definitely failed, all data files are removed") {
     val t = partitioned()
     val (write, messages) = written(failing(tableOf(t), ValidationFailed("not allowed")))
     assert(intercept[StatementError](write.commit(messages)).getMessage.contains("not allowed"))
@@ -52,7 +52,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).isEmpty)
   }
 
-  test("an abort removes the files of tasks that were not heard of, and those of no other write") {
+  test("an abort removes the files of tasks without a commit message, and no files of other writes") {
     val t = partitioned()
     val (_, _) = written(tableOf(t))
     val write = writeTo(tableOf(t))
@@ -62,7 +62,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).size == 3)
   }
 
-  test("two attempts of one task name their files differently, and each removes its own only") {
+  test("two attempts of a task use different file names, and each removes only its own files") {
     val t = partitioned()
     val write = writeTo(tableOf(t))
     val (first, second) = (writer(write, 0, 7L), writer(write, 0, 8L))
@@ -76,7 +76,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 6)
   }
 
-  test("a task that is aborted before it is done closes and removes its files") {
+  test("an aborted task closes and removes its files") {
     val t = partitioned()
     val task = writer(writeTo(tableOf(t)), 0, 7L)
     (0 until 6).foreach(i => task.write(row(i)))
@@ -86,7 +86,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(dataFilesOf(t).isEmpty)
   }
 
-  test("a task tells how many files, rows and bytes it has written") {
+  test("a task reports the number of files, rows and bytes that it has written") {
     val t = partitioned()
     val task = writer(writeTo(tableOf(t)), 0, 7L)
     (0 until 6).foreach(i => task.write(row(i)))
@@ -98,7 +98,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     assert(supported.map(_.name).toSet == metrics.keySet)
   }
 
-  test("what tasks say to the driver survives each of Spark's serializers") {
+  test("commit messages of tasks can be serialized with Java serialization and Kryo") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, part BINARY) USING iceberg PARTITIONED BY (part)")
     val write = writeTo(tableOf(t), new StructType().add("id", "bigint").add("part", "binary"))
@@ -125,7 +125,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  /** The same table, but commits to it fail. */
+  /** Returns the table with a committer that fails. */
   private def failing(table: Table, error: Throwable): Table = {
     val committer = new Committer {
       override def commit(id: TableIdentifier, base: Option[TableVersion], change: Change): TableVersion = throw error
@@ -145,7 +145,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
   private def writeTo(table: Table, columns: StructType = longs): BatchWrite =
     new IcebergWriteBuilder(table, infoOf(columns), spark).build().toBatch
 
-  /** As on an executor, which gets a copy of the factory. */
+  /** Returns a writer from a copy of the factory, as on an executor. */
   private def writer(write: BatchWrite, partition: Int, task: Long): DataWriter[InternalRow] = {
     val physical = new PhysicalWriteInfo { override def numPartitions: Int = 1 }
     javaCopy(write.createBatchWriterFactory(physical)).createWriter(partition, task)
@@ -168,7 +168,7 @@ class IcebergBatchWriteSuite extends AnyFunSuite with WriteFixture {
     task.commit()
   }
 
-  /** A write of three files that waits for its commit. */
+  /** Writes three files that are not committed yet. */
   private def written(table: Table): (BatchWrite, Array[WriterCommitMessage]) = {
     val write = writeTo(table)
     val task = writer(write, 0, 1L)

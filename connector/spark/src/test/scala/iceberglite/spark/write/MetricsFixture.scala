@@ -4,7 +4,7 @@ import org.scalatest.Suite
 
 import iceberglite.spark.SharedSession
 
-/** Rows with everything in them that metrics stumble over. */
+/** Rows with the values that are difficult for metrics. */
 trait MetricsFixture extends SharedSession { self: Suite =>
   protected val columns =
     """id bigint, f float, d double, nan double, s string, b binary, dec decimal(9,2), big decimal(30,4), day date,
@@ -26,7 +26,7 @@ trait MetricsFixture extends SharedSession { self: Suite =>
       |  array(CAST(id AS double), CAST('NaN' AS double)), map('k', CAST(id AS float))
       |FROM range(0, 100, 1, 1)""".stripMargin
 
-  /** What the manifests say of the files of a table, as Apache Iceberg reads it. */
+  /** Returns the metrics of a table's files in manifests, as Apache Iceberg reads them. */
   protected def metricsOf(table: String): Seq[String] = rows(
     s"""SELECT to_json(struct(record_count, value_counts, null_value_counts, nan_value_counts, map_keys(column_sizes),
        |lower_bounds, upper_bounds)) FROM ${peer(table)}.files""".stripMargin

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Options that say how much an overwrite replaces, on all ways to write: they are honoured or rejected. */
+/** Options that limit what an overwrite replaces, on all write paths: they are honoured or rejected. */
 class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
   private def partitioned(): String = {
@@ -30,7 +30,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
   private def writer(rows: DataFrame, options: Seq[(String, String)], mode: String): Writer =
     rows.write.format("iceberg-lite").mode(mode).options(options.toMap)
 
-  /** The ways to overwrite rows of a table, each by its name. */
+  /** The ways to overwrite rows of a table, by name. */
   private val overwrites: Seq[(String, (Writer, String) => Unit)] = Seq(
     "save(name)" -> ((w, t) => w.save(t)),
     "save(path)" -> ((w, t) => w.save(pathOf(t))),
@@ -57,7 +57,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
   private val kept = Seq(0L, 2L, 3L, 5L, 6L, 8L)
 
   for ((way, save) <- overwrites) {
-    test(s"$way: replaceWhere replaces the rows that satisfy it, and no others") {
+    test(s"$way: replaceWhere replaces the matching rows, and no others") {
       val t = partitioned()
       overwrite(save, t, fresh(1), "replaceWhere" -> "p = 1")
       assert(ids(t) == kept ++ Seq(100L, 101L) && ids(peer(t)) == ids(t))
@@ -69,7 +69,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       assert(ids(t) == Seq(100L, 101L))
     }
 
-    test(s"$way: new rows that do not satisfy replaceWhere are rejected") {
+    test(s"$way: new rows that do not match replaceWhere are rejected") {
       val t = partitioned()
       for (rows <- Seq(fresh(2), fresh(1).selectExpr("id", "CAST(NULL AS INT) AS p"))) {
         val message = rejection(t)(overwrite(save, t, rows, "replaceWhere" -> "p = 1"))
@@ -77,7 +77,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
       }
     }
 
-    test(s"$way: a replaceWhere that is no condition on the table is rejected") {
+    test(s"$way: a replaceWhere that is not a valid condition on the table is rejected") {
       val t = partitioned()
       for (text <- Seq("", "nothere = 1", "p = = 1", "id + 1", "p IN (SELECT 1)", "rand() < 0.5", "sum(id) > 1")) {
         val message = rejection(t)(overwrite(save, t, fresh(1), "replaceWhere" -> text))
@@ -135,7 +135,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("an append with replaceWhere is rejected, with options of overwrites it appends") {
+  test("an append with replaceWhere is rejected, and an append with other overwrite options appends") {
     val t = partitioned()
     for (save <- Seq[(Writer, String) => Unit](_.save(_), _.insertInto(_), _.saveAsTable(_))) {
       val message = rejection(t)(save(writer(fresh(1), Seq("replaceWhere" -> "p = 1"), "append"), t))
@@ -146,7 +146,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t).size == 11)
   }
 
-  test("saveAsTable replaces the whole table, so it rejects options that ask for less") {
+  test("saveAsTable replaces the whole table, so options for a partial overwrite are rejected") {
     val t = partitioned()
     def save(options: (String, String)*): Unit = writer(fresh(1), options, "overwrite").saveAsTable(t)
     val less = Seq(
@@ -172,14 +172,14 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     changesNothing(t)(save("txnAppId" -> "a", "txnVersion" -> "1"))
   }
 
-  test("a table that is created replaces nothing, so options of overwrites are no obstacle") {
+  test("creating a table replaces nothing, so overwrite options are accepted") {
     val t = newTable()
     writer(fresh(1), Seq("overwrite-mode" -> "dynamic", "partitionOverwriteMode" -> "dynamic"), "overwrite")
       .saveAsTable(t)
     assert(ids(t) == Seq(100L, 101L))
   }
 
-  test("a branch other than main cannot be the target of a table that is replaced") {
+  test("replacing a table with a branch other than main as its target is rejected") {
     val t = partitioned()
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     for (branch <- Seq("b", "nowhere")) {
@@ -188,7 +188,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("writeTo: the condition and the options of an overwrite may not contradict") {
+  test("writeTo: options that contradict the condition or the kind of overwrite are rejected") {
     val t = partitioned()
     def write(option: (String, String)) = fresh(1).writeTo(t).option(option._1, option._2)
     for (option <- Seq("replaceWhere" -> "p = 1", "overwrite-mode" -> "dynamic", "overwriteSchema" -> "true")) {
@@ -202,7 +202,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == kept ++ Seq(100L, 101L))
   }
 
-  test("SQL: the options of an INSERT are those of a write") {
+  test("SQL: an INSERT accepts the options of a write") {
     val t = partitioned()
     def insert(verb: String, options: String) =
       sql(s"INSERT $verb $t WITH ($options) SELECT id, 1 FROM range(100, 102)")
@@ -238,13 +238,13 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == kept ++ Seq(100L, 101L))
   }
 
-  test("a default option of the session counts, as for all writes by format(...)") {
+  test("a default option of the session applies, as in all writes by format(...)") {
     val t = partitioned()
     withConf("spark.datasource.iceberg.replaceWhere" -> "p = 1")(overwrite((w, name) => w.save(name), t, fresh(1)))
     assert(ids(t) == kept ++ Seq(100L, 101L))
   }
 
-  test("a table that takes any columns finds those of replaceWhere by name") {
+  test("with accept-any-schema, replaceWhere columns are found by name") {
     val t = partitioned()
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     overwrite((w, name) => w.save(name), t, fresh(1).select("p", "id"), "replaceWhere" -> "p = 1")
@@ -254,7 +254,7 @@ class OverwriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == kept ++ Seq(100L, 101L) && spark.table(t).columns.toSeq == Seq("id", "p", "more"))
   }
 
-  test("a replaced table keeps its rows in all modes but overwrite") {
+  test("replaceWhere changes nothing in save modes other than overwrite") {
     val t = partitioned()
     for (mode <- Seq(SaveMode.Ignore, SaveMode.ErrorIfExists)) changesNothing(t) {
       scala.util.Try(fresh(1).write.format("iceberg-lite").mode(mode).option("replaceWhere", "p = 1").save(t))

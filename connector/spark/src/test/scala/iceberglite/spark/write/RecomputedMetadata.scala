@@ -21,7 +21,7 @@ import iceberglite.spec.types.Type.{DoubleType, FloatType, StringType, StructTyp
 import iceberglite.table.Table
 import iceberglite.tree.{ManifestCache, TreeReader}
 
-/** Everything that metadata says of the live files of a table, made anew from the files and compared. */
+/** Recomputes the metadata of a table's live files from the files, and compares it. */
 final private[write] class RecomputedMetadata(table: Table) {
   private val conf = new Configuration(false)
   private val tree = new TreeReader(table.io, table.metadata, ManifestCache.Off)
@@ -51,7 +51,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     ()
   }
 
-  /** The columns that the table has now, or those of delete files. */
+  /** The current columns of the table, or those of delete files. */
   private def columnsOf(file: ContentFile): StructType =
     if (file.content == Content.Data) table.schema.asStruct
     else StructType(Vector(MetadataColumns.DeleteFilePath, MetadataColumns.DeletePosition))
@@ -63,7 +63,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     finally rows.close()
   }
 
-  /** What a column that came after the file has is of the schema, and metadata says nothing of it. */
+  /** A column added after the file was written has a default from the schema, and the file has no metrics for it. */
   private def checkColumn(file: ContentFile, field: NestedField, values: Vector[AnyRef]): Unit = field.fieldType match {
     case struct: StructType => struct.fields.zipWithIndex.foreach { case (child, i) =>
         checkColumn(file, child, values.map { case r: Record => r(i); case _ => null })
@@ -88,7 +88,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     ()
   }
 
-  /** Long texts are cut, the upper bound upwards. */
+  /** Bounds of long strings are truncated, the upper bound upwards. */
   private def checkBounds(
       t: PrimitiveType,
       least: Literal,
@@ -130,7 +130,7 @@ final private[write] class RecomputedMetadata(table: Table) {
     ()
   }
 
-  /** By file and position, none twice, and all of rows that there are. */
+  /** Positions are sorted by file and position, unique, and within the row count of their file. */
   private def checkPositions(file: ContentFile, rows: Vector[Record]): Unit = {
     val positions = rows.map(r => (r(0).toString, r(1).asInstanceOf[java.lang.Long].longValue))
     assert(positions == positions.distinct.sorted)

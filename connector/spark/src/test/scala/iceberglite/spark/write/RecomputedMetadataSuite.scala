@@ -14,7 +14,7 @@ import iceberglite.spec.types.Literal.LongLiteral
 import iceberglite.table.action.OverwriteFiles
 import iceberglite.tree.TreeReader
 
-/** What is wrong in metadata is found by comparing it with the files. */
+/** Checks that errors in metadata are found by comparing it with the files. */
 class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
   private val lies: Seq[(String, ContentFile => ContentFile)] = Seq(
     "a count of rows" -> (f => f.copy(recordCount = f.recordCount + 1)),
@@ -36,7 +36,7 @@ class RecomputedMetadataSuite extends AnyFunSuite with TableChecks {
   }
 
   Seq("parquet", "orc", "avro").foreach { format =>
-    test(s"files in $format are as metadata says, and a lie is found") {
+    test(s"metadata matches $format files, and an incorrect value is found") {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT, s STRING) USING iceberg TBLPROPERTIES ('write.format.default' = '$format')")
       sql(s"INSERT INTO $t SELECT id, IF(id % 3 = 0, NULL, concat('s', id)) FROM range(0, 100, 1, 1)")

@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.SharedSession
 
-/** Jobs that are run again: an application's write with a version that the table has changes nothing. */
+/** Repeated jobs: a write with an application version that the table already has changes nothing. */
 class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
   override lazy val spark: SparkSession = SharedSession.alone
 
@@ -25,7 +25,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
 
   private def ids(t: String): Seq[Long] = rows(s"SELECT id FROM $t ORDER BY id").map(_.getLong(0))
 
-  test("a version is written once, and an older one not any more") {
+  test("a version is written once, and older versions are not written any more") {
     val t = created()
     write(t, 0, "etl", 1).append()
     changesNothing(t)(write(t, 0, "etl", 1).append())
@@ -35,7 +35,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == (0L until 30L) && ids(peer(t)) == (0L until 30L))
   }
 
-  test("overwrites and statements count their versions too") {
+  test("overwrites and row-level statements respect application versions, too") {
     val t = created()
     write(t, 0, "etl", 1).append()
     write(t, 100, "etl", 2).overwritePartitions()
@@ -54,7 +54,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t).size == 15)
   }
 
-  test("of writers at the same time one writes") {
+  test("of several concurrent writes with one version, only one writes") {
     val t = created()
     val pool = Executors.newFixedThreadPool(4)
     try
@@ -63,7 +63,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(ids(t) == (0L until 10L) && rows(s"SELECT * FROM $t.snapshots").size == 1)
   }
 
-  test("half of the options, or a version that is none, is refused") {
+  test("only one of the two options, or an invalid version, is rejected") {
     val t = created()
     def refused(options: (String, String)*): String = {
       val writer = options.foldLeft(spark.range(1).selectExpr("id", "1 AS p").writeTo(t)) { case (w, (k, v)) =>
@@ -78,7 +78,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     assert(refused("application-id" -> "etl", "application-version" -> "1").contains("unset it to begin anew"))
   }
 
-  test("a table that is made again stays as it is, and what changes nothing is done too") {
+  test("a repeated createOrReplace changes nothing, and a statement without changes records its version") {
     val t = newTable()
     def make(from: Int, version: Int): Unit = write(t, from, "etl", version).using("iceberg").createOrReplace()
     make(0, 1)
@@ -90,7 +90,7 @@ class RepeatedWritesSuite extends AnyFunSuite with WriteFixture {
     write(t, 999, "other", 1).append()
     changesNothing(t)(sql(update))
     assert(ids(t).contains(999L))
-    // A copy by SHOW CREATE TABLE has none of the table's rows.
+    // A copy through SHOW CREATE TABLE has none of the table's rows.
     val copy = newTable()
     sql(sql(s"SHOW CREATE TABLE $t").head.getString(0).replace(t, copy).replaceAll("LOCATION '[^']*'", ""))
     write(copy, 0, "etl", 1).append()

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Overwrites by a condition that only some rows of a file satisfy. */
+/** Overwrites by a condition that matches only some rows of a file. */
 class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
   private def partitioned(version: Int, more: String = ""): String = {
     val t = newTable()
@@ -23,7 +23,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     rows(s"SELECT id FROM $t WHERE $where ORDER BY id").map(_.getLong(0))
 
   for (version <- 1 to 3)
-    test(s"the rows that satisfy it go, those that do not stay, version $version") {
+    test(s"matching rows are replaced, other rows stay, version $version") {
       val t = partitioned(version)
       val before = rows(s"SELECT count(*) FROM $t.files").head.getLong(0)
       fresh(100, 101).writeTo(t).overwrite(col("id") >= 10 && col("p") === 0)
@@ -31,13 +31,13 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
       assert(ids(t) == expected && ids(peer(t)) == expected)
       assert(rows(s"SELECT count(*) FROM $t.files").head.getLong(0) <= before + 1)
       assert(summaryOf(t)("operation") == "overwrite")
-      // A row for which the condition is unknown stays.
+      // A row for which the condition is null stays.
       fresh(200).writeTo(t).overwrite(col("n").startsWith("n4") || col("n") === lit("new"))
       val left = expected.filterNot(i => i > 99 || i % 5 != 0 && i.toString.startsWith("4")) :+ 200L
       assert(ids(t) == left && ids(peer(t)) == left)
     }
 
-  test("rows that stay keep their ids") {
+  test("rows that stay keep their row ids") {
     val t = partitioned(3)
     def lineage =
       rows(s"SELECT id, _row_id, _last_updated_sequence_number FROM $t WHERE n <> 'new' OR n IS NULL ORDER BY id")
@@ -49,7 +49,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
 
   private def expr(text: String) = org.apache.spark.sql.functions.expr(text)
 
-  test("a condition that whole files satisfy still reads none") {
+  test("a condition that matches whole files reads no file") {
     val t = partitioned(2)
     fresh(100).writeTo(t).overwrite(col("p") === 1)
     assert(summaryOf(t)("deleted-data-files") == "1" && summaryOf(t)("added-records") == "1")
@@ -58,9 +58,9 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t, "p > 0") == Seq(100L, 300L) && ids(t, "p = 0").size == 20)
   }
 
-  test("new rows come whatever becomes of the old ones") {
+  test("new rows are written regardless of how old rows are removed") {
     val t = partitioned(2)
-    // Nothing reads whole files of this condition, but by their bounds all of their rows satisfy it.
+    // Spark cannot push this condition down, but it is true for all rows within the files' bounds.
     fresh(100).writeTo(t).overwrite(expr("abs(p) = 1"))
     fresh(101).writeTo(t).overwrite(expr("n = 'nobody'"))
     fresh(102).writeTo(t).overwrite(expr("id < 0"))
@@ -72,7 +72,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t) == Seq(105L))
   }
 
-  test("the rows may come from the table itself, and options of the write count") {
+  test("the new rows can come from the table itself, and write options apply") {
     val t = partitioned(2)
     sql(s"ALTER TABLE $t CREATE BRANCH b")
     spark.table(t).where("id < 5").selectExpr("id + 1000 AS id", "p", "n").writeTo(t).option("branch", "b")
@@ -82,13 +82,13 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(rows(s"SELECT * FROM $t.snapshots WHERE summary['why'] = 'moved'").size == 1)
   }
 
-  test("a condition that Spark finds always true replaces all rows") {
+  test("a condition that Spark simplifies to true replaces all rows") {
     val t = partitioned(3)
     fresh(100).writeTo(t).overwrite(expr("id = id"))
     assert(ids(t) == Seq(100L) && ids(peer(t)) == Seq(100L))
   }
 
-  test("the options of a statement count") {
+  test("the options of a statement apply") {
     val t = partitioned(2)
     val options = "WITH ('application-id' = 'a', 'application-version' = '1', 'snapshot-property.k' = 'v')"
     def replace() = sql(s"INSERT INTO $t $options REPLACE WHERE id < 30 SELECT 500L, 1, 'new'")
@@ -106,7 +106,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
       ("adds", (t: String) => s"INSERT INTO $t VALUES (5, 2, 'late')", "added"),
       ("takes away", (t: String) => s"DELETE FROM $t WHERE p = 2", "removed")
     )
-  } test(s"what another commit $what in the meantime is a conflict") {
+  } test(s"rows that another commit $what concurrently are a conflict") {
     val t = partitioned(2)
     beside(t)(_ => sql(statement(t)))
     val error = intercept[Exception](
@@ -117,7 +117,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(ids(t) == expected.sorted)
   }
 
-  test("a CHAR that another engine has not padded is compared as it is read") {
+  test("a CHAR value that another engine has not padded is compared with padding") {
     val t = newTable()
     sql(s"CREATE TABLE $t (c CHAR(3), v INT) USING iceberg")
     sql(s"INSERT INTO ${peer(t)} VALUES ('a', 1), ('b', 1)")
@@ -128,7 +128,7 @@ class RewritePartialOverwriteSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM $t") == Seq("[a  ,3]", "[c  ,4]"))
   }
 
-  test("narrower values are taken into a table that takes any columns") {
+  test("narrower values are accepted by a table that accepts any schema") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     sql(s"INSERT INTO $t SELECT id, 0 AS v FROM range(0, 4, 1, 1)")

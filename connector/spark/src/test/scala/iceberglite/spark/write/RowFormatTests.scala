@@ -26,10 +26,7 @@ import iceberglite.spec.types.Type._
 import iceberglite.storage.{FileIO, HadoopFileIO}
 import iceberglite.table.MemoryFileIO
 
-/**
- * What holds for the files of a format that core writes too, record by record: they have the same rows, and the table
- * is told the same of them.
- */
+/** Tests for the files of a format that core also writes, record by record: both have the same rows and metrics. */
 abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
     PropertyCheckConfiguration(minSuccessful = 30)
@@ -41,16 +38,16 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
       io: FileIO
   ): DataFileFormat
 
-  /** The value without what the format cannot hold. */
-  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For others to use.
+  /** Returns the value without the parts that the format cannot store. */
+  protected def held(value: AnyRef, @nowarn("cat=unused") t: Type): AnyRef = value // For overrides.
 
-  /** All types but those of which nothing but null is written. */
+  /** All types except those for which only null can be written. */
   private val types = RecordGenerators.all.filter(t => (t: Type) != VariantType && (t: Type) != UnknownType)
 
   protected def inputOf(schema: Schema): Vector[InputField] =
     new InputColumns("t", schema, true, false).of(SparkTypes.toSpark(schema))
 
-  /** A file in memory, written by Spark's rows; each row is written over by the next. */
+  /** A file in memory, written from Spark rows; every row reuses the memory of the previous one. */
   final protected class Run(schema: Schema, rows: Seq[Record], properties: Map[String, String] = Map.empty) {
     val io = new MemoryFileIO
     val path: String = s"mem:/f.${core.format.name}"
@@ -97,11 +94,11 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     ()
   }
 
-  test("random rows of random schemas come back, and are counted and bounded as by records") {
+  test("random rows of random schemas are read back, with the counts and bounds of records") {
     forAll(cases) { case (schema, rows) => checkSame(new Run(schema, rows), rows) }
   }
 
-  test("so do many rows of every type, with every mode of metrics") {
+  test("many rows of every type are read back, with every metrics mode") {
     val schema = RecordGenerators.flat(types)
     val modes = Gen.oneOf("none", "counts", "truncate(3)", "full").map(m => Map("write.metadata.metrics.default" -> m))
     forAll(records(schema, most = 60), modes, minSuccessful(6)) { (few, properties) =>
@@ -125,27 +122,27 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     )
   )
 
-  /** Not as unsafe rows, which have no room for a null in a field that must have a value. */
+  /** Does not use unsafe rows, because they cannot hold a null in a required field. */
   private def refusal(schema: Schema, row: Record): ValidationFailed = intercept[ValidationFailed] {
     val io = new MemoryFileIO
     val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     writer.write(RecordRows.of(schema.fields)(row))
   }
 
-  test("a null in a required field fails, and names the field with what holds it") {
+  test("a null in a required field fails with the full name of the field") {
     assert(refusal(nested, Record.of(null, null, null)).getMessage.contains("Column id is NOT NULL"))
     val inList = Record.of(1L, Vector(Record.of(null, 1f)), null)
     assert(refusal(nested, inList).getMessage.contains("Column points.element.x is NOT NULL"))
     assert(refusal(nested, Record.of(1L, null, Record.of(null, "n"))).getMessage.contains("Column at.lat is NOT NULL"))
   }
 
-  test("of a struct that is null all columns are counted as null") {
+  test("in a null struct, all nested columns are counted as null") {
     val run = new Run(nested, Seq(Record.of(1L, null, null), Record.of(2L, Vector.empty, Record.of(5, "b"))))
     assert(run.finished.metrics.nullValueCounts.get == Map(1 -> 0L, 7 -> 1L, 8 -> 1L))
     assert(run.finished.metrics.valueCounts.get == Map(1 -> 2L, 7 -> 2L, 8 -> 2L))
   }
 
-  test("values that a type cannot be fail, and name the column") {
+  test("invalid values of a type fail with the column name") {
     def refused(t: PrimitiveType, value: Any): String = intercept[InvalidArgument] {
       val schema = Schema(0, Vector(optional(1, "c", t)))
       val writer = format(inputOf(schema), MetricsModes(Map.empty), Map.empty, new MemoryFileIO).newFiles()
@@ -157,7 +154,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     assert(refused(UuidType, org.apache.spark.unsafe.types.UTF8String.fromString("none")).contains("column c"))
   }
 
-  test("of a type that is not written nulls are taken, and nothing else") {
+  test("for a type that cannot be written, only nulls are accepted") {
     val schema = Schema(0, Vector(optional(1, "v", LongType), optional(2, "any", VariantType)))
     assert(new Run(schema, Seq(Record.of(1L, null))).records == Seq(Record.of(1L, null)))
     val error = intercept[Unsupported] {
@@ -168,7 +165,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
     assert(error.getMessage.contains("column any of type variant"))
   }
 
-  test("a file that is abandoned is closed without an end, and can be removed") {
+  test("an abandoned file is closed without a footer, and can be removed") {
     val directory = Files.createTempDirectory("abandoned")
     val path = Paths.get(directory.toString, "new", "f")
     val io = new HadoopFileIO(new Configuration())
@@ -181,7 +178,7 @@ abstract class RowFormatTests(core: DataFormat) extends AnyFunSuite with ScalaCh
 
   private def removeEmpty(directories: Path*): Unit = directories.foreach(Files.delete)
 
-  /** Rows of incompressible strings. */
+  /** Returns rows with incompressible strings. */
   protected def randomRows(count: Int, length: Int): Vector[Record] = {
     val random = new scala.util.Random(3)
     Vector.tabulate(count)(i => Record.of(i.toLong, random.alphanumeric.take(length).mkString))

@@ -65,26 +65,26 @@ class RowRequirementsSuite extends AnyFunSuite {
 
   private val partitions = spec(2 -> Day, 1 -> Bucket(16), 4 -> Truncate(2), 1 -> Identity)
 
-  test("the rows of a partition go to one task, and are not sorted") {
+  test("rows of a partition go to one task, and are not sorted") {
     val r = requirements(partitions)
     assert(distribution(r) == Seq("days(ts)", "bucket(16, id)", "truncate(2, `a.b`.c)", "identity(id)"))
     assert(r.ordering.isEmpty && !r.clustered && !r.sorted)
   }
 
-  test("without fan-out they are sorted by partition") {
+  test("without fan-out, rows are sorted by partition") {
     val r = requirements(spec(2 -> Day, 1 -> Bucket(16)), fanout = false)
     assert(r.ordering.map(_.toString).toSeq == Seq("days(ts) ASC NULLS FIRST", "bucket(16, id) ASC NULLS FIRST"))
     assert(r.clustered && !r.sorted)
   }
 
-  test("a table without partitions and order takes rows as they come, whatever the mode") {
+  test("a table without partitions and sort order has no requirements, in any distribution mode") {
     Seq(None, Some(Hash), Some(Range), Some(NoDistribution)).foreach { mode =>
       val r = requirements(PartitionSpec.Unpartitioned, mode = mode)
       assert(!r.isDistributed && r.ordering.isEmpty && !r.sorted)
     }
   }
 
-  test("a sort order spreads rows by range, and sorts them by partition first") {
+  test("with a sort order, rows are range-partitioned, and sorted by partition first") {
     val r = requirements(spec(1 -> Bucket(4), 1 -> Identity), byName)
     val expected = Seq(
       "bucket(4, id) ASC NULLS FIRST",
@@ -96,17 +96,17 @@ class RowRequirementsSuite extends AnyFunSuite {
     assert(!requirements(spec(1 -> Bucket(4)), byName, Some(NoDistribution)).isDistributed)
   }
 
-  test("fields that were dropped from the spec do not count") {
+  test("fields dropped from the spec have no effect") {
     assert(!requirements(spec(1 -> Void)).isDistributed)
   }
 
-  test("by the elements of a list rows are neither spread nor sorted") {
+  test("rows are neither distributed nor sorted by list elements") {
     val byElement = SortOrder(1, Vector(SortField(Vector(8), Identity, Ascending, NullsFirst)))
     val r = requirements(PartitionSpec.Unpartitioned, byElement)
     assert(!r.isDistributed && r.ordering.isEmpty && !r.sorted)
   }
 
-  test("what Spark would compute otherwise than the spec is left out, and then nothing is said to be sorted") {
+  test("transforms that Spark would compute differently are left out, and rows are not declared as sorted") {
     val r = requirements(spec(5 -> Bucket(4), 6 -> Day, 1 -> Identity), byName, fanout = false)
     assert(distribution(r) == Seq("identity(id)") && r.ordering.isEmpty && !r.clustered && !r.sorted)
     assert(distribution(requirements(spec(5 -> Identity))) == Seq("identity(u)"))

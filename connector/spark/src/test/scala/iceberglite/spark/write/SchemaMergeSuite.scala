@@ -14,10 +14,10 @@ import iceberglite.spec.types.Type
 import iceberglite.spec.types.Type.{IntType, StringType}
 import iceberglite.table.action.{UpdateProperties, UpdateSchema}
 
-/** Writes with columns that the table does not have yet, or has narrower, beside Apache Iceberg's. */
+/** Writes with new or wider columns, compared with Apache Iceberg. */
 class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
-  /** The file-system catalogs share their storage, so that ours reads the metadata of either side. */
+  /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
   private def live(table: String): SharedTable = {
     val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
     val found = ours.liveTable(Identifier.of(Array(ns), table.split('.').last))
@@ -35,7 +35,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     t
   }
 
-  /** The peer takes columns in another order only if it is told not to look. */
+  /** Apache Iceberg accepts columns in another order only with check-ordering turned off. */
   private def append(table: String, rows: DataFrame): Unit =
     rows.writeTo(table).option("merge-schema", "true").option("check-ordering", "false").append()
 
@@ -44,7 +44,10 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     ()
   }
 
-  /** Writes to a table of ours and to one of the peer's: columns and ids are the same after each, and rows at the end. */
+  /**
+   * Writes to a table of ours and to one of the peer. After each write, columns and ids are equal; at the end, rows
+   * are.
+   */
   private def same(columns: String, more: String = "")(writes: (String => Unit)*): String = {
     val (ours, theirs) = (openTable(columns, more), openTable(columns, more))
     writes.zipWithIndex.foreach { case (write, i) =>
@@ -60,7 +63,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
 
   private def appends(select: String): String => Unit = append(_, sql(s"SELECT $select"))
 
-  test("columns are added at every level, left out, and taken in any order") {
+  test("columns are added at every level, can be omitted, and can be in any order") {
     val t = same("id BIGINT, s STRUCT<a: INT>, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, STRUCT<y: INT>>")(
       appends("1L AS id, 'new' AS data"),
       appends("named_struct('b', 'x', 'a', 1) AS s, 2L AS id"),
@@ -69,12 +72,12 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
       appends("true AS f")
     )
     assert(live(t).current.schema.fields.map(_.name) == Seq("id", "s", "l", "m", "data", "f"))
-    // Apache Iceberg finds no type for it.
+    // Apache Iceberg has no type for this column.
     append(t, sql("SELECT 5L AS id, NULL AS data"))
     assert(rows(s"SELECT data FROM $t WHERE id = 5").map(_.toString) == Seq("[null]"))
   }
 
-  test("types are widened where files stay readable, narrower values are taken as they are, others refused") {
+  test("types are widened if files stay readable, narrower values are accepted, and other types are rejected") {
     val wide = "w BIGINT, x DOUBLE, e DECIMAL(12, 2)"
     val t = same(s"i INT, f FLOAT, d DECIMAL(9, 2), s STRUCT<i: INT>, l ARRAY<INT>, $wide")(
       appends("1 AS i, CAST(1.5 AS FLOAT) AS f, 1.25BD AS d, named_struct('i', 1) AS s, array(1) AS l"),
@@ -93,14 +96,14 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     sameWhere(t)("i = 3000000000", "i = 5", "w = 7", "w = 9", "e = 7.25", "x > 7", "d < 2", "s.i = 4000000000")
   }
 
-  /** One row each, wherever it is looked for. */
+  /** Checks that each condition finds one row. */
   private def sameWhere(table: String)(conditions: String*): Unit = conditions.foreach { where =>
     val found = Seq(table, peer(table)).map(t => sorted(s"SELECT * FROM $t WHERE $where"))
     assert(found.distinct.size == 1 && found.head.size == 1, where)
   }
 
   // Apache Iceberg's writer fails here with a ClassCastException.
-  test("values narrower than the columns that a table is partitioned by find their partitions") {
+  test("values narrower than the partition source columns are written to the right partitions") {
     val t = openTable("i INT, w BIGINT, e DECIMAL(12, 2)", "PARTITIONED BY (i, bucket(4, w), truncate(10, e), w)")
     append(t, sql("SELECT 1 AS i, 2L AS w, CAST(3.25 AS DECIMAL(12, 2)) AS e"))
     append(t, sql("SELECT 3000000000 AS i, 4 AS w, CAST(5.25 AS DECIMAL(4, 2)) AS e"))
@@ -114,14 +117,14 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
       Seq("[1,2]", "[6,7]", "[21,21]", "[22,22]", "[3000000000,4]"))
   }
 
-  test("columns that may be null in the rows may be in the table then") {
+  test("columns that are nullable in the rows become nullable in the table") {
     same("id BIGINT NOT NULL, n INT NOT NULL")(
       append(_, spark.range(1).selectExpr("id", "1 AS n")),
       append(_, spark.range(2).selectExpr("id", "if(id = 0, NULL, 2) AS n", "3 AS more"))
     )
   }
 
-  test("overwrites merge as well, of partitions and by a condition") {
+  test("overwrites of partitions and by condition merge the schema as well") {
     same("id BIGINT, p INT", "PARTITIONED BY (p)")(
       appends("1L AS id, 1 AS p"),
       appends("2L AS id, 2 AS p"),
@@ -135,7 +138,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(sorted(s"SELECT * FROM ${peer(copy)}") == Seq("[1,x]"))
   }
 
-  test("columns and rows come in one commit, which names the new schema") {
+  test("columns and rows are committed together, with the id of the new schema") {
     val t = openTable("id BIGINT")
     val log = live(t).current.metadata.metadataLog.size
     append(t, spark.range(1).selectExpr("id", "'a' AS data"))
@@ -145,7 +148,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(live(t).current.metadata.schemas.size == 2)
   }
 
-  test("a write that fails, or is only explained, leaves the columns as they are") {
+  test("a write that fails, or is only explained, does not change the columns") {
     val t = openTable("id BIGINT")
     append(t, spark.range(3).toDF("id"))
     val before = columns(t)
@@ -157,7 +160,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(columns(t) == before)
   }
 
-  /** Writes a column `more`, while somebody else commits. */
+  /** Writes a column `more` while another program commits. */
   private def writeWhile(table: String)(change: => Unit): Unit = {
     val before = SchemaMergeSuite.meanwhile
     SchemaMergeSuite.meanwhile = () => change
@@ -172,7 +175,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     ()
   }
 
-  test("where others add the same column meanwhile it is that one, and where they add another the write is refused") {
+  test("a concurrently added column with the same name is used, and with another column the write fails") {
     val t = openTable("id BIGINT")
     writeWhile(t)(add(t, "more", IntType))
     val merged: Schema = live(t).current.schema
@@ -192,7 +195,7 @@ class SchemaMergeSuite extends AnyFunSuite with WriteFixture {
     assert(live(v).current.properties.get("a").contains("b") && columns(v) == columns(t))
   }
 
-  test("without the option a new column is an error that says what would add it") {
+  test("without the option, a new column is an error that names the option") {
     val t = openTable("id BIGINT")
     val rows = spark.range(1).selectExpr("id", "1 AS more")
     val error = intercept[Exception](rows.writeTo(t).append())

@@ -8,7 +8,7 @@ import iceberglite.spark.session.LiteCatalog
 /** Tables whose metadata is compared with their files. */
 trait TableChecks extends WriteFixture { self: Suite =>
 
-  /** That metadata says of the live files of a table what is in them. */
+  /** Checks that the metadata of a table's live files matches their contents. */
   protected def checkMetadata(name: String): Unit = {
     val Array(catalog, namespace, last) = name.split('.')
     val live = spark.sessionState.catalogManager.catalog(catalog).asInstanceOf[LiteCatalog]

@@ -5,7 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.ManifestRules
 import iceberglite.spark.SharedSession
 
-/** Our statements on tables from which Apache Iceberg has deleted rows: whole files go, with the deletes of theirs. */
+/**
+ * Statements of iceberg-lite on tables with Apache Iceberg's delete files: whole data files are removed together with
+ * their deletes.
+ */
 class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   private def create(version: Int, granularity: String): String = {
     val table = newTable()
@@ -34,7 +37,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     ours
   }
 
-  /** No delete speaks of a file that is gone, and the totals are those of the files. */
+  /** Checks that no delete refers to a removed file, and that the totals match the files. */
   private def consistent(table: String): Unit = {
     val there = peer(table)
     val data = rows(s"SELECT file_path FROM $there.data_files").map(_.getString(0)).toSet
@@ -56,7 +59,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
   private def lastOperation(table: String): String =
     rows(s"SELECT operation FROM ${peer(table)}.snapshots ORDER BY committed_at DESC LIMIT 1").head.getString(0)
 
-  /** Runs a statement here, and there on a table that came about in the same way. */
+  /** Runs a statement here, and in Apache Iceberg on a table with the same history. */
   private def both(version: Int, granularity: String)(statement: String => String): String = {
     val Seq(table, other) = Seq.fill(2)(create(version, granularity))
     sql(statement(table))
@@ -68,7 +71,7 @@ class WholeFilesWithDeletesSuite extends AnyFunSuite with SharedSession {
     consistent(table)
     assert(deleteFiles(table) <= deleteFiles(other))
     assert(lastOperation(table) == lastOperation(other))
-    // The peer builds on what we have left.
+    // The peer continues with the result.
     sql(s"INSERT INTO ${peer(table)} VALUES (7, 'c0'), (8, 'c9')")
     sql(s"DELETE FROM ${peer(table)} WHERE id IN (7, 5, 0)")
     sql(s"REFRESH TABLE $table")

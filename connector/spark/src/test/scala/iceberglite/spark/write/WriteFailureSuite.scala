@@ -7,12 +7,12 @@ import scala.concurrent.duration._
 import org.apache.spark.sql.functions.{col, udf}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A write that fails leaves the table, and its directory, as they were. */
+/** A write that fails leaves the table and its directory unchanged. */
 class WriteFailureSuite extends AnyFunSuite with WriteFixture {
 
   private val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
 
-  test("a task that fails half way leaves no file, nor do the tasks that had finished") {
+  test("after a task failure, neither the failed task nor finished tasks leave files") {
     Seq("hash", "none").foreach { mode =>
       val t = partitioned()
       changesNothing(t) {
@@ -25,7 +25,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("a task that fails after rows had to be put aside leaves no file") {
+  test("a task that fails after rows were set aside leaves no file") {
     val t = partitioned()
     changesNothing(t) {
       intercept[Exception] {
@@ -63,7 +63,7 @@ class WriteFailureSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("a table whose data directory cannot be written to gives an error that names the place") {
+  test("a data directory that is not writable gives an error with its path") {
     val t = newTable()
     val blocked = Files.createFile(newDirectory().resolve("no-directory"))
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg TBLPROPERTIES ('write.data.path' = '$blocked')")

@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
 
-  test("an option with a slip of the pen is refused with the right name, and an unknown one is left alone") {
+  test("a misspelled option is rejected with a suggestion, and an unknown one is ignored") {
     val t = filled()
     val error = intercept[AnalysisException](ten.writeTo(t).option("target-file-size-byte", "1000").append())
     assert(error.getMessage.contains("did you mean target-file-size-bytes"))
@@ -17,7 +17,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     ten.writeTo(t).option("something-else", "1").append()
   }
 
-  test("a value that cannot be is refused with the values that can") {
+  test("an invalid value is rejected with the valid values") {
     val t = filled()
     def refusal(key: String, value: String): String =
       intercept[AnalysisException](ten.writeTo(t).option(key, value).append()).getMessage
@@ -30,14 +30,14 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(refusal("overwrite-mode", "sometimes").contains("dynamic or static"))
   }
 
-  test("rewritten-file-scan-task-set-id is refused rather than unheard") {
+  test("rewritten-file-scan-task-set-id is rejected rather than ignored") {
     val error = intercept[AnalysisException](
       ten.writeTo(filled()).option("rewritten-file-scan-task-set-id", "x").append()
     )
     assert(error.getMessage.contains("rewritten-file-scan-task-set-id"))
   }
 
-  test("a file ends at the target size, and the next begins") {
+  test("a file is closed at the target size, and another one is opened") {
     val t = filled()
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.parquet.row-group-size-bytes' = '40000')")
     spark.range(0, 20000, 1, 1).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS name").writeTo(t)
@@ -47,7 +47,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 20010)
   }
 
-  test("the codec is that of the option, else of the session, else of the table") {
+  test("the codec is taken from the option, else the session, else the table") {
     val t = filled()
     assert(codecs(t) == Set("ZSTD"))
     withConf("spark.sql.iceberg.compression-codec" -> "snappy")(ten.writeTo(t).append())
@@ -68,7 +68,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 30)
   }
 
-  test("branch writes to a branch that is there") {
+  test("the option branch writes to an existing branch") {
     val t = filled()
     sql(s"ALTER TABLE ${peer(t)} CREATE BRANCH audit")
     sql(s"REFRESH TABLE $t")
@@ -78,7 +78,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     changesNothing(t)(intercept[Exception](ten.writeTo(t).option("branch", "nowhere").append()))
   }
 
-  test("an overwrite with an isolation level fails when another commit came since the snapshot it names") {
+  test("an overwrite with an isolation level fails after another commit since the given snapshot") {
     val t = filled()
     val seen = rows(s"SELECT snapshot_id FROM ${peer(t)}.snapshots").head.getLong(0).toString
     def overwrite(): Unit = ten.writeTo(t).option("isolation-level", "serializable")
@@ -89,7 +89,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("a table with a sort order gets sorted files that say so") {
+  test("a table with a sort order gets sorted files with the id of the order") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, name STRING) USING iceberg PARTITIONED BY (bucket(2, id))")
     sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY name DESC NULLS LAST, id")
@@ -109,7 +109,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(listed(t, "sort_order_id").map(r => if (r.isNullAt(0)) 0 else r.getInt(0)).toSet == Set(0, 1))
   }
 
-  test("a table that accepts any columns takes those it has by name, in any order, and no others") {
+  test("a table that accepts any schema takes its columns by name, in any order, and no others") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL, name STRING, s STRUCT<x: INT, y: INT>) USING iceberg " +
       "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
@@ -123,7 +123,7 @@ class WriteOptionsSuite extends AnyFunSuite with WriteFixture {
     assert(refusal("CAST(id AS STRING) AS id").contains("Cast them"))
   }
 
-  test("without check-nullability the write fails at the first null, and changes nothing") {
+  test("without check-nullability, the write fails at the first null and changes nothing") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
     def write(to: Long): Unit = spark.range(to).selectExpr("if(id = 5, NULL, id) AS id").writeTo(t)

@@ -17,7 +17,7 @@ import iceberglite.spec.types.Literal.{IntLiteral, UuidLiteral}
 /** Columns of every type, written here and read by Apache Iceberg. */
 class WriteTypesSuite extends AnyFunSuite with WriteFixture {
 
-  test("every type that SQL can declare reads as it was written, in a row and in nested columns") {
+  test("values of every SQL type are read as they were written, at top level and in nested columns") {
     Seq("1", "2", "3").foreach { version =>
       val t = newTable()
       val columns = plainTypes.zipWithIndex.map { case ((name, _), i) => s"c$i $name" }
@@ -41,7 +41,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("UUIDs are taken as text, and fixed columns as bytes of their length") {
+  test("UUIDs are written from strings, and fixed columns from bytes of their length") {
     val t = newTable()
     create(
       t,
@@ -62,7 +62,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  test("a table that is partitioned by the bucket of a UUID has each row in the partition of its UUID") {
+  test("in a table partitioned by the bucket of a UUID, each row is in the partition of its UUID") {
     val t = newTable()
     val schema = new PeerSchema(
       Types.NestedField.required(1, "id", Types.LongType.get),
@@ -76,7 +76,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     })
   }
 
-  test("names with dots, backticks and letters of other scripts are the table's, and escaped in the files") {
+  test("names with dots, backticks and non-ASCII letters are stored in the table, and escaped in files") {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (`a.b` INT, `c``d` STRING, `漢 é` DOUBLE, s STRUCT<`x.y`: INT>) USING iceberg " +
@@ -87,7 +87,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT `a.b`, `c``d`, `漢 é`, s.`x.y` FROM $t").map(_.toString) == Seq("[1,p,2.5,3]"))
   }
 
-  test("timestamps are the same instants in every session time zone, long ago too") {
+  test("timestamps are the same instants in every session time zone, also before 1582") {
     val t = newTable()
     sql(
       s"CREATE TABLE $t (id INT, z TIMESTAMP, n TIMESTAMP_NTZ, d DATE) USING iceberg " +
@@ -104,7 +104,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
       Seq("[1710064799999999,2024-03-10 02:30:00,2024-03-10]", "[-14831741222000000,1500-01-01 00:00:00,1500-01-01]"))
   }
 
-  test("a version 3 table gets files without row ids, and its rows the ids that they inherit") {
+  test("files of a version 3 table have no row id column, and rows inherit their ids") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ CAST(id AS INT) FROM range(3)")
@@ -140,7 +140,7 @@ class WriteTypesSuite extends AnyFunSuite with WriteFixture {
     case other => String.valueOf(other)
   }
 
-  /** Makes a table with types that SQL has no name for. */
+  /** Creates a table with types that SQL has no names for. */
   private def create(table: String, schema: PeerSchema, spec: PeerSpec = PeerSpec.unpartitioned): Unit = {
     val catalog = new HadoopCatalog(new Configuration(), SharedSession.warehouse.toUri.toString)
     val parts = table.split('.')

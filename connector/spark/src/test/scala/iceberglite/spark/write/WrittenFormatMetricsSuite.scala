@@ -4,14 +4,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.conformance.MetricsRules
 
-/** What manifests say of ORC and Avro files that Spark writes here. */
+/** Metrics in manifests of ORC and Avro files that Spark writes through iceberg-lite. */
 class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
   private val maps = Seq("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
   private val all = maps.mkString(", ")
 
   /**
-   * Without binary columns, for which Apache Iceberg keeps no bounds in ORC files, and without nested ones: it does not
-   * count those that are null because the struct around them is.
+   * Leaves out binary columns, for which Apache Iceberg stores no bounds in ORC files, and nested columns, for which it
+   * does not count nulls of enclosing structs.
    */
   private val comparable =
     (maps :+ "column_sizes").map(m => s"map_filter($m, (k, v) -> k <= 13 AND k <> 6) AS $m").mkString(", ")
@@ -28,7 +28,7 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
     rows(s"SELECT to_json(struct(record_count, $columns)) FROM ${peer(table)}.files").map(_.getString(0))
 
   Seq("none", "counts", "truncate(3)", "full").foreach { mode =>
-    test(s"the counts and bounds of each format are those of Parquet with mode '$mode'", MetricsRules.nans) {
+    test(s"counts and bounds are the same in each format as in Parquet, with mode '$mode'", MetricsRules.nans) {
       val found = Seq("parquet", "orc", "avro").map { format =>
         val t = create(format, mode)
         sql(s"INSERT INTO $t $values")
@@ -37,7 +37,7 @@ class WrittenFormatMetricsSuite extends AnyFunSuite with MetricsFixture {
       assert(found(1) == found.head && found(2) == found.head)
     }
 
-    test(s"the metrics of ORC files are those of Apache Iceberg with mode '$mode'", MetricsRules.asThePeer) {
+    test(s"metrics of ORC files are the same as in Apache Iceberg, with mode '$mode'", MetricsRules.asThePeer) {
       val (ours, theirs) = (create("orc", mode), create("orc", mode))
       sql(s"INSERT INTO $ours $values")
       sql(s"INSERT INTO ${peer(theirs)} $values")

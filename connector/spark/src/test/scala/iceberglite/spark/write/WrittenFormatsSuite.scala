@@ -21,11 +21,11 @@ import iceberglite.spec.json.SchemaJson
 import iceberglite.spec.schema.Schema
 import iceberglite.spec.types.Type.TimeType
 
-/** Data files in ORC and Avro, written here, and read here and by Apache Iceberg. */
+/** ORC and Avro data files, written here, and read here and by Apache Iceberg. */
 class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables {
   private val formats = Seq("orc", "avro")
 
-  /** Those that Apache Iceberg's Spark reads. */
+  /** The types that Apache Iceberg's Spark integration can read. */
   private val types = RecordGenerators.ofVersion2.filter(_ != TimeType)
 
   private def sample[A](gen: Gen[A], seed: Long): A = gen.pureApply(Gen.Parameters.default, Seed(seed))
@@ -37,7 +37,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
     spark.createDataFrame(records.map(r => toScala(toRow(r)).asInstanceOf[Row]).asJava, sparkSchema)
   }
 
-  /** Rows as text, in which equal values are equal. */
+  /** Returns the rows as text, such that equal values have equal text. */
   private def shown(values: DataFrame): Seq[String] = values.collect().map(text).sorted.toSeq
 
   private def text(value: Any): String = value match {
@@ -52,7 +52,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
   private def byRows(table: String): DataFrame = spark.read.option("vectorization-enabled", "false").table(table)
 
   for (format <- formats) {
-    test(s"$format: random rows of random schemas are the same here, in batches and in rows, and to Apache Iceberg") {
+    test(s"$format: random rows of random schemas are read back, in batches and in rows, and by Apache Iceberg") {
       withConf("spark.sql.datetime.java8API.enabled" -> "true") {
         (1L to 7L).foreach { seed =>
           val schema = sample(RecordGenerators.schema(types), seed)
@@ -70,7 +70,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       }
     }
 
-    test(s"$format: files are as the table lists them, in a partitioned table, fanned out and sorted") {
+    test(s"$format: manifests match the files of a partitioned table, with fan-out and sorted") {
       val t = create("id BIGINT, part STRING, at TIMESTAMP", format, "PARTITIONED BY (part, days(at), bucket(2, id))")
       sql(s"ALTER TABLE ${peer(t)} WRITE ORDERED BY id")
       sql(s"REFRESH TABLE $t")
@@ -93,7 +93,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(shown(spark.table(t).where(day)) == shown(rows.union(rows).where(day)))
     }
 
-    test(s"$format: a dynamic overwrite replaces the partitions that it writes to, and a static one those that match") {
+    test(s"$format: a dynamic overwrite replaces the written partitions, and a static one those that match") {
       val t = create("id BIGINT, part INT", format, "PARTITIONED BY (part)")
       sql(s"INSERT INTO $t SELECT id, CAST(id % 3 AS INT) FROM range(30)")
       withConf("spark.sql.sources.partitionOverwriteMode" -> "dynamic") {
@@ -107,7 +107,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(listed(t, "file_format").forall(_.getString(0).equalsIgnoreCase(format)))
     }
 
-    test(s"$format: a write that leaves a column out stores its default") {
+    test(s"$format: a write that omits a column stores its default") {
       val t = newTable()
       sql(s"""CREATE TABLE $t (id INT, s STRING DEFAULT 'd', n INT) USING iceberg
         TBLPROPERTIES ('format-version' = '3', 'write.format.default' = '$format')""")
@@ -117,7 +117,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(rows(s"SELECT id, _row_id FROM ${peer(t)} ORDER BY id").map(_.toString) == Seq("[1,0]", "[2,1]"))
     }
 
-    test(s"$format: a file ends at the target size, and the next begins") {
+    test(s"$format: a file is closed at the target size, and another one is opened") {
       val t = create("id BIGINT, name STRING", format)
       spark.range(0, 40000, 1, 1).selectExpr("id", "sha2(CAST(id AS STRING), 256) AS name").writeTo(t)
         .option("target-file-size-bytes", "300000").append()
@@ -126,7 +126,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       assert(rows(s"SELECT count(DISTINCT name) FROM ${peer(t)}").head.getLong(0) == 40000)
     }
 
-    test(s"$format: a task that fails half way leaves no file, and neither does a null in a NOT NULL column") {
+    test(s"$format: neither a failed task nor a null in a NOT NULL column leaves a file") {
       val failAt = udf((id: Long) => if (id == 3500) throw new IllegalStateException("no more") else id)
       val t = create("id BIGINT NOT NULL, part BIGINT", format, "PARTITIONED BY (part)")
       sql(s"INSERT INTO $t VALUES (1, 1)")
@@ -140,7 +140,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
       }
     }
 
-    test(s"$format: without check-nullability the write fails at the first null, and names the column") {
+    test(s"$format: without check-nullability, the write fails at the first null with the column name") {
       val t = newTable()
       sql(s"CREATE TABLE $t (id BIGINT NOT NULL) USING iceberg TBLPROPERTIES " +
         s"('write.spark.accept-any-schema' = 'true', 'write.format.default' = '$format')")
@@ -154,7 +154,7 @@ class WrittenFormatsSuite extends AnyFunSuite with FormatFixture with JavaTables
     }
   }
 
-  test("the format that CREATE TABLE names is that of the table's files") {
+  test("the format in CREATE TABLE ... USING is the format of the table's files") {
     for (format <- formats) {
       val t = newTable()
       sql(s"CREATE TABLE $t (id INT) USING $format")

@@ -34,7 +34,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
 
   override protected def held(value: AnyRef, t: Type): AnyRef = RecordGenerators.withoutLastSecond(value, t)
 
-  /** Reads a file with the library itself. */
+  /** Reads a file with the ORC library itself. */
   private def reading[A](run: Run)(body: Reader => A): A = {
     val copy = Files.createTempFile("written", ".orc")
     try {
@@ -45,7 +45,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     } finally Files.delete(copy)
   }
 
-  test("every node has the id of its field, and the footer the schema of the table") {
+  test("every node has the id of its field, and the footer has the schema of the table") {
     val schema = Schema(
       0,
       Vector(
@@ -70,14 +70,14 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     }
   }
 
-  test("the strategy is the table's: what is compressed well is shorter") {
+  test("the strategy is the table's: better compression gives a shorter file") {
     val rows = Vector.tabulate(100000)(i => Record.of(i.toLong * 7919 % 10007, s"text ${i * 31 % 5003}"))
     def length(strategy: String): Long =
       new Run(simple, rows, Map("write.orc.compression-strategy" -> strategy)).finished.fileSizeInBytes
     assert(length("compression") < length("speed"))
   }
 
-  test("a stripe ends where it has its size, and each is a place to split the file") {
+  test("a stripe ends at its size, and every stripe is a split offset") {
     val rows = randomRows(20000, 100)
     val properties = Map("write.orc.stripe-size-bytes" -> "300000", "write.orc.vectorized.batch-size" -> "100")
     val run = new Run(simple, rows, properties)
@@ -89,7 +89,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     }
   }
 
-  test("columns have Bloom filters that the table says, as sharp as it says") {
+  test("columns have the Bloom filters of the table's properties, with their precision") {
     val rows = randomRows(5000, 10)
     def filters(properties: (String, String)*): Map[Int, Long] =
       reading(new Run(simple, rows, properties.toMap)) { reader =>
@@ -120,7 +120,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     assert(file.splitOffsets.size == 2 && file.fileSizeInBytes - length < 10000)
   }
 
-  test("rows with long values do not wait for a full batch") {
+  test("rows with long values are written before a batch is full") {
     val io = new iceberglite.table.MemoryFileIO
     val writer = format(inputOf(simple), MetricsModes(Map.empty), Map.empty, io).newFiles().open("mem:/f")
     val text = "long " * 100000
@@ -132,7 +132,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     assert(writer.finish().recordCount == 150 && writer.length < 10000000)
   }
 
-  test("the length is about that of the file, whatever the rows are, and a stripe no longer than a file is to be") {
+  test("the reported length is close to the file length for any rows, and no stripe exceeds the target file size") {
     val properties = Map("write.target-file-size-bytes" -> "500000")
     val incompressible = randomRows(30000, 100)
     val regular = Vector.tabulate(30000)(i => Record.of(i.toLong * 1000003, s"always the same beginning ${i % 100}"))
@@ -150,7 +150,7 @@ class OrcDataFileSuite extends RowFormatTests(OrcData) {
     }
   }
 
-  test("times of the last second before 1970 are refused, which ORC files cannot hold") {
+  test("times in the last second before 1970 are rejected, because ORC files cannot store them") {
     Seq[(PrimitiveType, Long)](TimestampType -> -1L, TimestampTzType -> -500L, TimestampNsType -> -1L).foreach {
       case (t, time) =>
         val schema = Schema(0, Vector(optional(1, "at", t)))

@@ -13,12 +13,15 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.write.WriteFixture
 
-/** Settings of Parquet files by column, through a table's properties, beside Apache Iceberg's files by the same. */
+/**
+ * Per-column settings of Parquet files in table properties, compared with files of Apache Iceberg with the same
+ * settings.
+ */
 class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSparkPlanHelper {
   private val noDictionary = "write.parquet.dict-encoding-enabled.column.v" -> "false"
   private val filtered = "write.parquet.bloom-filter-enabled.column.v" -> "true"
 
-  /** Several row groups, in all of which the values of `v` have the same bounds. */
+  /** Creates a table with several row groups, in all of which the values of `v` have the same bounds. */
   private def tableOf(properties: (String, String)*): String = {
     val t = newTable()
     sql(s"CREATE TABLE $t (v BIGINT, s STRUCT<x: DOUBLE, w: STRING>, c STRING) USING iceberg")
@@ -40,7 +43,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     finally reader.close()
   }
 
-  /** For each column of the files: in how many row groups it has a Bloom filter, bounds, an index, a dictionary. */
+  /** Returns, for each column, the number of row groups with a Bloom filter, bounds, a column index, a dictionary. */
   private def parts(table: String): Map[String, Seq[Int]] = {
     val found = listed(table, "file_path").map(row =>
       withReader(row.getString(0)) { reader =>
@@ -58,14 +61,14 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     found.flatten.groupBy(_._1).map { case (path, all) => path -> all.map(_._2).transpose.map(_.count(identity)) }
   }
 
-  /** How many rows a query reads of the files. */
+  /** Returns the number of rows that a query reads from the files. */
   private def rowsRead(query: String): Long = {
     val frame = sql(query)
     frame.collect()
     collect(frame.queryExecution.executedPlan) { case scan: BatchScanExec => scan.metrics("numOutputRows").value }.sum
   }
 
-  test("a scan for one value skips the row groups whose Bloom filter does not have it") {
+  test("a scan for one value skips row groups whose Bloom filter does not contain it") {
     val plain = tableOf(noDictionary)
     val withFilter = tableOf(
       noDictionary,
@@ -86,7 +89,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     }
   }
 
-  test("the same properties put the same into the files as Apache Iceberg's writer, and into the metadata") {
+  test("the same properties have the same effect on files and metadata as in Apache Iceberg") {
     val properties = Seq(
       noDictionary,
       filtered,
@@ -108,7 +111,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     assert(present(ours) == present(theirs))
     assert(present(ours)("s.x").slice(1, 3) == Seq(false, false) && present(ours)("v").head)
     val columns = "value_counts, null_value_counts, nan_value_counts, lower_bounds, upper_bounds"
-    // The peer counts the values of floating point columns by itself.
+    // The peer counts the values of floating-point columns separately.
     def counted(table: String) = plain(listed(table, columns)).map(maps => maps.take(2).map(_ - 4) ++ maps.drop(2))
     assert(counted(ours) == counted(theirs))
     assert(sorted(s"SELECT * FROM ${peer(ours)}") == sorted(s"SELECT * FROM $theirs"))
@@ -123,7 +126,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     case _ => Map.empty[Int, String]
   })
 
-  test("position delete files have settings of their own") {
+  test("position delete files have their own settings") {
     val t = tableOf(
       "write.delete.mode" -> "merge-on-read",
       "write.parquet.compression-codec" -> "gzip",
@@ -143,7 +146,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     assert(rows(s"SELECT count(*) FROM ${peer(t)}").head.getLong(0) == 8)
   }
 
-  test("the properties of a column follow it to its new name, and go with it") {
+  test("properties of a column are renamed with it, and removed when it is dropped") {
     val t = tableOf(filtered, "write.parquet.dict-encoding-enabled.column.c" -> "false")
     sql(s"ALTER TABLE $t RENAME COLUMN v TO value")
     sql(s"ALTER TABLE $t DROP COLUMN c")
@@ -151,7 +154,7 @@ class ParquetColumnsSuite extends AnyFunSuite with WriteFixture with AdaptiveSpa
     assert(kept == Seq("write.parquet.bloom-filter-enabled.column.value"))
   }
 
-  test("a value that cannot be is refused when it is set") {
+  test("an invalid value is rejected when it is set") {
     val t = tableOf()
     val error = intercept[Exception](sql(s"ALTER TABLE $t SET TBLPROPERTIES ('${filtered._1}' = 'maybe')"))
     assert(messages(error).contains(s"table property ${filtered._1}: maybe. It must be true or false"))

@@ -59,7 +59,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     Row(4L, Seq(Row(0.0, Float.NaN)), Map("c" -> Seq.empty, "d" -> Seq(4)), Row(Row(null)))
   )
 
-  test("nested rows come back as they were, nulls and empty lists at every level") {
+  test("nested rows are read back unchanged, with nulls and empty lists at every level") {
     val (path, file) = write(nested, rowsOfNested)
     assert(file.recordCount == 4)
     val read = spark.read.schema(SparkTypes.toSpark(nested)).parquet(path.toString).collect().toSeq
@@ -67,7 +67,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(read.map(_.toString).sorted == expected.map(_.toString).sorted)
   }
 
-  test("every node of the file has the field's id, element, key and value too") {
+  test("every node of the file has the id of its field, including elements, keys and values") {
     val (path, _) = write(nested, rowsOfNested)
     def ids(t: ParquetType): Seq[Int] = {
       val below = if (t.isPrimitive) Nil else t.asGroupType.getFields.asScala.flatMap(ids)
@@ -77,12 +77,12 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(schema.getFields.asScala.flatMap(ids).sorted == (1 to 12))
   }
 
-  test("the footer holds the table's schema and says who wrote the file") {
+  test("the footer contains the table's schema") {
     val (path, _) = write(nested, rowsOfNested)
     assert(footer(path).getFileMetaData.getKeyValueMetaData.get("iceberg.schema") == "the schema")
   }
 
-  test("each type has the physical and logical type of the spec") {
+  test("each type has the physical and logical type of the specification") {
     val types: Seq[(PrimitiveType, String)] = Seq(
       BooleanType -> "boolean",
       IntType -> "int32",
@@ -114,7 +114,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(found == types.map(_._2))
   }
 
-  test("the metrics are those of the values, with NaNs counted") {
+  test("metrics are those of the values, with NaN counts") {
     val schema = Schema(
       0,
       Vector(
@@ -147,7 +147,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(m.columnSizes.get.keySet == (1 to 5).toSet && m.columnSizes.get.values.forall(_ > 0))
   }
 
-  test("bounds of floating point numbers are those of the values beside the NaNs", MetricsRules.nans) {
+  test("bounds of floating-point columns ignore NaN", MetricsRules.nans) {
     val schema =
       Schema(0, Vector(optional(1, "d", DoubleType), optional(2, "f", FloatType), optional(3, "nan", FloatType)))
     val (_, file) = write(
@@ -169,7 +169,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     })
   }
 
-  test("a row group ends where it has its size, and each is a place to split the file") {
+  test("a row group ends at its size, and each row group is a split offset") {
     val schema = Schema(0, Vector(optional(1, "s", StringType)))
     val random = new scala.util.Random(1)
     val (path, file) = write(
@@ -183,7 +183,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(blocks.init.forall(b => b.getTotalByteSize > 80000 && b.getTotalByteSize < 160000))
   }
 
-  test("a flush writes the rows so far, and the length is about that of the file") {
+  test("a flush writes the rows so far, and the reported length is close to the file's") {
     val schema = Schema(0, Vector(optional(1, "v", LongType)))
     val (path, writer) = open(schema)
     val rows = converted(schema, (1 to 100000).map(i => Row(i.toLong * 7919)))
@@ -197,16 +197,16 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(spark.read.parquet(path.toString).count() == 100000)
   }
 
-  test("a null in a required field fails, and names the field") {
+  test("a null in a required field fails with the name of the field") {
     val error = intercept[ValidationFailed] {
-      // Not in an unsafe row, which has no room for it.
+      // Not an unsafe row, because it cannot hold a null in a required field.
       val (_, writer) = open(nested)
       generic(nested, Seq(Row(1L, Seq(Row(null, 1f)), null, null))).foreach(writer.write)
     }
     assert(error.getMessage.contains("Column points.element.x is NOT NULL"))
   }
 
-  test("bytes of another length than a fixed column's fail, and name the column") {
+  test("bytes of the wrong length for a fixed column fail with the column name") {
     val schema = Schema(0, Vector(optional(1, "c", FixedType(3))))
     val (_, file) = write(schema, Seq(Row(Array[Byte](1, 2, 3))))
     assert(file.metrics.lowerBound(1).contains(ByteBuffer.wrap(Array[Byte](1, 2, 3))))
@@ -214,20 +214,20 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     assert(error.getMessage.contains("column c") && error.getMessage.contains("fixed[3]"))
   }
 
-  test("a file that is abandoned is closed, and can be removed") {
+  test("an abandoned file is closed and can be removed") {
     val (path, writer) = open(nested)
     converted(nested, rowsOfNested).foreach(writer.write)
     writer.abandon()
     assert(Files.exists(path) && Files.deleteIfExists(path))
   }
 
-  test("columns that are always null are not stored") {
+  test("columns of type unknown are not stored") {
     val schema = Schema(0, Vector(optional(1, "v", LongType), optional(2, "nothing", UnknownType)))
     val (path, _) = write(schema, Seq(Row(1L, null)))
     assert(footer(path).getFileMetaData.getSchema.getFields.asScala.map(_.getName) == Seq("v"))
   }
 
-  test("each codec that Spark brings compresses the pages") {
+  test("every codec in Spark's distribution can be used") {
     val schema = Schema(0, Vector(optional(1, "s", StringType)))
     Seq("zstd", "gzip", "snappy", "lz4_raw", "uncompressed").foreach { codec =>
       val (path, _) = write(schema, (1 to 100).map(_ => Row("abc")), settings.copy(codec = codec, level = Some(5)))
@@ -258,7 +258,7 @@ class ParquetDataFileSuite extends AnyFunSuite with SharedSession {
     (path, writer.finish())
   }
 
-  /** As Spark hands them over, in one row that is written over. */
+  /** Converts rows like Spark: into one row object that is reused. */
   private def converted(schema: Schema, rows: Seq[Row]): Iterator[InternalRow] = {
     val project = UnsafeProjection.create(SparkTypes.toSpark(schema))
     generic(schema, rows).map(project)

@@ -5,11 +5,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.conformance.MetricsRules
 import iceberglite.spark.write.MetricsFixture
 
-/** What manifests say of the files that Spark writes here, beside those that Apache Iceberg writes of the same rows. */
+/**
+ * Metrics in manifests of files that Spark writes through iceberg-lite, compared with Apache Iceberg for the same rows.
+ */
 class WrittenMetricsPeerSuite extends AnyFunSuite with MetricsFixture {
   Seq("", "none", "counts", "truncate(3)", "full").foreach { mode =>
     test(
-      s"the metrics of written files are those of Apache Iceberg with mode '$mode'",
+      s"metrics of written files are the same as in Apache Iceberg, with mode '$mode'",
       MetricsRules.asThePeer,
       MetricsRules.nans
     ) {

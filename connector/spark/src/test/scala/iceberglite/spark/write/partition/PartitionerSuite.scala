@@ -38,7 +38,7 @@ import iceberglite.spec.types.Type._
 class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   import PartitionerSuite._
 
-  test("every transform gives of Spark's rows what it gives of the spec's values") {
+  test("every transform gives the same result for Spark's rows as for the specification's values") {
     values.foreach { case (t, literals) =>
       transforms.filter(_.canTransform(t)).foreach { transform =>
         val schema = Schema(0, Vector(NestedField.optional(7, "c", t)))
@@ -53,14 +53,14 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("null gives null for every transform and type") {
+  test("a null gives null for every transform and type") {
     for ((t, _) <- values; transform <- transforms if transform.canTransform(t)) {
       val rows = new Rows(Schema(0, Vector(NestedField.optional(7, "c", t))), transform)
       assert(rows.tuple(new GenericInternalRow(Array[Any](null))) == PartitionTuple(Vector(None)))
     }
   }
 
-  test("a column inside of structs is found, and null where one of them is null") {
+  test("a column inside structs is read, and is null if one of the structs is null") {
     val inner = StructType(Vector(NestedField.optional(3, "x", StringType), NestedField.optional(4, "v", IntType)))
     val outer = StructType(Vector(NestedField.optional(2, "inner", inner)))
     val schema = Schema(0, Vector(NestedField.optional(8, "first", LongType), NestedField.optional(1, "outer", outer)))
@@ -72,7 +72,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(rows.tuple(rows.unsafe(new GenericInternalRow(Array[Any](1L, null)))) == PartitionTuple(Vector(None)))
   }
 
-  test("a column that the rows lack is null in the partition") {
+  test("a column missing in the rows is null in the partition") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", IntType), NestedField.optional(8, "d", IntType)))
     val input = new InputColumns("t", schema, true, true).of(new SparkStruct().add("d", IntegerType))
     val spec = PartitionSpec(0, Vector(PartitionField(7, 1000, "c", Identity), PartitionField(8, 1001, "d", Identity)))
@@ -82,7 +82,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(partitioner.tuple(key) == PartitionTuple(Vector(None, Some(IntLiteral(5)))))
   }
 
-  test("Spark's smaller integers are ints") {
+  test("Spark's smaller integers are converted to int") {
     Seq((ByteType, 5.toByte), (ShortType, 5.toShort)).foreach { case (dataType, value) =>
       val schema = Schema(0, Vector(NestedField.optional(7, "c", IntType)))
       val input = new InputColumns("t", schema, true, true).of(new SparkStruct().add("c", dataType))
@@ -95,7 +95,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a retained key stays when its row is written over, and keys of different rows differ") {
+  test("a retained key does not change when its row is reused, and keys of different rows differ") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", StringType)))
     val rows = new Rows(schema, Identity)
     val bytes = "abc".getBytes
@@ -107,7 +107,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(kept != key && rows.partitioner.tuple(kept) == PartitionTuple(Vector(Some(StringLiteral("abc")))))
   }
 
-  test("null and zero are two partitions, as are 0.0 and -0.0, but all NaNs are one") {
+  test("null and zero are different partitions, and so are 0.0 and -0.0, but all NaN values are one") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", DoubleType)))
     val rows = new Rows(schema, Identity)
     def key(value: Any) = {
@@ -119,7 +119,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(key(Double.NaN) == key(java.lang.Double.longBitsToDouble(0x7ff8000000000001L)))
   }
 
-  test("a text that is no UUID is refused with the column's name") {
+  test("a string that is not a UUID is rejected with the column name") {
     val rows = new Rows(Schema(0, Vector(NestedField.optional(7, "c", UuidType))), Identity)
     Seq("", "abc", "f79c3e09-677c-4bbd-a479-3f349cb785eg", "f79c3e09.677c-4bbd-a479-3f349cb785e7").foreach { text =>
       val error =
@@ -128,7 +128,7 @@ class PartitionerSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a transform of a later release is refused") {
+  test("an unknown transform is rejected") {
     val schema = Schema(0, Vector(NestedField.optional(7, "c", IntType)))
     val error = intercept[Unsupported](new Rows(schema, UnknownTransform("spiral[4]")))
     assert(error.getMessage.contains("spiral[4]"))
@@ -162,7 +162,7 @@ private object PartitionerSuite {
   private def bytes(size: Gen[Int]): Gen[ByteBuffer] =
     size.flatMap(Gen.listOfN(_, Gen.choose(Byte.MinValue, Byte.MaxValue))).map(b => ByteBuffer.wrap(b.toArray))
   private def decimal(precision: Int, scale: Int): Gen[Literal] = {
-    // The least values leave their type when they are truncated.
+    // Truncation of the smallest values would exceed the type.
     val limit = BigInt(10).pow(precision) - 1001
     Gen.oneOf(Gen.choose(-limit, limit), Gen.choose(BigInt(-1000), BigInt(1000)))
       .map(unscaled => DecimalLiteral(new BigDecimal(unscaled.bigInteger, scale)))
@@ -189,7 +189,7 @@ private object PartitionerSuite {
     BinaryType -> bytes(Gen.choose(0, 12)).map(BinaryLiteral)
   )
 
-  /** A spec of one field, and the rows of its schema. */
+  /** A spec with one field, and rows of its schema. */
   final private class Rows(schema: Schema, transform: Transform, source: Int = 7) {
     private val sparkType = SparkTypes.toSpark(schema)
     private val spec = PartitionSpec(0, Vector(PartitionField(source, 1000, "p", transform)))

@@ -20,7 +20,7 @@ import iceberglite.spec.expr.Expression.AlwaysTrue
 import iceberglite.table.SnapshotTarget
 import iceberglite.table.action.RewriteFiles
 
-/** Upserts that do not read the table, read back here and by Apache Iceberg, and turned into deletes by position. */
+/** Upserts that do not read the table, read back here and by Apache Iceberg, and converted to position deletes. */
 class UpsertSuite extends AnyFunSuite with SharedSession {
   private val seed = sys.env.get("ICEBERG_LITE_SEED").fold(20240229L)(_.toLong)
 
@@ -33,7 +33,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
   private def upsert(t: String, rows: DataFrame, options: (String, String)*): Unit =
     options.foldLeft(rows.writeTo(t)) { case (w, (key, value)) => w.option(key, value) }.append()
 
-  /** Both readings, which must agree. */
+  /** Returns the rows, after checking that both connectors read the same. */
   private def read(t: String): Seq[String] = {
     val ours = sorted(s"SELECT * FROM $t")
     assert(sorted(s"SELECT * FROM ${peer(t)}") == ours)
@@ -52,9 +52,9 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     "PARTITIONED BY (p, truncate(4, id))" -> "id, p"
   )
 
-  test("random upserts and deletes give the rows of a model, before and after they are converted") {
+  test("random upserts and deletes give the rows of a model, before and after conversion") {
     val random = new Random(seed)
-    // Half of the layouts in each version.
+    // Half of the layouts are tested in each version.
     for (version <- Seq(2, 3); ((layout, keys), i) <- layouts.zipWithIndex if (i + version + seed) % 2 == 0) {
       val format = Seq("parquet", "orc", "avro")(random.nextInt(3))
       val properties = s", 'write.spark.accept-any-schema' = 'true', 'write.delete.format.default' = '$format'"
@@ -79,7 +79,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
           assert(read(t) == expected)
           assert(deletes(t).forall(_._1 == 1))
         }
-        // Deletes by position are merged with those that come of the conversion.
+        // Existing position deletes are merged with those from the conversion.
         if (step == 3) {
           val gone = model.keys.toSeq.sorted.head
           sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
@@ -94,7 +94,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("the identifier fields are the key by default") {
+  test("the identifier fields are the default key") {
     val t = newUpserted("id INT NOT NULL, s STRUCT<k: STRING NOT NULL> NOT NULL, v INT", 3)
     val rows = sql("SELECT 1 AS id, named_struct('k', 'a') AS s, 1 AS v UNION ALL SELECT 1, named_struct('k', 'b'), 2")
     assert(intercept[Exception](upsert(t, rows, "upsert" -> "true")).getMessage.contains("has no identifier fields"))
@@ -105,7 +105,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(sql(s"SELECT DISTINCT equality_ids FROM $t.delete_files").head.getSeq[Int](0).size == 2)
   }
 
-  test("two rows of one key are refused, by name, and leave nothing") {
+  test("two rows with the same key are rejected with the key, and leave no files") {
     val t = newUpserted("id INT, d DATE, v INT", 2)
     upsert(t, sql("SELECT 1 AS id, DATE '2024-02-29' AS d, 1 AS v"), "upsert-keys" -> "id,d")
     val before = files(t)
@@ -124,13 +124,13 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     FilesBelow.of(data).map(_.toString)
   }
 
-  test("null is a key like others") {
+  test("null is a key value like any other") {
     val t = newUpserted("id INT, v INT", 2)
     Seq(1, 2).foreach(v => upsert(t, sql(s"SELECT CAST(NULL AS INT) AS id, $v AS v"), "upsert-keys" -> "id"))
     assert(read(t) == Seq("[null,2]"))
   }
 
-  test("keys of every type that can be compared find their rows") {
+  test("keys of every comparable type match their rows") {
     val columns = "b BOOLEAN, i INT, l BIGINT, d DECIMAL(9, 2), e DECIMAL(30, 2), day DATE, ts TIMESTAMP, " +
       "n TIMESTAMP_NTZ, s STRING, x BINARY, c CHAR(3)"
     val t = newUpserted(s"$columns, v INT", 3)
@@ -147,7 +147,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("what cannot be an upsert is refused with the reason") {
+  test("an invalid upsert is rejected with the reason") {
     val t = newUpserted("id INT, f FLOAT, l ARRAY<INT>, v INT", 2)
     val rows = sql("SELECT 1 AS id, 1f AS f, array(1) AS l, 1 AS v")
     def refused(reason: String, options: (String, String)*)(write: => Unit = upsert(t, rows, options: _*)): Unit = {
@@ -169,7 +169,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     refused("It is a key column of the upsert")(upsert(t, rows.drop("id"), "upsert-keys" -> "id"))
   }
 
-  test("deletes reach rows of other partitions and of other specs") {
+  test("deletes apply to rows of other partitions and other specs") {
     val t = newUpserted("id INT, p STRING", 2, "PARTITIONED BY (p)")
     sql(s"INSERT INTO $t VALUES (1, 'a'), (2, 'a')")
     upsert(t, sql("SELECT 1 AS id, 'b' AS p"), "upsert-keys" -> "id")
@@ -177,7 +177,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     sql(s"ALTER TABLE $t REPLACE PARTITION FIELD p WITH bucket(2, id)")
     upsert(t, sql("SELECT 2 AS id, 'c' AS p UNION ALL SELECT 1, 'd'"), "upsert-keys" -> "id")
     assert(read(t) == Seq("[1,d]", "[2,c]"))
-    // Where all files are of the one spec, a delete is of the partition alone.
+    // If all files have the same spec, a delete applies to its partition only.
     val u = newUpserted("id INT, p STRING", 2, "PARTITIONED BY (bucket(2, id))")
     sql(s"INSERT INTO $u VALUES (1, 'a'), (2, 'a')")
     upsert(u, sql("SELECT 1 AS id, 'b' AS p"), "upsert-keys" -> "id")
@@ -185,7 +185,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(loaded(u).specs.size == 1 && loaded(t).specs.size == 3)
   }
 
-  test("an upsert goes to a branch, and is converted there") {
+  test("an upsert can write to a branch and is converted there") {
     val t = newUpserted("id INT, v INT", 3)
     sql(s"INSERT INTO $t VALUES (1, 1)")
     sql(s"ALTER TABLE $t CREATE BRANCH b")
@@ -195,7 +195,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT * FROM $t VERSION AS OF 'b'").map(_.toString) == Seq("[1,2]"))
   }
 
-  test("a conversion goes by what others have committed meanwhile") {
+  test("a conversion takes concurrent commits into account") {
     for (version <- Seq(2, 3)) {
       val appended = converting(version)(t => sql(s"INSERT INTO $t VALUES (1, 9)"))
       assert(read(appended.get) == Seq("[1,2]", "[1,9]", "[2,2]", "[3,1]"))
@@ -205,7 +205,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
       assert(deletes(upserted.get).count(_._1 == 2) == 1)
       refused("not in the table any more")(version)(t => sql(s"INSERT OVERWRITE $t VALUES (7, 7)"))
       refused("not in the table any more")(version)(convert)
-      // A file of the age of the first one, as a compaction makes it that began before the deletes.
+      // A file with the sequence number of the first one, as from a compaction that began before the deletes.
       refused("to which they apply")(version) { t =>
         val live = liveTable(t)
         val scan = TableScan(live.tree(), live.metadata.currentSnapshot, AlwaysTrue, caseSensitive = true)
@@ -220,7 +220,7 @@ class UpsertSuite extends AnyFunSuite with SharedSession {
     refused("another deletion vector")(3)(t => sql(s"DELETE FROM $t WHERE id = 3"))
   }
 
-  /** Commits something between the reading and the commit of a conversion. @return the table, if it succeeds */
+  /** Commits a change between the read and the commit of a conversion. @return the table if the conversion succeeds */
   private def converting(version: Int)(meanwhile: String => Unit): scala.util.Try[String] = {
     val t = newUpserted("id INT, v INT", version, properties = ", 'write.delete.mode' = 'merge-on-read'")
     sql(s"INSERT INTO $t SELECT /*+ COALESCE(1) */ id, 1 FROM VALUES (1), (2), (3) AS t (id)")

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import iceberglite.spark.rowlevel.StatementFixture
 
-/** Upserts whose keys might not meet those of the table. */
+/** Upserts whose keys may not match the keys in the table. */
 class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
 
   private def upsert(t: String, select: String, options: (String, String)*): Unit =
@@ -18,10 +18,10 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     t
   }
 
-  test("deletes in partitions do not reach files that came in other partitions meanwhile, and are refused") {
+  test("an upsert is rejected if its deletes in partitions do not apply to files added concurrently in others") {
     val t = made("k BIGINT, p INT", "PARTITIONED BY (bucket(4, k))")
     sql(s"INSERT INTO $t VALUES (1, 1), (2, 1)")
-    // A task has no session.
+    // Tasks have no active session.
     val others = new Thread(() => {
       SparkSession.setActiveSession(spark)
       sql(s"ALTER TABLE $t ADD PARTITION FIELD p")
@@ -39,7 +39,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM ${peer(t)}") == sorted(s"SELECT * FROM $t"))
   }
 
-  test("a CHAR that nobody has padded is refused as a key, and one that is padded finds its row") {
+  test("an unpadded CHAR key is rejected, and a padded one matches its row") {
     val t = made("k CHAR(3), v INT", more = ", 'write.spark.accept-any-schema' = 'true'")
     upsert(t, "SELECT 'a  ' AS k, 1 AS v")
     val error =
@@ -52,7 +52,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM $plain") == Seq("[a  ,2]"))
   }
 
-  test("a UUID as a key is written in lower case") {
+  test("a UUID key must be in lower case") {
     val t = peer(newTable())
     val mine = t.replaceFirst("^[^.]+", "lite")
     sql(s"CREATE TABLE $mine (v INT) USING iceberg TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')")
@@ -66,7 +66,7 @@ class UpsertsBesideOthersSuite extends AnyFunSuite with StatementFixture {
     assert(sorted(s"SELECT * FROM $mine") == Seq(s"[2,$key]"))
   }
 
-  test("an upsert that says it is none is refused") {
+  test("upsert-keys with upsert=false is rejected") {
     val t = made("k INT, v INT")
     val error = intercept[Exception](upsert(t, "SELECT 1 AS k, 1 AS v", "upsert" -> "false"))
     assert(messages(error).contains("upsert-keys applies only to upserts; remove one of them"))
