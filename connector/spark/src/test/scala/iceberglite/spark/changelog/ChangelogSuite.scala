@@ -18,7 +18,7 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
-/** `t.changes` and incremental reads of random histories, against time travel and against Apache Iceberg. */
+/** `t.changes` and incremental reads of random histories, compared with time travel and with Apache Iceberg. */
 class ChangelogSuite extends AnyFunSuite with SharedSession {
   private val formats = Vector(FileFormat.Parquet, FileFormat.Orc, FileFormat.Avro)
   private val columns = "id, category, note"
@@ -57,7 +57,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
 
   private def counted(rows: Seq[Row]): Map[Row, Int] = rows.groupBy(identity).mapValues(_.size).toMap
 
-  /** For each commit: the rows before it, less those deleted, and those inserted, are the rows after it. */
+  /** For each commit: the rows before it, minus the deleted rows, plus the inserted rows, are the rows after it. */
   private def check(table: String, wanted: String, all: Seq[Row], clue: String): Unit = {
     val width = wanted.split(',').length
     val ofCommit = all.groupBy(_.getLong(width + 2))
@@ -76,7 +76,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert((ofCommit.keySet -- commits.map(_.snapshotId)).isEmpty, clue)
   }
 
-  for (version <- Seq(V1, V2, V3)) test(s"changes lead from each state to the next, in version $version") {
+  for (version <- Seq(V1, V2, V3)) test(s"changes lead from the state before a commit to the one after, v$version") {
     (0 until Fuzz.rounds(if (version == V1) 1 else 2)).foreach { round =>
       val clue = s"seed ${Fuzz.seed + 100 + round}"
       val table = history(Fuzz.seed + 100 + round, version, if (round % 2 == 0) formats.take(1) else formats)
@@ -91,7 +91,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("changes of tables without row-level deletes are those that Apache Iceberg sees") {
+  test("changes of tables without row-level deletes are the same as in Apache Iceberg") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, category string) USING iceberg PARTITIONED BY (category)")
     sql(s"INSERT INTO $table SELECT id, concat('c', id % 3) FROM range(20)")
@@ -128,7 +128,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     (table, snapshots(table).map(_.snapshotId))
   }
 
-  test("an incremental read brings what was appended after one snapshot until another") {
+  test("an incremental read returns the rows appended after one snapshot up to another") {
     val (table, ids) = appended()
     def read(options: (String, String)*): DataFrame =
       spark.read.format("iceberg-lite").options(options.toMap).load(table)
@@ -146,7 +146,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(shown.contains("files=1 of 2"), shown)
   }
 
-  test("timestamps bound a read too, the start exclusive and the end inclusive") {
+  test("timestamps can bound a read: the start is exclusive and the end is inclusive") {
     val (table, _) = appended()
     val times = snapshots(table).map(_.timestampMs)
     assert(times.distinct == times)
@@ -162,7 +162,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("conditions on what happened choose the commits that are read, and none of their files is opened else") {
+  test("conditions on change columns select commits, and files of other commits are not read") {
     val (table, ids) = appended()
     val frame = sql(s"SELECT id FROM $table.changes WHERE _commit_snapshot_id = ${ids(1)} AND _change_type = 'INSERT'")
     assert(longs(frame) == (10L until 20L))
@@ -175,7 +175,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SELECT * FROM $table.changes LIMIT 3").size == 3)
   }
 
-  test("a branch has its own changes, and so has a state") {
+  test("a branch has its own changes, and so has an older snapshot") {
     val (table, ids) = appended()
     sql(s"ALTER TABLE $table CREATE BRANCH b AS OF VERSION ${ids(1)}")
     sql(s"INSERT INTO $table.branch_b SELECT 99, NULL")
@@ -191,7 +191,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(e.getMessage.contains("not in the history of b"), e.getMessage)
   }
 
-  test("after the start has expired its commits are still told apart, and older ones are missed") {
+  test("commits after an expired start snapshot are still readable, and a range with missing commits is rejected") {
     val (table, ids) = appended()
     val name = table.stripPrefix("lite.")
     sql(s"CALL ice.system.expire_snapshots(table => '$name', snapshot_ids => array(${ids(0)}, ${ids(1)}))")
@@ -205,7 +205,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(early.contains("have expired; the oldest that is left"), early)
   }
 
-  test("what cannot be read is said") {
+  test("invalid ranges are rejected with the reason") {
     val (table, ids) = appended()
     def failure(name: String, options: (String, String)*): String = intercept[Exception](
       spark.read.format("iceberg-lite").options(options.toMap).load(name).collect()
@@ -225,7 +225,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(failure(s"$table.changes").contains("rename the column of the table"))
   }
 
-  test("with row lineage, rows that were only written again can be told from those that changed") {
+  test("row lineage distinguishes rewritten rows from changed rows") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id bigint, v string) USING iceberg TBLPROPERTIES ('format-version' = '3')")
     sql(s"INSERT INTO $table SELECT id, 'old' FROM range(0, 6, 1, 1)")
@@ -244,7 +244,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(changed == Seq("[2,new,INSERT,1]", "[2,old,DELETE,1]", "[3,old,DELETE,2]"))
   }
 
-  test("deletes of every kind show, columnar, with filters on what they are about") {
+  test("deletes by deletion vectors are shown, in columnar form, with filters on values and commits") {
     val table = newTable()
     val properties = "'format-version' = '3', 'write.delete.mode' = 'merge-on-read'"
     sql(s"CREATE TABLE $table (id bigint, s struct<a: int>) USING iceberg TBLPROPERTIES ($properties)")
@@ -255,11 +255,11 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     val expected = for (digit <- 7 to 9; tens <- 0 until 10) yield Row(tens * 10L + digit, tens * 10 + digit, digit - 6)
     assert(counted(frame.collect().toSeq) == counted(expected) && scanOf(frame).supportsColumnar)
     assert(longs(sql(s"SELECT id FROM $table.changes WHERE _change_ordinal = 2 AND id < 20")) == Seq(8L, 18L))
-    // One vector replaces the other: rows of the first are neither deleted again nor back.
+    // The second deletion vector replaces the first: rows of the first are not deleted again and do not reappear.
     assert(rows(s"SELECT count(*) FROM $table.changes WHERE _change_ordinal > 0").head.getLong(0) == 30L)
   }
 
-  test("of a file with many row groups only those are read in which rows were deleted") {
+  test("in a file with many row groups, only those with deleted rows are read") {
     val table = newTable()
     val properties = Seq("format-version" -> "3", "write.delete.mode" -> "merge-on-read") ++
       Seq("size-bytes" -> "20000", "check-min-record-count" -> "100", "check-max-record-count" -> "100")
@@ -274,7 +274,7 @@ class ChangelogSuite extends AnyFunSuite with SharedSession {
     assert(frame.collect().map(_.toString).sorted.toSeq == Seq(0, 2500, 2501, 4999).map(i => s"[$i,$i]"))
   }
 
-  test("an overwritten table tells how many commits an incremental read leaves out") {
+  test("the plan of an incremental read of an overwritten table shows the number of skipped commits") {
     val (table, ids) = appended()
     sql(s"INSERT OVERWRITE $table SELECT 1, NULL")
     val frame = spark.read.format("iceberg-lite").option("start-snapshot-id", ids(2)).load(table)

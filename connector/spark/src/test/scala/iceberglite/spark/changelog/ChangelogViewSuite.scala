@@ -15,7 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.Fuzz
 import iceberglite.spark.SharedSession
 
-/** What a view makes of the changes of commits, against a model that goes through them one by one. */
+/** The changelog views, compared with a model that processes the changes one by one. */
 class ChangelogViewSuite extends AnyFunSuite with SharedSession {
   private val map = MapType(StringType, DoubleType)
   private val values = new StructType()
@@ -31,7 +31,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
 
   private def one[A](random: Random, of: A*): A = of(random.nextInt(of.size))
 
-  /** Maps come with their entries in any order. */
+  /** Maps with their entries in random order. */
   private def tags(random: Random): Map[String, Any] = one(
     random,
     null,
@@ -54,7 +54,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     spark.createDataFrame(rows.asJava, changelog)
   }
 
-  /** Text that is the same for the same values alone. */
+  /** Returns text that is equal for equal values only. */
   private def text(value: Any): String = value match {
     case null => "null"
     case bytes: Array[Byte] => bytes.mkString("x", ",", "")
@@ -80,7 +80,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
       in.drop(out.size) ++ out.drop(in.size)
     }
 
-  /** Goes through the changes of each row; what is undone is forgotten. */
+  /** Processes the changes of each row in order; a change and its reversal cancel each other. */
   private def ofAll(changes: Seq[Change]): Seq[Change] =
     changes.groupBy(c => text(c.row)).values.toSeq.flatMap { same =>
       same.sortBy(c => (c.ordinal, c.kind)).foldLeft(Vector.empty[Change]) { (open, c) =>
@@ -108,14 +108,14 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
 
   private def seeds: Seq[Long] = (0 until Fuzz.rounds(2)).map(Fuzz.seed + 300 + _)
 
-  test("of each commit the view has what it inserted more often than it deleted, or the other way round") {
+  test("the view of each commit has the net inserts or net deletes of every row") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
       assert(shown(all, ChangelogView.OfCommits) == expected(ofCommits(all)), s"seed $seed")
     }
   }
 
-  test("of all commits together the view has what is left, where it began to be left") {
+  test("the view of all commits together has the net changes, at the commit where they began to count") {
     seeds.foreach { seed =>
       val all = changes(new Random(seed))
       assert(shown(all, ChangelogView.OfAll) == expected(ofAll(all)), s"seed $seed")
@@ -124,7 +124,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
 
   private val id = ChangelogView.Identifier("id", Seq(0))
 
-  /** No more than one row of an id on either side of a commit, but for those that are written again. */
+  /** At most one row of an identifier on each side of a commit, except rows that are rewritten unchanged. */
   private def unique(random: Random): Seq[Change] =
     for (
       ordinal <- 0 until 4; key <- 0 to 8;
@@ -137,7 +137,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
       }
     ) yield change
 
-  test("a row deleted and one inserted with the same identifier are an update, where the identifier is null too") {
+  test("a deleted and an inserted row with the same identifier are an update, also if the identifier is null") {
     seeds.foreach { seed =>
       val all = unique(new Random(seed))
       val wanted = withUpdates(all, _.get(0))
@@ -146,7 +146,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("identifiers may be several columns, numbers with fractions and parts of structs") {
+  test("identifiers can be several columns, fractional numbers and fields of structs") {
     val kinds = Seq("DELETE", "INSERT")
     val same = Seq[(Any, Any)]((0.0, 1f), (-0.0, 1f), (0.0, Float.NaN), (null, null))
     val all = for ((double, float) <- same; kind <- kinds)
@@ -154,12 +154,12 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     val places = Seq(ChangelogView.Identifier("a.b", Seq(1)), ChangelogView.Identifier("s.f", Seq(3, 0)))
     val updates = all.map(c => c.copy(kind = if (c.kind == "DELETE") "UPDATE_BEFORE" else "UPDATE_AFTER"))
     assert(shown(all, ChangelogView.WithUpdates(places)) == expected(updates))
-    // Without the second there are two rows with 0.0 on either side.
+    // Without the second identifier, both sides have two rows with 0.0.
     val e = intercept[SparkException](shown(all, ChangelogView.WithUpdates(places.take(1))))
     assert(e.getMessage.contains("several rows with the same identifier (a.b) = {0.0}"), e.getMessage)
   }
 
-  test("rows that cannot be told apart are refused where one would have to be chosen, and nowhere else") {
+  test("rows with the same identifier are rejected only if the updates cannot be paired") {
     def of(kind: String, bytes: Byte*): Seq[Change] =
       bytes.map(b => Change(Row(1, null, null, null, Array(b)), kind, 2))
     def view(changes: Seq[Change]): Seq[String] = shown(changes, ChangelogView.WithUpdates(Seq(id)))
@@ -174,7 +174,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a condition of a query keeps what it keeps of the whole view") {
+  test("a filter on a view returns the same rows as a filter on the complete result") {
     val all = unique(new Random(Fuzz.seed + 1))
     val conditions = Seq("_commit_snapshot_id = 101", "_change_type LIKE 'U%'", "id > 3 AND `a.b` = 0")
     for (view <- Seq(ChangelogView.OfCommits, ChangelogView.OfAll, ChangelogView.WithUpdates(Seq(id)))) {
@@ -188,7 +188,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("a before and its after follow each other") {
+  test("an UPDATE_BEFORE row is followed by its UPDATE_AFTER row") {
     val all = unique(new Random(Fuzz.seed))
     val kinds = ChangelogView.of(frame(all), ChangelogView.WithUpdates(Seq(id))).collect()
     val before = kinds.indices.filter(kinds(_).getString(5) == "UPDATE_BEFORE")
@@ -196,7 +196,7 @@ class ChangelogViewSuite extends AnyFunSuite with SharedSession {
     assert(before.forall(i => kinds(i).get(0) == kinds(i + 1).get(0)))
   }
 
-  test("a row that a commit inserted many times is shown as often") {
+  test("a row that a commit inserted many times is shown as many times") {
     val one = Change(Row(1, 0.0, Map("a" -> 1.0), null, null), "INSERT", 0)
     val many = Collections.nCopies(1000, one).asScala :+ one.copy(kind = "DELETE")
     assert(shown(many, ChangelogView.OfCommits) == expected(many.take(999)))

@@ -18,8 +18,8 @@ import iceberglite.spark.{SharedSession, SparkCatalog}
 import iceberglite.spec.IcebergError.Unsupported
 
 /**
- * No setting of Apache Iceberg is dropped in silence. The resource lists its settings, and what happens with each: it is
- * honoured, rejected, warned about, or accepted because it can make no difference.
+ * No setting of Apache Iceberg is ignored silently. The resource lists its settings and the effect of each: it is
+ * honoured, rejected, warned about, or accepted because it cannot make a difference.
  */
 class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   private case class Listed(kind: String, key: String, value: String, effect: String, note: String)
@@ -34,7 +34,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
 
   private val types = Seq("hadoop", "jdbc", "rest", "hive")
 
-  /** The warnings that a setting brings about in a session of its own. @throws Unsupported it is rejected */
+  /** The warnings that a setting causes in a session of its own. @throws Unsupported if the setting is rejected */
   private def warnings(s: Listed): Seq[String] = s.kind match {
     case "read option" => ReadOptions.warnings(options(s))
     case "write option" => WriteOptions.warnings(options(s))
@@ -51,7 +51,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   private def ofCatalog(kind: String, s: Listed): Seq[String] =
     CatalogProperties.check("c", Map("type" -> kind) + (s.key -> s.value)).map(_._2)
 
-  /** Whether the setting is one that the code acts on, by its registries. */
+  /** Whether the code uses the setting, according to its registries. */
   private def isHonoured(s: Listed): Boolean = s.kind match {
     case "read option" => ReadOptions.isKnown(s.key)
     case "write option" => WriteOptions.isKnown(s.key) && ForeignOptions.write.find(s.key).isEmpty
@@ -63,7 +63,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
   }
 
   for ((kind, settings) <- listed.groupBy(_.kind).toSeq.sortBy(_._1))
-    test(s"each $kind has the effect that is listed") {
+    test(s"each $kind has the listed effect") {
       for (s <- settings) withClue(s"$kind ${s.key}=${s.value}: ") {
         s.effect match {
           case "honoured" =>
@@ -84,7 +84,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       }
     }
 
-  test("everything that the registries of foreign settings name is listed") {
+  test("every setting in the registries of foreign settings is listed") {
     val registries = Map(
       "read option" -> ForeignOptions.read,
       "write option" -> ForeignOptions.write,
@@ -101,7 +101,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     assert(states.isEmpty)
   }
 
-  test("a session warns once of each setting without effect") {
+  test("a session warns once about each setting without effect") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT) USING iceberg")
     val session = spark.newSession()
@@ -128,7 +128,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     assert(rows(s"SHOW TBLPROPERTIES $t").exists(_.getString(0) == "write.target-file-size-byte"), "it is kept")
   }
 
-  test("a catalog warns once of each property without effect, and rejects those that may not be ignored") {
+  test("a catalog warns once about each property without effect, and rejects those that must not be ignored") {
     def configured(name: String, more: (String, String)*): Unit = {
       val files = Seq("type" -> "hadoop", "warehouse" -> newDirectory().toUri.toString)
       SharedSession.catalogConf(name, classOf[SparkCatalog].getName, files ++ more: _*).foreach { case (k, v) =>
@@ -148,7 +148,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
       !error.getMessage.contains("s3cr3t"))
   }
 
-  test("a configuration or table property that may not be ignored is rejected where it counts") {
+  test("a configuration or table property that must not be ignored is rejected where it would apply") {
     val t = newTable()
     val key = "spark.sql.iceberg.use-timestamp-without-timezone-in-new-tables"
     withConf(key -> "true") {
@@ -166,7 +166,7 @@ class ForeignSettingsSuite extends AnyFunSuite with SharedSession {
     intercept[Unsupported](SessionSettings.checkEnvironment(spark, hadoop))
   }
 
-  /** What is logged about settings meanwhile. */
+  /** Returns the messages about settings that are logged while the body runs. */
   private def logged(body: => Unit): Seq[String] = {
     val context = LogManager.getContext(false).asInstanceOf[LoggerContext]
     val found = mutable.Buffer[String]()

@@ -19,7 +19,7 @@ class SparkOptionSuite extends AnyFunSuite {
     table.map("read.split.target-size" -> _).toMap
   )
 
-  test("an option comes before the session, the session before the table, and the default last") {
+  test("an option takes precedence over the session, the session over the table, and the default comes last") {
     assert(settings(Some("1"), Some("2"), Some("3"))(size) == 1)
     assert(settings(None, Some("2"), Some("3"))(size) == 2)
     assert(settings(None, None, Some("3"))(size) == 3)
@@ -27,11 +27,11 @@ class SparkOptionSuite extends AnyFunSuite {
     assert(size.asked(settings(None, None, Some("3"))).isEmpty)
   }
 
-  test("option names are compared without case") {
+  test("option names are case-insensitive") {
     assert(Settings(options("Split-SIZE" -> "4"), _ => None, Map.empty)(size) == 4)
   }
 
-  test("a value that cannot be is refused with the place where it stands") {
+  test("an invalid value is rejected with the place where it is set") {
     val places = Seq(
       settings(Some("x"), None, None) -> "option split-size: x",
       settings(None, Some("-1"), None) -> "configuration spark.sql.iceberg.read.split-size: -1",
@@ -42,7 +42,7 @@ class SparkOptionSuite extends AnyFunSuite {
     }
   }
 
-  test("a misspelt option is refused with the one that was meant, and a stranger's is let pass") {
+  test("a misspelled option is rejected with a suggestion, and options of other sources are accepted") {
     val misspelt = Seq("splitsize" -> "split-size", "split-sise" -> "split-size", "snapshot-ids" -> "snapshot-id")
     misspelt.foreach { case (given, meant) =>
       val error = intercept[InvalidArgument](ReadOptions.warnings(options(given -> "1")))
@@ -51,7 +51,7 @@ class SparkOptionSuite extends AnyFunSuite {
     ReadOptions.warnings(options("mergeSchema" -> "true", "path" -> "/t", "header" -> "x", "tag" -> "v1"))
   }
 
-  test("an option that would change what is read is refused rather than unheard") {
+  test("an option that would change the result is rejected rather than ignored") {
     val error = intercept[Unsupported](ReadOptions.warnings(options("scan-task-set-id" -> "1")))
     assert(error.getMessage.contains("read option scan-task-set-id"))
   }
@@ -60,7 +60,7 @@ class SparkOptionSuite extends AnyFunSuite {
   private val settings =
     ReadSettings(128 * mb, adaptive = true, 8, 2, 10, 4 * mb, vectorized = true, 4096, true, dataGrouping = None)
 
-  test("a scan gets four tasks for each core, of 16 MB or more, and a small one a task for each core") {
+  test("a scan gets four tasks per core, of 16 MB or more, and a small scan one task per core") {
     assert(settings.splitSizeFor(0) == 4 * mb)
     assert(settings.splitSizeFor(10 * mb) == 8 * mb)
     assert(settings.splitSizeFor(48 * mb) == 24 * mb)
@@ -74,7 +74,7 @@ class SparkOptionSuite extends AnyFunSuite {
     assert(settings.copy(fileOpenCost = 0).splitSizeFor(0) == 1)
   }
 
-  test("files that a statement writes again are not cut where there are enough of them for all cores") {
+  test("files that a statement rewrites are not split if there are enough of them for all cores") {
     assert(settings.splitSizeOfReplaced(300 * mb, 100 * mb) == 100 * mb)
     assert(settings.splitSizeOfReplaced(100 * mb, 60 * mb) == 20 * mb)
   }

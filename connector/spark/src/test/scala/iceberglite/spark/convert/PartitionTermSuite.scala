@@ -9,7 +9,7 @@ import iceberglite.spec.partition.{Bucket, Day, Hour, Identity, Month, Truncate,
 class PartitionTermSuite extends AnyFunSuite {
   private val column = Expressions.column("`a.b`.c")
 
-  test("every transform goes by its own name and by those of Spark and Apache Iceberg, in any case") {
+  test("every transform is parsed by its own name and by those of Spark and Apache Iceberg, ignoring case") {
     val path = Vector("a.b", "c")
     Seq(
       Seq("year", "years", "YEARS") -> Year,
@@ -26,7 +26,7 @@ class PartitionTermSuite extends AnyFunSuite {
     }
   }
 
-  test("what Spark's own transforms stand for comes back as the same ones") {
+  test("Spark's own transforms are converted to terms and back unchanged") {
     Seq(
       Expressions.identity("`a.b`.c"),
       Expressions.years("ts"),
@@ -37,7 +37,7 @@ class PartitionTermSuite extends AnyFunSuite {
     ).foreach(t => assert(PartitionTerm.of(t).sparkTransform == t))
   }
 
-  test("a transform that cannot be says why") {
+  test("an invalid transform is rejected with the reason") {
     def reason(name: String, arguments: PartitionTerm.Argument*): String =
       intercept[InvalidArgument](PartitionTerm.of(name, arguments)).getMessage
     val id = PartitionTerm.Column(Vector("id"))

@@ -39,7 +39,7 @@ import iceberglite.spec.types.Type.{
   UuidType
 }
 
-/** Spark keeps its own classes of these to itself. */
+/** Stand-ins for Spark's private classes. */
 final private case class FieldReference(parts: Seq[String]) extends NamedReference {
   override def fieldNames: Array[String] = parts.toArray
 }
@@ -76,7 +76,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def test_(name: String, children: Expression*): Predicate = new Predicate(name, children.toArray)
   private def shown(p: Predicate): Option[String] = filters.exact(p).map(_.toString)
 
-  test("comparisons, null tests, lists and prefixes are converted, from either side") {
+  test("comparisons, null tests, lists and prefixes are converted, with the column on either side") {
     assert(shown(test_("<", column("i"), int(5))).contains("i < 5"))
     assert(shown(test_("<", int(5), column("i"))).contains("i > 5"))
     assert(shown(test_("<=>", column("i"), nothing(IntegerType))).contains("i IS NULL"))
@@ -98,13 +98,13 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(id(test_("=", column("a", "b"), LiteralValue(1L, LongType))).contains(5))
   }
 
-  test("names are compared with or without case, as the session does") {
+  test("names are resolved with or without case, as in the session") {
     val filter = test_("=", column("I"), int(1))
     assert(filters.exact(filter).isEmpty)
     assert(new SparkFilters(schema, caseSensitive = false).exact(filter).isDefined)
   }
 
-  test("values become those of the column's type, and a value that it cannot have is left to Spark") {
+  test("values are converted to the column's type, and a value that the column cannot have is left to Spark") {
     assert(shown(test_("=", column("ts"), LiteralValue(0L, TimestampType))).exists(_.contains("1970-01-01")))
     assert(shown(test_("=", column("t"), LiteralValue(3600000000L, LongType))).exists(_.contains("01:00:00")))
     val uuid = "f79c3e09-677c-4bbd-a479-3f349cb785e7"
@@ -114,7 +114,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(shown(test_("=", column("f"), LiteralValue(Array[Byte](1), BinaryType))).isEmpty)
   }
 
-  test("transforms by their SQL functions become transformed terms") {
+  test("SQL functions of transforms become transformed terms") {
     val days = new UserDefinedScalarFunc("days", "iceberg.days(timestamp)", Array(column("ts")))
     assert(shown(test_("=", days, LiteralValue(1, DateType))).contains("day(ts) = DATE '1970-01-02'"))
     val bucket = new UserDefinedScalarFunc("bucket", "iceberg.bucket(int)", Array(int(16), column("i")))
@@ -123,7 +123,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(shown(test_("=", other, text("a"))).isEmpty)
   }
 
-  test("what an expression cannot say is left to Spark") {
+  test("conditions that an expression cannot represent are left to Spark") {
     assert(shown(test_("CONTAINS", column("s"), text("a"))).isEmpty)
     assert(shown(test_("=", column("i"), column("d"))).isEmpty)
     assert(shown(test_("IS_NULL", column("l"))).isEmpty)
@@ -132,7 +132,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(shown(test_("=", column("l", "element"), int(1))).isEmpty)
   }
 
-  test("half of a conjunction skips files, but is not the condition") {
+  test("half of a conjunction can skip files, but is not exact") {
     val half = new And(test_("=", column("i"), int(1)), test_("CONTAINS", column("s"), text("a")))
     assert(filters.convert(half).exists(c => !c.exact && c.expression.toString == "i = 1"))
     assert(filters.exact(half).isEmpty)
@@ -190,7 +190,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     s <- Gen.option(value("s"))
   } yield Seq("i" -> i, "d" -> d, "s" -> s).collect { case (name, Some(v)) => name -> v }.toMap
 
-  test("an expression is true for the rows that Spark's filter is true for, and for no other") {
+  test("an expression is true for exactly the rows for which Spark's filter is true") {
     forAll(tree(3), Gen.listOfN(20, row)) { (filter, rows) =>
       val bound = Bind(filters.exact(filter).get, schema, caseSensitive = true)
       val matches = Evaluate.rows[Values](bound, id => r => literalOf(id, r))
@@ -203,7 +203,7 @@ class SparkFiltersSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     row.get(field.name).flatMap(SparkValues.fromSpark(_, field.fieldType.asInstanceOf[PrimitiveType]))
   }
 
-  /** Spark's logic, for one row; `None` is null. */
+  /** Spark's three-valued logic for one row; `None` is null. */
   private class ThreeValued(row: Values) {
     def of(e: Expression): Option[Boolean] = e match {
       case _: SparkTrue => Some(true)

@@ -39,13 +39,13 @@ class ValuesSuite extends AnyFunSuite {
     BinaryType -> BinaryLiteral(ByteBuffer.wrap(Array[Byte](3)))
   )
 
-  test("values come back from Spark as they went") {
+  test("values are converted to Spark and back unchanged") {
     values.foreach { case (t, value) =>
       assert(SparkValues.fromSpark(SparkValues.toSpark(value, t), t).contains(value), t.toString)
     }
   }
 
-  test("a value of another type is no value of the column") {
+  test("a value of another type is not converted") {
     assert(SparkValues.fromSpark(Long.MaxValue, IntType).isEmpty)
     assert(SparkValues.fromSpark(Decimal("1.234"), DecimalType(5, 2)).isEmpty)
     assert(SparkValues.fromSpark(UTF8String.fromString("no uuid"), UuidType).isEmpty)
@@ -53,7 +53,7 @@ class ValuesSuite extends AnyFunSuite {
     assert(SparkValues.fromSpark(7, LongType).contains(LongLiteral(7)))
   }
 
-  test("rows of metadata tables become rows of Spark, with null for what is absent") {
+  test("rows of metadata tables become Spark rows, with null for absent values") {
     val struct = StructType(Vector(required(2, "x", IntType), optional(3, "y", StringType)))
     val schema = Schema(
       0,

@@ -31,7 +31,7 @@ class SparkErrorsSuite extends AnyFunSuite {
     StorageFailed("write", "f", "full") -> classOf[SparkException]
   )
 
-  test("every error has its class in Spark, the message whole, the table's name, and the original as cause") {
+  test("every error has its class in Spark, the whole message, the table's name, and the original error as cause") {
     classes.foreach { case (error, expected) =>
       val e = SparkErrors.of("cat.db.t", error)
       assert(expected.isInstance(e) && e.getMessage.contains(error.getMessage) && e.getMessage.contains("cat.db.t"))
@@ -39,12 +39,12 @@ class SparkErrorsSuite extends AnyFunSuite {
     }
   }
 
-  test("a name that the message has is not repeated") {
+  test("a table name that the message already contains is not repeated") {
     val e = SparkErrors.of("cat.db.t", NotFound("table", "cat.db.t", "Look"))
     assert(e.getMessage == "Table not found: cat.db.t. Look")
   }
 
-  test("what the statement is to blame for is an AnalysisException, and other exceptions pass through") {
+  test("an error of the statement is an AnalysisException, and other exceptions pass through") {
     assert(intercept[AnalysisException](SparkErrors.in("t")(throw ValidationFailed("No"))).getMessage == "t: No")
     intercept[ArithmeticException](SparkErrors.in("t")(throw new ArithmeticException))
     assert(SparkErrors.in("t")(1) == 1)

@@ -31,11 +31,11 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     "X'00010203'" -> BinaryLiteral(ByteBuffer.wrap(Array[Byte](0, 1, 2, 3)))
   )
 
-  test("the functions give what the transforms of the spec give") {
+  test("the functions return the results of the specification's transforms") {
     def check(call: String => String, transform: Transform): Unit = arguments.foreach { case (sqlText, literal) =>
       if (transform.canTransform(literal.dataType)) {
         val expected = transform(literal).map(plain).orNull
-        // Once as a constant, and once for a row, in compiled code.
+        // The call is evaluated once as a constant, and once for a row in generated code.
         assert(plainOf(s"SELECT ${call(sqlText)}") == expected, s"$transform of $sqlText")
         assert(
           plainOf(s"SELECT ${call("v")} FROM (SELECT $sqlText AS v FROM range(1))") == expected,
@@ -51,7 +51,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     check(v => s"lite.system.hours($v)", Hour)
   }
 
-  test("the functions agree with those of Apache Iceberg on a column") {
+  test("the functions return the same results as Apache Iceberg's on a column") {
     Seq("bucket(7, v)", "truncate(10, v)").foreach(agree(_, "SELECT id * 7919 - 500 AS v FROM range(1000)"))
     Seq("bucket(7, v)", "truncate(3, v)").foreach(agree(_, "SELECT concat('é', id, '漢') AS v FROM range(1000)"))
     Seq("bucket(7, v)", "truncate(50, v)")
@@ -60,7 +60,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
       .foreach(agree(_, "SELECT timestamp_micros((id - 500) * 12345678901) AS v FROM range(1000)"))
   }
 
-  test("null gives null") {
+  test("a null argument gives null") {
     Seq("INT", "BIGINT", "DECIMAL(9, 2)", "DATE", "TIMESTAMP", "STRING", "BINARY").foreach { t =>
       assert(plainOf(s"SELECT lite.system.bucket(4, v) FROM (SELECT CAST(NULL AS $t) AS v FROM range(1))") == null, t)
     }
@@ -68,7 +68,7 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     assert(plainOf("SELECT lite.system.truncate(4, CAST(NULL AS STRING))") == null)
   }
 
-  test("arguments that a function cannot take are refused with how it is written") {
+  test("invalid arguments of a function are rejected with its signature") {
     Seq(
       "bucket(4, true)" -> "bucket(number, value)",
       "bucket('4', 1)" -> "bucket(number, value)",
@@ -84,11 +84,11 @@ class FunctionsSuite extends AnyFunSuite with SharedSession {
     ))
   }
 
-  test("iceberg_version tells the version") {
+  test("iceberg_version returns the version") {
     assert(plainOf("SELECT lite.system.iceberg_version()") == iceberglite.spark.conf.EngineSummary.version)
   }
 
-  test("the functions of plans can be called by name of method, those of statements only by rows") {
+  test("functions in plans can be called through invoke, those in statements only with rows") {
     def invokes(f: org.apache.spark.sql.connector.catalog.functions.BoundFunction) =
       f.getClass.getMethods.exists(_.getName == "invoke")
     val types = new org.apache.spark.sql.types.StructType().add("v", "timestamp")

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.inspect.MetadataTables
 import iceberglite.spark.SharedSession
 
-/** What a table says about itself, ours and the peer's side by side: metadata tables, properties and descriptions. */
+/** Compares metadata tables, properties and descriptions with Apache Iceberg's. */
 class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
 
   /** Statements that create tables of all kinds; `{t}` stands for the table. */
@@ -30,7 +30,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     t
   }
 
-  /** Without comments, which are in our own words. */
+  /** Removes comments, because ours differ from the peer's. */
   private def bare(t: DataType): DataType = t match {
     case s: StructType => StructType(s.map(f => StructField(f.name, bare(f.dataType), f.nullable)))
     case a: ArrayType => a.copy(elementType = bare(a.elementType))
@@ -50,7 +50,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     assert(different.isEmpty, different.mkString("\n", "\n", ""))
   }
 
-  test("sort orders are described as by the peer") {
+  test("sort orders are described as in Apache Iceberg") {
     val t = create(tables(1))
     Seq(
       "id",
@@ -71,7 +71,7 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("partitions are described as by the peer") {
+  test("partitions are described as in Apache Iceberg") {
     tables.map(create).foreach { t =>
       def described(table: String): Seq[String] =
         rows(s"DESCRIBE TABLE $table").map(_.toString.replace("lite.", "ice.")).filter(_.contains("Part"))
@@ -82,11 +82,11 @@ class PeerDescriptionsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("both forms of a transform with a parameter are read in every statement") {
+  test("both argument orders of a transform with a parameter are accepted in every statement") {
     Seq("truncate(s, 2)" -> "truncate(2, s)", "bucket(4, id)" -> "bucket(id, 4)").foreach { case (one, other) =>
       val made = Seq(one, other).map { form =>
         val t = newTable()
-        // Spark's own parser reads bucket in CREATE TABLE, and only in one form.
+        // Spark's own parser handles bucket in CREATE TABLE, and accepts only one form.
         val parsed = if (form.startsWith("bucket")) one else form
         sql(s"CREATE TABLE $t (id INT, s STRING) USING iceberg PARTITIONED BY ($parsed)")
         sql(s"ALTER TABLE $t DROP PARTITION FIELD $form")

@@ -18,7 +18,7 @@ import iceberglite.spec.file.FileFormat
 import iceberglite.spec.metadata.Snapshot
 import iceberglite.table.Table
 
-/** `CALL create_changelog_view` on tables of every kind, against Apache Iceberg and against what time travel shows. */
+/** `CALL create_changelog_view` on tables of every kind, compared with Apache Iceberg and with time travel. */
 class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with AdaptiveSparkPlanHelper {
   private val counter = Iterator.from(1)
 
@@ -33,7 +33,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     metadata.currentSnapshot.toVector.flatMap(metadata.ancestors(_)).reverse
   }
 
-  /** Makes a view. @param arguments as in SQL, after the table and the view */
+  /** Creates a view. @param arguments arguments in SQL, after the table and the view */
   private def view(table: String, arguments: String*): DataFrame = {
     val name = s"changes_${counter.next()}"
     val Array(catalog, rest) = table.split("\\.", 2)
@@ -49,7 +49,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     s"options => map($from'end-snapshot-id', '${end.snapshotId}')"
   }
 
-  /** Appends, updates, deletes, merges and overwrites that write whole files anew. */
+  /** Creates a table with appends, updates, deletes, merges and overwrites, all of them copy-on-write. */
   private def written(random: Random): String = {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, part STRING, d DOUBLE, s STRUCT<a: INT>, l ARRAY<INT>) USING iceberg " +
@@ -75,7 +75,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     table
   }
 
-  test("of tables whose files are written anew, all views are those of Apache Iceberg") {
+  test("on copy-on-write tables, all views are the same as in Apache Iceberg") {
     (0 until Fuzz.slowRounds(1)).foreach { round =>
       val random = new Random(Fuzz.seed + round)
       val table = written(random)
@@ -90,7 +90,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  test("where a row is written again and again, what is left of it stands where it does in Apache Iceberg") {
+  test("net changes of rows that are written repeatedly are the same as in Apache Iceberg") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, v STRING) USING iceberg")
     Seq("(1, 'a'), (1, 'a'), (2, 'b')", "(1, 'a'), (3, 'c')", "(2, 'b'), (2, 'b')", "(1, 'a')").foreach { values =>
@@ -108,7 +108,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
 
   private val columns = "id, category, note"
 
-  /** The view has the rows that one of two states has and the other has not. */
+  /** Checks that the view has the rows that exist in only one of the two states. */
   private def checkNet(table: String, start: Option[Snapshot], end: Snapshot, clue: String): Unit = {
     def state(s: Snapshot): Seq[Row] = rows(s"SELECT $columns FROM $table VERSION AS OF ${s.snapshotId}")
     val (before, after) = (start.fold(Seq.empty[Row])(state), state(end))
@@ -117,7 +117,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(net.map(r => s"${Row.fromSeq(r.toSeq.take(3))} ${r.getString(3)}").sorted.toSeq == expected.sorted, clue)
   }
 
-  test("with position deletes, deletion vectors and equality deletes, net changes lead from one state to another") {
+  test("net changes with position deletes, deletion vectors and equality deletes lead from one state to the other") {
     for (version <- Seq(2, 3); round <- 0 until Fuzz.slowRounds(1)) {
       val random = new Random(Fuzz.seed + 10 * version + round)
       val table = newTable()
@@ -135,7 +135,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  /** No row is both inserted and deleted by one commit, and otherwise the view has what the changes have. */
+  /** Checks that no commit both inserts and deletes a row, and that the view otherwise has the same changes. */
   private def checkCommits(table: String, clue: String): Unit = {
     def counts(frame: DataFrame): Map[Row, Int] = frame.collect().groupBy(r => Row.fromSeq(r.toSeq.patch(3, Nil, 1)))
       .mapValues(_.map(r => if (r.getString(3) == "INSERT") 1 else -1).sum).filter(_._2 != 0).toMap
@@ -152,7 +152,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     table
   }
 
-  test("updates are told over merge-on-read, by the table's identifier fields, and with maps") {
+  test("updates are computed over merge-on-read, by identifier fields of the table, and with maps") {
     val table = keyed("TBLPROPERTIES ('format-version' = '3', 'write.update.mode' = 'merge-on-read')")
     sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ id, 'old', id, NULL, NULL, map('a', 0.0) FROM " +
       "(SELECT CAST(id AS INT) id FROM range(4))")
@@ -169,7 +169,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(byMore.where("_change_type LIKE 'UPDATE%'").count() == 4)
   }
 
-  test("conditions of a query reach the scan, and identifiers need one shuffle") {
+  test("filters of a query are pushed into the scan, and a view needs one shuffle") {
     val table = newTable()
     sql(s"CREATE TABLE $table (id INT, v STRING) USING iceberg")
     (0 until 4).foreach(i => sql(s"INSERT INTO $table SELECT /*+ COALESCE(1) */ $i, 'x'"))
@@ -188,7 +188,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     }
   }
 
-  test("the view goes by the table's name, replaces one of that name, and follows the table where it has no end") {
+  test("the view is named after the table, replaces a view of the same name, and without an end follows the table") {
     val table = newTable("odd")
     sql(s"CREATE TABLE $table (id INT) USING iceberg")
     val name = table.split('.').last
@@ -205,7 +205,7 @@ class CreateChangelogViewSuite extends AnyFunSuite with SharedSession with Adapt
     assert(rows("SELECT id FROM `my changes`") == Seq(Row(2)))
   }
 
-  test("what cannot be is refused by the call, with what to do") {
+  test("invalid arguments are rejected by the call, with what to do") {
     val table = keyed()
     sql(s"INSERT INTO $table VALUES (1, 'a', 1, NULL, NULL, NULL)")
     def message(arguments: String): String =

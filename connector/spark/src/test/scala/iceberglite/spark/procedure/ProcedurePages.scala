@@ -4,7 +4,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.types.{LongType, StringType, StructField}
 
-/** Renders the registry of procedures: their part of `docs/procedures.md` and their Python functions. */
+/** Renders the registry of procedures: its part of `docs/procedures.md` and the Python functions. */
 private[procedure] object ProcedurePages {
 
   private val quote = "\""

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Checks the documentation of procedures against their registry; `UPDATE=1` in the environment rewrites it. */
+/** Checks the documentation of procedures against the registry; `UPDATE=1` in the environment rewrites it. */
 class ProcedurePagesSuite extends AnyFunSuite {
   private val updating = sys.env.get("UPDATE").contains("1")
   private val begin = "<!-- begin: procedures -->\n"
@@ -18,7 +18,7 @@ class ProcedurePagesSuite extends AnyFunSuite {
     if (updating) Files.write(path, expected.getBytes(UTF_8))
     else assert(text(path) == expected, s"\n$path is out of date: run this suite with UPDATE=1")
 
-  test("docs/procedures.md shows every procedure as it is") {
+  test("docs/procedures.md describes every procedure in the registry") {
     val page = Paths.get("docs", "procedures.md")
     val before = text(page)
     val (from, to) = (before.indexOf(begin) + begin.length, before.indexOf(end))
@@ -30,7 +30,7 @@ class ProcedurePagesSuite extends AnyFunSuite {
     check(Paths.get("pyspark_iceberg", "procedures.py"), ProcedurePages.python.mkString("", "\n", "\n"))
   }
 
-  test("a procedure begins with its table, has the required arguments first, and tells of all columns") {
+  test("a procedure has its table as first parameter, then required parameters, and comments on all columns") {
     Procedures.all.foreach { p =>
       assert(p.parameters.head == Parameter.table, p.name)
       assert(p.parameters.map(_.required) == p.parameters.map(_.required).sortBy(!_), p.name)

@@ -41,7 +41,7 @@ class TableCacheSuite extends AnyFunSuite {
     def keys: Set[String] = table.properties.keySet
   }
 
-  test("a table that is used all the time shows what others commit within the interval") {
+  test("a table in constant use shows commits of others within the expiration interval") {
     new Fixture("expires") {
       (0 to 29).foreach { second =>
         nowMs = second * 1000L
@@ -54,7 +54,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a busy table is never staler than the interval, whoever commits and whenever it is asked for") {
+  test("a busy table is never staler than the interval, whoever commits") {
     new Fixture("bound") {
       var committedMs = Vector.empty[(Long, String)]
       (1 to 400).foreach { step =>
@@ -69,7 +69,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("an old table of a catalog with pointers is not read again as long as its pointer stands") {
+  test("metadata of a catalog with pointers is not read again while the pointer is unchanged") {
     val reads = new AtomicInteger
     val io = new HadoopFileIO(new Configuration)
     val counting = new FileIOWrapper(io) {
@@ -95,7 +95,7 @@ class TableCacheSuite extends AnyFunSuite {
     jdbc.close()
   }
 
-  test("a commit under one name shows under every other, in other catalogs too") {
+  test("a commit under one name is visible under every other name, also in other catalogs") {
     new Fixture("names") {
       val (byPath, elsewhere) = (new TableCache(-1), new TableCache(-1))
       def others = Seq(byPath, elsewhere).map(_.table("another name")(catalog.table(id)).current.properties.keySet)
@@ -107,7 +107,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("what is committed while a table is being loaded is not lost to the cache") {
+  test("a commit made while a table is being loaded is not lost to the cache") {
     new Fixture("meanwhile", expirationMs = -1) {
       val own = new SharedTable(catalog.table(id))
       cache.table("late") {
@@ -119,7 +119,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("what is committed through a table that came from the cache shows at once, everywhere") {
+  test("a commit through a cached table is visible at once everywhere") {
     new Fixture("own") {
       val before = live
       commit(table, "mine")
@@ -127,7 +127,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("an invalidated table is loaded anew, and those who hold it see the new version too") {
+  test("an invalidated table is loaded again, and existing references see the new version") {
     new Fixture("refresh") {
       val held = live
       commit(catalog.table(id), "others")
@@ -137,7 +137,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that was dropped and made again is another one for those who hold the old") {
+  test("a table that was dropped and created again is a different table for existing references") {
     new Fixture("again") {
       val (held, uuid) = (live, table.metadata.uuid)
       catalog.drop(id, purge = false)
@@ -147,7 +147,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a table that others dropped and made again is the new one within the interval") {
+  test("a table that others dropped and created again is the new one within the interval") {
     new Fixture("replaced") {
       val uuid = table.metadata.uuid
       catalog.drop(id, purge = false)
@@ -160,7 +160,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("versions that come late do not hide newer ones") {
+  test("versions that arrive late do not replace newer ones") {
     new Fixture("order") {
       val first = table.version
       commit(table, "second")
@@ -169,7 +169,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("an interval of 0 keeps nothing, a negative one keeps for ever") {
+  test("an interval of 0 caches nothing, a negative one never expires") {
     new Fixture("none", expirationMs = 0) {
       table
       table
@@ -183,7 +183,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("with an interval of 0 those who hold a table see what this JVM commits, and the rest once it is refreshed") {
+  test("with an interval of 0, existing references see commits of this JVM, and others after a refresh") {
     val f = new Fixture("unkept", expirationMs = 0)
     val (held, other) = (f.live, f.live)
     f.commit(other.current, "ours")
@@ -194,7 +194,7 @@ class TableCacheSuite extends AnyFunSuite {
     assert(held.current.properties.contains("theirs"))
   }
 
-  test("the number of tables that are kept is bounded") {
+  test("the number of cached tables is limited") {
     new Fixture("bounded") {
       table
       (1 to 3).foreach { i =>
@@ -206,7 +206,7 @@ class TableCacheSuite extends AnyFunSuite {
     }
   }
 
-  test("a failure to load is not remembered") {
+  test("a failed load is not cached") {
     new Fixture("failure") {
       intercept[IllegalStateException](cache.table(id.toString)(throw new IllegalStateException("down")))
       assert(table.schema.fields.size == 1)

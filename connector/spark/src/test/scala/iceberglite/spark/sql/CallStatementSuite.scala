@@ -10,7 +10,7 @@ import iceberglite.spark.SharedSession
 import iceberglite.spark.error.StatementError
 import iceberglite.spark.procedure.{Arguments, Parameter, ParameterType, Procedure, ProcedureContext}
 
-/** The text of CALL, and what becomes of its arguments. */
+/** The syntax of CALL, and the conversion of its arguments. */
 class CallStatementSuite extends AnyFunSuite with SharedSession {
 
   private object Echo extends Procedure {
@@ -40,8 +40,8 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     override val output: StructType = new StructType().add("said", StringType)
 
     override def call(arguments: Arguments, place: ProcedureContext): Seq[Row] = {
-      val said = parameters.flatMap(p => arguments.get(p).map(value => s"${p.name}=$value"))
-      Seq(Row(said.mkString(" ")))
+      val shown = parameters.flatMap(p => arguments.get(p).map(value => s"${p.name}=$value"))
+      Seq(Row(shown.mkString(" ")))
     }
   }
 
@@ -53,46 +53,46 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     plan.getOrElse(fail(s"not known: $sql")).asInstanceOf[CallCommand]
   }
 
-  private def said(arguments: String): String = {
+  private def echoed(arguments: String): String = {
     val analyzed = spark.sessionState.executePlan(parsed(s"CALL lite.system.echo($arguments)")).analyzed
     analyzed.asInstanceOf[CallCommand].run(spark).head.getString(0)
   }
 
   private def error(sql: String): ParseException = intercept[ParseException](parsed(sql))
 
-  test("arguments come by position or by name, and those that are left out are not there") {
-    assert(said("'t'") == "table=t")
-    assert(said("'t', 5") == "table=t id=5")
-    assert(said("at => TIMESTAMP '1970-01-01 00:00:01.5', TABLE => 't'") == "table=t at=1500")
-    assert(said("table => 't', `id` => -5") == "table=t id=-5")
-    assert(said("'t', NULL, NULL, map('a', 'b')") == "table=t options=Map(a -> b)")
+  test("arguments are given by position or by name, and omitted ones are absent") {
+    assert(echoed("'t'") == "table=t")
+    assert(echoed("'t', 5") == "table=t id=5")
+    assert(echoed("at => TIMESTAMP '1970-01-01 00:00:01.5', TABLE => 't'") == "table=t at=1500")
+    assert(echoed("table => 't', `id` => -5") == "table=t id=-5")
+    assert(echoed("'t', NULL, NULL, map('a', 'b')") == "table=t options=Map(a -> b)")
   }
 
-  test("constants of every form are read as Spark reads them") {
+  test("constants of every form are evaluated as in Spark") {
     Seq("7", "7L", "7S", "'7'", "CAST(7 AS TINYINT)", "3 + 4", "(7)", "if(true, 7, 8)").foreach { text =>
-      assert(said(s"'t', $text") == "table=t id=7", text)
+      assert(echoed(s"'t', $text") == "table=t id=7", text)
     }
     Seq("'say \\'hi\\', (you)'", "\"say 'hi', (you)\"", "'say ' \"'hi'\" ', (you)'").foreach { text =>
-      assert(said(text) == "table=say 'hi', (you)", text)
+      assert(echoed(text) == "table=say 'hi', (you)", text)
     }
-    assert(said("table => 't', at => DATE '1970-01-02'") == "table=t at=86400000")
+    assert(echoed("table => 't', at => DATE '1970-01-02'") == "table=t at=86400000")
   }
 
-  test("maps and arrays are widened with what is in them") {
-    assert(said("table => 't', options => MAP('a', 1, 'b', 2)") == "table=t options=Map(a -> 1, b -> 2)")
-    assert(said("table => 't', several => array(1, 2L)") == "table=t several=List(1, 2)")
-    assert(said("table => 't', several => array()") == "table=t several=List()")
+  test("the elements of maps and arrays are widened") {
+    assert(echoed("table => 't', options => MAP('a', 1, 'b', 2)") == "table=t options=Map(a -> 1, b -> 2)")
+    assert(echoed("table => 't', several => array(1, 2L)") == "table=t several=List(1, 2)")
+    assert(echoed("table => 't', several => array()") == "table=t several=List()")
   }
 
-  test("text that is no timestamp is refused, and one in the session's time zone is not moved") {
+  test("text that is not a timestamp is rejected, and a timestamp without a zone is in the session's zone") {
     withConf("spark.sql.session.timeZone" -> "America/New_York") {
-      assert(said("table => 't', at => '1970-01-01 00:00:00'") == "table=t at=18000000")
+      assert(echoed("table => 't', at => '1970-01-01 00:00:00'") == "table=t at=18000000")
     }
-    val e = intercept[StatementError](said("table => 't', at => 'noon'"))
+    val e = intercept[StatementError](echoed("table => 't', at => 'noon'"))
     assert(e.getMessage.contains("argument at of echo") && e.getMessage.contains("noon"))
   }
 
-  test("a statement with parameters of its own gets their values") {
+  test("query parameters of a CALL statement are bound to their values") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id INT) USING iceberg")
     sql(s"INSERT INTO $t VALUES (1)")
@@ -101,7 +101,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     assert(spark.sql("CALL lite.system.ancestors_of(table => ?)", Array[Any](t)).count() == 1)
   }
 
-  test("an error points at the word that does not fit, on its line") {
+  test("a syntax error points at the wrong word, on its line") {
     Seq(
       ("CALL lite.system.ech('t')", (1, 5), "did you mean echo?"),
       ("CALL lite.echo('t')", (1, 5), "there is no procedure lite.echo; call procedures as lite.system.<procedure>"),
@@ -124,7 +124,7 @@ class CallStatementSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  test("procedures of others are left to them") {
+  test("procedures of other catalogs are passed on") {
     Seq("CALL spark_catalog.system.echo('t')", "CALL echo('t')", "CALL ice.system.ancestors_of('t')", "CALL").foreach {
       text =>
         val reader = new SqlReader(text)

@@ -10,17 +10,20 @@ import iceberglite.spark.session.LiteCatalog
 import iceberglite.spec.metadata.{SnapshotRef, TableMetadata}
 
 /**
- * The same statements on a table of ours and on one of Apache Iceberg's, in one session with both extensions. After
- * each of them branches, tags, snapshots and identifier fields are the same in the metadata of both, with the ids of
- * snapshots put as their numbers, and so are the results; at the end the rows of every branch and tag are, and the peer
- * sees our table as we do.
+ * Runs the same statements on a table of iceberg-lite and on one of Apache Iceberg, in one session with both
+ * extensions. After each statement, results are equal, and so are branches, tags, snapshots and identifier fields in
+ * the metadata, with snapshot ids replaced by their indexes. At the end, the rows of every branch and tag are equal,
+ * and the peer reads the same rows from our table.
  */
 class PeerStatementsSuite extends AnyFunSuite with SharedSession {
 
-  /** A table of one side. `{t}`, `{cat}`, `{name}` and `{n}` for the nth snapshot stand in statements. */
+  /**
+   * The table of one side. Statements contain the placeholders `{t}`, `{cat}`, `{name}`, and `{n}` for the nth
+   * snapshot.
+   */
   final private class Side(catalog: String, table: String) {
 
-    /** The file-system catalogs share their storage, so that ours reads the metadata of either side. */
+    /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
     private def metadata: TableMetadata = {
       val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
       val live = ours.liveTable(Identifier.of(Array(ns), table))
@@ -36,14 +39,14 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
       val text = """\{(\d+)\}""".r.replaceAllIn(named, m => metadata.snapshots(m.group(1).toInt).snapshotId.toString)
       try {
         val result = sql(text)
-        // The peer says of some columns that they may be null that never are.
+        // The peer declares some columns as nullable that are never null.
         val columns = result.schema.map(f => s"${f.name} ${f.dataType.sql}")
         val known = metadata
         Right(columns ++ result.collect().map(_.toSeq.map(numbered(known)).mkString(" | ")))
       } catch { case NonFatal(e) => Left(e.getMessage) }
     }
 
-    /** Ids and times of snapshots as their numbers. */
+    /** Replaces ids and timestamps of snapshots by their indexes. */
     private def numbered(table: TableMetadata)(value: Any): String = {
       val index = table.snapshots.indexWhere(s =>
         Seq(s.snapshotId, s.timestampMs).exists(n => value == n || value == n.toString)
@@ -51,7 +54,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
       if (index >= 0) s"#$index" else String.valueOf(value)
     }
 
-    /** @param keys of summaries */
+    /** @param keys keys of snapshot summaries */
     def state(keys: Seq[String]): Seq[String] = {
       val table = metadata
       val number = numbered(table) _
@@ -67,7 +70,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
       refs ++ snapshots :+ s"$log ${table.schema.identifierFieldIds} ${table.currentSnapshotId.map(number)}"
     }
 
-    /** The rows of the table and of its branches and tags, as one of the catalogs over the storage reads them. */
+    /** Returns the rows of the table and of its branches and tags, read through one of the catalogs. */
     def data(as: String = catalog): Seq[String] = {
       val full = s"$as.$ns.$table"
       sorted(s"SELECT * FROM $full") ++ metadata.refs.keys.toSeq.sorted.map { name =>
@@ -76,7 +79,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     }
   }
 
-  /** @param unlike a key of summaries in which the two differ */
+  /** @param unlike a key of snapshot summaries in which the two sides differ */
   private def same(columns: String, unlike: String = "")(statements: String*): Unit = {
     val keys = PeerStatementsSuite.summaryKeys.filterNot(_ == unlike)
     val table = newTable().split('.').last
@@ -97,7 +100,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
 
   private val columns = "id INT NOT NULL, p STRING"
 
-  test("branches and tags are made, moved, kept for a time and dropped") {
+  test("branches and tags are created, replaced and dropped, with retention") {
     same(columns)(
       "INSERT INTO {t} VALUES (1, 'a')",
       "INSERT INTO {t} VALUES (2, 'b')",
@@ -133,7 +136,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("a table without a snapshot gets branches, and no tags") {
+  test("branches can be created in a table without a snapshot, tags cannot") {
     same(columns)(
       "ALTER TABLE {t} CREATE TAG v",
       "ALTER TABLE {t} REPLACE BRANCH b",
@@ -169,7 +172,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("what is staged under an id is published once") {
+  test("snapshots staged with a WAP id are published once") {
     same(columns)(
       "ALTER TABLE {t} SET TBLPROPERTIES ('write.wap.enabled' = 'true')",
       "INSERT INTO {t} VALUES (1, 'a')",
@@ -191,8 +194,8 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("a session with a branch to be audited writes and reads it") {
-    // The peer counts the rows of a branch that the write makes from nothing.
+  test("a session with a WAP branch writes to and reads from it") {
+    // In a branch created by the write, the peer counts total records from zero.
     same(columns, unlike = "total-records")(
       "ALTER TABLE {t} SET TBLPROPERTIES ('write.wap.enabled' = 'true')",
       "INSERT INTO {t} VALUES (1, 'a')",
@@ -213,7 +216,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("procedures give the same columns and rows, and refuse the same") {
+  test("procedures return the same columns and rows, and reject the same calls") {
     same(columns)(
       "INSERT INTO {t} VALUES (1, 'a')",
       "INSERT INTO {t} VALUES (2, 'b')",
@@ -257,7 +260,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("identifier fields are set, nested ones too, and dropped") {
+  test("identifier fields, also nested ones, are set and dropped") {
     same(s"$columns, s STRUCT<k: INT NOT NULL, n: INT> NOT NULL, d DOUBLE NOT NULL, l ARRAY<INT>")(
       "ALTER TABLE {t} SET IDENTIFIER FIELDS id",
       "ALTER TABLE {t} DROP IDENTIFIER FIELDS id",
@@ -274,7 +277,7 @@ class PeerStatementsSuite extends AnyFunSuite with SharedSession {
     )
   }
 
-  test("register_table gives the same columns and counts") {
+  test("register_table returns the same columns and counts") {
     val results = Seq("litejdbc", "icejdbc").map { catalog =>
       val t = newTable(catalog = catalog)
       sql(s"CREATE TABLE $t (id INT) USING iceberg")

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import iceberglite.spark.sql.CreateOrReplaceRef.{Create, CreateOrReplace, Replace}
 import iceberglite.spark.sql.RefKind.{Branch, Tag}
 
-/** The text of statements about branches, tags and identifier fields. */
+/** The syntax of statements about branches, tags and identifier fields. */
 class RefStatementSuite extends AnyFunSuite {
   private val t = Seq("t")
   private val day = 24 * 60 * 60 * 1000L
@@ -22,7 +22,7 @@ class RefStatementSuite extends AnyFunSuite {
 
   private def error(rest: String): ParseException = intercept[ParseException](parsed(rest))
 
-  test("CREATE, CREATE OR REPLACE and REPLACE are told apart, for branches and for tags") {
+  test("CREATE, CREATE OR REPLACE and REPLACE are distinguished, for branches and for tags") {
     Seq("CREATE" -> Create, "CREATE OR REPLACE" -> CreateOrReplace, "Replace" -> Replace).foreach { case (verb, mode) =>
       Seq("BRANCH" -> Branch, "tag" -> Tag).foreach { case (word, kind) =>
         assert(parsed(s"$verb $word x") == CreateOrReplaceRef(t, kind, mode, "x", ifNotExists = false, RefOptions()))
@@ -38,7 +38,7 @@ class RefStatementSuite extends AnyFunSuite {
     ))
   }
 
-  test("every option of a branch is read, in every form") {
+  test("every option of a branch is parsed, in every form") {
     Seq(
       "AS OF VERSION 42" -> RefOptions(Some(42)),
       s"AS OF VERSION ${Long.MaxValue} RETAIN 3 DAYS" -> RefOptions(Some(Long.MaxValue), Some(3 * day)),
@@ -55,20 +55,20 @@ class RefStatementSuite extends AnyFunSuite {
       CreateOrReplaceRef(t, Tag, Replace, "v", ifNotExists = false, RefOptions(Some(1), Some(day))))
   }
 
-  test("names may be words of the statement, and anything in backticks") {
+  test("names can be keywords of the statement, and anything in backticks") {
     Seq("branch" -> "branch", "`if`" -> "if", "`a b``c.d`" -> "a b`c.d", "2024_01" -> "2024_01").foreach {
       case (text, name) => assert(parsed(s"DROP BRANCH $text") == DropRef(t, Branch, name, ifExists = false))
     }
     assert(parsed("DROP TAG IF EXISTS v;") == DropRef(t, Tag, "v", ifExists = true))
   }
 
-  test("identifier fields are columns, nested ones too") {
+  test("identifier fields are columns or nested fields") {
     assert(parsed("SET IDENTIFIER FIELDS id, s.`k.l`") ==
       SetIdentifierFields(t, Vector(Vector("id"), Vector("s", "k.l"))))
     assert(parsed("drop identifier fields id") == DropIdentifierFields(t, Vector(Vector("id"))))
   }
 
-  test("an error points at the word that does not fit") {
+  test("a syntax error points at the wrong word") {
     Seq(
       ("CREATE BRANCH", 27, "near end of input: expected the name of a branch"),
       ("CREATE TAG 'v'", 25, "expected the name of a tag"),

@@ -2,19 +2,19 @@ package iceberglite.spark.sql
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What is read of statements that change rows before Spark reads them. */
+/** The part of row-changing statements that is parsed before Spark's parser. */
 class RowStatementSuite extends AnyFunSuite {
 
   private def begin(sql: String): Option[RowStatement] = RowStatement.begin(new SqlReader(sql))
 
-  /** The statement for Spark, without the blanks that stand for the options. */
+  /** Returns the statement for Spark, without the blanks that replace the options. */
   private def plain(sql: String): String = {
     val text = begin(sql).get.plainText(sql)
     assert(text.length == sql.length)
     text.replaceAll("\\s+", " ").trim
   }
 
-  test("the table is found with its options, wherever an alias stands") {
+  test("the table and its options are parsed, with an alias in any position") {
     val with_ = "WITH ('a' = 'b', c.d 1)"
     Seq(
       s"DELETE FROM x.t $with_ AS a WHERE true" -> "DELETE FROM x.t AS a WHERE true",
@@ -34,7 +34,7 @@ class RowStatementSuite extends AnyFunSuite {
     }
   }
 
-  test("statements without options are left as they are, and others are none of these") {
+  test("statements without options are unchanged, and other statements are not recognized") {
     val plain = Seq("DELETE FROM t", "UPDATE t SET n = 'WITH (''a'' = 1)'", "MERGE INTO t -- WITH ('a' = 1)\n USING s")
     plain.foreach { sql =>
       val found = begin(sql).get
@@ -44,7 +44,7 @@ class RowStatementSuite extends AnyFunSuite {
     (queries ++ Seq("", "EXPLAIN", "MERGE", "DELETE t")).foreach(sql => assert(begin(sql).isEmpty, sql))
   }
 
-  test("the text of options is read as Spark reads texts") {
+  test("text in options is parsed like Spark's strings") {
     val found = begin("DELETE FROM t WITH ('a' = 'x\\ty \\u0041', \"b\" = \"it's\", Key = TRUE)").get
     assert(found.options.values == Map("a" -> "x\ty A", "b" -> "it's", "Key" -> "TRUE"))
   }

@@ -18,19 +18,19 @@ class SqlReaderSuite extends AnyFunSuite {
 
   private def error(sql: String): ParseException = intercept[ParseException](parsed(sql))
 
-  test("keywords are known in any case, comments and line breaks count for nothing") {
+  test("keywords are case-insensitive, comments and line breaks are ignored") {
     val sql = "alter /* a /* nested */ one */ table\n  a.`b.c`.d -- rest of the line\n Add PARTITION\tfield days(ts)"
     val term = WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
     assert(parsed(sql) == Some(AddPartitionField(Seq("a", "b.c", "d"), term, None)))
   }
 
-  test("names in backticks may hold dots, blanks and backticks, and be keywords") {
+  test("names in backticks can contain dots, blanks and backticks, and can be keywords") {
     val term = WrittenTerm(Vector("a.b", "c`d"), None)
     assert(parsed("ALTER TABLE t ADD PARTITION FIELD `a.b`.`c``d` AS `AS`;") ==
       Some(AddPartitionField(Seq("t"), term, Some("AS"))))
   }
 
-  test("a transform takes its number before or after the column") {
+  test("a transform accepts its number before or after the column") {
     Seq(
       "bucket(16, id)" -> Seq(Number(16), Column(Vector("id"))),
       "truncate(s.a, 4)" -> Seq(Column(Vector("s", "a")), Number(4))
@@ -41,14 +41,14 @@ class SqlReaderSuite extends AnyFunSuite {
     }
   }
 
-  test("REPLACE names the old field, WITH the new one and maybe its name") {
+  test("REPLACE takes the old field, and WITH the new one with an optional name") {
     val shard = WrittenTerm(Vector("shard"), None)
     val days = WrittenTerm(Vector("days"), Some(Seq(Column(Vector("ts")))))
     assert(parsed("ALTER TABLE t REPLACE PARTITION FIELD shard WITH days(ts) AS day") ==
       Some(ReplacePartitionField(Seq("t"), shard, days, Some("day"))))
   }
 
-  test("statements that only look alike are left alone") {
+  test("statements that only look similar are not recognized") {
     Seq(
       "ALTER TABLE t ADD PARTITION (p = 1)",
       "ALTER TABLE t DROP PARTITION (field = 1)",
@@ -63,14 +63,14 @@ class SqlReaderSuite extends AnyFunSuite {
     ).foreach(sql => assert(parsed(sql) == None, sql))
   }
 
-  test("an error points at the word that does not fit") {
+  test("a syntax error points at the wrong word") {
     val e = error("ALTER TABLE t\n  ADD PARTITION FIELD days ts")
     assert(e.getMessage.contains("Syntax error at or near 'ts': expected the end of the statement"))
     assert((e.line, e.startPosition) == ((Some(2), Some(27))))
     assert(e.getMessage.contains("---------------------------^^^"))
   }
 
-  test("an error says what was expected") {
+  test("a syntax error says what was expected") {
     Seq(
       "ALTER TABLE t ADD PARTITION FIELD" -> "near end of input: expected a column or a transform",
       "ALTER TABLE t ADD PARTITION FIELD bucket(" -> "expected a column or a number",

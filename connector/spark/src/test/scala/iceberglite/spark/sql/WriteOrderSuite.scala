@@ -11,10 +11,12 @@ import iceberglite.spec.metadata.TableMetadata
 import iceberglite.spec.partition.SortOrder
 import iceberglite.spec.property.TableProperty
 
-/** `ALTER TABLE ... WRITE ...`: what it makes of the table's metadata, beside Apache Iceberg's, and of later writes. */
+/**
+ * `ALTER TABLE ... WRITE ...`: its effect on the table's metadata, compared with Apache Iceberg, and on later writes.
+ */
 class WriteOrderSuite extends AnyFunSuite with WriteFixture {
 
-  /** The file-system catalogs share their storage, so that ours reads the metadata of either side. */
+  /** The file-system catalogs share their storage, so our catalog reads the metadata of both sides. */
   private def metadata(table: String): TableMetadata = {
     val ours = spark.sessionState.catalogManager.catalog("lite").asInstanceOf[LiteCatalog]
     val live = ours.liveTable(Identifier.of(Array(ns), table.split('.').last))
@@ -27,7 +29,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     (m.sortOrders, m.defaultSortOrderId, m.properties.get(TableProperty.Distribution.key))
   }
 
-  test("the same statements make the same orders and distribution as Apache Iceberg's, and fail alike") {
+  test("the same statements set the same sort orders and distribution as in Apache Iceberg, and the same ones fail") {
     val columns = "id BIGINT, data STRING, ts TIMESTAMP, s STRUCT<x: INT, `a.b`: STRING>, l ARRAY<INT>, asc INT"
     val (ours, theirs) = (newTable(), newTable())
     Seq(ours, peer(theirs)).foreach(t => sql(s"CREATE TABLE $t ($columns) USING iceberg PARTITIONED BY (days(ts))"))
@@ -64,14 +66,14 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     }
   }
 
-  /** The peer shows the width of a truncation behind the column. */
+  /** The peer shows the width of truncate after the column. */
   private def shown(table: String): Seq[String] = {
     sql(s"REFRESH TABLE $table")
     rows(s"SHOW TBLPROPERTIES $table").map(_.toString.replace("truncate(data, 4)", "truncate(4, data)"))
       .filter(p => p.contains("sort-order") || p.contains("mode"))
   }
 
-  test("order and distribution change in one commit, which is refused where another was first") {
+  test("order and distribution change in one commit, which is rejected after a concurrent change") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, data STRING) USING iceberg")
     val before = metadata(t).metadataLog.size
@@ -82,7 +84,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     assert(messages(error).contains(t.split('.').last) && state(t)._3.contains("none"))
   }
 
-  test("rows are spread and sorted as the statement says, and the files say by which order") {
+  test("rows are distributed and sorted as declared, and files have the id of their sort order") {
     val t = newTable()
     sql(s"CREATE TABLE $t (id BIGINT, data STRING, s STRUCT<x: BIGINT>) USING iceberg PARTITIONED BY (bucket(2, id))")
     def write(): Unit = spark.range(0, 1000, 1, 2)
@@ -108,7 +110,7 @@ class WriteOrderSuite extends AnyFunSuite with WriteFixture {
     assert(rows(s"SELECT count(*), sum(id) FROM ${peer(t)}").head.toString == "[4000,1998000]")
   }
 
-  /** Statements, and numbers that ascend from row to row in files that are sorted so. */
+  /** Statements, and expressions whose values ascend from row to row in files with that sort order. */
   private def orders: Seq[(String, Seq[String])] = Seq(
     "ORDERED BY data DESC, id" -> Seq(last("-CAST(substr(data, 2) AS BIGINT)"), "id"),
     "DISTRIBUTED BY PARTITION LOCALLY ORDERED BY s.x NULLS LAST, bucket(8, id) DESC, id" ->
